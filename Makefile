@@ -1,0 +1,43 @@
+# `make run` and `make test` do all their own set-up on a machine with Python 3.11+, pip and make.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+OUT    ?= results
+
+.PHONY: run test lint paper bench docs clean
+.DELETE_ON_ERROR:
+
+# One stamp for each set of packages, renewed when pyproject.toml changes.
+$(VENV)/installed-run: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -e .
+	touch $@
+
+$(VENV)/installed-dev: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	touch $(VENV)/installed-run $@
+
+run: $(VENV)/installed-run
+	$(BIN)/seqattractor demo --out $(OUT)
+
+test: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Statistical and slow checks.
+paper: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -n 2 -m slow
+
+bench: $(VENV)/installed-run
+	$(BIN)/seqattractor bench
+
+docs: $(VENV)/installed-dev
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) build dist docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache
