@@ -1,0 +1,171 @@
+"""A walking figure in silhouette, drawn by this module: the stand-in for the paper's gait sequence.
+
+Everything is a plain function of the phase of the walk: joint angles (a table over one stride, interpolated)
+give a skeleton, each bone is a tapered capsule, and the silhouette is the union of the capsules. The figure
+walks on the spot, as in size-normalised gait silhouettes, seen from its right-hand side.
+"""
+
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+__all__ = ["walker"]
+
+FRAME_SHAPE = (128, 88)  # rows, columns: the paper's "88 x 128"
+N_FRAMES = 103
+N_STRIDES = 3  # 3 and 103 have no common divisor, so no two frames show the same phase of the stride
+
+# Joint angles in degrees at 0, 5, ..., 95 % of a stride, from heel strike on; flexion is positive.
+HIP = [29, 28, 26, 23, 19, 14, 9, 4, -1, -6, -9, -8, -2, 8, 18, 26, 31, 33, 32, 30]
+KNEE = [5, 11, 16, 18, 16, 12, 8, 6, 6, 9, 17, 30, 46, 57, 59, 52, 39, 24, 10, 4]
+ANKLE = [0, -4, -4, 0, 3, 5, 7, 8, 9, 8, 3, -7, -15, -12, -5, 0, 2, 2, 1, 1]
+ELBOW = [9, 9, 10, 11, 13, 16, 19, 22, 25, 27, 28, 27, 25, 23, 20, 17, 14, 12, 10, 9]
+
+# Lengths in pixels, in the proportions of an adult 119 pixels high.
+THIGH, SHANK, ANKLE_HEIGHT, HEEL, FOOT = 29.0, 28.5, 3.6, 3.6, 10.5
+TRUNK, NECK, UPPER_ARM, FOREARM, HAND = 34.5, 12.5, 20.0, 16.5, 5.0
+GROUND = 125.0  # the row of the soles
+HIP_COLUMN = 39.0
+
+Point = NDArray[np.float64]
+Bone = tuple[Point, Point, float, float]  # both ends (row, column) and the half-width at each
+
+
+@overload
+def walker(*, return_bunch: Literal[False] = ...) -> NDArray[np.int8]: ...
+@overload
+def walker(*, return_bunch: Literal[True]) -> Bunch: ...
+def walker(*, return_bunch: bool = False) -> Any:
+    """A walking figure: 103 distinct silhouettes in a closed loop of three strides.
+
+    The length, the frame size and the kind of picture are those of the gait sequence in section 6.3 of the
+    paper. The three strides differ a little, as a person's do: posture and step length drift around the loop.
+
+    Parameters
+    ----------
+    return_bunch : bool, default=False
+        Return a `sklearn.utils.Bunch` that also holds the shape of a frame.
+
+    Returns
+    -------
+    X : ndarray of shape (104, 11264), int8
+        Patterns of +1 (figure) and -1 (background). Rows 0 to 102 are distinct and row 103 repeats row 0.
+        With ``return_bunch=True``: a Bunch with ``data`` (this array), ``lengths`` (``[104]``),
+        ``frame_shape`` (``(128, 88)``) and ``DESCR``.
+
+    Examples
+    --------
+    >>> from seqattractor.datasets import walker
+    >>> X = walker()
+    >>> X.shape, X.dtype
+    ((104, 11264), dtype('int8'))
+    >>> picture = X[0].reshape(walker(return_bunch=True).frame_shape)
+    >>> picture.shape
+    (128, 88)
+    """
+    loop = np.arange(N_FRAMES) / N_FRAMES
+    frames = np.stack([_silhouette(_skeleton(turn)) for turn in loop])
+    X = np.where(frames.reshape(N_FRAMES, -1), 1, -1).astype(np.int8)
+    X = np.concatenate([X, X[:1]])
+    if not return_bunch:
+        return X
+    return Bunch(data=X, lengths=np.array([len(X)]), frame_shape=FRAME_SHAPE, DESCR="A drawn walking figure.")
+
+
+def _angle(table: list[int], phase: float) -> float:
+    """The smooth periodic curve through a table of angles, at a phase (1 = one stride), in radians."""
+    coefficients = np.fft.rfft(np.asarray(table, dtype=np.float64)) / len(table)
+    harmonics = np.arange(1, 8)  # the higher ones only carry the rounding of the table
+    waves = np.exp(2j * np.pi * harmonics * phase)
+    return float(np.deg2rad(coefficients[0].real + 2 * (coefficients[harmonics] * waves).real.sum()))
+
+
+def _from(start: Point, angle: float, length: float) -> Point:
+    """The point `length` away from `start`; angle 0 points down, positive angles forward (to the right)."""
+    return _beside(start, length * np.cos(angle), length * np.sin(angle))
+
+
+def _beside(start: Point, down: float, forward: float) -> Point:
+    """The point a few pixels away from `start`."""
+    return np.array([start[0] + down, start[1] + forward])
+
+
+def _leg(hip: Point, phase: float, stride: float) -> list[Bone]:
+    """Thigh, calf, heel and foot of one leg."""
+    thigh = stride * _angle(HIP, phase)
+    shank = thigh - _angle(KNEE, phase)
+    sole = shank + _angle(ANKLE, phase) + np.pi / 2  # the foot is at right angles to the shank
+    knee = _from(hip, thigh, THIGH)
+    ankle = _from(knee, shank, SHANK)
+    calf = _from(knee, shank - 0.12, 0.35 * SHANK)
+    below = _from(ankle, sole - np.pi / 2, ANKLE_HEIGHT)
+    heel = _from(below, sole + np.pi, HEEL)
+    ball = _from(below, sole, FOOT)
+    toes = _from(ball, min(sole, np.pi / 2 + 0.12), 4.0)  # the toes stay flat while the heel lifts
+    return [
+        (hip, knee, 8.2, 5.4),
+        (knee, calf, 5.2, 5.0),
+        (calf, ankle, 5.0, 2.9),
+        (ankle, heel, 3.0, 2.6),
+        (heel, ball, 2.6, 2.3),
+        (ankle, ball, 2.8, 2.2),
+        (ball, toes, 2.3, 1.8),
+    ]
+
+
+def _arm(shoulder: Point, phase: float, swing: float, lean: float) -> list[Bone]:
+    """Upper arm, forearm and hand of one arm; it swings with the leg of the other side."""
+    upper = lean + np.deg2rad(-6.0) + swing * np.deg2rad(29.0) * np.cos(2 * np.pi * (phase - 0.52))
+    lower = upper + _angle(ELBOW, phase)
+    elbow = _from(shoulder, upper, UPPER_ARM)
+    wrist = _from(elbow, lower, FOREARM)
+    return [
+        (shoulder, elbow, 4.3, 3.3),
+        (elbow, wrist, 3.3, 2.2),
+        (wrist, _from(wrist, lower + 0.15, HAND), 2.4, 2.2),
+    ]
+
+
+def _skeleton(turn: float) -> list[Bone]:
+    """All bones of the figure at a place on the closed loop (0 <= turn < 1), standing on the ground."""
+    phase = N_STRIDES * turn
+    drift = np.sin(2 * np.pi * turn), np.cos(2 * np.pi * turn)
+    stride, swing = 1.0 + 0.08 * drift[0], 1.0 + 0.18 * drift[1]
+    lean = np.deg2rad(3.5 + 2.5 * drift[1] + 1.0 * np.cos(4 * np.pi * phase))
+
+    hip = np.array([0.0, HIP_COLUMN])
+    sway = 1.4 * np.cos(2 * np.pi * phase)  # the pelvis turns with the legs
+    right, left = _beside(hip, 0, sway), _beside(hip, 0.0, -sway)
+    chest = _from(hip, np.pi - lean, 0.72 * TRUNK)
+    shoulders = _from(hip, np.pi - lean, TRUNK)
+    nod = lean + np.deg2rad(6.0 + 4.0 * drift[0])
+    head = _from(shoulders, np.pi - nod, NECK)
+    bones = [
+        *_leg(right, phase, stride),
+        *_leg(left, phase + 0.5, stride),
+        *_arm(_beside(shoulders, 2.0, 0.6 * sway), phase, swing, lean),
+        *_arm(_beside(shoulders, 2.0, -0.6 * sway), phase + 0.5, swing, lean),
+        (_beside(hip, -1.0, -0.5), chest, 8.4, 9.2),
+        (chest, _beside(shoulders, 2.5, 0.0), 9.2, 6.2),
+        (shoulders, head, 4.0, 4.2),
+        (_beside(head, -1.8, -0.8), _beside(head, 2.0, 0.8), 7.0, 6.2),
+        (_beside(head, 0.6, 6.6), _beside(head, 1.6, 7.4), 1.2, 0.9),
+    ]
+    lowest = max(max(a[0] + ra, b[0] + rb) for a, b, ra, rb in bones)
+    shift = np.array([GROUND - lowest, 0.0])
+    return [(a + shift, b + shift, ra, rb) for a, b, ra, rb in bones]
+
+
+def _silhouette(bones: list[Bone]) -> NDArray[np.bool_]:
+    """The picture of shape (128, 88) that is true wherever some bone covers the centre of the pixel."""
+    rows, columns = np.indices(FRAME_SHAPE, dtype=np.float64)
+    picture = np.zeros(FRAME_SHAPE, dtype=bool)
+    for a, b, ra, rb in bones:
+        axis = b - a
+        along = ((rows - a[0]) * axis[0] + (columns - a[1]) * axis[1]) / max(float(axis @ axis), 1e-12)
+        along = np.clip(along, 0.0, 1.0)
+        distance = np.hypot(rows - a[0] - along * axis[0], columns - a[1] - along * axis[1])
+        picture |= distance <= ra + (rb - ra) * along
+    return picture

@@ -1,0 +1,53 @@
+"""The drawn walking figure."""
+
+import numpy as np
+import pytest
+
+from seqattractor.datasets.walker import walker
+
+
+@pytest.fixture(scope="module")
+def X():
+    return walker()
+
+
+def test_it_has_the_size_of_the_papers_gait_sequence(X):
+    assert X.shape == (104, 88 * 128)
+    assert X.dtype == np.int8
+    assert set(np.unique(X)) == {-1, 1}
+
+
+def test_it_is_a_closed_loop_of_103_distinct_frames(X):
+    assert len(np.unique(X[:103], axis=0)) == 103
+    assert np.array_equal(X[103], X[0])
+
+
+def test_it_is_the_same_every_time(X):
+    assert np.array_equal(walker(), X)
+
+
+def test_the_bunch_tells_the_shape_of_a_frame(X):
+    bunch = walker(return_bunch=True)
+    assert bunch.frame_shape == (128, 88)
+    assert np.array_equal(bunch.data, X)
+    assert bunch.lengths.tolist() == [104]
+
+
+def test_every_frame_shows_one_figure_that_stands_on_the_ground_inside_the_frame(X):
+    from scipy.ndimage import label
+
+    for frame in (X > 0).reshape(-1, 128, 88):
+        assert label(frame, structure=np.ones((3, 3)))[1] == 1
+        assert np.flatnonzero(frame.any(axis=1)).max() in (124, 125)
+        assert not frame[0].any()
+        assert not frame[:, [0, -1]].any()
+
+
+def test_it_moves_smoothly_and_both_legs_swing(X):
+    frames = (X > 0).reshape(-1, 128, 88)
+    changed = (X[1:] != X[:-1]).sum(axis=1)
+    assert changed.min() > 100
+    assert changed.max() < 1000
+    # three strides make six steps: the width of the lower legs has six maxima around the loop
+    width = np.array([np.ptp(np.flatnonzero(f[100:].any(axis=0))) for f in frames[:103]], dtype=float)
+    assert np.argmax(np.abs(np.fft.rfft(width))[1:]) + 1 == 6
