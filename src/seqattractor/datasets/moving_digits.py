@@ -103,7 +103,7 @@ def moving_digits(
     redraws = 0
     while len(sequences) < n_sequences:
         frames = _sequence(glyphs, length, size, n_digits, rng)
-        new = _successors_with(successors, frames)
+        new = successors_with(successors, frames)
         if new is None:
             redraws += 1
             if redraws > MAX_REDRAWS:
@@ -181,7 +181,7 @@ def _sequence(
     return np.where(canvas.reshape(length, -1) > 0.5, 1, -1).astype(np.int8)
 
 
-def _successors_with(known: dict[bytes, bytes], frames: NDArray[np.int8]) -> dict[bytes, bytes] | None:
+def successors_with(known: dict[bytes, bytes], frames: NDArray[np.int8]) -> dict[bytes, bytes] | None:
     """`known` (frame -> next frame) extended by a sequence, or None if a frame got a second successor."""
     extended = dict(known)
     keys = [frame.tobytes() for frame in frames]
