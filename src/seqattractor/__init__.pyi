@@ -1,0 +1,17 @@
+from . import datasets as datasets
+from . import noise as noise
+from .analysis.retrieval import caught_at as caught_at
+from .analysis.retrieval import overlap as overlap
+from .analysis.retrieval import retrieved as retrieved
+from .analysis.retrieval import success_rate as success_rate
+from .analysis.retrieval import wilson_interval as wilson_interval
+from .networks import OneHotNetwork as OneHotNetwork
+from .networks import SequenceAttractor as SequenceAttractor
+from .networks import SequenceMemory as SequenceMemory
+from .networks import VisibleNetwork as VisibleNetwork
+from .networks import load as load
+from .sequences import binarize as binarize
+from .sequences import unbinarize as unbinarize
+from .successors import conflicts as conflicts
+
+__version__: str

@@ -1,0 +1,5 @@
+"""`python -m seqattractor` is the command line."""
+
+from seqattractor.cli import main
+
+main()

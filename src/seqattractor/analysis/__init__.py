@@ -1,0 +1,1 @@
+"""What a trained memory can do, and why."""

@@ -1,0 +1,182 @@
+"""Did the network recall the sequence? The criterion of section 6.2, overlaps, and success rates with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor.sequences import Patterns, check_patterns
+
+__all__ = ["SuccessRate", "caught_at", "overlap", "retrieved", "success_rate", "wilson_interval"]
+
+
+def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
+    """Tell whether the sequence was recalled: xi(tau + t) = x(t) for some tau >= 0 and all t = 1..T (section 6.2).
+
+    Parameters
+    ----------
+    trajectory : array of +-1, shape (K, N)
+        What the network did, as `recall` returns it; row 0 is the cue xi(1).
+    X : array of +-1, shape (T, N)
+        One sequence.
+
+    Returns
+    -------
+    bool
+        Whether all T patterns stand in the trajectory in order, one after the other. A trajectory of fewer than T rows cannot
+        hold them; allow some T more steps so that a network which wandered first can be seen to fall into the sequence.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> sa.retrieved(np.vstack([X[2], X[3], X]), X)
+    True
+    >>> sa.retrieved(X[::-1], X)
+    False
+    """
+    return caught_at(trajectory, X) is not None
+
+
+def caught_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
+    """Give the least tau with xi(tau + t) = x(t) for all t = 1..T, or None.
+
+    Parameters
+    ----------
+    trajectory : array of +-1, shape (K, N)
+    X : array of +-1, shape (T, N)
+
+    Returns
+    -------
+    int or None
+        The row of the trajectory from which on it is the sequence; 0 means from the cue on.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> sa.caught_at(np.vstack([X[2], X[3], X]), X)
+    2
+    """
+    sequence, path = _check_pair(trajectory, X)
+    last = len(path) - len(sequence)
+    for tau in np.flatnonzero(np.all(path[: max(last + 1, 0)] == sequence[0], axis=1)):
+        if np.array_equal(path[tau : tau + len(sequence)], sequence):
+            return int(tau)
+    return None
+
+
+def overlap(trajectory: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
+    """Give the overlap (1/N) xi(t) . x(s) of every state with every pattern.
+
+    Parameters
+    ----------
+    trajectory : array of +-1, shape (K, N)
+    X : array of +-1, shape (T, N)
+
+    Returns
+    -------
+    ndarray, shape (K, T)
+        1 where they are equal, -1 where opposite. ``overlap(...).diagonal()`` follows a recall that is in step with the
+        sequence.
+
+    Examples
+    --------
+    >>> overlap([[1, 1, 1, -1]], [[1, 1, 1, 1], [-1, -1, -1, -1]])
+    array([[ 0.5, -0.5]])
+    """
+    sequence, path = _check_pair(trajectory, X)
+    # Whole numbers first, one division last: equal patterns give exactly 1.
+    return np.asarray(path.astype(np.float64) @ sequence.T.astype(np.float64) / path.shape[1])
+
+
+@dataclass(frozen=True)
+class SuccessRate:
+    """Successes of a number of trials, with a Wilson interval."""
+
+    successes: int
+    trials: int
+    confidence: float = 0.95
+
+    @property
+    def rate(self) -> float:
+        """The fraction of successes."""
+        return self.successes / self.trials
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The Wilson interval of the rate."""
+        return wilson_interval(self.successes, self.trials, self.confidence)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.successes}/{self.trials} ({self.confidence:.0%} interval {low:.3f} to {high:.3f})"
+
+
+def success_rate(outcomes: ArrayLike, confidence: float = 0.95) -> SuccessRate:
+    """Count successes.
+
+    Parameters
+    ----------
+    outcomes : array of bool, shape (trials,)
+    confidence : float
+        Of the interval, between 0 and 1.
+
+    Returns
+    -------
+    SuccessRate
+
+    Examples
+    --------
+    >>> print(success_rate([True, True, False, True]))
+    3/4 (95% interval 0.301 to 0.954)
+    """
+    array = np.asarray(outcomes, dtype=bool).ravel()
+    if array.size == 0:
+        raise ValueError("a success rate needs at least one trial.")
+    return SuccessRate(int(array.sum()), array.size, confidence)
+
+
+def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Give the Wilson score interval of a binomial rate.
+
+    Parameters
+    ----------
+    successes, trials : int
+    confidence : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    low, high : float
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(88, 100)
+    >>> f"{low:.3f} {high:.3f}"
+    '0.802 0.930'
+    """
+    if trials < 1 or not 0 <= successes <= trials:
+        raise ValueError(f"there must be at least one trial and no more successes than trials, not {successes} of {trials}.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"the confidence must lie between 0 and 1, but it is {confidence!r}.")
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    rate, weight = successes / trials, z * z / trials
+    centre = (rate + weight / 2) / (1 + weight)
+    half = z * np.sqrt(rate * (1 - rate) / trials + weight / (4 * trials)) / (1 + weight)
+    low = 0.0 if successes == 0 else max(0.0, float(centre - half))
+    high = 1.0 if successes == trials else min(1.0, float(centre + half))
+    return low, high
+
+
+def _check_pair(trajectory: ArrayLike, X: ArrayLike) -> tuple[Patterns, Patterns]:
+    """Check a sequence and a trajectory of the same network."""
+    sequence = check_patterns(X, "X")
+    path = np.asarray(trajectory)
+    if path.ndim == 3:
+        raise ValueError("the trajectory is a batch (three dimensions); give one of its trajectories at a time.")
+    return sequence, check_patterns(path, "trajectory", n_features=sequence.shape[1])

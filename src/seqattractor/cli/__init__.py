@@ -1,0 +1,61 @@
+"""The command line: `seqattractor --help` tells the story. One file a command, each loaded only when it is used."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from seqattractor import __version__
+
+__all__ = ["main"]
+
+# The commands in the order in which a newcomer meets them, with the line that --help shows.
+_COMMANDS = {
+    "demo": "Learn a random and three toy sequences and recall them from corrupted cues.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Commands whose modules are imported when they are called, so that --help is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"seqattractor.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="seqattractor")
+def group() -> None:
+    """Store sequences in attractor networks and recall them from corrupted cues.
+
+    Everything follows Lu & Wu, "Learning Sequence Attractors in Recurrent Networks with Hidden Neurons", and goes on from there.
+    `seqattractor COMMAND --help` explains a command.
+    """
+
+
+def main() -> None:
+    """Run the command line: an error the user can mend is one sentence and exit code 2, Ctrl-C is 130."""
+    try:
+        group(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped.", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (ValueError, TypeError, OSError) as error:
+        click.echo(f"seqattractor: {error}", err=True)
+        sys.exit(2)

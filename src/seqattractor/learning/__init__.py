@@ -1,0 +1,1 @@
+"""The learning rules, as the paper writes them and as fast as they go."""

@@ -1,0 +1,121 @@
+"""The plain online loop: one transition at a time, epoch after epoch, on the weights. Slow, and the truth.
+
+The rule is homogeneous: weights and kappa divided by eta, learned at the rate 1 and multiplied by eta again, are the
+same weights. Working in these units of eta keeps the sums exact (from a zero start every number is an integer),
+so that a field which equals kappa is seen as equal whatever eta is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.learning import rule
+from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
+from seqattractor.sequences import Patterns
+
+__all__ = ["learn", "learn_visible"]
+
+Weights = NDArray[np.float64]
+
+
+def learn(
+    inputs: Patterns,
+    targets: Patterns,
+    hidden_targets: Patterns,
+    *,
+    U: Weights,
+    V: Weights,
+    kappa: float,
+    eta: float,
+    max_epochs: int,
+    input_threshold: float = 0.0,
+    learn_U: bool = True,
+    n_jobs: int | None = None,
+    callback: ProgressCallback | None = None,
+) -> Learned:
+    """Learn U and V by eqs. (4)-(9), or only V.
+
+    Parameters
+    ----------
+    inputs : ndarray of int8, shape (n, N_in)
+        x(t) of each transition, in the order of presentation.
+    targets : ndarray of int8, shape (n, N)
+        x(t+1).
+    hidden_targets : ndarray of int8, shape (n, M)
+        z(t+1), eq. (4).
+    U, V : ndarray of float64, shapes (M, N_in) and (N, M)
+        Initial weights; they may be overwritten.
+    kappa, eta, max_epochs, input_threshold
+        As in `SequenceAttractor`.
+    learn_U : bool
+        Whether U learns, too.
+    n_jobs : int, optional
+        Not used here: the plain loop runs in one thread.
+    callback : callable, optional
+        Told of every epoch; see `ProgressCallback`.
+
+    Returns
+    -------
+    Learned
+    """
+    U, V = U / eta if learn_U else U, V / eta
+    theta = input_threshold / eta if learn_U else input_threshold  # a fixed U stays in its own units
+    x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
+
+    def epoch() -> tuple[int, int]:
+        hidden = visible = 0
+        for t in range(len(x)):
+            mu, nu = rule.learn_transition(
+                U,
+                V,
+                x[t],
+                x_next[t],
+                hidden_targets[t],
+                kappa=kappa / eta,
+                eta=1.0,
+                theta=theta,
+                learn_U=learn_U,
+            )
+            hidden, visible = hidden + mu, visible + nu
+        return hidden, visible
+
+    errors, converged = _repeat(epoch, max_epochs, callback)
+    return Learned(U * eta if learn_U else U, V * eta, errors[:, 0], errors[:, 1], len(errors), converged)
+
+
+def learn_visible(
+    inputs: Patterns,
+    targets: Patterns,
+    *,
+    W: Weights,
+    kappa: float,
+    eta: float,
+    max_epochs: int,
+    n_jobs: int | None = None,
+    callback: ProgressCallback | None = None,
+) -> LearnedVisible:
+    """Learn the weights W (N, N_in) of a network without hidden neurons: the margin perceptron, eqs. (8)-(9) on W."""
+    W = W / eta
+    x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
+
+    def epoch() -> tuple[int, int]:
+        return 0, sum(rule.update_visible(W, x[t], x_next[t], kappa=kappa / eta, eta=1.0) for t in range(len(x)))
+
+    errors, converged = _repeat(epoch, max_epochs, callback)
+    return LearnedVisible(W * eta, errors[:, 1], len(errors), converged)
+
+
+def _repeat(
+    epoch: Callable[[], tuple[int, int]], max_epochs: int, callback: ProgressCallback | None
+) -> tuple[NDArray[np.int64], bool]:
+    """Run epochs until one has no error (all later ones would change nothing), or the callback says stop."""
+    errors: list[tuple[int, int]] = []
+    while len(errors) < max_epochs:
+        errors.append(epoch())
+        stop = callback is not None and callback(len(errors), *errors[-1])
+        if stop or errors[-1] == (0, 0):
+            break
+    return np.array(errors, dtype=np.int64).reshape(-1, 2), bool(errors) and errors[-1] == (0, 0)

@@ -1,0 +1,93 @@
+"""Equations (1)-(9) of the paper, in plain numpy. Read this file beside it.
+
+One row is one neuron: U is (M, N), V is (N, M), P is (M, N), W is (N, N). Patterns x are vectors of +-1.
+With an order k > 1 the input x(t) is the stack of the last k patterns, and U is (M, kN).
+Every weight changes by a product of three factors, all known where the weight is: the presynaptic activity,
+the postsynaptic target and an error of 0 or 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def sign(h: Array) -> Array:
+    """sign(h) = 1 if h >= 0, else -1: the paper's sign, for which sign(0) = +1 (numpy's sign(0) is 0)."""
+    return np.where(h >= 0, 1, -1).astype(np.int8)
+
+
+def heaviside(h: Array) -> Array:
+    """H(h) = 1 if h >= 0, else 0: H(0) = 1, so a margin of exactly kappa still counts as an error."""
+    return (h >= 0).astype(np.int8)
+
+
+# -- the dynamics -----------------------------------------------------------------------------------------------
+
+
+def next_visible_only(W: Array, xi: Array) -> Array:
+    """The next state of a network without hidden neurons, eq. (1)."""
+    return sign(W @ xi)  # eq. (1)
+
+
+def hidden_state(U: Array, xi: Array, theta: float = 0.0) -> Array:
+    """The hidden neurons' state zeta; theta > 0 makes it sparse (the paper's ablation)."""
+    return sign(U @ xi - theta)  # eq. (2)
+
+
+def visible_state(V: Array, zeta: Array) -> Array:
+    """The visible neurons' next state."""
+    return sign(V @ zeta)  # eq. (3)
+
+
+# -- the learning rule ------------------------------------------------------------------------------------------
+
+
+def hidden_target(P: Array, x_next: Array, theta: float = 0.0) -> Array:
+    """What the hidden neurons should say: a fixed random projection of the next pattern; theta > 0 makes it sparse."""
+    return sign(P @ x_next - theta)  # eq. (4)
+
+
+def update_hidden(U: Array, x: Array, z: Array, *, kappa: float, eta: float, theta: float = 0.0) -> int:
+    """Teach the hidden neurons their targets z; changes U in place and returns the number of errors."""
+    mu = heaviside(kappa - z * (U @ x - theta))  # eq. (5)
+    U += eta * np.outer(mu * z, x)  # eq. (6)
+    return int(mu.sum())
+
+
+def update_visible(V: Array, y: Array, x_next: Array, *, kappa: float, eta: float) -> int:
+    """Teach the visible neurons the next pattern; changes V in place and returns the number of errors."""
+    nu = heaviside(kappa - x_next * (V @ y))  # eq. (8)
+    V += eta * np.outer(nu * x_next, y)  # eq. (9)
+    return int(nu.sum())
+
+
+def learn_transition(
+    U: Array,
+    V: Array,
+    x: Array,
+    x_next: Array,
+    z: Array,
+    *,
+    kappa: float,
+    eta: float,
+    theta: float = 0.0,
+    learn_U: bool = True,
+) -> tuple[int, int]:
+    """Learn one transition x(t) -> x(t+1), steps 1 and 2 of section 5; returns the errors sum mu and sum nu."""
+    hidden_errors = update_hidden(U, x, z, kappa=kappa, eta=eta, theta=theta) if learn_U else 0
+    y = hidden_state(U, x, theta)  # eq. (7), with the U just updated
+    visible_errors = update_visible(V, y, x_next, kappa=kappa, eta=eta)
+    return hidden_errors, visible_errors
+
+
+# -- the other rules of the paper -------------------------------------------------------------------------------
+
+
+def hebbian(inputs: Array, targets: Array) -> Array:
+    """The temporal asymmetric Hebbian weights sum_t x(t+1) y(t)^T, for rows of inputs y(t) and targets x(t+1)."""
+    return targets.astype(np.float64).T @ inputs.astype(np.float64)

@@ -1,0 +1,8 @@
+"""The networks. All are `SequenceMemory`s: fit, step, recall, score, save."""
+
+from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.networks.base import SequenceMemory, load
+from seqattractor.networks.one_hot import OneHotNetwork
+from seqattractor.networks.visible import VisibleNetwork
+
+__all__ = ["OneHotNetwork", "SequenceAttractor", "SequenceMemory", "VisibleNetwork", "load"]

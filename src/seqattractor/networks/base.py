@@ -1,0 +1,324 @@
+"""SequenceMemory: what every network can do. Subclasses say how they learn and what comes next."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from seqattractor import noise as _noise
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.sequences import Patterns, check_patterns, check_sequences, transitions
+from seqattractor.storage import read_model, write_model
+from seqattractor.successors import check_no_conflicts, conflicts
+
+__all__ = ["SequenceMemory", "load"]
+
+
+class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
+    """A network that stores sequences of +-1 patterns and recalls them from a cue.
+
+    A subclass implements `fit` and `_next`; it then has `step`, `recall`, `score` and `save`, can be loaded with `sa.load`,
+    and takes part in every comparison. Parameters are assigned in ``__init__`` and checked in `fit`; what is learned goes into
+    attributes that end in ``_`` (arrays and plain values are saved with the model).
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        N, the number of visible neurons.
+    order_ : int
+        How many past patterns the network looks at.
+    metadata_ : dict
+        Anything that should travel with the model file, such as the shape of a frame; plain JSON values.
+
+    Examples
+    --------
+    A memory that answers with the stored pattern nearest to the cue, one step on:
+
+    >>> import numpy as np, seqattractor as sa
+    >>> class Nearest(sa.SequenceMemory):
+    ...     def fit(self, X, lengths=None):
+    ...         self.inputs_, self.targets_ = self._transitions(X, lengths)
+    ...         return self
+    ...     def _next(self, states):
+    ...         return self.targets_[np.argmax(states.astype(int) @ self.inputs_.T, axis=1)]
+    >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+    >>> sa.retrieved(Nearest().fit(X).recall(sa.noise.flip(X[0], 5, rng=1), steps=40), X)
+    True
+    """
+
+    _classes: ClassVar[dict[str, type[SequenceMemory]]] = {}
+
+    n_features_in_: int
+    order_: int
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        SequenceMemory._classes[cls.__name__] = cls
+
+    # -- what a subclass gives ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+        """Learn the sequences of `X`, from scratch."""
+
+    @abstractmethod
+    def _next(self, states: Patterns) -> Patterns:
+        """The pattern after each state: (B, order * N) -> (B, N)."""
+
+    # -- what it gets -------------------------------------------------------------------------------------------
+
+    def step(self, state: ArrayLike) -> Patterns:
+        """Give the pattern that follows a state.
+
+        Parameters
+        ----------
+        state : array of +-1, shape (N,), or (B, N) for a batch
+            For a network of order k > 1 the last k patterns, oldest first: (k, N), or (B, k, N).
+
+        Returns
+        -------
+        ndarray of int8, shape (N,) or (B, N)
+        """
+        states, single = self._as_states(state, "state")
+        following = self._next(states.reshape(len(states), -1))
+        return following[0] if single else following
+
+    def recall(self, cue: ArrayLike, steps: int, *, noise: int = 0, rng: _noise.Seed = None) -> Patterns:
+        """Let the network run from a cue.
+
+        Parameters
+        ----------
+        cue : array of +-1, shape (N,), or (B, N) for a batch
+            For a network of order k > 1 the first k patterns, oldest first: (k, N), or (B, k, N).
+        steps : int
+            How many patterns to recall.
+        noise : int
+            How many randomly chosen units of the newest pattern are flipped before every step.
+        rng : int, Generator or None
+            Where the noise comes from.
+
+        Returns
+        -------
+        ndarray of int8, shape (order + steps, N) or (B, order + steps, N)
+            The cue, then what the network answered (before the noise of the next step).
+        """
+        states, single = self._as_states(cue, "cue")
+        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
+            raise ValueError(f"steps must be a whole number, 0 or more, but it is {steps!r}.")
+        generator = _noise.as_generator(rng)
+        order = states.shape[1]
+        trajectory = np.empty((len(states), order + int(steps), states.shape[2]), dtype=np.int8)
+        trajectory[:, :order] = states
+        window = states.copy()
+        memory = self._start_recall(window)
+        for t in range(order, order + int(steps)):
+            if noise:
+                window[:, -1] = _noise.flip(window[:, -1], noise, generator)
+            following = self._recall_step(window.reshape(len(window), -1), memory)
+            trajectory[:, t] = following
+            window = np.concatenate([window[:, 1:], following[:, None]], axis=1)
+        return trajectory[0] if single else trajectory
+
+    def score(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> float:
+        """Give the fraction of transitions x(t) -> x(t+1) that the network makes without a wrong unit.
+
+        Parameters
+        ----------
+        X : array of shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self, "n_features_in_")
+        patterns, checked = check_sequences(X, lengths, order=self.order_)
+        check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
+        inputs, targets = transitions(patterns, checked, self.order_)
+        return float(np.mean(np.all(self._next(inputs) == targets, axis=1)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the network to one file, whole or not at all; `sa.load` brings it back.
+
+        Parameters
+        ----------
+        path : str or path
+            The name of the file, an npz with a JSON header (no pickle).
+        """
+        check_is_fitted(self, "n_features_in_")
+        from seqattractor import __version__
+
+        fitted = {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+        arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray)}
+        values = {k: _to_json(v, k) for k, v in fitted.items() if k not in arrays}
+        parameters = {k: _to_json(v, k) for k, v in self.get_params(deep=False).items()}
+        header = {
+            "class": type(self).__name__,
+            "parameters": parameters,
+            "values": values,
+            "seqattractor": __version__,
+        }
+        write_model(path, header, arrays)
+
+    # -- for subclasses -----------------------------------------------------------------------------------------
+
+    def _start_recall(self, window: Patterns) -> Any:
+        """Make what a network with slow variables carries from step to step; nothing by default."""
+        return None
+
+    def _recall_step(self, states: Patterns, memory: Any) -> Patterns:
+        """One step of recall; networks with slow variables use and change `memory`."""
+        return self._next(states)
+
+    def _transitions(
+        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None, *, continuing: bool = False
+    ) -> tuple[Patterns, Patterns]:
+        """Check the sequences, settle N and the order, refuse conflicts, and give inputs (n, order * N) and targets (n, N).
+
+        With `continuing` a network that has learned before keeps its N and its order.
+        """
+        order = self.order_ if continuing else self.order
+        if order != "auto" and (isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 1):
+            raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {order!r}.")
+        if self.on_conflict not in ("raise", "learn"):
+            raise ValueError(f"on_conflict must be 'raise' or 'learn', but it is {self.on_conflict!r}.")
+        patterns, checked = check_sequences(X, lengths, order=1 if order == "auto" else int(order))
+        if order == "auto":
+            found = conflicts(patterns, checked)
+            if found.context is None:
+                raise ValueError(found.describe())
+            order = found.context
+        if self.on_conflict == "raise":
+            check_no_conflicts(patterns, checked, int(order))
+        if continuing:
+            check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
+        self.n_features_in_ = patterns.shape[1]
+        self.order_ = int(order)
+        return transitions(patterns, checked, self.order_)
+
+    def _as_states(self, state: ArrayLike, name: str) -> tuple[Patterns, bool]:
+        """Check one state or a batch of them and give it as (B, order, N)."""
+        check_is_fitted(self, "n_features_in_")
+        array: NDArray[Any] = np.asarray(state)
+        n, order = self.n_features_in_, self.order_
+        one = (n,) if order == 1 else (order, n)
+        single = array.ndim == len(one)
+        right_depth = single or array.ndim == len(one) + 1
+        if not right_depth or array.shape[-len(one) :] != one or array.size == 0:
+            raise ValueError(
+                f"the {name} has the shape {array.shape}, but this network takes {one}, or (batch, {', '.join(map(str, one))})"
+                + ("." if order == 1 else f": the last {order} patterns, oldest first.")
+            )
+        return check_patterns(array.reshape(-1, n), name).reshape(-1, order, n), single
+
+    def _warn_if_errors_left(self, hidden: int, visible: int) -> None:
+        """Give scikit-learn's ConvergenceWarning if the last epoch had errors."""
+        if not (hidden or visible):
+            return
+        left = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
+        warnings.warn(
+            f"{type(self).__name__} ended after {self.n_iter_} epoch{'s' if self.n_iter_ != 1 else ''} with {left} left in "
+            "the last one; the stored sequences may not be recalled. "
+            "Allow more epochs (max_epochs), use more hidden neurons, or store less.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def _announce(self, callback: ProgressCallback | None, verbose: int) -> ProgressCallback | None:
+        """Add a line on the terminal now and then to the callback, if the user wants it."""
+        if not verbose:
+            return callback
+
+        def tell(epoch: int, hidden: int, visible: int) -> bool | None:
+            if epoch % (1 if verbose > 1 else 50) == 0 or epoch == 1 or hidden == visible == 0:
+                print(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
+            return callback(epoch, hidden, visible) if callback is not None else None
+
+        return tell
+
+
+def load(path: str | os.PathLike[str]) -> SequenceMemory:
+    """Read a network that was saved with `SequenceMemory.save`.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    SequenceMemory
+        Of the class that was saved, ready to recall or to learn on.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.npz"
+    >>> sa.OneHotNetwork().fit(X).save(path)
+    >>> sa.load(path).score(X)
+    1.0
+    """
+    header, arrays = read_model(path)
+    name = header.get("class")
+    if name not in SequenceMemory._classes:
+        raise ValueError(
+            f"{path} holds a network of class {name!r}, which is not known here; import the module that defines it first."
+        )
+    try:
+        parameters = {k: _from_json(v) for k, v in header["parameters"].items()}
+        values = {k: _from_json(v) for k, v in header["values"].items()}
+        net = SequenceMemory._classes[name](**parameters)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"the header of {path} is damaged ({error}); save the model again.") from None
+    for attribute, value in {**values, **arrays}.items():
+        setattr(net, attribute, value)
+    return net
+
+
+def _to_json(value: Any, name: str) -> Any:
+    """Turn a parameter or a fitted value into what JSON can hold; generators keep their state."""
+    if isinstance(value, np.random.Generator):
+        return {"__generator__": _plain(value.bit_generator.state)}
+    plain = _plain(value)
+    if isinstance(plain, (bool, int, float, str, type(None), list, dict)):
+        return plain
+    raise TypeError(
+        f"{name} is of type {type(value).__name__}, which a model file cannot hold; set it to a number, a text or None."
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Replace numpy's numbers and arrays by Python's, also inside lists and dicts."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value
+
+
+def _from_json(value: Any) -> Any:
+    """Undo `_to_json`."""
+    if isinstance(value, dict) and "__generator__" in value:
+        state = value["__generator__"]
+        kind = getattr(np.random, str(state["bit_generator"]), None)
+        if not (isinstance(kind, type) and issubclass(kind, np.random.BitGenerator)):
+            raise TypeError("unknown random generator")
+        bit_generator = kind()
+        bit_generator.state = state
+        return np.random.Generator(bit_generator)
+    return value

@@ -1,0 +1,101 @@
+"""OneHotNetwork: the construction in the proof of Theorem 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from seqattractor.learning.rule import sign
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.sequences import Patterns
+
+__all__ = ["OneHotNetwork"]
+
+
+class OneHotNetwork(SequenceMemory):
+    """A network that makes any sequence without conflicts, with one hidden neuron a transition (Theorem 1).
+
+    Hidden neuron i answers to x(i) alone and calls x(i+1)::
+
+        zeta = sign(U xi - N)      U = (x(1), ..., x(T-1))^T
+        xi'  = sign(V zeta + b)    V = (x(2), ..., x(T)),  b = x(2) + ... + x(T)
+
+    Nothing is learned and nothing is robust: with one unit flipped no hidden neuron answers, and the next state is all +1.
+
+    Parameters
+    ----------
+    order, on_conflict
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    U_ : ndarray of int8, shape (M, order * N)
+        M = T - 1 for one sequence.
+    V_ : ndarray of int8, shape (N, M)
+    bias_ : ndarray of int, shape (N,)
+        theta of the proof.
+    n_hidden_ : int
+        M.
+    n_features_in_, order_ : int
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> net = sa.OneHotNetwork().fit(X)
+    >>> net.n_hidden_, (net.recall(X[0], steps=4) == X).all()
+    (4, np.True_)
+    """
+
+    def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
+        self.order = order
+        self.on_conflict = on_conflict
+
+    def fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+        """Build the network.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+
+        Returns
+        -------
+        self
+        """
+        inputs, targets = self._transitions(X, lengths)
+        self._build(inputs, targets)
+        return self
+
+    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+        """Add a hidden neuron for each transition of `X` to what is there.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "U_"):
+            return self.fit(X, lengths)
+        inputs, targets = self._transitions(X, lengths, continuing=True)
+        self._build(np.concatenate([self.U_, inputs]), np.concatenate([self.V_.T, targets]))
+        return self
+
+    def _build(self, inputs: Patterns, targets: Patterns) -> None:
+        """One hidden neuron for each transition."""
+        self.U_, self.V_ = inputs, np.ascontiguousarray(targets.T)
+        self.bias_ = targets.sum(axis=0, dtype=np.int64)
+        self.n_hidden_ = len(inputs)
+
+    def _next(self, states: Patterns) -> Patterns:
+        # float32 holds these whole numbers exactly up to 2**24 and multiplies through BLAS.
+        fields = states.astype(np.float32) @ self.U_.T.astype(np.float32)
+        zeta = sign(fields - states.shape[1]).astype(np.float32)
+        return sign(zeta @ self.V_.T.astype(np.float32) + self.bias_)

@@ -1,0 +1,135 @@
+"""Corrupting patterns: flips of exactly k units, and occlusion of a block.
+
+Every function takes a generator or a seed, and leaves its input alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor.sequences import Patterns, check_patterns
+
+__all__ = ["Seed", "as_generator", "flip", "occlude"]
+
+Seed = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
+
+
+def as_generator(rng: Seed) -> np.random.Generator:
+    """Make a generator from a seed; a generator is used as it is, and moves on.
+
+    Examples
+    --------
+    >>> as_generator(3).integers(10) == np.random.default_rng(3).integers(10)
+    True
+    """
+    if isinstance(rng, np.random.RandomState):
+        return np.random.default_rng(rng.randint(2**31, size=4))
+    if isinstance(rng, (bool, float, str)):
+        raise TypeError(f"a seed is a whole number, a numpy Generator or None, not {rng!r}.")
+    return np.random.default_rng(rng)
+
+
+def flip(x: ArrayLike, k: int, rng: Seed = None) -> Patterns:
+    """Flip exactly `k` randomly chosen units of each pattern (the paper's salt-and-pepper noise).
+
+    Parameters
+    ----------
+    x : array of +-1, shape (N,) or (B, N)
+    k : int
+        How many units to flip in each pattern, 0 to N.
+    rng : int, Generator or None
+
+    Returns
+    -------
+    ndarray of int8, of the shape of `x`
+
+    Examples
+    --------
+    >>> x = np.ones(10, dtype=int)
+    >>> int((flip(x, 3, rng=0) != x).sum())
+    3
+    """
+    batch, single = _as_batch(x)
+    n = batch.shape[1]
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 0 <= k <= n:
+        raise ValueError(f"the number of flips must be a whole number from 0 to {n}, the number of units, but it is {k!r}.")
+    noisy = batch.copy()
+    if k:
+        generator = as_generator(rng)
+        units = np.argpartition(generator.random(batch.shape), k - 1, axis=1)[:, :k]
+        np.put_along_axis(noisy, units, -np.take_along_axis(noisy, units, axis=1), axis=1)
+    return noisy[0] if single else noisy
+
+
+def occlude(
+    x: ArrayLike,
+    frame_shape: tuple[int, ...],
+    block: tuple[tuple[int, int], ...] | None = None,
+    *,
+    fraction: float = 0.25,
+    value: int = -1,
+    rng: Seed = None,
+) -> Patterns:
+    """Cover a block of each pattern with a constant.
+
+    Parameters
+    ----------
+    x : array of +-1, shape (N,) or (B, N)
+    frame_shape : tuple of int
+        The shape of one pattern; its product is N. Use ``(N,)`` for patterns that are no pictures.
+    block : tuple of (start, stop), optional
+        The covered range along each axis. By default a block with the given fraction of the frame, placed at random.
+    fraction : float
+        How much of the frame a random block covers, above 0 and at most 1.
+    value : {-1, 1}
+        What the covered units become.
+    rng : int, Generator or None
+
+    Returns
+    -------
+    ndarray of int8, of the shape of `x`
+
+    Examples
+    --------
+    >>> occlude(np.ones(6, dtype=int), (2, 3), ((0, 2), (0, 1))).reshape(2, 3)
+    array([[-1,  1,  1], [-1,  1,  1]], dtype=int8)
+    """
+    batch, single = _as_batch(x)
+    shape = tuple(int(s) for s in frame_shape)
+    if int(np.prod(shape)) != batch.shape[1]:
+        raise ValueError(f"a frame of shape {shape} has {int(np.prod(shape))} units, but the patterns have {batch.shape[1]}.")
+    if value not in (-1, 1):
+        raise ValueError(f"covered units become -1 or +1, not {value!r}.")
+    if not 0 < fraction <= 1:
+        raise ValueError(f"the covered fraction must be above 0 and at most 1, but it is {fraction!r}.")
+    generator = as_generator(rng)
+    frames = batch.copy().reshape(-1, *shape)
+    for frame in frames:
+        frame[_slices(shape, block) if block is not None else _random_block(shape, fraction, generator)] = value
+    covered = frames.reshape(batch.shape)
+    return covered[0] if single else covered
+
+
+def _slices(shape: tuple[int, ...], block: tuple[tuple[int, int], ...]) -> tuple[slice, ...]:
+    """Check a block of (start, stop) pairs and make slices of it."""
+    if len(block) != len(shape) or any(not 0 <= a < b <= n for (a, b), n in zip(block, shape, strict=False)):
+        raise ValueError(f"the block {block} does not lie inside a frame of shape {shape}; give a (start, stop) for each axis.")
+    return tuple(slice(a, b) for a, b in block)
+
+
+def _random_block(shape: tuple[int, ...], fraction: float, rng: np.random.Generator) -> tuple[slice, ...]:
+    """Place a block with the proportions of the frame at random."""
+    side = fraction ** (1 / len(shape))
+    sizes = [max(1, min(n, round(n * side))) for n in shape]
+    starts = [int(rng.integers(n - size + 1)) for n, size in zip(shape, sizes, strict=True)]
+    return tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
+
+
+def _as_batch(x: ArrayLike) -> tuple[Patterns, bool]:
+    """See one pattern as a batch of one."""
+    array: NDArray[Any] = np.asarray(x)
+    single = array.ndim == 1
+    return check_patterns(array[None] if single else array, "x"), single
