@@ -72,7 +72,10 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None) ->
     """Check that `X` is a two-dimensional array of +-1 and return it as int8, shape (T, N)."""
     if hasattr(X, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; patterns of +-1 have no zeros, so pass a dense array instead.")
-    array = np.asarray(X)
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise ValueError(f"the rows of {name} differ in length; every pattern must have the same number of neurons.") from None
     if array.dtype == object or array.dtype.kind in "USV":
         try:
             array = array.astype(np.float64)
@@ -118,7 +121,14 @@ def _refuse_other_values(array: NDArray[Any], name: str) -> None:
 
 def _is_list_of_sequences(X: Any) -> bool:
     """Tell a list of two-dimensional arrays from one array written as nested lists."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and all(np.ndim(x) == 2 for x in X if not np.isscalar(x))
+    return isinstance(X, (list, tuple)) and len(X) > 0 and all(_depth(x) == 2 for x in X)
+
+
+def _depth(x: Any) -> int:
+    """How deep an array or nested lists go, also where their rows differ in length."""
+    if isinstance(x, (list, tuple)):
+        return 1 + (_depth(x[0]) if len(x) else 0)
+    return int(np.ndim(x))
 
 
 def _join(X: Any, lengths: ArrayLike | None) -> tuple[NDArray[Any], list[int]]:

@@ -1,0 +1,133 @@
+"""The paper's rule written index by index, the plainest way there is. It imports nothing of the package.
+
+Weights are lists of lists of numbers; with zero start, eta a power of two and kappa whole, every sum is exact.
+"""
+
+import itertools
+
+
+def sign(h):
+    return 1 if h >= 0 else -1
+
+
+def heaviside(h):
+    return 1 if h >= 0 else 0
+
+
+def dot(a, b):
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+
+def transitions(sequences, order=1):
+    """Pairs (stack of the last `order` patterns, next pattern), sequence after sequence."""
+    pairs = []
+    for X in sequences:
+        for t in range(order - 1, len(X) - 1):
+            stacked = [v for k in range(order) for v in X[t - order + 1 + k]]
+            pairs.append((stacked, list(X[t + 1])))
+    return pairs
+
+
+def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_threshold=0.0, learn_U=True):
+    """Equations (4)-(9) for the given number of epochs; stops after an epoch without an error."""
+    U, V = [list(row) for row in U], [list(row) for row in V]
+    M, N = len(U), len(V)
+    hidden_errors, visible_errors = [], []
+    for _ in range(epochs):
+        mu_sum = nu_sum = 0
+        for x, x_next in pairs:
+            if learn_U:
+                for i in range(M):
+                    z = sign(dot(P[i], x_next) - target_threshold)
+                    mu = heaviside(kappa - z * (dot(U[i], x) - input_threshold))
+                    for k in range(len(x)):
+                        U[i][k] = U[i][k] + eta * mu * z * x[k]
+                    mu_sum += mu
+            y = [sign(dot(U[i], x) - input_threshold) for i in range(M)]
+            for j in range(N):
+                nu = heaviside(kappa - x_next[j] * dot(V[j], y))
+                for i in range(M):
+                    V[j][i] = V[j][i] + eta * nu * x_next[j] * y[i]
+                nu_sum += nu
+        hidden_errors.append(mu_sum)
+        visible_errors.append(nu_sum)
+        if mu_sum == 0 and nu_sum == 0:
+            break
+    return U, V, hidden_errors, visible_errors
+
+
+def learn_visible(pairs, W, kappa, eta, epochs):
+    """The margin perceptron on W."""
+    W = [list(row) for row in W]
+    errors = []
+    for _ in range(epochs):
+        count = 0
+        for x, x_next in pairs:
+            for j in range(len(W)):
+                nu = heaviside(kappa - x_next[j] * dot(W[j], x))
+                for k in range(len(x)):
+                    W[j][k] = W[j][k] + eta * nu * x_next[j] * x[k]
+                count += nu
+        errors.append(count)
+        if count == 0:
+            break
+    return W, errors
+
+
+def hebbian(pairs):
+    """sum_t x(t+1) x(t)^T."""
+    n_out, n_in = len(pairs[0][1]), len(pairs[0][0])
+    return [[sum(x_next[j] * x[k] for x, x_next in pairs) for k in range(n_in)] for j in range(n_out)]
+
+
+def step(U, V, x, input_threshold=0.0):
+    """Equations (2)-(3)."""
+    zeta = [sign(dot(row, x) - input_threshold) for row in U]
+    return [sign(dot(row, zeta)) for row in V]
+
+
+def recall(U, V, cue, steps, input_threshold=0.0):
+    """The trajectory from one cue, order 1."""
+    path = [list(cue)]
+    for _ in range(steps):
+        path.append(step(U, V, path[-1], input_threshold))
+    return path
+
+
+def retrieved(trajectory, X):
+    """Section 6.2: xi(tau + t) = x(t) for some tau and all t."""
+    for tau in range(len(trajectory) - len(X) + 1):
+        if all(list(trajectory[tau + t]) == list(X[t]) for t in range(len(X))):
+            return True
+    return False
+
+
+def conflicts(sequences, order):
+    """The distinct stacks that have two different successors."""
+    successors = {}
+    for x, x_next in transitions(sequences, order):
+        successors.setdefault(tuple(x), set()).add(tuple(x_next))
+    return {x for x, nexts in successors.items() if len(nexts) > 1}
+
+
+def least_context(sequences):
+    """The least order that leaves no conflict and a transition in every sequence, or None."""
+    for order in range(1, min(len(X) for X in sequences)):
+        if not conflicts(sequences, order):
+            return order
+    return None
+
+
+def one_hot(pairs):
+    """The weights and biases in the proof of Theorem 1."""
+    U = [x for x, _ in pairs]
+    V = [[x_next[j] for _, x_next in pairs] for j in range(len(pairs[0][1]))]
+    bias = [sum(row) for row in V]
+    return U, V, bias
+
+
+def all_patterns(N):
+    return [list(p) for p in itertools.product((-1, 1), repeat=N)]

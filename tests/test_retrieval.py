@@ -1,0 +1,67 @@
+"""Section 6.2: when a retrieval counts, and how sure a rate is."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import seqattractor as sa
+
+patterns = st.integers(0, 3).map(lambda k: [[1, 1], [1, -1], [-1, 1], [-1, -1]][k])
+
+
+@given(path=st.lists(patterns, min_size=1, max_size=12), X=st.lists(patterns, min_size=1, max_size=4))
+def test_retrieved_means_the_whole_sequence_in_order_at_some_time(path, X):
+    assert sa.retrieved(path, X) == oracle.retrieved(path, X)
+
+
+@given(path=st.lists(patterns, min_size=1, max_size=12), X=st.lists(patterns, min_size=1, max_size=3))
+def test_caught_at_is_the_first_time(path, X):
+    tau = sa.caught_at(path, X)
+    starts = [s for s in range(len(path) - len(X) + 1) if path[s : s + len(X)] == X]
+    assert tau == (starts[0] if starts else None)
+
+
+def test_the_sequence_may_end_with_the_last_row_of_the_trajectory():
+    X = sa.datasets.xor()
+    assert sa.caught_at(np.vstack([-X[1:2], X]), X) == 1
+    assert not sa.retrieved(X[:-1], X)
+
+
+def test_overlap_of_equal_patterns_is_exactly_one():
+    X = np.random.default_rng(0).choice([-1, 1], (5, 7))
+    assert (sa.overlap(X, X).diagonal() == 1).all()
+    assert sa.overlap(X, X).shape == (5, 5)
+
+
+@given(trials=st.integers(1, 400), data=st.data())
+def test_wilson_interval_contains_the_rate_and_solves_its_equation(trials, data):
+    successes = data.draw(st.integers(0, trials))
+    low, high = sa.wilson_interval(successes, trials)
+    rate = successes / trials
+    assert 0 <= low <= rate <= high <= 1
+    for p in (low, high):  # the score statistic is z at both ends
+        if 0 < p < 1:
+            assert abs(rate - p) == pytest.approx(1.959964 * np.sqrt(p * (1 - p) / trials), rel=1e-5)
+
+
+def test_success_rate_counts():
+    rate = sa.success_rate([True, False, True, True])
+    assert (rate.successes, rate.trials, rate.rate) == (3, 4, 0.75)
+    assert rate.interval == sa.wilson_interval(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: sa.success_rate([]), "at least one trial"),
+        (lambda: sa.wilson_interval(3, 2), "3 of 2"),
+        (lambda: sa.wilson_interval(1, 2, confidence=1), "between 0 and 1"),
+        (lambda: sa.retrieved(np.ones((2, 3, 4)), np.ones((3, 4))), "batch"),
+        (lambda: sa.retrieved(np.ones((2, 3)), np.ones((3, 4))), "3 features"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()

@@ -1,0 +1,122 @@
+"""What counts as a sequence, and what is said about everything else."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import oracle
+import seqattractor as sa
+from seqattractor.sequences import check_sequences, stack_context, transitions
+from strategies import any_sequences, sequences
+
+
+@given(X=sequences(), order=st.integers(1, 3))
+def test_transitions_come_in_the_order_of_the_paper(X, order):
+    X = [x for x in X if len(x) > order] or [np.ones((order + 1, 2), dtype=np.int8)]
+    inputs, targets = transitions(*check_sequences(X, order=order), order)
+    pairs = oracle.transitions(X, order)
+    assert inputs.tolist() == [x for x, _ in pairs]
+    assert targets.tolist() == [x_next for _, x_next in pairs]
+
+
+@given(X=sequences())
+def test_a_list_of_arrays_equals_one_array_with_lengths(X):
+    joined, lengths = check_sequences(X)
+    again, same = check_sequences(np.vstack(X), [len(x) for x in X])
+    assert np.array_equal(joined, again)
+    assert np.array_equal(lengths, same)
+
+
+def test_stacked_context_is_oldest_first():
+    X = np.array([[1, 1], [1, -1], [-1, 1]])
+    assert stack_context(X, 2).tolist() == [[1, 1, 1, -1], [1, -1, -1, 1]]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, np.float64, object])
+def test_any_kind_of_number_will_do(dtype):
+    X, _ = check_sequences(np.array([[1, -1], [-1, -1]], dtype=dtype))
+    assert X.dtype == np.int8
+
+
+@given(X=any_sequences())
+def test_conflicts_are_all_found_with_the_least_context_that_resolves_them(X):
+    found = sa.conflicts(X)
+    assert {tuple(c.pattern.tolist()) for c in found} == oracle.conflicts(X, 1)
+    assert found.context == oracle.least_context(X)
+    assert bool(found) == bool(oracle.conflicts(X, 1))
+    for c in found:
+        (s, t), (r, u) = c.first, c.second
+        assert X[s][t].tolist() == X[r][u].tolist() == c.pattern.tolist()
+        assert X[s][t + 1].tolist() != X[r][u + 1].tolist()
+        assert (s, t) < (r, u)
+
+
+def test_a_sequence_without_conflicts_needs_a_context_of_one():
+    assert sa.conflicts(sa.datasets.xor()).context == 1
+    assert sa.conflicts(sa.datasets.xor()).describe() == "Every pattern has one successor."
+
+
+def test_two_equal_beginnings_cannot_be_resolved_by_any_context():
+    found = sa.conflicts([[[1, 1], [1, -1]], [[1, 1], [-1, 1]]])
+    assert found.context is None
+    assert "no context resolves" in found.describe()
+
+
+@given(frames=arrays(np.uint8, (3, 4, 2)), threshold=st.integers(0, 254))
+def test_binarize_and_back_is_a_threshold(frames, threshold):
+    X = sa.binarize(frames, threshold=threshold)
+    assert X.shape == (3, 8)
+    back = sa.unbinarize(X, (4, 2), high=255)
+    assert np.array_equal(back, np.where(frames > threshold, 255, 0))
+    assert np.array_equal(sa.binarize(back), X) or len(np.unique(back)) == 1
+
+
+def test_binarize_takes_booleans_and_finds_the_middle_by_itself():
+    assert sa.binarize([[True, False]]).tolist() == [[1, -1]]
+    assert sa.binarize([[0.1, 0.9, 0.4]]).tolist() == [[-1, 1, -1]]
+
+
+@pytest.mark.parametrize(
+    ("X", "lengths", "error", "says"),
+    [
+        ([[1, 0], [1, 1]], None, ValueError, r"X\[0, 1\] is 0.*sa\.binarize"),
+        ([[1, 1], [1, 0.5]], None, ValueError, r"X\[1, 1\] is 0\.5"),
+        ([[1, np.nan], [1, 1]], None, ValueError, r"X\[0, 1\] is NaN"),
+        ([[1, np.inf], [1, 1]], None, ValueError, r"X\[0, 1\] is inf"),
+        ([[True, False], [True, True]], None, ValueError, "boolean.*sa.binarize"),
+        ([["a", "b"], ["c", "d"]], None, TypeError, "numbers"),
+        ([[1, -1], [1]], None, ValueError, "rows of X differ in length"),
+        ([[[1, -1], [1]]], None, ValueError, "rows of X.0. differ in length"),
+        ([1, -1], None, ValueError, "two dimensions"),
+        (np.ones((2, 2, 2, 2)), None, ValueError, "two dimensions"),
+        (np.ones((0, 3)), None, ValueError, "empty"),
+        (np.ones((3, 0)), None, ValueError, "0 feature"),
+        (np.ones((1, 3)), None, ValueError, "needs at least 2: a pattern and its successor"),
+        (np.ones((4, 2)), [3], ValueError, "lengths sum to 3, but X has 4 rows"),
+        (np.ones((4, 2)), [4, 0], ValueError, r"lengths\[1\] is 0"),
+        (np.ones((4, 2)), [2.5, 1.5], ValueError, "whole numbers"),
+        (np.ones((4, 2)), "22", ValueError, "whole numbers"),
+        (np.ones((4, 2)), [3, 1], ValueError, "sequence 1 has 1 pattern "),
+        ([np.ones((2, 2)), np.ones((2, 3))], None, ValueError, r"X\[0\] has 2 and X\[1\] has 3"),
+        ([np.ones((2, 2)), np.ones((0, 2))], None, ValueError, "sequence 1 .* is empty"),
+        ([np.ones((2, 2)), np.ones((2, 2))], [2, 2], ValueError, "leave lengths out"),
+        (np.ones((2, 2)) * 1j, None, ValueError, "Complex"),
+    ],
+)
+def test_bad_sequences_get_one_clear_sentence(X, lengths, error, says):
+    with pytest.raises(error, match=says) as caught:
+        check_sequences(X, lengths)
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_frames_get_one_clear_sentence():
+    with pytest.raises(ValueError, match="frame 0, value 1"):
+        sa.binarize([[1.0, np.nan]])
+    with pytest.raises(ValueError, match="shape"):
+        sa.binarize([1, 2, 3])
+    with pytest.raises(TypeError, match="numbers"):
+        sa.binarize([["a"]])
+    with pytest.raises(ValueError, match=r"\(2, 2\) has 4 values, but the patterns have 3"):
+        sa.unbinarize([[1, 1, -1]], (2, 2))
