@@ -5,6 +5,8 @@ from .analysis.retrieval import overlap as overlap
 from .analysis.retrieval import retrieved as retrieved
 from .analysis.retrieval import success_rate as success_rate
 from .analysis.retrieval import wilson_interval as wilson_interval
+from .analysis.separability import cover_probability as cover_probability
+from .analysis.separability import separable as separable
 from .networks import OneHotNetwork as OneHotNetwork
 from .networks import SequenceAttractor as SequenceAttractor
 from .networks import SequenceMemory as SequenceMemory
