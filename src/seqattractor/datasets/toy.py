@@ -9,6 +9,36 @@ from seqattractor.sequences import Patterns
 __all__ = ["toy", "xor"]
 
 
+# Drawn as in Figure 1: a row is a unit, a column a time step, # is +1. In both, four patterns satisfy
+# x(a) + x(b) = x(c) + x(d), while some unit must be on after a and b and off after c and d: no weights can do that.
+_PICTURES = {
+    1: """
+        ######
+        ##.###
+        #.##.#
+        #.##.#
+        #...##
+        #...##
+        .#.#..
+        .#..#.
+        ..#...
+        ......
+    """,
+    2: """
+        ####.#
+        ####.#
+        #.#.##
+        #.#..#
+        #..###
+        .##...
+        .##...
+        .#.##.
+        ......
+        ......
+    """,
+}
+
+
 def xor() -> Patterns:
     """Give the sequence of section 3: its first neuron would have to compute XOR.
 
@@ -23,3 +53,29 @@ def xor() -> Patterns:
     array([[ 1,  1, -1, -1,  1], [ 1, -1,  1, -1,  1]], dtype=int8)
     """
     return np.array([[1, 1], [1, -1], [-1, 1], [-1, -1], [1, 1]], dtype=np.int8)
+
+
+def toy(which: int = 1) -> Patterns:
+    """Give one of two sequences of ten neurons in the spirit of Figure 1.
+
+    No network without hidden neurons can make them (`sa.separable` proves it); a network with 50 hidden neurons
+    learns them and recalls them with two units of the first pattern flipped.
+
+    Parameters
+    ----------
+    which : {1, 2}
+
+    Returns
+    -------
+    ndarray of int8, shape (6, 10)
+        The last pattern is the first again.
+
+    Examples
+    --------
+    >>> toy(1).shape
+    (6, 10)
+    """
+    if which not in _PICTURES:
+        raise ValueError(f"there are toy sequences {' and '.join(map(str, _PICTURES))}, but no {which!r}.")
+    rows = _PICTURES[which].split()
+    return np.array([[1 if unit[t] == "#" else -1 for unit in rows] for t in range(len(rows[0]))], dtype=np.int8)

@@ -194,6 +194,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         if self.on_conflict not in ("raise", "learn"):
             raise ValueError(f"on_conflict must be 'raise' or 'learn', but it is {self.on_conflict!r}.")
         patterns, checked = check_sequences(X, lengths, order=1 if order == "auto" else int(order))
+        if continuing:
+            check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
         if order == "auto":
             found = conflicts(patterns, checked)
             if found.context is None:
@@ -201,8 +203,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             order = found.context
         if self.on_conflict == "raise":
             check_no_conflicts(patterns, checked, int(order))
-        if continuing:
-            check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
         self.n_features_in_ = patterns.shape[1]
         self.order_ = int(order)
         return transitions(patterns, checked, self.order_)
