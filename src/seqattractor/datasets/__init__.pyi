@@ -1,6 +1,14 @@
+from .gait import load_gait as load_gait
+from .load import align_units as align_units
+from .load import load as load
+from .load import load_all as load_all
+from .midi import write_midi as write_midi
+from .mnist import load_mnist as load_mnist
+from .mnist import load_moving_mnist as load_moving_mnist
 from .moving_digits import moving_digits as moving_digits
 from .random import random_periodic as random_periodic
 from .random import random_sequences as random_sequences
+from .spikes import bin_spikes as bin_spikes
 from .toy import toy as toy
 from .toy import xor as xor
 from .walker import walker as walker
