@@ -267,7 +267,7 @@ def unbinarize(X: ArrayLike, frame_shape: tuple[int, ...] | None = None, *, low:
 
     Returns
     -------
-    frames : ndarray, shape (T, *frame_shape), uint8 where `low` and `high` fit
+    frames : ndarray, shape (T, ...), uint8 where `low` and `high` fit
 
     Examples
     --------

@@ -82,7 +82,7 @@ class SequenceAttractor(SequenceMemory):
         Weights from hidden to visible neurons.
     P_ : ndarray, shape (M, N)
         The fixed random projection that makes the hidden targets.
-    hidden_errors_, visible_errors_ : ndarray of int, shape (n_iter_,)
+    hidden_errors_, visible_errors_ : ndarray of int, shape (n_epochs,)
         Updates in each epoch: the sums of mu and nu over neurons and transitions.
     n_iter_ : int
         Epochs run.
