@@ -13,6 +13,7 @@ __all__ = ["main"]
 
 # The commands in the order in which a newcomer meets them, with the line that --help shows.
 _COMMANDS = {
+    "reproduce": "Compute the paper's tables and figures beside its own numbers, with a report.",
     "demo": "Learn a random and three toy sequences and recall them from corrupted cues.",
 }
 

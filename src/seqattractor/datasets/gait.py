@@ -130,12 +130,8 @@ def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames:
         if len(files) >= max(n_frames or 2, 2):
             return files
     if longest == 0:
-        raise ValueError(
-            f"{folder} holds no pictures: give the folder that contains {SILHOUETTES}, or one of frames."
-        )
-    raise ValueError(
-        f"no sequence in {folder} has {n_frames or 2} frames, the longest has {longest}; ask for fewer."
-    )
+        raise ValueError(f"{folder} holds no pictures: give the folder that contains {SILHOUETTES}, or one of frames.")
+    raise ValueError(f"no sequence in {folder} has {n_frames or 2} frames, the longest has {longest}; ask for fewer.")
 
 
 def _read(files: list[Path]) -> NDArray[np.uint8]:

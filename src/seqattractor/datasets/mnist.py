@@ -113,27 +113,19 @@ def load_moving_mnist(
         made = moving_digits(n_sequences, length, digits=images, random_state=random_state, return_bunch=True)
         return made if return_bunch else (made.data, made.lengths)
     if array.ndim != 4:
-        raise ValueError(
-            f"{path} holds an array of shape {array.shape}; expected (20, n, 64, 64) or (n, 28, 28)."
-        )
+        raise ValueError(f"{path} holds an array of shape {array.shape}; expected (20, n, 64, 64) or (n, 28, 28).")
     if array.shape[0] != 20 and array.shape[1] == 20:  # sequences first
         array = array.swapaxes(0, 1)
     if array.shape[0] < length:
-        raise ValueError(
-            f"the sequences in {path} have {array.shape[0]} frames, fewer than the wanted {length}."
-        )
+        raise ValueError(f"the sequences in {path} have {array.shape[0]} frames, fewer than the wanted {length}.")
     X = _first_without_conflict(array, n_sequences, length, threshold, path)
     lengths = np.full(n_sequences, length, dtype=np.int64)
     if not return_bunch:
         return X, lengths
-    return Bunch(
-        data=X, lengths=lengths, frame_shape=array.shape[2:], DESCR=f"Moving MNIST from {path.name}."
-    )
+    return Bunch(data=X, lengths=lengths, frame_shape=array.shape[2:], DESCR=f"Moving MNIST from {path.name}.")
 
 
-def _first_without_conflict(
-    array: NDArray[Any], n_sequences: int, length: int, threshold: float, path: Path
-) -> NDArray[np.int8]:
+def _first_without_conflict(array: NDArray[Any], n_sequences: int, length: int, threshold: float, path: Path) -> NDArray[np.int8]:
     """The first sequences of an array (time, sequence, row, column) that can be stored together."""
     successors: dict[bytes, bytes] = {}
     chosen: list[NDArray[np.int8]] = []
@@ -153,9 +145,7 @@ def _first_without_conflict(
 def _digit_images(path: Path, array: NDArray[Any]) -> NDArray[np.uint8]:
     """Check that an array holds grey images."""
     if array.ndim != 3 or array.size == 0:
-        raise ValueError(
-            f"{path} holds an array of shape {array.shape}; images have the shape (n, height, width)."
-        )
+        raise ValueError(f"{path} holds an array of shape {array.shape}; images have the shape (n, height, width).")
     return np.asarray(array, dtype=np.uint8)
 
 

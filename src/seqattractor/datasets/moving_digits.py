@@ -119,9 +119,7 @@ def moving_digits(
     lengths = np.full(n_sequences, length, dtype=np.int64)
     if not return_bunch:
         return X, lengths
-    return Bunch(
-        data=X, lengths=lengths, frame_shape=(size, size), DESCR=f"{n_digits} moving digits a frame."
-    )
+    return Bunch(data=X, lengths=lengths, frame_shape=(size, size), DESCR=f"{n_digits} moving digits a frame.")
 
 
 @cache
@@ -142,9 +140,7 @@ def _check_digits(digits: ArrayLike) -> NDArray[np.float64]:
     """Scale images to at most 1 and check that there are some."""
     images = np.asarray(digits, dtype=np.float64)
     if images.ndim != 3 or images.size == 0:
-        raise ValueError(
-            f"digits must be images of shape (n, height, width), but the shape is {images.shape}."
-        )
+        raise ValueError(f"digits must be images of shape (n, height, width), but the shape is {images.shape}.")
     if not images.max() > 0:
         raise ValueError("digits must have pixels above 0, but all images are dark.")
     scaled: NDArray[np.float64] = images / images.max()
@@ -166,9 +162,7 @@ def _path(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return path
 
 
-def _sequence(
-    glyphs: NDArray[np.float64], length: int, size: int, n_digits: int, rng: np.random.Generator
-) -> NDArray[np.int8]:
+def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int, rng: np.random.Generator) -> NDArray[np.int8]:
     """One sequence, shape (length, size * size), of +-1; where digits meet, the brighter pixel shows."""
     height, width = glyphs.shape[1:]
     canvas = np.zeros((length, size, size))

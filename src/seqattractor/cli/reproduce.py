@@ -1,0 +1,137 @@
+"""`seqattractor reproduce`: the paper's tables and figures beside ours, and a report."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from seqattractor.paper.registry import TARGETS, get_target
+from seqattractor.paper.settings import QUICK_TRIALS, Request
+
+if TYPE_CHECKING:
+    from seqattractor.paper.report import Finished
+    from seqattractor.paper.runner import Progress
+
+__all__ = ["command"]
+
+
+@click.command(name="reproduce")
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option("--trials", type=click.IntRange(min=1), help=f"Trials of each cell; 100 by default, {QUICK_TRIALS} with --quick.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same numbers.")
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("results"), show_default=True)
+@click.option("--quick", is_flag=True, help="Few trials: everything in about a minute.")
+@click.option("--gait-dir", type=click.Path(path_type=Path), help="Your copy of the OU-ISIR silhouettes, or a folder of frames.")
+@click.option("--mnist-file", type=click.Path(path_type=Path), help="Your mnist_test_seq.npy, or MNIST as idx, npy or npz.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+def command(
+    targets: tuple[str, ...],
+    trials: int | None,
+    jobs: int | None,
+    seed: int,
+    out: Path,
+    quick: bool,
+    gait_dir: Path | None,
+    mnist_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Compute the paper's tables and figures and set them beside its own numbers.
+
+    TARGETs are any of fig1 fig3 fig4 fig5a fig5b fig6 fig7 fig8 table1 table2 ablation-gait ablation-digits sparse-inputs
+    sparse-targets theorems, or all (the default). For each, OUT gets a .json, .csv, .png and .pdf, and OUT/report.html shows
+    them together. Finished trials are kept in OUT/.cache: after Ctrl-C the same command continues where it stopped.
+    """
+    names = _chosen(targets)
+    request = Request(
+        trials=trials or (QUICK_TRIALS if quick else 100), seed=seed, quick=quick, gait_dir=gait_dir, mnist_file=mnist_file
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    finished: list[Finished] = []
+    try:
+        with _progress_bars(quiet=as_json) as progress:
+            _run(names, request, out, jobs or os.cpu_count() or 1, progress, finished)
+    except KeyboardInterrupt:
+        _write_report(finished, names, request, out)
+        click.echo(f"Stopped. What is finished is kept in {out}; the same command continues.", err=True)
+        raise
+    report = _write_report(finished, names, request, out)
+    if as_json:
+        found = {one.target.name: vars(one.target.verdict(one.result)) for one in finished}
+        click.echo(json.dumps({"report": str(report), "targets": found}, indent=1))
+        return
+    for one in finished:
+        click.echo(f"{one.target.title}: {one.target.verdict(one.result).sentence}")
+    click.echo(f"Report: {report}")
+
+
+def _chosen(targets: tuple[str, ...]) -> list[str]:
+    """The names of the wanted targets, each once, in the order of the paper."""
+    for name in targets:
+        if name not in TARGETS and name != "all":
+            raise click.UsageError(f"there is no target {name!r}; choose from {', '.join(TARGETS)}, all.")
+    everything = not targets or "all" in targets
+    return [name for name in TARGETS if everything or name in targets]
+
+
+def _run(names: list[str], request: Request, out: Path, jobs: int, progress: Progress, finished: list[Finished]) -> None:
+    """Run all targets; write the files of each as soon as it is done and append it to `finished`."""
+    from seqattractor.paper.files import write_files
+    from seqattractor.paper.report import Finished
+    from seqattractor.paper.runner import run_targets
+
+    started = time.perf_counter()
+    for name, result in run_targets(names, request, out / ".cache", jobs=jobs, progress=progress):
+        target = get_target(name)
+        write_files(target, result, out)
+        now = time.perf_counter()
+        finished.append(Finished(target, result, now - started))
+        started = now
+
+
+def _write_report(finished: list[Finished], names: list[str], request: Request, out: Path) -> Path:
+    """Write the report on what is finished."""
+    from seqattractor.paper.files import write_whole
+    from seqattractor.paper.report import report_html
+
+    done = {one.target.name for one in finished}
+    missing = [name for name in names if name not in done]
+    again = shlex.join(["seqattractor", *sys.argv[1:]])
+    path = out / "report.html"
+    if finished:
+        write_whole(path, report_html(finished, request, command=again, missing=missing).encode())
+    return path
+
+
+@contextmanager
+def _progress_bars(*, quiet: bool) -> Iterator[Progress]:
+    """A bar with the time left for every target, on a terminal; elsewhere a line when one is done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    console = Console(stderr=True, quiet=quiet)
+    tasks: dict[str, TaskID] = {}
+    columns = TextColumn("{task.description:<15}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    with Bars(*columns, console=console, disable=not console.is_terminal) as bars:
+
+        def progress(name: str, done: int, total: int) -> None:
+            if not console.is_terminal:
+                if done == total:
+                    console.print(f"{name}: {total} trials")
+                return
+            if name not in tasks:
+                # Trials from an earlier run count as done, but not for the speed.
+                tasks[name] = bars.add_task(name, total=total, completed=done)
+            bars.update(tasks[name], completed=done)
+
+        yield progress
