@@ -99,10 +99,8 @@ def recall(U, V, cue, steps, input_threshold=0.0):
 
 def retrieved(trajectory, X):
     """Section 6.2: xi(tau + t) = x(t) for some tau and all t."""
-    for tau in range(len(trajectory) - len(X) + 1):
-        if all(list(trajectory[tau + t]) == list(X[t]) for t in range(len(X))):
-            return True
-    return False
+    taus = range(len(trajectory) - len(X) + 1)
+    return any(all(list(trajectory[tau + t]) == list(X[t]) for t in range(len(X))) for tau in taus)
 
 
 def conflicts(sequences, order):

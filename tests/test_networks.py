@@ -1,5 +1,7 @@
 """What all networks share: recall, score, streams, clear errors."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -43,7 +45,7 @@ def test_noise_during_recall_flips_k_units_before_every_step():
             return states.copy()
 
     path = Echo().fit(X).recall(X[0], steps=6, noise=2, rng=0)
-    assert [int((a != b).sum()) for a, b in zip(path[:-1], path[1:], strict=True)] == [2] * 6
+    assert [int((a != b).sum()) for a, b in itertools.pairwise(path)] == [2] * 6
     assert np.array_equal(Echo().fit(X).recall(X[0], steps=6, noise=2, rng=0), path)
 
 

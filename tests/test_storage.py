@@ -85,7 +85,7 @@ def test_a_file_with_a_flipped_byte_is_named_as_damaged(model):
     data = bytearray(model.read_bytes())
     data[len(data) // 2] ^= 255
     model.write_bytes(bytes(data))
-    with pytest.raises(ValueError, match="truncated|damaged"):
+    with pytest.raises(ValueError, match=r"truncated|damaged"):
         sa.load(model)
 
 
