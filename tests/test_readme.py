@@ -1,0 +1,36 @@
+"""The README tells the truth: its snippets run, its commands exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from seqattractor.cli import group
+
+README = Path(__file__).parent.parent / "README.md"
+TEXT = README.read_text()
+SNIPPETS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.S)
+COMMANDS = sorted(set(re.findall(r"seqattractor ((?:[a-z]+(?: [a-z]+)?))", TEXT)))
+
+
+@pytest.mark.parametrize("code", SNIPPETS, ids=lambda code: code.splitlines()[0])
+def test_each_snippet_runs_and_prints_what_its_comments_say(code, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, str(README), "exec"), {})
+    printed = capsys.readouterr().out.split("\n")
+    promised = re.findall(r"print\(.*\)\s+# (True|False|[\d.]+)", code)
+    assert [line for line in printed if line] == promised or not promised
+
+
+@pytest.mark.parametrize("command", group.list_commands(None))
+def test_every_command_explains_itself(command):
+    result = CliRunner().invoke(group, [command, "--help"])
+    assert result.exit_code == 0, result.output
+    assert "Usage:" in result.output
+    assert len(result.output.splitlines()) > 4
+
+
+def test_every_command_of_the_readme_exists():
+    for line in COMMANDS:
+        assert line.split()[0] in group.list_commands(None), line
