@@ -1,5 +1,6 @@
 from . import datasets as datasets
 from . import noise as noise
+from .analysis.basin import basin as basin
 from .analysis.retrieval import caught_at as caught_at
 from .analysis.retrieval import overlap as overlap
 from .analysis.retrieval import retrieved as retrieved
@@ -10,6 +11,7 @@ from .analysis.separability import separable as separable
 from .networks import OneHotNetwork as OneHotNetwork
 from .networks import SequenceAttractor as SequenceAttractor
 from .networks import SequenceMemory as SequenceMemory
+from .networks import SparseSequenceAttractor as SparseSequenceAttractor
 from .networks import VisibleNetwork as VisibleNetwork
 from .networks import load as load
 from .sequences import binarize as binarize

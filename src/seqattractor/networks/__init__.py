@@ -3,6 +3,7 @@
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.base import SequenceMemory, load
 from seqattractor.networks.one_hot import OneHotNetwork
+from seqattractor.networks.sparse import SparseSequenceAttractor
 from seqattractor.networks.visible import VisibleNetwork
 
-__all__ = ["OneHotNetwork", "SequenceAttractor", "SequenceMemory", "VisibleNetwork", "load"]
+__all__ = ["OneHotNetwork", "SequenceAttractor", "SequenceMemory", "SparseSequenceAttractor", "VisibleNetwork", "load"]

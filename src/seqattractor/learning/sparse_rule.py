@@ -1,0 +1,196 @@
+"""The sparse rule in plain numpy: the paper's rule with few active hidden neurons, a bias and noisy practice. The truth.
+
+The network and the shape of every update are those of the paper (`learning.rule`): a weight changes by presynaptic activity x
+postsynaptic target x an error of 0 or 1, one transition at a time. What differs:
+
+- hidden neurons are 0 or 1, and only the `n_winners` that want most to be active are asked to be;
+- a constant unit of strength b feeds them, so that a neuron can be silent by default;
+- a neuron's wish is the fixed random drive (P applied to a pattern) minus its threshold theta, plus `feedback` times its own
+  field above its average: a neuron that answers to x(t) more than to others is the best one to answer to it;
+- thresholds rise with use (homeostasis), and for patterns that cannot be told apart (redraw), until the targets are frozen;
+- x(t) is practised with some units flipped; learning steps shrink.
+
+All weights are whole numbers: multiples of a unit that `SparseSettings` fixes. So every sum is exact, and the compiled
+kernels must give the same numbers bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.sequences import Patterns
+
+__all__ = ["SparseSettings", "SparseState", "choose_targets", "flip_some", "learn_transition", "present"]
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+AVERAGING = 2.0**-5
+"""How fast the average of a hidden neuron's field follows its field."""
+
+
+@dataclass(frozen=True)
+class SparseSettings:
+    """The numbers of the rule. Margins and steps are whole multiples of the unit of the weights they belong to."""
+
+    n_winners: int
+    """k: how many hidden neurons should be active for each transition."""
+    winners: bool
+    """Whether the k highest wishes are chosen, or all above zero (then k is only their mean number)."""
+    bias: int
+    """b: strength of the constant unit."""
+    noise: int
+    """At most so many units of x(t) are flipped in a presentation; the number is uniform from 0."""
+    margin: int
+    """kappa of hidden neurons that should be silent."""
+    active_margin: int
+    """kappa of hidden neurons that should be active."""
+    active_weight: int
+    """w: how much larger the steps of neurons that should be active are."""
+    visible_margin: int
+    """kappa of visible neurons."""
+    feedback: float
+    """How much a field that is a margin above its average adds to a hidden neuron's wish."""
+    homeostasis: float
+    """By how much theta rises with each use, at first."""
+    homeostasis_epochs: int
+    """Homeostasis fades out over so many epochs."""
+    redraw: float
+    """By how much theta rises when too many visible neurons are wrong."""
+    redraw_tolerance: float
+    """Which fraction of wrong visible neurons is too many."""
+    target_epochs: int
+    """Redraws happen from the end of homeostasis to this epoch; from then on every transition keeps its targets."""
+
+
+@dataclass
+class SparseState:
+    """What learning changes."""
+
+    U: Integers
+    """Shape (M, N_in + 1); the last column is fed by the bias unit."""
+    V: Integers
+    """Shape (N, M)."""
+    theta: Floats
+    """Thresholds of the choice of targets, shape (M,)."""
+    average: Floats
+    """Running average of the fields, as multiples of the margin, shape (M,)."""
+    targets: NDArray[np.int8]
+    """z of every transition as last chosen, 0 or 1, shape (n, M)."""
+
+
+def flip_some(x: Patterns, most: int, order: Integers, rng: np.random.Generator) -> Patterns:
+    """Flip 0 to `most` units of x, as many as chance says; `order` lists all units, and gets shuffled on the way."""
+    noisy = x.copy()
+    if most:
+        for j in range(int(rng.integers(0, most + 1))):
+            other = int(rng.integers(j, len(x)))
+            order[j], order[other] = order[other], order[j]  # the first units of a shuffle
+            noisy[order[j]] = -noisy[order[j]]
+    return noisy
+
+
+def choose_targets(wish: Floats, settings: SparseSettings) -> NDArray[np.int8]:
+    """Targets z in {0, 1}^M: the k neurons with the highest wish (of equals the first), or all whose wish is not negative."""
+    z = np.zeros(len(wish), dtype=np.int8)
+    if settings.winners:
+        z[np.argsort(-wish, kind="stable")[: settings.n_winners]] = 1
+    else:
+        z[wish >= 0] = 1
+    return z
+
+
+def learn_transition(
+    state: SparseState,
+    settings: SparseSettings,
+    t: int,
+    x: Patterns,
+    x_next: Patterns,
+    drive: Floats,
+    *,
+    epoch: int,
+    hidden_step: int,
+    visible_step: int,
+) -> tuple[int, int]:
+    """Learn transition number t from the (noisy) pattern x; changes the state and returns the errors sum mu and sum nu."""
+    U, V, theta, s = state.U, state.V, state.theta, settings
+    x_b = np.append(x.astype(np.int64), s.bias)  # [x~; b]
+    h = U @ x_b
+    if epoch < s.target_epochs:
+        wish = (drive - theta) + s.feedback * (h / s.margin - state.average)
+        state.average += AVERAGING * (h / s.margin - state.average)
+        state.targets[t] = choose_targets(wish, s)  # in place of eq. (4)
+    z = state.targets[t].astype(np.int64)
+    if epoch < s.homeostasis_epochs:
+        strength = s.homeostasis * (1.0 - epoch / s.homeostasis_epochs)
+        theta += strength * (z - s.n_winners / len(theta))
+
+    sign = 2 * z - 1
+    mu = sign * h <= np.where(z == 1, s.active_margin, s.margin)  # eq. (5)
+    weight = np.where(z == 1, s.active_weight, 1)
+    U += np.outer(hidden_step * weight * mu * sign, x_b)  # eq. (6)
+
+    y = (U @ x_b >= 0).astype(np.int64)  # eq. (7), with 0 for silent
+    g = V @ y
+    nu = x_next * g <= s.visible_margin  # eq. (8)
+    V += np.outer(visible_step * nu * x_next, y)  # eq. (9)
+
+    wrong = int(np.sum(np.where(g >= 0, 1, -1) != x_next))
+    if s.homeostasis_epochs <= epoch < s.target_epochs and wrong > s.redraw_tolerance * len(x_next):
+        theta += s.redraw * z
+    return int(mu.sum()), int(nu.sum())
+
+
+def present(
+    state: SparseState,
+    settings: SparseSettings,
+    inputs: Patterns,
+    targets: Patterns,
+    drive: Floats,
+    *,
+    epoch: int,
+    hidden_step: int,
+    visible_step: int,
+    rng: np.random.Generator,
+) -> tuple[int, int]:
+    """One epoch: every transition once, in order, with fresh noise; returns the errors sum mu and sum nu.
+
+    Parameters
+    ----------
+    state : SparseState
+        Changed in place.
+    settings : SparseSettings
+    inputs, targets : ndarray of int8, shapes (n, N_in) and (n, N)
+        x(t) and x(t+1).
+    drive : ndarray, shape (n, M)
+        P applied to x(t+1), or to x(t).
+    epoch : int
+        Counted from 0.
+    hidden_step, visible_step : int
+        Learning rates of this epoch, in units of U and V.
+    rng : Generator
+        Where the noise comes from.
+
+    Returns
+    -------
+    hidden_errors, visible_errors : int
+    """
+    hidden = visible = 0
+    order = np.arange(inputs.shape[1])
+    for t in range(len(inputs)):
+        mu, nu = learn_transition(
+            state,
+            settings,
+            t,
+            flip_some(inputs[t], settings.noise, order, rng),
+            targets[t],
+            drive[t],
+            epoch=epoch,
+            hidden_step=hidden_step,
+            visible_step=visible_step,
+        )
+        hidden, visible = hidden + mu, visible + nu
+    return hidden, visible

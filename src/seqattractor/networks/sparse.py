@@ -1,0 +1,374 @@
+"""SparseSequenceAttractor: the paper's architecture with sparse hidden codes, and about ten times its capacity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.rule import heaviside, sign
+from seqattractor.learning.sparse_engine import learn_sparse
+from seqattractor.learning.sparse_rule import SparseSettings, SparseState
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.checks import check_choice, check_count, check_not_negative, check_number, check_positive
+from seqattractor.networks.sparse_defaults import choose_defaults, in_units
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns
+
+__all__ = ["SparseSequenceAttractor"]
+
+Weights = NDArray[np.floating[Any]]
+Auto = Literal["auto"]
+
+
+class SparseSequenceAttractor(SequenceMemory):
+    """A sequence memory of threshold neurons with few active hidden neurons; it stores more patterns than it has hidden neurons.
+
+    Hidden neurons are 0 or 1 and have a bias; visible ones are -1 or +1::
+
+        zeta = H(U [xi; b])          xi' = sign(V zeta)
+
+    Learning is as local as the paper's: every weight changes by presynaptic activity x postsynaptic target x an error of 0 or
+    1, one transition at a time. `seqattractor.learning.sparse_rule` has the rule in plain numpy, and the guide explains why
+    each part is there. Values that are "auto" are chosen from N, M, the number of transitions and the data; what was chosen
+    stands in fitted attributes of the same name with ``_``.
+
+    Parameters
+    ----------
+    n_hidden : int
+        M, the number of hidden neurons.
+    n_winners : int or "auto"
+        k: how many hidden neurons should be active for each transition.
+    code : {"winners", "thresholds"}
+        Targets are the k neurons with the highest wish, or all with a wish above their threshold (k on average).
+    target_from : {"current", "next"}
+        Whether a hidden neuron's wish comes from the random projection P of x(t), or of x(t+1) as in the paper.
+    feedback : float
+        How much a hidden neuron's own field adds to its wish while targets are chosen; 0 for a purely random choice.
+    bias : int or "auto"
+        b: strength of the constant unit that feeds hidden neurons. 0 takes it away.
+    noise : int or "auto"
+        While learning, 0 to `noise` units of x(t) are flipped. 0 is the convergent setting: errors reach exactly zero.
+    kappa : float
+        The margin of visible neurons, and of hidden neurons that should be silent.
+    kappa_active : float or "auto"
+        The margin of hidden neurons that should be active.
+    active_weight : int
+        How much larger learning steps of hidden neurons that should be active are.
+    eta_hidden, eta_visible : float or "auto"
+        Learning rates of U and V.
+    decay : bool or "auto"
+        Whether the rates fall linearly to zero over `max_epochs`.
+    homeostasis : float
+        By how much a hidden neuron's threshold rises each time it is chosen, at first; 0 for no fair use.
+    redraw : float
+        By how much the thresholds of the chosen neurons rise if a pattern cannot be decoded; 0 for no redraw.
+    redraw_tolerance : float or "auto"
+        The fraction of wrong visible neurons above which a pattern counts as not decoded.
+    max_epochs : int
+        How often the sequences are presented. In the convergent setting learning ends after an epoch without any error.
+    order : int or "auto"
+        How many past patterns the network looks at.
+    on_conflict : {"raise", "learn"}
+        What to do with a pattern that has two different successors.
+    random_state : int, Generator or None
+        Where P, the initial weights and the noise come from.
+    engine : {"exact", "reference"}
+        The compiled kernels, or the plain loop. Both give the same weights bit for bit.
+    verbose : int
+        1 prints a line every 50 epochs, 2 every epoch.
+
+    Attributes
+    ----------
+    U_ : ndarray, shape (M, order * N)
+        Weights from visible to hidden neurons.
+    hidden_bias_ : ndarray, shape (M,)
+        What the constant unit adds to the fields of hidden neurons.
+    V_ : ndarray, shape (N, M)
+        Weights from hidden to visible neurons.
+    P_ : ndarray, shape (M, N) or (M, order * N)
+        The fixed random projection that makes hidden neurons wish to be active.
+    theta_ : ndarray, shape (M,)
+        Thresholds of the choice of targets.
+    rng_ : Generator
+        The noise to come, so that learning can go on.
+    hidden_errors_, visible_errors_ : ndarray of int, shape (n_epochs,)
+        Updates in each epoch: the sums of mu and nu over neurons and (noisy) transitions.
+    n_iter_ : int
+        Epochs run.
+    converged_ : bool
+        Whether the last epoch was free of errors. With noise it seldom is, also where recall is perfect.
+    n_features_in_, order_ : int
+
+    See Also
+    --------
+    SequenceAttractor : the paper's network.
+    seqattractor.basin : how well stored sequences attract.
+
+    Examples
+    --------
+    A sequence of 200 patterns, of which the paper's rule stores nothing with 500 hidden neurons:
+
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(200, 100, rng=0)
+    >>> net = sa.SparseSequenceAttractor(n_hidden=500, max_epochs=100, random_state=0).fit(X)
+    >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=420), X)
+    True
+    """
+
+    def __init__(
+        self,
+        n_hidden: int = 500,
+        *,
+        n_winners: int | Auto = "auto",
+        code: Literal["winners", "thresholds"] = "winners",
+        target_from: Literal["current", "next"] = "current",
+        feedback: float = 2.0,
+        bias: int | Auto = "auto",
+        noise: int | Auto = "auto",
+        kappa: float = 1.0,
+        kappa_active: float | Auto = "auto",
+        active_weight: int = 3,
+        eta_hidden: float | Auto = "auto",
+        eta_visible: float | Auto = "auto",
+        decay: bool | Auto = "auto",
+        homeostasis: float = 0.1,
+        redraw: float = 0.1,
+        redraw_tolerance: float | Auto = "auto",
+        max_epochs: int = 500,
+        order: int | Auto = 1,
+        on_conflict: Literal["raise", "learn"] = "raise",
+        random_state: Seed = None,
+        engine: Literal["exact", "reference"] = "exact",
+        verbose: int = 0,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.n_winners = n_winners
+        self.code = code
+        self.target_from = target_from
+        self.feedback = feedback
+        self.bias = bias
+        self.noise = noise
+        self.kappa = kappa
+        self.kappa_active = kappa_active
+        self.active_weight = active_weight
+        self.eta_hidden = eta_hidden
+        self.eta_visible = eta_visible
+        self.decay = decay
+        self.homeostasis = homeostasis
+        self.redraw = redraw
+        self.redraw_tolerance = redraw_tolerance
+        self.max_epochs = max_epochs
+        self.order = order
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+        self.engine = engine
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None = None,
+        *,
+        callback: ProgressCallback | None = None,
+    ) -> Self:
+        """Learn sequences from scratch.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+            How many rows of `X` belong to each sequence.
+        callback : callable, optional
+            Called as ``callback(epoch, hidden_errors, visible_errors)`` for each epoch; returning True ends learning.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        inputs, targets = self._transitions(X, lengths)
+        self._start(inputs, targets)
+        share = 1.0 - np.arange(self.max_epochs) / self.max_epochs if self.decay_ else np.ones(self.max_epochs)
+        self._learn(inputs, targets, share, self._settings(), self._announce(callback, self.verbose))
+        wrong = int(np.sum(self._next(inputs) != targets))
+        self._warn_if_errors_left(0, wrong)
+        return self
+
+    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+        """Present the transitions of `X` once and learn from each, on top of what the network knows.
+
+        Learning steps are an eighth of the first ones; targets are chosen anew, where the neurons that already answer to a
+        pattern have the advantage. What is "auto" is settled by the first call.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+
+        Returns
+        -------
+        self
+            With the errors of this presentation appended to `hidden_errors_` and `visible_errors_`.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> A, B = sa.datasets.random_periodic(8, 40, rng=0), sa.datasets.random_periodic(8, 40, rng=1)
+        >>> net = sa.SparseSequenceAttractor(n_hidden=60, random_state=0, max_epochs=100).fit(A)
+        >>> while net.score([A, B]) < 1:
+        ...     net = net.partial_fit([A, B])
+        """
+        self._check_parameters()
+        first = not hasattr(self, "U_")
+        inputs, targets = self._transitions(X, lengths, continuing=not first)
+        if first:
+            self._start(inputs, targets)
+        self._learn(inputs, targets, np.array([1 / 8]), self._settings(frozen_targets=False), None)
+        return self
+
+    def hidden(self, states: ArrayLike) -> Patterns:
+        """Give the state zeta of the hidden neurons, 0 or 1.
+
+        Parameters
+        ----------
+        states : array of +-1, shape (N,) or (B, N); with an order k > 1 (k, N) or (B, k, N)
+
+        Returns
+        -------
+        ndarray of int8, shape (M,) or (B, M)
+        """
+        batch, single = self._as_states(states, "state")
+        zeta = self._hidden(batch.reshape(len(batch), -1))
+        return zeta[0] if single else zeta
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _next(self, states: Patterns) -> Patterns:
+        return sign(self._hidden(states).astype(np.float64) @ self.V_.T)  # eq. (3)
+
+    def _hidden(self, states: Patterns) -> Patterns:
+        """The hidden states of a batch: (B, order * N) -> (B, M). Weights are dyadic, so these sums are exact."""
+        return heaviside(states.astype(np.float64) @ self.U_.T + self.hidden_bias_).astype(np.int8)  # eq. (2), 0 for silent
+
+    def _start(self, inputs: Patterns, targets: Patterns) -> None:
+        """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
+        for name, value in choose_defaults(self, inputs).items():
+            setattr(self, f"{name}_", value)
+        rng = as_generator(self.random_state)
+        M, N, n_in = self.n_hidden, self.n_features_in_, inputs.shape[1]
+        self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
+        self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
+        self.P_ = rng.standard_normal((M, N if self.target_from == "next" else n_in))
+        self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
+        self.V_: Weights = np.rint(rng.standard_normal((N, M)) * 1e-3 / self.visible_unit_) * self.visible_unit_
+        self.hidden_bias_: Weights = np.zeros(M)
+        self.average_field_ = np.zeros(M)
+        drive = self._raw_drive(inputs, targets)
+        centre = drive.mean(axis=0)
+        spread = float(np.sqrt(np.mean((drive - centre) ** 2)))
+        self.drive_scale_ = spread if spread > 0 else 1.0
+        self.theta_ = centre / self.drive_scale_
+        if self.code == "thresholds":
+            from statistics import NormalDist
+
+            self.theta_ += NormalDist().inv_cdf(1 - min(self.n_winners_ / M, 0.5))
+        self.rng_ = rng
+        self.hidden_errors_ = self.visible_errors_ = np.zeros(0, dtype=np.int64)
+        self.n_iter_ = 0
+
+    def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
+        """P applied to the pattern that targets come from, shape (n, M)."""
+        source = targets if self.target_from == "next" else inputs
+        return np.asarray(source.astype(np.float64) @ self.P_.T)
+
+    def _learn(
+        self,
+        inputs: Patterns,
+        targets: Patterns,
+        share: NDArray[np.float64],
+        settings: SparseSettings,
+        callback: ProgressCallback | None,
+    ) -> None:
+        """Run epochs with the given shares of the full learning steps, in whole numbers, and keep the result."""
+        b = settings.bias
+        from_bias = self.hidden_bias_ / b if b else self.hidden_bias_
+        state = SparseState(
+            U=np.rint(np.column_stack([self.U_, from_bias]) / self.hidden_unit_).astype(np.int64),
+            V=np.rint(self.V_ / self.visible_unit_).astype(np.int64),
+            theta=self.theta_,
+            average=self.average_field_,
+            targets=np.zeros((len(inputs), self.n_hidden), dtype=np.int8),
+        )
+        errors, self.converged_ = learn_sparse(
+            inputs,
+            targets,
+            self._raw_drive(inputs, targets) / self.drive_scale_,
+            state,
+            settings,
+            hidden_steps=_at_least_one(share * self.hidden_step_),
+            visible_steps=_at_least_one(share * self.visible_step_),
+            rng=self.rng_,
+            first_epoch=self.n_iter_,
+            reference=self.engine == "reference",
+            callback=callback,
+        )
+        self.U_ = state.U[:, :-1] * self.hidden_unit_
+        self.hidden_bias_ = state.U[:, -1] * (self.hidden_unit_ * b)
+        self.V_ = state.V * self.visible_unit_
+        self.hidden_errors_ = np.append(self.hidden_errors_, errors[:, 0])
+        self.visible_errors_ = np.append(self.visible_errors_, errors[:, 1])
+        self.n_iter_ += len(errors)
+
+    def _settings(self, *, frozen_targets: bool = True) -> SparseSettings:
+        """The rule in whole numbers."""
+        return SparseSettings(
+            n_winners=self.n_winners_,
+            winners=self.code == "winners",
+            bias=self.bias_,
+            noise=self.noise_,
+            margin=max(1, round(self.kappa / self.hidden_unit_)),
+            active_margin=max(1, round(self.kappa_active_ / self.hidden_unit_)),
+            active_weight=int(self.active_weight),
+            visible_margin=max(1, round(self.kappa / self.visible_unit_)),
+            feedback=float(self.feedback),
+            homeostasis=float(self.homeostasis),
+            homeostasis_epochs=max(1, self.max_epochs // 5),
+            redraw=float(self.redraw),
+            redraw_tolerance=float(self.redraw_tolerance_),
+            target_epochs=max(1, 3 * self.max_epochs // 10) if frozen_targets else self.n_iter_ + 1,
+        )
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        M = check_count(self.n_hidden, "n_hidden")
+        if self.n_winners != "auto" and check_count(self.n_winners, "n_winners") > M:
+            raise ValueError(f"n_winners must be at most n_hidden, which is {M}, but it is {self.n_winners}.")
+        check_choice(self.code, "code", ("winners", "thresholds"))
+        check_choice(self.target_from, "target_from", ("current", "next"))
+        check_choice(self.engine, "engine", ("exact", "reference"))
+        check_not_negative(self.feedback, "feedback")
+        for name in ("bias", "noise"):
+            if getattr(self, name) != "auto":
+                check_count(getattr(self, name), name, least=0)
+        check_positive(self.kappa, "kappa")
+        check_count(self.active_weight, "active_weight")
+        for name in ("kappa_active", "eta_hidden", "eta_visible"):
+            if getattr(self, name) != "auto":
+                check_positive(getattr(self, name), name)
+        if self.decay != "auto" and not isinstance(self.decay, (bool, np.bool_)):
+            raise TypeError(f"decay must be True, False or 'auto', but it is {self.decay!r}.")
+        check_not_negative(self.homeostasis, "homeostasis")
+        check_not_negative(self.redraw, "redraw")
+        if self.redraw_tolerance != "auto" and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1:
+            raise ValueError(f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}.")
+        check_count(self.max_epochs, "max_epochs")
+
+
+def _at_least_one(steps: NDArray[Any]) -> NDArray[np.int64]:
+    """Whole learning steps; never none at all."""
+    whole: NDArray[np.int64] = np.maximum(np.rint(steps), 1).astype(np.int64)
+    return whole
