@@ -8,7 +8,10 @@ from .analysis.retrieval import success_rate as success_rate
 from .analysis.retrieval import wilson_interval as wilson_interval
 from .analysis.separability import cover_probability as cover_probability
 from .analysis.separability import separable as separable
+from .networks import DenseSequenceMemory as DenseSequenceMemory
+from .networks import LookupMemory as LookupMemory
 from .networks import OneHotNetwork as OneHotNetwork
+from .networks import PredictiveCodingMemory as PredictiveCodingMemory
 from .networks import SequenceAttractor as SequenceAttractor
 from .networks import SequenceMemory as SequenceMemory
 from .networks import SparseSequenceAttractor as SparseSequenceAttractor

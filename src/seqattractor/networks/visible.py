@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Self
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.learning import rule as equations
 from seqattractor.learning.result import ProgressCallback
@@ -18,10 +19,17 @@ from seqattractor.networks.checks import (
     check_positive,
     engine_module,
 )
+from seqattractor.networks.slow import remember, start_memory, unfinished
+from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns
 
-__all__ = ["VisibleNetwork"]
+__all__ = ["OnlineRule", "VisibleNetwork"]
+
+Weights = NDArray[np.float64]
+
+OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
+"""Called as ``rule(W, x, x_next)`` for one transition: changes W (N, order * N) in place, returns its number of errors."""
 
 
 class VisibleNetwork(SequenceMemory):
@@ -32,18 +40,37 @@ class VisibleNetwork(SequenceMemory):
 
     Parameters
     ----------
-    rule : {"perceptron", "hebbian", "pseudo-inverse"}
-        How W learns: the margin perceptron (the three-factor rule directly on W, online); W = sum_t x(t+1) x(t)^T (the usual
-        factor 1/N is left out: a sign does not see it, and whole numbers stay exact); or W = X_next X^+.
-    kappa, eta, init_scale, max_epochs, random_state, engine, n_jobs
+    rule : {"perceptron", "hebbian", "slow-synapses", "pseudo-inverse"} or callable
+        How W learns:
+
+        - the margin perceptron: the three-factor rule directly on W, online;
+        - asymmetric Hebbian: W = sum_t x(t+1) x(t)^T (the usual factor 1/N is left out: a sign does not see it, and whole
+          numbers stay exact);
+        - slow synapses: the Hebbian W calls on from what the state was on average over the last `slow_steps` steps, and
+          symmetric weights W_S = sum_t x(t) x(t)^T hold the state meanwhile: xi' = sign(W_S xi + slow_weight W xi_mean);
+        - pseudo-inverse: W = X_next X^+;
+        - a rule of your own, called as ``rule(W, x, x_next)`` for every transition: it changes W in place and returns its
+          number of errors, and is called until an epoch has none. It starts from the random W of the perceptron.
+    kappa, eta
         For the perceptron, as in `SequenceAttractor`.
+    init_scale, max_epochs, random_state
+        For the perceptron and a rule of your own, as in `SequenceAttractor`.
+    engine, n_jobs
+        For the perceptron, as in `SequenceAttractor`.
+    slow_weight : float
+        lambda, by which the slow synapses outweigh the fast ones.
+    slow_steps : int
+        tau, the number of steps over which slow synapses average. Recall starts as if the cue had been there for that long,
+        so that the first step already goes on; then each pattern is held for some steps.
     order, on_conflict, verbose
         As in `SequenceAttractor`.
 
     Attributes
     ----------
     W_ : ndarray, shape (N, order * N)
-    visible_errors_ : ndarray of int, shape (n_iter_,)
+    W_S_ : ndarray, shape (N, N)
+        The symmetric weights; only with slow synapses.
+    visible_errors_ : ndarray of int, shape (n_epochs,)
         Updates in each epoch; for the rules that learn in one go, the wrong units over all transitions.
     n_iter_ : int
     converged_ : bool
@@ -56,16 +83,27 @@ class VisibleNetwork(SequenceMemory):
     >>> X = sa.datasets.random_periodic(20, 50, rng=0)
     >>> sa.VisibleNetwork(rule="pseudo-inverse").fit(X).score(X)
     1.0
+
+    A rule of your own, here a perceptron without a margin:
+
+    >>> def perceptron(W, x, x_next):
+    ...     wrong = x_next * (W @ x) <= 0
+    ...     W += np.outer(wrong * x_next, x)
+    ...     return int(wrong.sum())
+    >>> sa.VisibleNetwork(rule=perceptron, random_state=0).fit(X).score(X)
+    1.0
     """
 
     def __init__(
         self,
-        rule: Literal["perceptron", "hebbian", "pseudo-inverse"] = "perceptron",
+        rule: Literal["perceptron", "hebbian", "slow-synapses", "pseudo-inverse"] | OnlineRule = "perceptron",
         *,
         kappa: float = 1.0,
         eta: float = 1e-3,
         init_scale: float = 1e-3,
         max_epochs: int = 500,
+        slow_weight: float = 2.5,
+        slow_steps: int = 5,
         order: int | Literal["auto"] = 1,
         on_conflict: Literal["raise", "learn"] = "raise",
         random_state: Seed = None,
@@ -78,6 +116,8 @@ class VisibleNetwork(SequenceMemory):
         self.eta = eta
         self.init_scale = init_scale
         self.max_epochs = max_epochs
+        self.slow_weight = slow_weight
+        self.slow_steps = slow_steps
         self.order = order
         self.on_conflict = on_conflict
         self.random_state = random_state
@@ -99,7 +139,7 @@ class VisibleNetwork(SequenceMemory):
         X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
         lengths : array of shape (S,), optional
         callback : callable, optional
-            For the perceptron; called as ``callback(epoch, 0, errors)`` for each epoch; returning True ends learning.
+            For rules that learn in epochs; called as ``callback(epoch, 0, errors)`` for each; returning True ends learning.
 
         Returns
         -------
@@ -107,7 +147,9 @@ class VisibleNetwork(SequenceMemory):
         """
         self._check_parameters()
         inputs, targets = self._transitions(X, lengths)
-        if self.rule == "perceptron":
+        if callable(self.rule):
+            self._fit_online(inputs, targets, callback)
+        elif self.rule == "perceptron":
             self._fit_perceptron(inputs, targets, callback)
         else:
             self._fit_at_once(inputs, targets)
@@ -134,15 +176,16 @@ class VisibleNetwork(SequenceMemory):
         first = not hasattr(self, "W_")
         inputs, targets = self._transitions(X, lengths, continuing=not first)
         if first:
-            self.W_ = self._draw_weights() * (self.rule == "perceptron")
+            self.W_ = self._draw_weights() if self._rule_of_transition() else self._zero_weights()
+            if self.rule == "slow-synapses":
+                self.W_S_ = self._zero_weights()
             self.visible_errors_ = np.zeros(0, dtype=np.int64)
             self.n_iter_ = 0
-        if self.rule == "perceptron":
-            kappa, eta = float(self.kappa), float(self.eta)
-            x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
-            errors = sum(equations.update_visible(self.W_, x[t], x_next[t], kappa=kappa, eta=eta) for t in range(len(x)))
+        rule = self._rule_of_transition()
+        if rule is not None:
+            errors = _present(rule, self.W_, inputs, targets)
         else:
-            self.W_ += equations.hebbian(inputs, targets)
+            self._add_hebbian(inputs, targets, held=inputs)  # the last pattern of a piece is held once it has a successor
             errors = int(np.sum(self._next(inputs) != targets))
         self.visible_errors_ = np.append(self.visible_errors_, errors)
         self.n_iter_ += 1
@@ -152,7 +195,37 @@ class VisibleNetwork(SequenceMemory):
     # -- inside -------------------------------------------------------------------------------------------------
 
     def _next(self, states: Patterns) -> Patterns:
-        return equations.sign(states.astype(np.float64) @ self.W_.T)  # eq. (1)
+        fields = states.astype(np.float64) @ self.W_.T  # eq. (1)
+        if self.rule != "slow-synapses":
+            return equations.sign(fields)
+        return self._next_slow(states, self.slow_steps * fields)  # a state that has been there for long
+
+    def _start_recall(self, window: Patterns) -> Any:
+        return start_memory(window, self.slow_steps) if self.rule == "slow-synapses" else None
+
+    def _recall_step(self, states: Patterns, memory: Any) -> Patterns:
+        if memory is None:
+            return self._next(states)
+        return self._next_slow(states, remember(memory, states).astype(np.float64) @ self.W_.T)
+
+    def _next_slow(self, states: Patterns, called: Weights) -> Patterns:
+        """The next states where the slow synapses' fields, summed over `slow_steps` steps, are `called`; all (B, N)."""
+        held = self.slow_steps * (states.astype(np.float64) @ self.W_S_.T)
+        return equations.sign(held + float(self.slow_weight) * called)
+
+    def _fit_online(self, inputs: Patterns, targets: Patterns, callback: ProgressCallback | None) -> None:
+        """A rule of the user's, transition after transition, until an epoch has no error."""
+        rule = self._rule_of_transition()
+        assert rule is not None
+        self.W_ = self._draw_weights()
+        told = self._announce(callback, self.verbose)
+        errors: list[int] = []
+        while len(errors) < self.max_epochs and (not errors or errors[-1]):
+            errors.append(_present(rule, self.W_, inputs, targets))
+            if told is not None and told(len(errors), 0, errors[-1]):
+                break
+        self.visible_errors_ = np.array(errors, dtype=np.int64)
+        self.n_iter_, self.converged_ = len(errors), errors[-1] == 0
 
     def _fit_perceptron(self, inputs: Patterns, targets: Patterns, callback: ProgressCallback | None) -> None:
         """The margin perceptron, by the chosen engine."""
@@ -171,23 +244,72 @@ class VisibleNetwork(SequenceMemory):
 
     def _fit_at_once(self, inputs: Patterns, targets: Patterns) -> None:
         """The rules that need no epochs."""
-        if self.rule == "hebbian":
-            self.W_ = equations.hebbian(inputs, targets)
-        else:
+        if self.rule == "pseudo-inverse":
             self.W_ = targets.astype(np.float64).T @ np.linalg.pinv(inputs.astype(np.float64).T)
+        else:
+            self.W_ = self._zero_weights()
+            if self.rule == "slow-synapses":
+                self.W_S_ = self._zero_weights()
+            self._add_hebbian(inputs, targets, held=np.concatenate([inputs, unfinished(inputs, targets)]))
         wrong = int(np.sum(self._next(inputs) != targets))
         self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
 
-    def _draw_weights(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    def _add_hebbian(self, inputs: Patterns, targets: Patterns, held: Patterns) -> None:
+        """Add the Hebbian weights of some transitions, and of the patterns that slow synapses hold."""
+        if self.rule == "slow-synapses":
+            if self.order_ != 1:
+                raise ValueError(
+                    f"slow synapses hold each pattern for several steps, so a context of {self.order_} steps says nothing; "
+                    "use order=1."
+                )
+            self.W_S_ += equations.hebbian(held, held)
+        self.W_ += equations.hebbian(inputs, targets)
+
+    def _rule_of_transition(self) -> OnlineRule | None:
+        """The rule for one transition, or None for rules that are sums over all."""
+        if callable(self.rule):
+            return self.rule
+        if self.rule == "perceptron":
+            return partial(equations.update_visible, kappa=float(self.kappa), eta=float(self.eta))
+        return None
+
+    def _zero_weights(self) -> Weights:
+        """Where Hebbian weights start."""
+        return np.zeros((self.n_features_in_, self.n_features_in_ * self.order_))
+
+    def _draw_weights(self) -> Weights:
         """The random start of W."""
         rng = as_generator(self.random_state)
         return rng.standard_normal((self.n_features_in_, self.n_features_in_ * self.order_)) * float(self.init_scale)
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        check_choice(self.rule, "rule", ("perceptron", "hebbian", "pseudo-inverse"))
+        if not callable(self.rule):
+            check_choice(self.rule, "rule", ("perceptron", "hebbian", "slow-synapses", "pseudo-inverse"))
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
         check_not_negative(self.init_scale, "init_scale")
         check_count(self.max_epochs, "max_epochs")
+        check_not_negative(self.slow_weight, "slow_weight")
+        check_count(self.slow_steps, "slow_steps")
         check_choice(self.engine, "engine", ("exact", "reference"))
+
+    def _traits(self) -> Traits:
+        """What is fair to know beside its results."""
+        learned_alone = self.rule != "pseudo-inverse"
+        return Traits(
+            weights=("W_", "W_S_") if self.rule == "slow-synapses" else ("W_",),
+            stores_patterns=False,
+            online=learned_alone,
+            local=None if callable(self.rule) else learned_alone,
+            dwells=self.rule == "slow-synapses",
+        )
+
+
+def _present(rule: OnlineRule, W: Weights, inputs: Patterns, targets: Patterns) -> int:
+    """Go once through the transitions and learn from each; returns the errors."""
+    x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
+    errors = sum(rule(W, x[t], x_next[t]) for t in range(len(x)))
+    if not np.isfinite(W).all():
+        raise ValueError("the rule made weights that are not finite; make its steps smaller.")
+    return int(errors)

@@ -1,0 +1,140 @@
+"""How strongly a dense memory weighs an overlap, and the field of every neuron without its own part in the overlap.
+
+Overlaps are kept as sums u = sum_j xi_j S_j (whole numbers; N - 1 or N times the overlap m), and all weights of one neuron
+may be divided by the same positive number, since only the sign of its field counts. So nothing overflows: polynomials are
+divided by the largest overlap (only where whole numbers would not fit), exponentials are taken of the distance to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.sequences import Patterns
+
+__all__ = ["Interaction", "Part", "fields", "fields_of_mixed_overlaps", "whole_power"]
+
+Floats = NDArray[np.float64]
+
+_EXACT = 2.0**52  # whole numbers up to here, and their halves, are exact in float64
+_ENTRIES = 4_000_000  # of the largest array that one step makes: 32 MB
+
+
+class Part(NamedTuple):
+    """A sum over patterns in the field: weight * sum_mu values_i^mu f(u^mu without what neuron i adds to it)."""
+
+    u: Floats
+    """Overlaps, shape (B, P)."""
+    own: NDArray[Any]
+    """The states that made them, of which neuron i does not see its own; zeros if it does. Shape (B, N)."""
+    values: Patterns
+    """What each pattern calls, shape (P, N)."""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """f(u) = u^degree or exp(beta u / unit), where sums u are `unit` times too large; a softmax is divided by its sum."""
+
+    kind: str
+    degree: int
+    beta: float
+    unit: int = 1
+
+    def top(self, parts: Sequence[Floats], weight: float, axis: int, spread: float = 0.0) -> Floats:
+        """Bound overlaps along an axis, up to `spread` more than they are, so that `weigh` can divide by it."""
+        u = np.concatenate(parts, axis=axis)
+        if self.kind != "polynomial":
+            return np.asarray(u.max(axis=axis, keepdims=True) + spread)
+        largest = np.abs(u).max(axis=axis, keepdims=True) + spread
+        with np.errstate(over="ignore"):
+            fits = weight * u.shape[axis] * largest**self.degree < _EXACT
+        return np.where(fits | (largest == 0), 1.0, largest)
+
+    def weigh(self, u: Floats, top: Floats) -> Floats:
+        """f(u), divided by a positive number that `top` stands for."""
+        if self.kind == "polynomial":
+            return whole_power(u / top, self.degree)
+        return np.asarray(np.exp(self.beta * (u - top) / self.unit))
+
+    def normalised(self, parts: Sequence[Any]) -> bool:
+        """Whether a field must be divided by the sum of its weights; with one part this would change no sign."""
+        return self.kind == "softmax" and len(parts) > 1
+
+
+def whole_power(u: Floats, degree: int) -> Floats:
+    """u^degree by squaring: exact for whole numbers that fit, which a general power function need not be.
+
+    Examples
+    --------
+    >>> whole_power(np.array([-3.0, 2.0]), 5)
+    array([-243.,   32.])
+    """
+    result, square = np.ones_like(u), u
+    while degree:
+        if degree & 1:
+            result = result * square
+        degree >>= 1
+        if degree:
+            square = square * square
+    return result
+
+
+def fields(interaction: Interaction, parts: Sequence[Part], keys: Patterns) -> Floats:
+    """The fields of all neurons, shape (B, N), where neuron i adds keys_i^mu own_i to overlap mu; keys is (P, N).
+
+    What it adds is +own_i or -own_i, so two products with the patterns do for all neurons whose own state is the same
+    number, and no array of neurons x patterns x batch is made.
+    """
+    spread = max(float(np.abs(part.own).max()) for part in parts)
+    top = interaction.top([part.u for part in parts], sum(abs(part.weight) for part in parts), axis=1, spread=spread)
+    total = np.zeros(parts[0].own.shape)
+    for units in _blocks(keys.shape[1], max(keys.shape[0], len(total))):
+        for part in parts:
+            field = _field(interaction, part, keys[:, units], part.values[:, units], part.own[:, units], top)
+            if interaction.normalised(parts):
+                ones = np.ones_like(keys[:, units])
+                field /= _field(interaction, part, keys[:, units], ones, part.own[:, units], top)
+            total[:, units] += part.weight * field
+    return total
+
+
+def _field(interaction: Interaction, part: Part, keys: Patterns, values: Patterns, own: NDArray[Any], top: Floats) -> Floats:
+    """One part of the fields of some neurons, shape (B, n)."""
+    plus = np.where(keys > 0, values, 0).astype(np.float64)
+    minus = values - plus
+    field = np.empty(own.shape)
+    for v in np.unique(own):
+        answer = interaction.weigh(part.u - v, top) @ plus + interaction.weigh(part.u + v, top) @ minus
+        np.copyto(field, answer, where=own == v)
+    return field
+
+
+def fields_of_mixed_overlaps(interaction: Interaction, parts: Sequence[Part], shares: Floats) -> Floats:
+    """The same where neuron i adds any number shares_i^mu own_i to overlap mu; shares is (P, N).
+
+    This happens when overlaps are mixed by an inverse. Every pair of a neuron and a pattern then has its own weight.
+    """
+    total = np.empty(parts[0].own.shape)
+    weight = sum(abs(part.weight) for part in parts)
+    for units in _blocks(shares.shape[1], shares.shape[0]):
+        for b in range(len(total)):
+            seen = [part.u[b][:, None] - shares[:, units] * part.own[b, units] for part in parts]  # (P, n) each
+            top = interaction.top(seen, weight, axis=0)
+            field = np.zeros(top.shape[1])
+            for part, u in zip(parts, seen, strict=True):
+                weights = interaction.weigh(u, top)
+                answer = (weights * part.values[:, units]).sum(axis=0)
+                field += part.weight * (answer / weights.sum(axis=0) if interaction.normalised(parts) else answer)
+            total[b, units] = field
+    return total
+
+
+def _blocks(n: int, rows: int) -> list[slice]:
+    """Cut n columns into blocks so that rows x columns stays bounded."""
+    width = max(1, _ENTRIES // max(rows, 1))
+    return [slice(start, start + width) for start in range(0, n, width)]

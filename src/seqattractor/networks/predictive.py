@@ -1,0 +1,280 @@
+"""PredictiveCodingMemory: temporal predictive coding, with or without latent neurons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from seqattractor.learning.predictive_coding import TwoLayers, f, learn_one_layer
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.rule import sign
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.checks import check_count, check_not_negative, check_positive
+from seqattractor.networks.traits import Traits
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns, check_patterns, check_sequences, split
+
+__all__ = ["PredictiveCodingMemory"]
+
+
+class PredictiveCodingMemory(SequenceMemory):
+    """Temporal predictive coding (Tang et al.): predict the next pattern and learn from the error of the prediction.
+
+    One layer (the default) learns W so that W f(x(t)) is x(t+1), with f = tanh, online by the delta rule
+    dW ~ (x(t+1) - W f(x(t))) f(x(t))^T, and recalls xi' = sign(W f(xi)). Learned to the end this is the pseudo-inverse.
+
+    Two layers predict the state z of latent neurons, and from it the pattern. At every step z is found by gradient descent on
+    |z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2, and both weight matrices make a step down. z carries a context from step
+    to step, so a pattern may have different successors (``on_conflict="learn"``).
+
+    Parameters
+    ----------
+    n_latent : int or None
+        How many latent neurons; by default none, one layer.
+    learning_rate : float
+        One layer: the part of an error that is mended when its transition is visited (above 0 and below 2). Two layers: the
+        step of both weight matrices, divided by `n_latent`.
+    max_epochs : int
+        How often the sequences are presented at most.
+    tol : float
+        Learning ends after an epoch with a mean squared error of the predictions below it. Ending earlier can make the
+        one-layer network more robust.
+    inference_steps, inference_rate : int, float
+        Of the descent to the latent state.
+    init_scale : float or None
+        The standard deviation of the initial weights. By default 0 for one layer, 1 / sqrt(n_latent) for two.
+    order, on_conflict
+        As in `SequenceAttractor`. Two layers take ``order=1`` only.
+    random_state : int, Generator or None
+    verbose : int
+        1 prints a line every 50 epochs, 2 every epoch.
+
+    Attributes
+    ----------
+    W_ : ndarray, shape (N, order * N)
+        With one layer.
+    W_r_, W_o_ : ndarray, shapes (H, H) and (N, H)
+        With two layers and H latent neurons.
+    visible_errors_ : ndarray of int, shape (n_iter_,)
+        Units predicted with the wrong sign, in each epoch.
+    losses_ : ndarray, shape (n_iter_,)
+        Mean squared errors of the predictions.
+    n_iter_ : int
+    converged_ : bool
+        Whether the last epoch predicted every unit's sign.
+    n_features_in_, order_ : int
+
+    References
+    ----------
+    M. Tang, H. Barron and R. Bogacz, Sequential memory with temporal predictive coding, 2023.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(30, 100, rng=0)
+    >>> net = sa.PredictiveCodingMemory().fit(X)
+    >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=60), X)
+    True
+    """
+
+    visible_errors_: NDArray[np.int64]
+    losses_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        n_latent: int | None = None,
+        *,
+        learning_rate: float = 0.5,
+        max_epochs: int = 500,
+        tol: float = 1e-6,
+        inference_steps: int = 100,
+        inference_rate: float = 0.01,
+        init_scale: float | None = None,
+        order: int | Literal["auto"] = 1,
+        on_conflict: Literal["raise", "learn"] = "raise",
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_latent = n_latent
+        self.learning_rate = learning_rate
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.inference_steps = inference_steps
+        self.inference_rate = inference_rate
+        self.init_scale = init_scale
+        self.order = order
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None = None,
+        *,
+        callback: ProgressCallback | None = None,
+    ) -> Self:
+        """Learn sequences from scratch.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+        callback : callable, optional
+            Called as ``callback(epoch, 0, errors)`` for each epoch; returning True ends learning.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        inputs, targets = self._transitions(X, lengths)
+        self._draw_weights()
+        self._learn(inputs, targets, X, lengths, int(self.max_epochs), self._announce(callback, self.verbose))
+        self._warn_if_errors_left(0, int(self.visible_errors_[-1]))
+        return self
+
+    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+        """Present the sequences of `X` once and learn from every transition, on top of what the network knows.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        first = not hasattr(self, "n_iter_")
+        inputs, targets = self._transitions(X, lengths, continuing=not first)
+        if first:
+            self._draw_weights()
+        known = (np.zeros(0, dtype=np.int64), np.zeros(0)) if first else (self.visible_errors_, self.losses_)
+        self._learn(inputs, targets, X, lengths, 1, None)
+        self.visible_errors_ = np.append(known[0], self.visible_errors_)
+        self.losses_ = np.append(known[1], self.losses_)
+        self.n_iter_ = len(self.losses_)
+        return self
+
+    def score(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> float:
+        """Give the fraction of transitions x(t) -> x(t+1) that the network makes without a wrong unit.
+
+        With two layers every sequence is shown from its start, since the latent state depends on what came before.
+
+        Parameters
+        ----------
+        X : array of shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+
+        Returns
+        -------
+        float
+        """
+        if self.n_latent is None:
+            return super().score(X, lengths)
+        check_is_fitted(self, "n_features_in_")
+        patterns, checked = check_sequences(X, lengths)
+        check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
+        right: list[bool] = []
+        for x in split(patterns, checked):
+            latent = self._start_recall(x[None, :1])
+            answers = [self._recall_step(x[t : t + 1], latent)[0] for t in range(len(x) - 1)]
+            right += np.all(np.array(answers) == x[1:], axis=1).tolist()
+        return float(np.mean(right))
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _next(self, states: Patterns) -> Patterns:
+        if self.n_latent is None:
+            return sign(f(states) @ self.W_.T)
+        return self._recall_step(states, self._start_recall(states[:, None]))
+
+    def _start_recall(self, window: Patterns) -> Any:
+        """The latent states before the cue: none, zeros."""
+        return None if self.n_latent is None else np.zeros((len(window), self.n_latent))
+
+    def _recall_step(self, states: Patterns, memory: Any) -> Patterns:
+        if memory is None:
+            return self._next(states)
+        layers = self._two_layers()
+        memory[:] = layers.infer(states.astype(np.float64), memory)[0]
+        return sign(layers.predict(memory))
+
+    def _two_layers(self) -> TwoLayers:
+        """The weights with the way to infer latent states."""
+        return TwoLayers(self.W_r_, self.W_o_, int(self.inference_steps), float(self.inference_rate))
+
+    def _draw_weights(self) -> None:
+        """Random or zero weights."""
+        rng = as_generator(self.random_state)
+        N, H = self.n_features_in_, self.n_latent
+        if H is None:
+            self.W_ = rng.standard_normal((N, N * self.order_)) * float(self.init_scale or 0.0)
+            return
+        if self.order_ != 1:
+            raise ValueError(f"with latent neurons the order must be 1, but it is {self.order_}: their state is the context.")
+        scale = 1 / np.sqrt(H) if self.init_scale is None else float(self.init_scale)
+        self.W_r_, self.W_o_ = rng.standard_normal((H, H)) * scale, rng.standard_normal((N, H)) * scale
+
+    def _learn(
+        self,
+        inputs: Patterns,
+        targets: Patterns,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None,
+        max_epochs: int,
+        callback: ProgressCallback | None,
+    ) -> None:
+        """Go on from the present weights."""
+        rate, tol = float(self.learning_rate), float(self.tol)
+        if self.n_latent is None:
+            self.W_, self.visible_errors_, self.losses_ = learn_one_layer(
+                inputs, targets, W=self.W_, rate=rate, max_epochs=max_epochs, tol=tol, callback=callback
+            )
+        else:
+            patterns, checked = check_sequences(X, lengths)
+            sequences = [x.astype(np.float64) for x in split(patterns, checked)]
+            layers = self._two_layers()
+            record: list[tuple[int, float]] = []
+            while len(record) < max_epochs and not (record and record[-1][1] < tol):
+                record.append(layers.learn(sequences, rate))
+                if callback is not None and callback(len(record), 0, record[-1][0]):
+                    break
+            self.visible_errors_ = np.array([wrong for wrong, _ in record], dtype=np.int64)
+            self.losses_ = np.array([loss for _, loss in record])
+        self.n_iter_, self.converged_ = len(self.losses_), bool(self.visible_errors_[-1] == 0)
+        self._refuse_divergence()
+
+    def _refuse_divergence(self) -> None:
+        """Raise if learning ran away."""
+        weights: list[NDArray[np.float64]] = [self.W_] if self.n_latent is None else [self.W_r_, self.W_o_]
+        if not all(np.isfinite(W).all() for W in weights):
+            raise ValueError(
+                f"learning diverged: the weights are not finite; lower learning_rate (it is {self.learning_rate:g})"
+                + ("." if self.n_latent is None else " or inference_rate.")
+            )
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        if self.n_latent is not None:
+            check_count(self.n_latent, "n_latent")
+        if check_positive(self.learning_rate, "learning_rate") >= 2 and self.n_latent is None:
+            raise ValueError(f"learning_rate must be below 2 to be stable, but it is {self.learning_rate}.")
+        check_count(self.max_epochs, "max_epochs")
+        check_not_negative(self.tol, "tol")
+        check_count(self.inference_steps, "inference_steps")
+        check_positive(self.inference_rate, "inference_rate")
+        if self.init_scale is not None:
+            check_not_negative(self.init_scale, "init_scale")
+
+    def _traits(self) -> Traits:
+        """What is fair to know beside its results."""
+        return Traits(
+            weights=("W_",) if self.n_latent is None else ("W_r_", "W_o_"), stores_patterns=False, online=True, local=True
+        )
