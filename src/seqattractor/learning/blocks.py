@@ -1,0 +1,186 @@
+"""Blocks of neurons, the unit of parallel work: neurons of one layer are independent, so a block needs nothing of another.
+
+A block is plain arrays. On one machine threads advance the blocks; nothing here knows of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from seqattractor.learning import kernels
+from seqattractor.learning.fields import (
+    WIDTHS,
+    Floats,
+    Gram,
+    Grid,
+    Integers,
+    add_learned,
+    least_width,
+    limit_of,
+    start_fields,
+)
+from seqattractor.learning.kept import Kept
+from seqattractor.learning.tape import Tape
+from seqattractor.sequences import Patterns
+
+__all__ = ["LayerBlock", "VisibleBlock"]
+
+
+class _Block(Kept):
+    """What both kinds of blocks keep of their m neurons: targets, start fields, integer fields, counts, widths, who is active."""
+
+    changing: ClassVar[tuple[str, ...]] = ("h0", "fields", "counts", "width", "settled")
+
+    def __init__(self, targets: Patterns, h0: Floats, kappa: float) -> None:
+        m, n = h0.shape
+        self.targets = np.ascontiguousarray(targets.T)
+        self.h0 = h0
+        self.kappa = kappa
+        self.fields = np.zeros((m, n), dtype=np.int64)
+        self.counts = np.zeros((m, n), dtype=np.int32)
+        self.width = np.zeros(m, dtype=np.uint8)
+        self.settled = np.zeros(m, dtype=np.bool_)
+
+    def _advance(self, step: int, n_epochs: int, run: Callable[[Integers, int], tuple[Integers, Integers]]) -> Integers:
+        """Run the active rows in the narrowest integers that hold them, those that do not fit again in wider ones."""
+        errors = np.zeros(n_epochs, dtype=np.int64)
+        active = np.flatnonzero(~self.settled)
+        np.maximum(self.width, least_width(step), out=self.width)
+        for width in range(len(WIDTHS)):
+            rows = active[self.width[active] == width]
+            if len(rows):
+                row_errors, state = run(rows, width)
+                errors += row_errors
+                self.settled[rows[state == kernels.SETTLED]] = True
+                self.width[rows[state == kernels.NARROW]] += 1
+        if np.any(self.width >= len(WIDTHS)):
+            raise OverflowError(
+                "the fields in units of eta have left the range of 64-bit integers; use a larger eta or a smaller kappa."
+            )
+        return errors
+
+
+class LayerBlock(_Block):
+    """Neurons that learn fixed targets from fixed inputs: hidden neurons, eqs. (5)-(7), or those of a visible-only network.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (m, N_in)
+        Their start weights; the learned ones are written back by `finish`.
+    inputs : ndarray of int8, shape (n, N_in)
+    targets : ndarray of int8, shape (n, m)
+    K : Gram
+        Of the inputs.
+    kappa, eta, theta : float
+    first : int
+        Number of the block's first neuron in its layer.
+    """
+
+    changing: ClassVar[tuple[str, ...]] = (*_Block.changing, "wrong")
+
+    def __init__(
+        self,
+        weights: Floats,
+        inputs: Patterns,
+        targets: Patterns,
+        K: Gram,
+        *,
+        kappa: float,
+        eta: float,
+        theta: float = 0.0,
+        first: int = 0,
+    ) -> None:
+        super().__init__(targets, start_fields(weights, inputs, eta, theta), kappa / eta)
+        self.weights, self.inputs, self.eta, self.K, self.first = weights, inputs, eta, K, first
+        self.wrong = np.zeros(self.fields.shape, dtype=np.uint8)
+
+    def advance(self, n_epochs: int) -> tuple[Integers, Integers]:
+        """Learn some epochs; returns the errors (n_epochs,) and the flips of codes (epoch, t, neuron, new code)."""
+        flips = []
+
+        def run(rows: Integers, width: int) -> tuple[Integers, Integers]:
+            errors, state, flipped = kernels.learn_rows(
+                self.K.in_width(width),
+                self.K.step,
+                limit_of(width),
+                self.kappa,
+                rows,
+                self.targets,
+                self.h0,
+                self.fields,
+                self.counts,
+                self.wrong,
+                n_epochs,
+            )
+            flipped[:, 2] += self.first
+            flips.append(flipped)
+            return errors, state
+
+        errors = self._advance(self.K.step, n_epochs, run)
+        return errors, np.concatenate(flips) if flips else np.empty((0, 4), dtype=np.int32)
+
+    def finish(self) -> None:
+        """Write the learned weights: weights += eta * A X, with the integer counts A of signed updates."""
+        add_learned(self.weights, self.counts * self.targets, self.inputs, self.eta)
+
+
+class VisibleBlock(_Block):
+    """Visible neurons that learn their next state from changing codes of the hidden neurons, eqs. (8)-(9).
+
+    Parameters
+    ----------
+    V : ndarray of float64, shape (m, M)
+        Their start weights; the learned ones are written back by `finish`.
+    y : ndarray of int8, shape (n, M)
+        The codes of the first epoch.
+    targets : ndarray of int8, shape (n, m)
+    kappa, eta : float
+    """
+
+    changing: ClassVar[tuple[str, ...]] = (*_Block.changing, "C")
+
+    def __init__(self, V: Floats, y: Patterns, targets: Patterns, *, kappa: float, eta: float) -> None:
+        super().__init__(targets, start_fields(V, y, eta), kappa / eta)
+        self.V, self.eta = V, eta
+        self.grid = Grid(V, eta)
+        self.C = np.zeros((0, V.shape[1]), dtype=np.int32)  # integer weights, needed only if codes flip
+
+    def advance(self, tape: Tape) -> Integers:
+        """Learn the epochs of a tape; returns the errors (epochs,)."""
+        if not len(self.C) and (not tape.ended or tape.flip_start[-1] > tape.flip_start[0]):
+            self.C = np.zeros(self.V.shape, dtype=np.int32)
+        step = self.V.shape[1]
+
+        def run(rows: Integers, width: int) -> tuple[Integers, Integers]:
+            errors, state = kernels.replay_rows(
+                tape.gram_in_width(width),
+                tape.Y,
+                tape.version,
+                tape.flips,
+                tape.flip_start,
+                tape.ended,
+                step,
+                limit_of(width),
+                self.kappa,
+                rows,
+                self.targets,
+                self.V,
+                self.grid.factor,
+                self.grid.scale,
+                self.h0,
+                self.fields,
+                self.counts,
+                self.C,
+            )
+            return errors, state
+
+        return self._advance(step, len(tape.version), run)
+
+    def finish(self, y: Patterns) -> None:
+        """Write the learned weights: V += eta * (C + A Y), with the counts A of updates since the codes `y` are final."""
+        if len(self.C):
+            self.V += self.eta * self.C
+        add_learned(self.V, self.counts * self.targets, y, self.eta)

@@ -1,0 +1,80 @@
+"""Threads that advance blocks of neurons; the kernels hold no lock, so Ctrl-C gets through between two blocks."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from numba.core import event
+
+__all__ = ["Workers", "count_jobs"]
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+_logger = logging.getLogger("seqattractor")
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """The number of threads that `n_jobs` stands for: None is 1, -1 all cores, -2 all but one.
+
+    Examples
+    --------
+    >>> count_jobs(None), count_jobs(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or int(n_jobs) != n_jobs:
+        raise TypeError(f"n_jobs must be a whole number or None, not {n_jobs!r}.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; use a number of threads, -1 for all cores, or None for one.")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(n_jobs) if n_jobs > 0 else max(cores + 1 + int(n_jobs), 1)
+
+
+class Workers:
+    """A pool of `n_jobs` threads; with one job the work is done in the calling thread."""
+
+    def __init__(self, n_jobs: int | None) -> None:
+        self._jobs = count_jobs(n_jobs)
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._open.enter_context(event.install_listener("numba:compile", _CompileNotice()))
+        self._pool = ThreadPoolExecutor(self._jobs) if self._jobs > 1 else None
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._open.close()
+
+    def run(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+        """Apply `work` to each item and return the results in order."""
+        try:
+            return [work(item) for item in items] if self._pool is None else list(self._pool.map(work, items))
+        except SystemError as error:  # Ctrl-C while numba was handing over arguments or results
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, KeyboardInterrupt):
+                cause = cause.__cause__
+            raise cause or error from None
+
+
+class _CompileNotice(event.Listener):
+    """Says once that kernels are being compiled, and only if they really are (a kernel from the cache makes no event)."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        """Called by numba when a compilation starts."""
+        if not _CompileNotice.said:
+            _CompileNotice.said = True
+            _logger.warning("compiling the learning kernels (once on this machine, about 15 s)")
+
+    def on_end(self, event: Any) -> None:
+        """Called by numba when a compilation has ended."""

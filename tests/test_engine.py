@@ -1,0 +1,272 @@
+"""The exact engine gives what the plain loop gives, only faster."""
+
+import _thread
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+from seqattractor.learning import blocks, engine, fields, reference
+
+CASES = settings(max_examples=150, deadline=None)
+
+
+def patterns(rng, shape, p=0.5):
+    return np.where(rng.random(shape) < p, 1, -1).astype(np.int8)
+
+
+@st.composite
+def problems(draw):
+    """Transitions, start weights and settings of every variant of the rule."""
+    n, N, M, order = (draw(st.integers(1, top)) for top in (50, 12, 40, 2))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    p = draw(st.sampled_from([0.5, 0.1, 0.9]))
+    inputs, targets, z = (patterns(rng, (n, k), p) for k in (order * N, N, M))
+    start = draw(st.sampled_from([0.0, 1e-3, 1e-2, 1.0]))
+    return {
+        "arrays": (inputs, targets, z),
+        "U": start * rng.standard_normal((M, order * N)),
+        "V": start * rng.standard_normal((N, M)),
+        "kappa": draw(st.sampled_from([0.5, 1.0, 3.7, 200.0])),
+        "eta": draw(st.sampled_from([1e-3, 0.1, 0.5, 2.0**-10])),
+        "max_epochs": draw(st.integers(1, 60)),
+        "input_threshold": draw(st.sampled_from([0.0, 0.0, 0.3, -1.0])),
+        "learn_U": draw(st.sampled_from([True, True, True, False])),
+    }
+
+
+def run(module, problem, **more):
+    settings = {name: value for name, value in problem.items() if name not in ("arrays", "U", "V")}
+    return module.learn(*problem["arrays"], U=problem["U"].copy(), V=problem["V"].copy(), **settings, **more)
+
+
+def run_visible(module, problem, **more):
+    inputs, targets, _ = problem["arrays"]
+    W = np.resize(problem["U"], (targets.shape[1], inputs.shape[1])).copy()
+    settings = {name: problem[name] for name in ("kappa", "eta", "max_epochs")}
+    return module.learn_visible(inputs, targets, W=W, **settings, **more)
+
+
+def close(a, b):
+    return np.allclose(a, b, rtol=1e-12, atol=1e-12 * np.abs(b).max(initial=1e-3))
+
+
+def assert_same(fast, plain, problem):
+    assert np.array_equal(fast.hidden_errors, plain.hidden_errors)
+    assert np.array_equal(fast.visible_errors, plain.visible_errors)
+    assert (fast.n_iter, fast.converged) == (plain.n_iter, plain.converged)
+    assert close(fast.U, plain.U)
+    assert close(fast.V, plain.V)
+    x, theta = problem["arrays"][0].T, problem["input_threshold"]
+    if plain.converged or not problem["learn_U"]:  # elsewhere a field may be zero to the last bit, and its sign rounding
+        assert np.array_equal(fast.U @ x >= theta, plain.U @ x >= theta)
+
+
+@CASES
+@given(problems(), st.sampled_from([1, 2]), st.sampled_from([1, 5, 128]))
+def test_every_epoch_has_the_errors_of_the_plain_loop_and_the_weights_agree(problem, n_jobs, block_rows):
+    assert_same(run(engine, problem, n_jobs=n_jobs, block_rows=block_rows), run(reference, problem), problem)
+
+
+@CASES
+@given(problems(), st.sampled_from([1, 2]))
+def test_networks_without_hidden_neurons_learn_as_in_the_plain_loop(problem, n_jobs):
+    fast, plain = run_visible(engine, problem, n_jobs=n_jobs, block_rows=4), run_visible(reference, problem)
+    assert np.array_equal(fast.errors, plain.errors)
+    assert (fast.n_iter, fast.converged) == (plain.n_iter, plain.converged)
+    assert close(fast.W, plain.W)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5]), st.booleans())
+def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit(seed, theta, learn_U):
+    rng = np.random.default_rng(seed)
+    n, N, M, eta = 7, 5, 9, 2.0**-10
+    X, P = patterns(rng, (n + 1, N)), rng.standard_normal((M, N))
+    z = np.where(X[1:] @ P.T >= 0, 1, -1).astype(np.int8)
+    U0 = np.zeros((M, N)) if learn_U else rng.standard_normal((M, N))
+    fast = engine.learn(
+        X[:-1],
+        X[1:],
+        z,
+        U=U0.copy(),
+        V=np.zeros((N, M)),
+        kappa=1.0,
+        eta=eta,
+        max_epochs=300,
+        input_threshold=theta,
+        learn_U=learn_U,
+    )
+    pairs = oracle.transitions([X.tolist()])
+    U, V, hidden, visible = oracle.learn(
+        pairs, U0.tolist(), np.zeros((N, M)).tolist(), P.tolist(), 1.0, eta, 300, input_threshold=theta, learn_U=learn_U
+    )
+    assert fast.hidden_errors.tolist() == hidden
+    assert fast.visible_errors.tolist() == visible
+    assert np.array_equal(fast.U, U)
+    assert np.array_equal(fast.V, V)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems())
+def test_the_number_of_threads_and_the_size_of_blocks_change_no_bit(problem):
+    one = run(engine, problem)
+    for n_jobs, block_rows in ((2, 128), (2, 3), (-1, 1)):
+        other = run(engine, problem, n_jobs=n_jobs, block_rows=block_rows)
+        assert np.array_equal(one.hidden_errors, other.hidden_errors)
+        assert np.array_equal(one.visible_errors, other.visible_errors)
+        assert np.array_equal(one.U, other.U)
+        assert np.array_equal(one.V, other.V)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(), narrow=st.sampled_from([400, 1500]), wider=st.sampled_from([5000, 20000]))
+def test_fields_that_outgrow_their_integers_go_on_in_wider_ones(problem, narrow, wider):
+    with pytest.MonkeyPatch.context() as patch:  # small limits, so that both changes of width happen in the middle of learning
+        limits = (narrow, wider, 2**61)
+        patch.setattr(fields, "limit_of", limits.__getitem__)
+        patch.setattr(blocks, "limit_of", limits.__getitem__)
+        fast = run(engine, problem)
+    assert_same(fast, run(reference, problem), problem)
+
+
+@pytest.mark.parametrize(("top", "width"), [(2**14, 0), (2**20, 1), (2**33, 2)])
+def test_wide_integers_are_used_when_the_fields_need_them_and_only_then(top, width):
+    N = 4096 if top < 2**20 else 2**18
+    N = 64 if top == 2**14 else N
+    x = patterns(np.random.default_rng(0), (1, N))
+    updates = top // N + 1  # from zero weights every update adds N; H(0) = 1 asks for more than kappa
+    K = fields.Gram(fields.gram(x))
+    block = blocks.LayerBlock(np.zeros((1, N)), x, np.array([[-1]], dtype=np.int8), K, kappa=float(top), eta=1.0)
+    errors, _ = block.advance(updates + 5)
+    assert errors.sum() == updates
+    assert block.width.tolist() == [width]
+    block.finish()
+    assert np.array_equal(block.weights, -updates * x.astype(float))
+
+
+def test_a_margin_out_of_reach_of_all_integers_is_refused_in_one_sentence():
+    x = np.ones((1, 3), dtype=np.int8)
+    huge = fields.Gram(2**55 * fields.gram(x))
+    block = blocks.LayerBlock(np.zeros((1, 3)), x, x[:, :1], huge, kappa=1.0, eta=1e-300)
+    with pytest.raises(OverflowError, match="larger eta"):
+        block.advance(100)
+
+
+def test_progress_is_told_for_every_epoch_in_order():
+    rng = np.random.default_rng(1)
+    problem = hard_problem(rng, 120)
+    told = []
+    learned = run(engine, problem, callback=lambda *epoch: told.append(epoch))
+    assert [epoch for epoch, _, _ in told] == list(range(1, learned.n_iter + 1))
+    assert [hidden for _, hidden, _ in told] == learned.hidden_errors.tolist()
+    assert [visible for _, _, visible in told] == learned.visible_errors.tolist()
+
+
+@pytest.mark.parametrize("stop", [1, 2, 13, 40])
+def test_a_callback_that_says_stop_leaves_the_weights_of_that_epoch(stop):
+    problem = hard_problem(np.random.default_rng(2), 60)
+    stopped = run(engine, problem, callback=lambda epoch, *_: epoch == stop)
+    shorter = run(engine, {**problem, "max_epochs": stop})
+    assert stopped.n_iter == stop
+    assert not stopped.converged
+    assert np.array_equal(stopped.U, shorter.U)
+    assert np.array_equal(stopped.V, shorter.V)
+    assert np.array_equal(stopped.visible_errors, shorter.visible_errors)
+
+
+def hard_problem(rng, max_epochs):
+    """More transitions than 20 neurons can take: it never converges."""
+    n, N, M = 90, 20, 60
+    return {
+        "arrays": tuple(patterns(rng, (n, k)) for k in (N, N, M)),
+        "U": 1e-3 * rng.standard_normal((M, N)),
+        "V": 1e-3 * rng.standard_normal((N, M)),
+        "kappa": 1.0,
+        "eta": 1e-3,
+        "max_epochs": max_epochs,
+        "input_threshold": 0.0,
+        "learn_U": True,
+    }
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_stops_within_a_second(n_jobs):
+    problem = hard_problem(np.random.default_rng(3), 5)
+    run(engine, problem, n_jobs=n_jobs)  # compiled and loaded before the clock starts
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        _thread.interrupt_main()
+
+    timer = threading.Timer(0.5, press)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(engine, {**problem, "max_epochs": 10_000_000}, n_jobs=n_jobs)
+    assert time.monotonic() - pressed[0] < 1.0
+    assert threading.active_count() <= 2
+
+
+@pytest.mark.parametrize(("n_jobs", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])
+def test_a_senseless_number_of_threads_is_refused(n_jobs, error):
+    with pytest.raises(error, match="n_jobs"):
+        run(engine, hard_problem(np.random.default_rng(4), 2), n_jobs=n_jobs)
+
+
+LEARN = """
+import numpy as np, resource, sys, time
+from seqattractor.learning import engine
+N, M, T, S = map(int, sys.argv[1:])
+rng = np.random.default_rng(0)
+base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+n = S * (T - 1)
+x = np.where(rng.random((n, N), dtype=np.float32) < 0.5, 1, -1).astype(np.int8)
+x_next = np.roll(x, -1, axis=0)
+z = np.where(rng.random((n, M)) < 0.5, 1, -1).astype(np.int8)
+U, V, P = (rng.standard_normal(shape) for shape in ((M, N), (N, M), (M, N)))
+U *= 1e-3
+V *= 1e-3
+started = time.perf_counter()
+learned = engine.learn(x, x_next, z, U=U, V=V, kappa=1.0, eta=1e-3, max_epochs=500, n_jobs=2)
+assert learned.converged
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(time.perf_counter() - started, (peak - base) / 1024, peak / 1024)
+"""
+
+
+def learn_in_new_process(*sizes, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", LEARN, *map(str, sizes)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    )
+    return *map(float, done.stdout.split()), done.stderr
+
+
+@pytest.mark.slow
+def test_moving_digits_need_less_than_500_mb_beyond_the_interpreter():
+    assert learn_in_new_process(4096, 1000, 20, 20)[1] < 500
+
+
+@pytest.mark.slow
+def test_frames_of_256_by_256_learn_in_less_than_3_gb():
+    assert learn_in_new_process(65536, 1000, 300, 1)[2] < 3 * 1024
+
+
+@pytest.mark.slow
+def test_kernels_are_compiled_once_on_a_machine_and_the_first_time_says_so(tmp_path):
+    first = learn_in_new_process(20, 30, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))
+    second = learn_in_new_process(20, 30, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))
+    assert first[3].count("compiling the learning kernels") == 1
+    assert second[3] == ""
+    assert second[0] < 2
