@@ -1,0 +1,1 @@
+"""Trials, grids of trials that survive interruptions, and how much a network stores."""

@@ -1,0 +1,50 @@
+"""Seeds that depend on what a trial is, not on who runs it or when."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+__all__ = ["canonical", "seed_of"]
+
+
+def canonical(value: Any) -> str:
+    """Write plain values as JSON in one way only, with sorted keys.
+
+    Examples
+    --------
+    >>> canonical({"t": 10, "n": 40})
+    '{"n": 40, "t": 10}'
+    """
+    return json.dumps(value, sort_keys=True, allow_nan=False)
+
+
+def seed_of(seed: int, place: Any, trial: int) -> np.random.SeedSequence:
+    """Give the seed of one trial.
+
+    Parameters
+    ----------
+    seed : int
+        The user's seed.
+    place : plain JSON values
+        What is tried, such as the point of a grid.
+    trial : int
+        The number of the trial.
+
+    Returns
+    -------
+    SeedSequence
+        Its spawn key is a hash of the place, and the trial.
+
+    Examples
+    --------
+    >>> a, b = (seed_of(0, {"t": 10}, trial).generate_state(1) for trial in (0, 1))
+    >>> bool(a == b)
+    False
+    """
+    digest = hashlib.sha256(canonical(place).encode()).digest()
+    words = np.frombuffer(digest, dtype=">u4")[:4].tolist()
+    return np.random.SeedSequence(seed, spawn_key=(*words, trial))
