@@ -14,6 +14,8 @@ __all__ = ["main"]
 # The commands in the order in which a newcomer meets them, with the line that --help shows.
 _COMMANDS = {
     "reproduce": "Compute the paper's tables and figures beside its own numbers, with a report.",
+    "learn": "Learn your own sequences: GIFs, folders of frames, videos, arrays, tables, music, spikes.",
+    "recall": "Recall a learned sequence from a corrupted cue and write it as a GIF, a strip, MIDI, ...",
     "demo": "Learn a random and three toy sequences and recall them from corrupted cues.",
 }
 

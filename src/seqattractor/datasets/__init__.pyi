@@ -1,5 +1,6 @@
 from .gait import load_gait as load_gait
 from .load import align_units as align_units
+from .load import close_loops as close_loops
 from .load import load as load
 from .load import load_all as load_all
 from .midi import write_midi as write_midi

@@ -15,9 +15,9 @@ from seqattractor.datasets import arrays, midi, pictures, spikes, tables, text, 
 from seqattractor.datasets.options import Options
 from seqattractor.datasets.recording import Recording
 from seqattractor.datasets.threshold import to_patterns
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Patterns, split
 
-__all__ = ["align_units", "load", "load_all"]
+__all__ = ["align_units", "close_loops", "load", "load_all"]
 
 Reader = Callable[[Path, Options], Recording]
 
@@ -77,7 +77,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Bunch:
     Bunch
         ``X`` (T, N) int8 and ``lengths`` (S,), ``frame_shape`` (its product is N), ``names`` of the sequences, ``units`` (names
         of the columns, or None), ``rate`` (frames in a second, or None), ``step`` (of music), ``kind`` ("pictures", "array",
-        "text", "table", "spikes" or "music") and ``options``.
+        "text", "table", "spikes" or "music"), ``closed`` (how many patterns at the end repeat the beginning) and ``options``.
 
     Examples
     --------
@@ -137,6 +137,35 @@ def load_all(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Bunch:
     return joined
 
 
+def close_loops(data: Bunch, order: int) -> Bunch:
+    """Repeat the first `order` patterns at the end of each sequence, so that a network with that context goes round for ever.
+
+    Parameters
+    ----------
+    data : Bunch
+        As `load` gives it, with or without ``loop=True``.
+    order : int
+        1 gives what ``loop=True`` gives: x(T) = x(1).
+
+    Returns
+    -------
+    Bunch
+        With the attribute ``closed`` set to `order`.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1], [1, -1], [-1, 1]], dtype=np.int8)
+    >>> close_loops(Bunch(X=X, lengths=np.array([3]), closed=0), 2).X.tolist()
+    [[1, 1], [1, -1], [-1, 1], [1, 1], [1, -1]]
+    """
+    parts = []
+    for sequence in split(data.X, data.lengths):
+        open_part = sequence[: len(sequence) - data.closed]
+        parts.append(np.concatenate([open_part, np.resize(open_part, (order, open_part.shape[1]))]))
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    return Bunch(**{**data, "X": np.concatenate(parts), "lengths": lengths, "closed": order})
+
+
 def align_units(part: Bunch, units: Sequence[str]) -> Bunch:
     """Bring the named columns of what `load` gave into the order of `units`; a unit that it lacks is off."""
     if part.units is None or list(part.units) == list(units):
@@ -183,8 +212,11 @@ def _as_bunch(recording: Recording, options: Options, path: Path) -> Bunch:
     patterns = to_patterns(
         recording.sequences, options.threshold, invert=options.invert, pictures=recording.kind == "pictures", where=str(path)
     )
-    patterns = [_close(_without_repeats(p) if options.drop_repeats else p, options.loop) for p in patterns]
-    return Bunch(
+    if options.drop_repeats:
+        patterns = [_without_repeats(p) for p in patterns]
+    if options.loop:  # a sequence that ends where it began is closed already
+        patterns = [p[:-1] if len(p) > 1 and np.array_equal(p[0], p[-1]) else p for p in patterns]
+    data = Bunch(
         X=np.concatenate(patterns),
         lengths=np.array([len(p) for p in patterns], dtype=np.int64),
         frame_shape=tuple(int(n) for n in recording.sequences[0].shape[1:]),
@@ -193,8 +225,10 @@ def _as_bunch(recording: Recording, options: Options, path: Path) -> Bunch:
         rate=recording.rate / options.stride if recording.rate else None,
         step=recording.step * options.stride if recording.step else None,
         kind=recording.kind,
+        closed=0,
         options=options.as_dict(),
     )
+    return close_loops(data, 1) if options.loop else data
 
 
 def _pick(values: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
@@ -213,22 +247,16 @@ def _without_repeats(X: Patterns) -> Patterns:
     return X[new]
 
 
-def _close(X: Patterns, loop: bool) -> Patterns:
-    """Append the first pattern, unless the sequence ends with it."""
-    if not loop or (len(X) > 1 and np.array_equal(X[0], X[-1])):
-        return X
-    return np.concatenate([X, X[:1]])
-
-
 def _union(lists: list[list[str]]) -> list[str]:
-    """All names, numbers in order of size and without gaps where all are numbers (the keys of a piano)."""
+    """All names in natural order; of notes, all keys from the lowest to the highest."""
     names = {name for names in lists for name in names}
-    if all(name.isdigit() for name in names):
-        numbers = sorted(int(name) for name in names)
-        if numbers[-1] - numbers[0] < 1024:
-            return [str(n) for n in range(numbers[0], numbers[-1] + 1)]
-        return [str(n) for n in numbers]
-    return list(dict.fromkeys(name for names in lists for name in names))
+    pitches = [midi.pitch_of(name) for name in names if not name.isdigit()]
+    known = [pitch for pitch in pitches if pitch is not None]
+    if known and len(known) == len(names):
+        return [midi.note_name(pitch) for pitch in range(min(known), max(known) + 1)]
+    if all(part == lists[0] for part in lists):
+        return lists[0]
+    return sorted(names, key=pictures.natural_key)
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -22,6 +22,7 @@ TIME_NAMES = ("time", "t", "seconds", "time_s", "time (s)")
 def read_table(path: Path, options: Options) -> Recording:
     """Read rows of numbers; blank lines part sequences; a first row of names and a column of times may be there."""
     header, blocks = _blocks(path)
+    header, blocks = _numbers_as_names(header, blocks)
     sequences = [np.array(block) for block in blocks]
     check_room(sum(len(s) for s in sequences), sum(s.size for s in sequences), path)
     rate = None
@@ -86,6 +87,18 @@ def _blocks(path: Path) -> tuple[list[str] | None, list[list[list[float]]]]:
     if not blocks:
         raise ValueError(f"{path} holds no rows of numbers.")
     return header, blocks
+
+
+def _numbers_as_names(
+    header: list[str] | None, blocks: list[list[list[float]]]
+) -> tuple[list[str] | None, list[list[list[float]]]]:
+    """Take a first row of rising whole numbers above rows of 0/1 or +-1 as names: the MIDI numbers over a piano roll."""
+    first, rest = np.array(blocks[0][0]), [row for block in blocks for row in block][1:]
+    rising = len(first) > 2 and bool(np.all(np.diff(first) > 0)) and bool(np.all(first == np.floor(first)))
+    if header is not None or not rising or not rest or not np.isin(np.array(rest), (-1, 0, 1)).all():
+        return header, blocks
+    blocks[0] = blocks[0][1:]
+    return [f"{value:.0f}" for value in first], [block for block in blocks if block]
 
 
 def _cells(line: str) -> list[str]:

@@ -1,0 +1,239 @@
+"""`seqattractor learn`: store your own sequences in a network."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seqattractor.cli.loading import as_options, count_or_auto, loading_options
+from seqattractor.cli.networks import make_network
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
+
+    from seqattractor.networks.base import SequenceMemory
+
+__all__ = ["command"]
+
+
+EXAMPLES = """\b
+Examples:
+  seqattractor learn cat.gif -o cat.npz
+  seqattractor learn tune.mid --order auto -o tune.npz
+  seqattractor learn spikes.csv --bin 0.05 --hidden 800 -o spikes.npz"""
+
+
+@click.command(name="learn", epilog=EXAMPLES)
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The model file to write (npz)."
+)
+@click.option(
+    "--network", default="attractor", show_default=True, help="attractor, sparse, visible, one-hot, dense, predictive, ..."
+)
+@click.option("--hidden", callback=count_or_auto, metavar="NUMBER|auto", help="Hidden neurons; auto tries more and more. [auto]")
+@click.option(
+    "--order",
+    callback=count_or_auto,
+    metavar="NUMBER|auto",
+    default="1",
+    show_default=True,
+    help="Past patterns seen; auto: as few as resolve all.",
+)
+@click.option("--epochs", type=click.IntRange(min=1), help="Presentations of the sequences at most. [500]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same network.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other parameter of the network, such as kappa=2."
+)
+@click.option(
+    "--no-patterns", is_flag=True, help="Do not keep the sequences in the model file (recall then has no truth to show)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was learned as JSON.")
+@loading_options
+def command(
+    inputs: tuple[Path, ...],
+    out: Path,
+    network: str,
+    hidden: int | str | None,
+    order: int | str,
+    epochs: int | None,
+    seed: int,
+    settings: tuple[str, ...],
+    no_patterns: bool,
+    as_json: bool,
+    **loading: Any,
+) -> None:
+    """Learn sequences from your files; several INPUTs become several sequences in one network.
+
+    An INPUT is a GIF, WebP or animated PNG, a folder of pictures, a video, an npy or npz array, text art, a CSV or TSV table, a
+    MIDI file, or (with --bin) spike times.
+    """
+    from seqattractor.datasets.attached import attach
+
+    if not out.parent.is_dir():
+        raise ValueError(f"the folder {out.parent} does not exist; make it first.")
+    net = make_network(network, _parameters(network, order, epochs, seed), settings)
+    if hidden is not None and hidden != "auto":
+        net = make_network(network, {**net.get_params(deep=False), "n_hidden": hidden})
+    data = _load(inputs, as_options(loading), order)
+    started = time.perf_counter()
+    net, tries, complaints = _fit(net, data, auto=hidden in (None, "auto") and not _is_set("n_hidden", settings), quiet=as_json)
+    seconds = time.perf_counter() - started
+    score = net.score(data.X, data.lengths)
+    complaints += _complaints(net, data, score)
+    attach(net, data, patterns=not no_patterns)
+    net.save(out)
+    summary = _summary(net, data, score, seconds, tries, complaints, out)
+    click.echo(json.dumps(summary, indent=1) if as_json else _sentences(summary))
+    if not as_json:
+        for complaint in complaints:
+            click.echo(f"warning: {complaint}", err=True)
+
+
+def _parameters(network: str, order: int | str, epochs: int | None, seed: int) -> dict[str, Any]:
+    """The parameters that this command knows, as far as the network has them."""
+    from seqattractor.cli.networks import network_classes
+
+    cls = network_classes().get(network)
+    known = inspect.signature(cls).parameters if cls is not None else {}
+    wanted: dict[str, Any] = {"order": order} if "order" in known or order != 1 else {}
+    if "random_state" in known:
+        wanted["random_state"] = seed
+    if epochs is not None:
+        wanted["max_epochs"] = epochs
+    return wanted
+
+
+def _is_set(name: str, settings: tuple[str, ...]) -> bool:
+    """Whether the user has set a parameter by --set."""
+    return any(setting.partition("=")[0].strip() == name for setting in settings)
+
+
+def _load(inputs: tuple[Path, ...], options: dict[str, Any], order: int | str) -> Bunch:
+    """Read the inputs; loops are closed with as many patterns as the context needs, and a conflict is told with its remedy."""
+    from seqattractor.datasets import close_loops, load_all
+    from seqattractor.successors import conflicts
+
+    data = load_all(inputs, **options)
+    found = conflicts(data.X, data.lengths)
+    context = found.context
+    if data.closed:
+        wanted = context if order == "auto" else int(order)
+        while wanted is not None and wanted > data.closed:
+            data = close_loops(data, wanted)
+            context = conflicts(data.X, data.lengths).context
+            wanted = context if order == "auto" else wanted
+    if context is None or (order != "auto" and context > int(order)):
+        raise ValueError(_remedy(data, found.describe(), context))
+    return data
+
+
+def _remedy(data: Bunch, sentence: str, context: int | None) -> str:
+    """Name the sequences of a conflict, and say what the command line can do about it."""
+    import numpy as np
+
+    names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4]))
+    repeats = bool((np.asarray(data.X)[1:] == np.asarray(data.X)[:-1]).all(axis=1).any())
+    remedies = [f"--order {context}" if context is not None else "", "--drop-repeats" if repeats else "", "--stride or --size"]
+    hint = " or ".join(remedy for remedy in remedies if remedy)
+    return f"{sentence} (Sequence {names}{', ...' if len(data.names) > 4 else ''}. On the command line: {hint}.)"
+
+
+def _fit(net: SequenceMemory, data: Bunch, *, auto: bool, quiet: bool) -> tuple[SequenceMemory, list[Any], list[str]]:
+    """Learn, with one size or with several, and collect the warnings."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    from seqattractor.analysis.hidden_size import choose_hidden
+
+    tries: list[Any] = []
+    with _progress(net, quiet) as (fit_options, say), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        if auto and "n_hidden" in net.get_params(deep=False):
+            chosen, tries = choose_hidden(net, data.X, data.lengths, tell=say, **fit_options)
+        else:
+            chosen = net.fit(data.X, data.lengths, **fit_options)
+    return chosen, tries, [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
+
+
+@contextmanager
+def _progress(net: SequenceMemory, quiet: bool) -> Iterator[tuple[dict[str, Any], Any]]:
+    """A bar of epochs on the terminal, with the time left at most, and a way to say a line."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[errors]}"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+        task = progress.add_task("learning", total=getattr(net, "max_epochs", None), errors="")
+
+        def advance(epoch: int, hidden: int, visible: int) -> None:
+            progress.update(task, completed=epoch, errors=f"{hidden} hidden, {visible} visible errors")
+
+        def say(attempt: Any) -> None:
+            if not quiet:
+                recall = f"{attempt.recalled} of {attempt.cues} noisy cues recalled" if attempt.score == 1 else "not stored"
+                click.echo(f"  {attempt.n_hidden} hidden neurons: {attempt.score:.1%} of the transitions, {recall}", err=True)
+
+        takes_callback = "callback" in inspect.signature(net.fit).parameters
+        yield ({"callback": advance} if takes_callback else {}), say
+
+
+def _complaints(net: SequenceMemory, data: Bunch, score: float) -> list[str]:
+    """The warnings that matter."""
+    found = []
+    if score < 1.0:
+        found.append(
+            f"only {score:.1%} of the transitions are stored without a wrong unit; use more hidden neurons or store less."
+        )
+    return found
+
+
+def _summary(
+    net: SequenceMemory, data: Bunch, score: float, seconds: float, tries: list[Any], complaints: list[str], out: Path
+) -> dict[str, Any]:
+    """All that was learned, for JSON and for sentences."""
+    return {
+        "model": str(out),
+        "bytes": out.stat().st_size,
+        "network": type(net).__name__,
+        "n_hidden": net.get_params(deep=False).get("n_hidden"),
+        "order": net.order_,
+        "sequences": [{"name": n, "length": int(t)} for n, t in zip(data.names, data.lengths, strict=True)],
+        "n_units": net.n_features_in_,
+        "frame_shape": list(data.frame_shape),
+        "kind": data.kind,
+        "on": float((data.X > 0).mean()),
+        "epochs": getattr(net, "n_iter_", None),
+        "converged": getattr(net, "converged_", None),
+        "transitions_exact": score,
+        "tries": [vars(attempt) for attempt in tries],
+        "seconds": round(seconds, 3),
+        "warnings": complaints,
+    }
+
+
+def _sentences(summary: dict[str, Any]) -> str:
+    """Say what was learned."""
+    lengths = [s["length"] for s in summary["sequences"]]
+    names = ", ".join(s["name"] for s in summary["sequences"][:5]) + (", ..." if len(lengths) > 5 else "")
+    shape = summary["frame_shape"]
+    frame = f"{shape[1]} x {shape[0]} = {summary['n_units']}" if len(shape) == 2 else f"{summary['n_units']}"
+    lines = [
+        f"{len(lengths)} sequence{'s' if len(lengths) > 1 else ''} ({names}), {sum(lengths)} patterns of {frame} units, "
+        f"{summary['on']:.1%} on"
+    ]
+    hidden = f" with {summary['n_hidden']} hidden neurons" if summary["n_hidden"] else ""
+    order = f" and a context of {summary['order']} patterns" if summary["order"] > 1 else ""
+    epochs = f" in {summary['epochs']} epochs" if summary["epochs"] else ""
+    lines.append(f"{summary['network']}{hidden}{order} learned them{epochs}, {summary['seconds']:.1f} s")
+    stored = "every transition is stored exactly" if summary["transitions_exact"] == 1 else "not everything is stored"
+    lines.append(f"{stored}; saved as {summary['model']} ({summary['bytes'] / 1e6:.1f} MB)")
+    return "\n".join(lines)

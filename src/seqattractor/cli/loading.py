@@ -1,0 +1,105 @@
+"""The options with which files are read, shared by the commands that take people's own sequences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from seqattractor.datasets.options import FORMATS
+
+__all__ = ["as_options", "count_or_auto", "loading_options"]
+
+
+def count_or_auto(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
+    """Turn the word of an option into a whole number, unless it is auto."""
+    if value is None or value == "auto":
+        return value
+    if not value.isdigit() or int(value) < 1:
+        raise click.BadParameter(f"{value!r} must be a whole number, 1 or more, or auto.", ctx, param)
+    return int(value)
+
+
+def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | tuple[int, int] | str | None:
+    """Turn WIDTHxHEIGHT into what `load` takes, (height, width)."""
+    if value is None or value in ("auto", "none"):
+        return value
+    parts = value.lower().split("x")
+    if len(parts) > 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise click.BadParameter(f"{value!r} is no size; write 88x128 (width x height), 64, auto or none.", ctx, param)
+    return int(parts[0]) if len(parts) == 1 else (int(parts[1]), int(parts[0]))
+
+
+def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) -> float | str | None:
+    """Turn the word into a number where it is one."""
+    if value is None or value in ("otsu", "median"):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no threshold; write a number, otsu or median.", ctx, param) from None
+
+
+def _range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int | None] | None:
+    """Split FIRST:END."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d*):(\d*)", value)
+    if match is None:
+        raise click.BadParameter(f"{value!r} does not have the form FIRST:END.", ctx, param)
+    return int(match[1] or 0), int(match[2]) if match[2] else None
+
+
+def _rectangle(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Split LEFT,TOP,RIGHT,BOTTOM."""
+    if value is None:
+        return None
+    if not re.fullmatch(r"\d+,\d+,\d+,\d+", value):
+        raise click.BadParameter(f"{value!r} does not have the form LEFT,TOP,RIGHT,BOTTOM.", ctx, param)
+    return tuple(int(part) for part in value.split(","))
+
+
+_OPTIONS = (
+    click.option("--format", "format", type=click.Choice(FORMATS), help="What the input is, where its name does not tell."),
+    click.option(
+        "--size",
+        callback=_size,
+        metavar="WxH|PIXELS|auto|none",
+        help="Size of pictures: 88x128 (width x height), or the longer side; auto: at most 128.",
+    ),
+    click.option(
+        "--threshold",
+        callback=_threshold,
+        metavar="NUMBER|otsu|median",
+        help="Above it a unit is on; pictures have values from 0 to 255. [otsu for pictures]",
+    ),
+    click.option("--invert", is_flag=True, help="Make dark on and bright off."),
+    click.option("--frames", callback=_range, metavar="FIRST:END", help="Which frames to take, from 0; the end is left out."),
+    click.option("--stride", type=click.IntRange(min=1), help="Take every so many-th frame."),
+    click.option(
+        "--crop", callback=_rectangle, metavar="LEFT,TOP,RIGHT,BOTTOM", help="The part of the picture to take, in pixels."
+    ),
+    click.option("--loop", is_flag=True, help="Close each sequence: its last pattern is followed by the first."),
+    click.option("--drop-repeats", is_flag=True, help="Drop a frame that equals the one before it."),
+    click.option("--key", help="The array in an npz file (for spikes: TIMES,UNITS)."),
+    click.option("--time-axis", type=click.IntRange(0, 1), help="The axis of an array that is time, where it is not the first."),
+    click.option("--bin", type=float, help="Read spike times and bin them, with bins of so many seconds."),
+    click.option("--step", type=float, help="Music: quarter notes in a time step. [the coarsest that fits]"),
+)
+
+
+def loading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `load` to a command; they arrive as keywords."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def as_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Keep what the user gave, in the form that `load` takes."""
+    options = {name: value for name, value in given.items() if value is not None and value is not False}
+    if options.get("size") == "none":
+        options["size"] = None
+    return options
