@@ -40,7 +40,7 @@ RECALL_PERIODS = 4
 
 RECONSTRUCTION: dict[str, Any] = {  # figure 3; the paper does not say which M
     "N": 100,
-    "M": [25, 50, 75, *range(100, 1001, 100)],
+    "M": [25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000],
     "P": ["gaussian", "uniform"],
 }
 

@@ -1,0 +1,106 @@
+"""Figure 4: with hidden neurons the toy sequences are learned, and retrieved from a corrupted first pattern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqattractor.analysis.retrieval import retrieved, wilson_interval
+from seqattractor.datasets.toy import toy
+from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.noise import flip
+from seqattractor.paper.settings import LEARNING, RECALL_PERIODS, TOY, Request
+from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Figure4(Target):
+    """Figure 4."""
+
+    name = experiment = "fig4"
+    title = "Figure 4"
+    about = (
+        "The sequences of figure 1 in a network with M = 50 hidden neurons, started from the first pattern with two of ten units "
+        "flipped. The paper shows one retrieval of each; here fresh networks and flips are drawn for every trial."
+    )
+
+    def cells(self, request: Request) -> list[Cell]:
+        """One cell for each sequence."""
+        return [{"sequence": number, "M": TOY["M"], "flips": TOY["flips"]} for number in (1, 2)]
+
+    def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
+        """Train one network and retrieve from one corrupted cue."""
+        X = toy(cell["sequence"])
+        net = SequenceAttractor(cell["M"], random_state=rng, engine="exact", n_jobs=1, **LEARNING).fit(X)
+        trajectory = net.recall(flip(X[0], cell["flips"], rng=rng), steps=RECALL_PERIODS * len(X))
+        return {
+            "success": retrieved(trajectory, X),
+            "learned": net.score(X) == 1.0,
+            "trajectory": trajectory[: 2 * len(X) - 1].tolist(),
+        }
+
+    def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
+        """Count successes and keep the first retrieval of each sequence to show."""
+        rows = []
+        shown = {}
+        for cell, trials in outcomes:
+            successes = sum(outcome["success"] for outcome in trials)
+            first = next((outcome for outcome in trials if outcome["success"]), trials[0])
+            shown[cell["sequence"]] = np.array(first["trajectory"])
+            rows.append(
+                {
+                    "sequence": cell["sequence"],
+                    "trials": len(trials),
+                    "learned": sum(outcome["learned"] for outcome in trials),
+                    "successes": successes,
+                    "interval": list(wilson_interval(successes, len(trials))),
+                }
+            )
+        settings = {**TOY, **LEARNING, "recall_steps": f"{RECALL_PERIODS} T", "trials": request.trials, "seed": request.seed}
+        return Result({"settings": settings, "rows": rows}, {"shown": shown})
+
+    def verdict(self, result: Result) -> Verdict:
+        """The paper shows that it works; here is how often."""
+        rows = result.data["rows"]
+        counts = " and ".join(f"{row['successes']} of {row['trials']}" for row in rows)
+        agrees = all(row["successes"] > row["trials"] / 2 for row in rows)
+        learned = " and ".join(f"{row['learned']}" for row in rows)
+        return Verdict(
+            agrees,
+            f"With hidden neurons {learned} of {rows[0]['trials']} networks make every transition of sequences 1 and 2, and "
+            "{counts} retrieve them from two flipped units; the paper shows one retrieval of each.",
+        )
+
+    def tables(self, result: Result) -> list[Table]:
+        """Counts with intervals."""
+        lines = [
+            [
+                f"Sequence {row['sequence']}",
+                f"{row['learned']} of {row['trials']}",
+                f"{row['successes']} of {row['trials']}",
+                "{:.0f}–{:.0f} %".format(*(100 * end for end in row["interval"])),
+            ]
+            for row in result.data["rows"]
+        ]
+        return [Table(["", "every transition learned", "retrieved", "95 % interval"], lines)]
+
+    def figure(self, result: Result) -> Figure:
+        """One retrieval of each sequence, for two periods; the dots are wrong units."""
+        from matplotlib import pyplot as plt
+
+        from seqattractor import plots
+
+        figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.0))
+        for ax, (number, trajectory) in zip(axes, sorted(result.extra["shown"].items()), strict=True):
+            X = toy(number)
+            in_step = np.concatenate([X, X[1:]])[: len(trajectory)]
+            plots.raster(ax, trajectory, title=f"sequence {number}, retrieved (dots: not in step)", wrong=trajectory != in_step)
+            ax.set_xlabel("time, two periods")
+            ax.set_ylabel("neuron")
+        return figure
+
+
+TARGET = Figure4()
