@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqattractor.cli.loading import as_options, count_or_auto, loading_options
-from seqattractor.cli.networks import make_network
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -77,15 +76,15 @@ def command(
     MIDI file, or (with --bin) spike times.
     """
     from seqattractor.datasets.attached import attach
+    from seqattractor.networks.names import make_network
 
     if not out.parent.is_dir():
         raise ValueError(f"the folder {out.parent} does not exist; make it first.")
-    net = make_network(network, _parameters(network, order, epochs, seed), settings)
-    if hidden is not None and hidden != "auto":
-        net = make_network(network, {**net.get_params(deep=False), "n_hidden": hidden})
+    parameters = _parameters(network, hidden, order, epochs, seed) | _settings(settings)
+    net = make_network(network, **parameters)
     data = _load(inputs, as_options(loading), order)
     started = time.perf_counter()
-    net, tries, complaints = _fit(net, data, auto=hidden in (None, "auto") and not _is_set("n_hidden", settings), quiet=as_json)
+    net, tries, complaints = _fit(net, data, auto="n_hidden" not in parameters, quiet=as_json)
     seconds = time.perf_counter() - started
     score = net.score(data.X, data.lengths)
     complaints += _complaints(net, data, score)
@@ -98,23 +97,35 @@ def command(
             click.echo(f"warning: {complaint}", err=True)
 
 
-def _parameters(network: str, order: int | str, epochs: int | None, seed: int) -> dict[str, Any]:
-    """The parameters that this command knows, as far as the network has them."""
-    from seqattractor.cli.networks import network_classes
+def _parameters(network: str, hidden: int | str | None, order: int | str, epochs: int | None, seed: int) -> dict[str, Any]:
+    """The parameters that this command has options for; those without a choice only as far as the network has them."""
+    from seqattractor.networks.names import parameters_of
 
-    cls = network_classes().get(network)
-    known = inspect.signature(cls).parameters if cls is not None else {}
-    wanted: dict[str, Any] = {"order": order} if "order" in known or order != 1 else {}
+    known = parameters_of(network)
+    wanted: dict[str, Any] = {}
+    if "order" in known or order != 1:
+        wanted["order"] = order
     if "random_state" in known:
         wanted["random_state"] = seed
+    if isinstance(hidden, int):
+        wanted["n_hidden"] = hidden
     if epochs is not None:
         wanted["max_epochs"] = epochs
     return wanted
 
 
-def _is_set(name: str, settings: tuple[str, ...]) -> bool:
-    """Whether the user has set a parameter by --set."""
-    return any(setting.partition("=")[0].strip() == name for setting in settings)
+def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
+    """Read NAME=VALUE settings; a value is JSON where it can be, else a word."""
+    chosen: dict[str, Any] = {}
+    for setting in settings:
+        name, sign, value = (part.strip() for part in setting.partition("="))
+        if not sign:
+            raise ValueError(f"a setting has the form NAME=VALUE, but {setting!r} has not.")
+        try:
+            chosen[name] = json.loads(value)
+        except json.JSONDecodeError:
+            chosen[name] = value
+    return chosen
 
 
 def _load(inputs: tuple[Path, ...], options: dict[str, Any], order: int | str) -> Bunch:
@@ -191,7 +202,7 @@ def _complaints(net: SequenceMemory, data: Bunch, score: float) -> list[str]:
     found = []
     if score < 1.0:
         found.append(
-            f"only {score:.1%} of the transitions are stored without a wrong unit; use more hidden neurons or store less."
+            f"only {score:.1%} of the transitions are stored without a wrong unit; try more hidden neurons, another network, or less to store."
         )
     return found
 

@@ -22,7 +22,7 @@ def attach(net: Any, data: Bunch, *, patterns: bool = True) -> None:
     Parameters
     ----------
     net : SequenceMemory
-        Gets ``metadata_`` and, with `patterns`, ``patterns_`` (T, ceil(N / 8)) uint8.
+        Gets ``metadata_`` and, with `patterns`, ``attached_patterns_`` (T, ceil(N / 8)) uint8.
     data : Bunch
         As `load` returns it.
     patterns : bool
@@ -43,7 +43,7 @@ def attach(net: Any, data: Bunch, *, patterns: bool = True) -> None:
         **{key: data.get(key) for key in _KEPT},
     }
     if patterns:
-        net.patterns_ = np.packbits(np.asarray(data.X) > 0, axis=1)
+        net.attached_patterns_ = np.packbits(np.asarray(data.X) > 0, axis=1)
 
 
 def attached(net: Any) -> Bunch:
@@ -57,7 +57,7 @@ def attached(net: Any) -> Bunch:
     if int(np.prod(shape)) != N:
         raise ValueError(f"the model says that its frames have the shape {shape}, but it has {N} units; learn it again.")
     lengths = np.asarray(known.get("lengths") or [], dtype=np.int64)
-    packed = getattr(net, "patterns_", None)
+    packed = getattr(net, "attached_patterns_", None)
     X = None
     if packed is not None:
         if packed.dtype != np.uint8 or packed.shape != (lengths.sum(), -(-N // 8)):
