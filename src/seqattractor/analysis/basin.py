@@ -60,7 +60,7 @@ def basin(
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(30, 100, rng=0)
-    >>> net = sa.OneHotNetwork().fit(X)
+    >>> net = sa.SequenceAttractor(n_hidden=500, random_state=0).fit(X)
     >>> sa.basin(net, X, flips=5, rng=1)
     1.0
     >>> sa.basin(net, X, flips=50, rng=1) < 0.5

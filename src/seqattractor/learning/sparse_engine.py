@@ -44,7 +44,7 @@ def learn_sparse(
     hidden_steps, visible_steps : ndarray of int64, shape (E,)
         Learning rates of each epoch in units of U and V.
     rng : Generator
-        Where the noise comes from.
+        Where noise and redraws come from.
     first_epoch : int
         The number of the first of these epochs, counted from 0.
     reference : bool
@@ -131,26 +131,39 @@ class _Compiled(_Plain):
     def finish(self) -> None:
         self.state.V[:] = self.Vt.T
 
-    def _widen_visible(self, visible_step: int) -> None:
-        """Give Vt the narrowest type that holds any sum of its rows after n more steps."""
-        n_hidden = len(self.Vt)
-        largest = _largest(self.Vt) + len(self.inputs) * visible_step
-        self.Vt = _in_type_for(n_hidden * largest, self.Vt)
+    def _choice(self) -> tuple[NDArray[Any], ...]:
+        """What the choice of targets needs and leaves, as the kernels take it."""
+        state = self.state
+        return state.theta, state.average, state.targets, state.wrong, state.kept
+
+    def _visible_reach(self, visible_step: int) -> int:
+        """A bound on any sum of rows of Vt after n more steps."""
+        return len(self.Vt) * (_largest(self.Vt) + len(self.inputs) * visible_step)
 
 
 class _OnWeights(_Compiled):
     """With noise: fields from the weights."""
 
+    def __init__(
+        self,
+        inputs: Patterns,
+        targets: Patterns,
+        drive: Floats,
+        state: SparseState,
+        settings: SparseSettings,
+        rng: np.random.Generator,
+    ) -> None:
+        super().__init__(inputs, targets, drive, state, settings, rng)
+        self.U: NDArray[Any] = state.U.copy()
+
     def epoch(self, epoch: int, hidden_step: int, visible_step: int) -> tuple[int, int]:
         from seqattractor.learning import sparse_kernels as kernels
 
         s, n, n_in = self.settings, len(self.inputs), self.inputs.shape[1]
-        if epoch == 0 or not hasattr(self, "U"):
-            self.U = self.state.U.copy()
         reach = int((np.abs(self.U[:, :-1]).sum(axis=1, dtype=np.int64) + s.bias * np.abs(self.U[:, -1].astype(np.int64))).max())
         growth = n * hidden_step * s.active_weight * (n_in + s.bias**2)
-        self.U = _in_type_for(reach + growth, self.U)
-        self._widen_visible(visible_step)
+        kind = _type_for(max(reach + growth, self._visible_reach(visible_step)))
+        self.U, self.Vt = self.U.astype(kind, copy=False), self.Vt.astype(kind, copy=False)
         whole, real = kernels.settings_as_vectors(s, epoch=epoch, hidden_step=hidden_step, visible_step=visible_step)
         hidden, visible = kernels.epoch_on_weights(
             self.inputs,
@@ -158,9 +171,7 @@ class _OnWeights(_Compiled):
             self.drive,
             self.U,
             self.Vt,
-            self.state.theta,
-            self.state.average,
-            self.state.targets,
+            self._choice(),
             whole,
             real,
             self.rng,
@@ -188,7 +199,7 @@ class _OnFields(_Compiled):
         # Products of whole numbers in float64 are exact and fast: no sum here comes near 2**53.
         self.x_b = np.column_stack([inputs, np.full(len(inputs), settings.bias)]).astype(np.float64)
         self.gram = (self.x_b @ self.x_b.T).astype(np.int32)
-        self.fields = np.ascontiguousarray((self.x_b @ state.U.T.astype(np.float64)).astype(np.int64))
+        self.fields = (state.U.astype(np.float64) @ self.x_b.T).astype(np.int64)
         self.counts = np.zeros(self.fields.shape, dtype=np.int64)
 
     def epoch(self, epoch: int, hidden_step: int, visible_step: int) -> tuple[int, int]:
@@ -196,8 +207,8 @@ class _OnFields(_Compiled):
 
         s = self.settings
         growth = len(self.inputs) * hidden_step * s.active_weight * _largest(self.gram)
-        self.fields = _in_type_for(_largest(self.fields) + growth, self.fields)
-        self._widen_visible(visible_step)
+        kind = _type_for(max(_largest(self.fields) + growth, self._visible_reach(visible_step)))
+        self.fields, self.Vt = self.fields.astype(kind, copy=False), self.Vt.astype(kind, copy=False)
         whole, real = kernels.settings_as_vectors(s, epoch=epoch, hidden_step=hidden_step, visible_step=visible_step)
         hidden, visible = kernels.epoch_on_fields(
             self.gram,
@@ -206,17 +217,16 @@ class _OnFields(_Compiled):
             self.fields,
             self.counts,
             self.Vt,
-            self.state.theta,
-            self.state.average,
-            self.state.targets,
+            self._choice(),
             whole,
             real,
+            self.rng,
         )
         return int(hidden), int(visible)
 
     def finish(self) -> None:
         super().finish()
-        self.state.U += (self.counts.T.astype(np.float64) @ self.x_b).astype(np.int64)
+        self.state.U += (self.counts.astype(np.float64) @ self.x_b).astype(np.int64)
 
 
 def _largest(array: NDArray[Any]) -> int:
@@ -224,8 +234,10 @@ def _largest(array: NDArray[Any]) -> int:
     return max(abs(int(array.min())), abs(int(array.max())))
 
 
-def _in_type_for(bound: int, array: NDArray[Any]) -> NDArray[Any]:
-    """The array as int32 if numbers up to `bound` fit, else as int64; more than that cannot be learned exactly."""
-    if bound >= 2**62:
-        raise OverflowError("the weights grow beyond 64-bit integers; use larger learning rates or fewer epochs.")
-    return array.astype(np.int32 if bound < 2**31 else np.int64, copy=False)
+def _type_for(bound: int) -> type[np.int32] | type[np.int64]:
+    """The narrowest type for numbers up to `bound`; one for U and V alike, since each pair of types is compiled by itself."""
+    if bound >= 2**53:
+        raise OverflowError(
+            "the weights grow beyond the whole numbers that float64 can hold; use larger learning rates or fewer epochs."
+        )
+    return np.int32 if bound < 2**31 else np.int64

@@ -16,29 +16,33 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from seqattractor.learning.sparse_rule import AVERAGING, SparseSettings
+from seqattractor.learning.sparse_rule import AVERAGING, REDRAW_CHANCE, SparseSettings
 
 __all__ = ["epoch_on_fields", "epoch_on_weights", "settings_as_vectors"]
 
 _N_WINNERS, _BIAS, _NOISE, _MARGIN, _ACTIVE_MARGIN, _ACTIVE_WEIGHT, _VISIBLE_MARGIN = range(7)
-_HOMEOSTASIS_EPOCHS, _TARGET_EPOCHS, _EPOCH, _HIDDEN_STEP, _VISIBLE_STEP = range(7, 12)
+_HOMEOSTASIS_EPOCHS, _REDRAW_EPOCHS, _TARGET_EPOCHS, _EPOCH, _HIDDEN_STEP, _VISIBLE_STEP = range(7, 13)
 _FEEDBACK, _HOMEOSTASIS, _REDRAW, _REDRAW_TOLERANCE = range(4)
 
 
 def settings_as_vectors(s: SparseSettings, *, epoch: int, hidden_step: int, visible_step: int) -> tuple[Any, Any]:
     """The numbers of the rule and of one epoch as the kernels take them; n_winners is negative for a choice by thresholds."""
     whole = [s.n_winners if s.winners else -s.n_winners, s.bias, s.noise, s.margin, s.active_margin, s.active_weight]
-    whole += [s.visible_margin, s.homeostasis_epochs, s.target_epochs, epoch, hidden_step, visible_step]
+    whole += [s.visible_margin, s.homeostasis_epochs, s.redraw_epochs, s.target_epochs, epoch, hidden_step, visible_step]
     real = [s.feedback, s.homeostasis, s.redraw, s.redraw_tolerance]
     return np.array(whole, dtype=np.int64), np.array(real, dtype=np.float64)
 
 
 @njit(cache=True, nogil=True)
 def epoch_on_weights(
-    inputs: Any, targets: Any, drive: Any, U: Any, Vt: Any, theta: Any, average: Any, Z: Any, whole: Any, real: Any, rng: Any
+    inputs: Any, targets: Any, drive: Any, U: Any, Vt: Any, choice: Any, whole: Any, real: Any, rng: Any
 ) -> tuple[int, int]:
-    """One epoch with noise. U is (M, N_in + 1), Vt (M, N), Z (n, M), all changed in place; returns sum mu and sum nu."""
+    """One epoch with noise, U (M, N_in + 1), Vt (M, N); all is changed in place. Returns sum mu and sum nu.
+
+    `choice` holds what the choice of targets needs and leaves: theta, average (M,), Z (n, M), wrong and kept (n,).
+    """
     n, n_in = inputs.shape
+    theta, average, Z, wrong, kept = choice
     bias, noise = whole[_BIAS], whole[_NOISE]
     length = n_in + bias * bias  # |[x; b]|^2
     h, wish, active = np.empty_like(U[:, 0]), np.empty(len(theta)), np.empty(len(theta), dtype=np.int64)
@@ -49,7 +53,10 @@ def epoch_on_weights(
             negative[j] = -1 if inputs[t, j] < 0 else 0
         _flip_some(negative, noise, order, rng)
         _fields(U, negative, bias, h)
-        _choose_targets(drive[t], theta, average, h, Z[t], wish, whole, real)
+        _choose_targets(drive[t], theta, average, h, Z[t], wish, kept[t], whole, real)
+        if _redrawn(drive[t], theta, Z[t], wish, wrong[t], targets.shape[1], whole, real, rng):
+            kept[t] = True
+        _rise_with_use(theta, Z[t], whole, real)
         n_active = 0
         for i in range(len(h)):
             change = _change(h[i], Z[t, i], whole)
@@ -61,46 +68,44 @@ def epoch_on_weights(
             if h[i] + change * length >= 0:  # eq. (7)
                 active[n_active] = i
                 n_active += 1
-        visible_errors += _learn_visible(targets[t], Vt, theta, Z[t], active[:n_active], g, whole, real)
+        errors, wrong[t] = _learn_visible(targets[t], Vt, active[:n_active], g, whole)
+        visible_errors += errors
     return hidden_errors, visible_errors
 
 
 @njit(cache=True, nogil=True)
 def epoch_on_fields(
-    gram: Any,
-    targets: Any,
-    drive: Any,
-    fields: Any,
-    counts: Any,
-    Vt: Any,
-    theta: Any,
-    average: Any,
-    Z: Any,
-    whole: Any,
-    real: Any,
+    gram: Any, targets: Any, drive: Any, fields: Any, counts: Any, Vt: Any, choice: Any, whole: Any, real: Any, rng: Any
 ) -> tuple[int, int]:
-    """One epoch without noise. fields (n, M) are U [x(t); b], counts (n, M) sum the changes made at each transition.
+    """One epoch without noise. fields (M, n) are U [x(t); b], counts (M, n) sum the changes made at each transition.
 
     gram (n, n) are the products of the inputs, bias included. Returns sum mu and sum nu.
     """
-    n, n_hidden = fields.shape
+    n_hidden, n = fields.shape
+    theta, average, Z, wrong, kept = choice
     wish, active, g = np.empty(n_hidden), np.empty(n_hidden, dtype=np.int64), np.empty_like(Vt[0])
+    h = np.empty_like(fields[:, 0])
     hidden_errors = visible_errors = 0
     for t in range(n):
-        h = fields[t]
-        _choose_targets(drive[t], theta, average, h, Z[t], wish, whole, real)
+        for i in range(n_hidden):
+            h[i] = fields[i, t]
+        _choose_targets(drive[t], theta, average, h, Z[t], wish, kept[t], whole, real)
+        if _redrawn(drive[t], theta, Z[t], wish, wrong[t], targets.shape[1], whole, real, rng):
+            kept[t] = True
+        _rise_with_use(theta, Z[t], whole, real)
         n_active = 0
         for i in range(n_hidden):
             change = _change(h[i], Z[t, i], whole)
             if change:  # eq. (6)
                 hidden_errors += 1
-                counts[t, i] += change
+                counts[i, t] += change
                 for s in range(n):
-                    fields[s, i] += change * gram[t, s]
-            if h[i] >= 0:  # eq. (7)
+                    fields[i, s] += change * gram[t, s]
+            if fields[i, t] >= 0:  # eq. (7)
                 active[n_active] = i
                 n_active += 1
-        visible_errors += _learn_visible(targets[t], Vt, theta, Z[t], active[:n_active], g, whole, real)
+        errors, wrong[t] = _learn_visible(targets[t], Vt, active[:n_active], g, whole)
+        visible_errors += errors
     return hidden_errors, visible_errors
 
 
@@ -133,24 +138,50 @@ def _fields(U: Any, negative: Any, bias: int, h: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _choose_targets(drive: Any, theta: Any, average: Any, h: Any, z: Any, wish: Any, whole: Any, real: Any) -> None:
-    """Choose z (changed in place) while targets are not frozen, and let theta rise with use."""
-    epoch, fade, n_hidden = whole[_EPOCH], whole[_HOMEOSTASIS_EPOCHS], len(theta)
-    if epoch < whole[_TARGET_EPOCHS]:
-        for i in range(n_hidden):
-            above = h[i] / whole[_MARGIN] - average[i]
-            wish[i] = (drive[i] - theta[i]) + real[_FEEDBACK] * above
-            average[i] += AVERAGING * above
-        if whole[_N_WINNERS] > 0:
-            _mark_highest(wish, whole[_N_WINNERS], z)
-        else:
-            for i in range(n_hidden):
-                z[i] = wish[i] >= 0
+def _choose_targets(drive: Any, theta: Any, average: Any, h: Any, z: Any, wish: Any, kept: bool, whole: Any, real: Any) -> None:
+    """Choose z (changed in place) while targets are not frozen."""
+    if whole[_EPOCH] >= whole[_TARGET_EPOCHS]:
+        return
+    for i in range(len(theta)):
+        above = h[i] / whole[_MARGIN] - average[i]
+        wish[i] = (drive[i] - theta[i]) + real[_FEEDBACK] * above
+        average[i] += AVERAGING * above
+    if not kept:
+        _grant(wish, z, whole)
+
+
+@njit(cache=True, nogil=True)
+def _redrawn(drive: Any, theta: Any, z: Any, wish: Any, wrong: int, n_visible: int, whole: Any, real: Any, rng: Any) -> bool:
+    """Choose z by chance if too many visible neurons were wrong the last time; says whether it did."""
+    if not whole[_HOMEOSTASIS_EPOCHS] <= whole[_EPOCH] < whole[_REDRAW_EPOCHS] or wrong <= real[_REDRAW_TOLERANCE] * n_visible:
+        return False
+    if rng.random() >= REDRAW_CHANCE:
+        return False
+    for i in range(len(theta)):
+        wish[i] = (drive[i] - theta[i]) + real[_REDRAW] * rng.standard_normal()
+    _grant(wish, z, whole)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _rise_with_use(theta: Any, z: Any, whole: Any, real: Any) -> None:
+    """Homeostasis: thresholds of the chosen rise, all others fall a little."""
+    epoch, fade = whole[_EPOCH], whole[_HOMEOSTASIS_EPOCHS]
     if epoch < fade:
         strength = real[_HOMEOSTASIS] * (1.0 - epoch / fade)
-        mean = abs(whole[_N_WINNERS]) / n_hidden
-        for i in range(n_hidden):
+        mean = abs(whole[_N_WINNERS]) / len(theta)
+        for i in range(len(theta)):
             theta[i] += strength * (z[i] - mean)
+
+
+@njit(cache=True, nogil=True)
+def _grant(wish: Any, z: Any, whole: Any) -> None:
+    """Targets from wishes: the highest, or all that are not negative."""
+    if whole[_N_WINNERS] > 0:
+        _mark_highest(wish, whole[_N_WINNERS], z)
+    else:
+        for i in range(len(wish)):
+            z[i] = wish[i] >= 0
 
 
 @njit(cache=True, nogil=True)
@@ -181,8 +212,8 @@ def _change(h: int, z: int, whole: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _learn_visible(x_next: Any, Vt: Any, theta: Any, z: Any, active: Any, g: Any, whole: Any, real: Any) -> int:
-    """Teach the visible neurons x(t+1) from the active hidden ones, eqs. (8)-(9), and redraw if too many are wrong."""
+def _learn_visible(x_next: Any, Vt: Any, active: Any, g: Any, whole: Any) -> tuple[int, int]:
+    """Teach the visible neurons x(t+1) from the active hidden ones, eqs. (8)-(9); returns sum nu and how many were wrong."""
     n_visible, margin, step = len(x_next), whole[_VISIBLE_MARGIN], whole[_VISIBLE_STEP]
     g[:] = 0
     for i in active:
@@ -198,7 +229,4 @@ def _learn_visible(x_next: Any, Vt: Any, theta: Any, z: Any, active: Any, g: Any
         for i in active:
             for j in range(n_visible):
                 Vt[i, j] += g[j]
-    if whole[_HOMEOSTASIS_EPOCHS] <= whole[_EPOCH] < whole[_TARGET_EPOCHS] and wrong > real[_REDRAW_TOLERANCE] * n_visible:
-        for i in range(len(theta)):
-            theta[i] += real[_REDRAW] * z[i]
-    return errors
+    return errors, wrong

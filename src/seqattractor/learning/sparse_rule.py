@@ -7,7 +7,8 @@ postsynaptic target x an error of 0 or 1, one transition at a time. What differs
 - a constant unit of strength b feeds them, so that a neuron can be silent by default;
 - a neuron's wish is the fixed random drive (P applied to a pattern) minus its threshold theta, plus `feedback` times its own
   field above its average: a neuron that answers to x(t) more than to others is the best one to answer to it;
-- thresholds rise with use (homeostasis), and for patterns that cannot be told apart (redraw), until the targets are frozen;
+- thresholds rise with use, so that all neurons get their share of the patterns (homeostasis);
+- a pattern that is decoded badly, since its targets are too much like those of another, gets other ones by chance (redraw);
 - x(t) is practised with some units flipped; learning steps shrink.
 
 All weights are whole numbers: multiples of a unit that `SparseSettings` fixes. So every sum is exact, and the compiled
@@ -30,6 +31,8 @@ Floats = NDArray[np.float64]
 
 AVERAGING = 2.0**-5
 """How fast the average of a hidden neuron's field follows its field."""
+REDRAW_CHANCE = 2.0**-3
+"""Chance of a redraw at a presentation of a badly decoded transition; it leaves some epochs to learn the last ones."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,13 @@ class SparseSettings:
     homeostasis_epochs: int
     """Homeostasis fades out over so many epochs."""
     redraw: float
-    """By how much theta rises when too many visible neurons are wrong."""
+    """How large the random part of wishes is when targets are redrawn."""
     redraw_tolerance: float
-    """Which fraction of wrong visible neurons is too many."""
+    """Above which fraction of wrong visible neurons they are redrawn."""
+    redraw_epochs: int
+    """Redraws happen from the end of homeostasis to this epoch."""
     target_epochs: int
-    """Redraws happen from the end of homeostasis to this epoch; from then on every transition keeps its targets."""
+    """Until this epoch targets are chosen at every presentation; then every transition keeps those it has."""
 
 
 @dataclass
@@ -80,6 +85,10 @@ class SparseState:
     """Running average of the fields, as multiples of the margin, shape (M,)."""
     targets: NDArray[np.int8]
     """z of every transition as last chosen, 0 or 1, shape (n, M)."""
+    wrong: NDArray[np.int64]
+    """How many visible neurons were wrong at the last presentation of each transition, shape (n,)."""
+    kept: NDArray[np.bool_]
+    """Which transitions keep their targets because these were redrawn, shape (n,)."""
 
 
 def flip_some(x: Patterns, most: int, order: Integers, rng: np.random.Generator) -> Patterns:
@@ -114,15 +123,21 @@ def learn_transition(
     epoch: int,
     hidden_step: int,
     visible_step: int,
+    rng: np.random.Generator,
 ) -> tuple[int, int]:
     """Learn transition number t from the (noisy) pattern x; changes the state and returns the errors sum mu and sum nu."""
     U, V, theta, s = state.U, state.V, state.theta, settings
     x_b = np.append(x.astype(np.int64), s.bias)  # [x~; b]
     h = U @ x_b
     if epoch < s.target_epochs:
-        wish = (drive - theta) + s.feedback * (h / s.margin - state.average)
-        state.average += AVERAGING * (h / s.margin - state.average)
-        state.targets[t] = choose_targets(wish, s)  # in place of eq. (4)
+        above = h / s.margin - state.average
+        state.average += AVERAGING * above
+        if not state.kept[t]:
+            state.targets[t] = choose_targets((drive - theta) + s.feedback * above, s)  # in place of eq. (4)
+    bad = s.homeostasis_epochs <= epoch < s.redraw_epochs and state.wrong[t] > s.redraw_tolerance * len(x_next)
+    if bad and rng.random() < REDRAW_CHANCE:
+        state.targets[t] = choose_targets((drive - theta) + s.redraw * rng.standard_normal(len(theta)), s)
+        state.kept[t] = True
     z = state.targets[t].astype(np.int64)
     if epoch < s.homeostasis_epochs:
         strength = s.homeostasis * (1.0 - epoch / s.homeostasis_epochs)
@@ -138,9 +153,7 @@ def learn_transition(
     nu = x_next * g <= s.visible_margin  # eq. (8)
     V += np.outer(visible_step * nu * x_next, y)  # eq. (9)
 
-    wrong = int(np.sum(np.where(g >= 0, 1, -1) != x_next))
-    if s.homeostasis_epochs <= epoch < s.target_epochs and wrong > s.redraw_tolerance * len(x_next):
-        theta += s.redraw * z
+    state.wrong[t] = np.sum(np.where(g >= 0, 1, -1) != x_next)
     return int(mu.sum()), int(nu.sum())
 
 
@@ -172,7 +185,7 @@ def present(
     hidden_step, visible_step : int
         Learning rates of this epoch, in units of U and V.
     rng : Generator
-        Where the noise comes from.
+        Where noise and redraws come from.
 
     Returns
     -------
@@ -191,6 +204,7 @@ def present(
             epoch=epoch,
             hidden_step=hidden_step,
             visible_step=visible_step,
+            rng=rng,
         )
         hidden, visible = hidden + mu, visible + nu
     return hidden, visible

@@ -46,7 +46,7 @@ class SparseSequenceAttractor(SequenceMemory):
         Targets are the k neurons with the highest wish, or all with a wish above their threshold (k on average).
     target_from : {"current", "next"}
         Whether a hidden neuron's wish comes from the random projection P of x(t), or of x(t+1) as in the paper.
-    feedback : float
+    feedback : float or "auto"
         How much a hidden neuron's own field adds to its wish while targets are chosen; 0 for a purely random choice.
     bias : int or "auto"
         b: strength of the constant unit that feeds hidden neurons. 0 takes it away.
@@ -65,7 +65,8 @@ class SparseSequenceAttractor(SequenceMemory):
     homeostasis : float
         By how much a hidden neuron's threshold rises each time it is chosen, at first; 0 for no fair use.
     redraw : float
-        By how much the thresholds of the chosen neurons rise if a pattern cannot be decoded; 0 for no redraw.
+        How random the new targets of a pattern are that cannot be decoded (as a multiple of the spread of the drive); 0 for no
+        redraw.
     redraw_tolerance : float or "auto"
         The fraction of wrong visible neurons above which a pattern counts as not decoded.
     max_epochs : int
@@ -126,7 +127,7 @@ class SparseSequenceAttractor(SequenceMemory):
         n_winners: int | Auto = "auto",
         code: Literal["winners", "thresholds"] = "winners",
         target_from: Literal["current", "next"] = "current",
-        feedback: float = 2.0,
+        feedback: float | Auto = "auto",
         bias: int | Auto = "auto",
         noise: int | Auto = "auto",
         kappa: float = 1.0,
@@ -136,7 +137,7 @@ class SparseSequenceAttractor(SequenceMemory):
         eta_visible: float | Auto = "auto",
         decay: bool | Auto = "auto",
         homeostasis: float = 0.1,
-        redraw: float = 0.1,
+        redraw: float = 1.0,
         redraw_tolerance: float | Auto = "auto",
         max_epochs: int = 500,
         order: int | Auto = 1,
@@ -256,7 +257,7 @@ class SparseSequenceAttractor(SequenceMemory):
 
     def _start(self, inputs: Patterns, targets: Patterns) -> None:
         """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
-        for name, value in choose_defaults(self, inputs).items():
+        for name, value in choose_defaults(self, inputs, targets).items():
             setattr(self, f"{name}_", value)
         rng = as_generator(self.random_state)
         M, N, n_in = self.n_hidden, self.n_features_in_, inputs.shape[1]
@@ -302,6 +303,8 @@ class SparseSequenceAttractor(SequenceMemory):
             theta=self.theta_,
             average=self.average_field_,
             targets=np.zeros((len(inputs), self.n_hidden), dtype=np.int8),
+            wrong=np.zeros(len(inputs), dtype=np.int64),
+            kept=np.zeros(len(inputs), dtype=np.bool_),
         )
         errors, self.converged_ = learn_sparse(
             inputs,
@@ -334,11 +337,12 @@ class SparseSequenceAttractor(SequenceMemory):
             active_margin=max(1, round(self.kappa_active_ / self.hidden_unit_)),
             active_weight=int(self.active_weight),
             visible_margin=max(1, round(self.kappa / self.visible_unit_)),
-            feedback=float(self.feedback),
+            feedback=float(self.feedback_),
             homeostasis=float(self.homeostasis),
             homeostasis_epochs=max(1, self.max_epochs // 5),
             redraw=float(self.redraw),
             redraw_tolerance=float(self.redraw_tolerance_),
+            redraw_epochs=self.max_epochs // 2 if self.redraw else 0,
             target_epochs=max(1, 3 * self.max_epochs // 10) if frozen_targets else self.n_iter_ + 1,
         )
 
@@ -350,7 +354,6 @@ class SparseSequenceAttractor(SequenceMemory):
         check_choice(self.code, "code", ("winners", "thresholds"))
         check_choice(self.target_from, "target_from", ("current", "next"))
         check_choice(self.engine, "engine", ("exact", "reference"))
-        check_not_negative(self.feedback, "feedback")
         for name in ("bias", "noise"):
             if getattr(self, name) != "auto":
                 check_count(getattr(self, name), name, least=0)
@@ -361,6 +364,8 @@ class SparseSequenceAttractor(SequenceMemory):
                 check_positive(getattr(self, name), name)
         if self.decay != "auto" and not isinstance(self.decay, (bool, np.bool_)):
             raise TypeError(f"decay must be True, False or 'auto', but it is {self.decay!r}.")
+        if self.feedback != "auto":
+            check_not_negative(self.feedback, "feedback")
         check_not_negative(self.homeostasis, "homeostasis")
         check_not_negative(self.redraw, "redraw")
         if self.redraw_tolerance != "auto" and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from seqattractor.sequences import Patterns
 
-__all__ = ["choose_defaults", "in_units"]
+__all__ = ["choose_defaults", "default_noise", "in_units"]
+
+MOST_COMPARED = 1000  # patterns whose nearest neighbour is looked for
 
 
-def choose_defaults(net: Any, inputs: Patterns) -> dict[str, Any]:
+def choose_defaults(net: Any, inputs: Patterns, targets: Patterns) -> dict[str, Any]:
     """Settle every option of `net` that may be "auto".
 
     Parameters
     ----------
     net : SparseSequenceAttractor
-    inputs : ndarray of int8, shape (n, N_in)
-        x(t) of all transitions.
+    inputs, targets : ndarray of int8, shapes (n, N_in) and (n, N)
+        x(t) and x(t+1) of all transitions.
 
     Returns
     -------
@@ -25,7 +29,7 @@ def choose_defaults(net: Any, inputs: Patterns) -> dict[str, Any]:
         Values by the name of the option.
     """
     n_in = inputs.shape[1]
-    noise = _default_noise(inputs) if net.noise == "auto" else min(int(net.noise), n_in)
+    noise = default_noise(inputs, net.n_hidden) if net.noise == "auto" else min(int(net.noise), n_in)
     convergent = noise == 0
     values = {
         "n_winners": min(max(3, math.ceil(net.n_hidden / 200)), net.n_hidden),
@@ -35,7 +39,8 @@ def choose_defaults(net: Any, inputs: Patterns) -> dict[str, Any]:
         "eta_hidden": 0.2 / n_in,
         "eta_visible": 0.25 if convergent else 3.0,
         "decay": not convergent,
-        "redraw_tolerance": 0.05 if convergent else 0.4,
+        "redraw_tolerance": 0.3 * typical_distance(targets) / targets.shape[1],
+        "feedback": 0.0 if convergent else 3.0,
     }
     for name in values:
         given = getattr(net, name)
@@ -54,6 +59,23 @@ def in_units(eta: float, decay: bool) -> tuple[float, int]:
     return unit, round(eta / unit)
 
 
-def _default_noise(inputs: Patterns) -> int:
-    """..."""
-    return 14
+def default_noise(inputs: Patterns, n_hidden: int) -> int:
+    """How many units to flip at most while learning: as many as the load and the distances between patterns leave room for.
+
+    Measured for random patterns, 0.2 N M / n is about the most noise with which n transitions can still be learned by M hidden
+    neurons, and more than 0.4 N is of no use. Noise beyond the distance to the nearest other pattern would teach the network to
+    take one for the other. Where patterns lie so near to each other that less than N / 10 is left, the margins have to do.
+    """
+    n, n_in = inputs.shape
+    room = min(0.4 * n_in, 0.2 * n_in * n_hidden / n, typical_distance(inputs))
+    return round(room) if room >= n_in / 10 else 0
+
+
+def typical_distance(patterns: Patterns) -> float:
+    """The median, over patterns, of the number of units in which the nearest different pattern differs."""
+    different = np.unique(patterns, axis=0).astype(np.float32)
+    some = different[:: max(1, len(different) // MOST_COMPARED)]
+    products = some @ different.T
+    n_in = patterns.shape[1]
+    products[products >= n_in] = -n_in  # a pattern with itself
+    return float(np.median((n_in - products.max(axis=1)) / 2))

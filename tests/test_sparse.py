@@ -1,0 +1,270 @@
+"""The sparse network: exact kernels, ten times the capacity, and defaults that need no tuning."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+import oracle_sparse
+import seqattractor as sa
+from quiet import fit_quietly
+from seqattractor.learning.sparse_engine import learn_sparse
+from seqattractor.learning.sparse_rule import SparseSettings, SparseState
+from seqattractor.sequences import check_sequences, transitions
+from strategies import sequences
+
+FITTED = ["U_", "V_", "P_", "theta_", "hidden_bias_", "average_field_", "hidden_errors_", "visible_errors_"]
+X200 = sa.datasets.random_periodic(200, 100, rng=200)
+
+
+def same(a, b):
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in FITTED)
+
+
+@st.composite
+def rules(draw, n_in, n_hidden):
+    return SparseSettings(
+        n_winners=draw(st.integers(1, min(3, n_hidden))),
+        winners=draw(st.booleans()),
+        bias=draw(st.integers(0, 3)),
+        noise=draw(st.sampled_from([0, 0, 1, n_in])),
+        margin=draw(st.integers(1, 40)),
+        active_margin=draw(st.integers(1, 60)),
+        active_weight=draw(st.integers(1, 3)),
+        visible_margin=draw(st.integers(1, 9)),
+        feedback=draw(st.sampled_from([0.0, 0.7, 3.0])),
+        homeostasis=draw(st.sampled_from([0.0, 0.1])),
+        homeostasis_epochs=draw(st.integers(1, 4)),
+        redraw=draw(st.sampled_from([0.0, 0.3])),
+        redraw_tolerance=draw(st.sampled_from([0.0, 0.2])),
+        redraw_epochs=draw(st.integers(0, 9)),
+        target_epochs=draw(st.integers(1, 8)),
+    )
+
+
+@settings(max_examples=120)
+@given(st.data())
+def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
+    found = data.draw(sequences(max_n=5, max_t=6))
+    inputs, targets = transitions(*check_sequences(found))
+    n, n_in, M = len(inputs), inputs.shape[1], data.draw(st.integers(1, 7))
+    rule = data.draw(rules(n_in, M))
+    seed = data.draw(st.integers(0, 2**16))
+    scale = data.draw(st.sampled_from([1, 2**33]))  # the second needs 64-bit integers
+    rng = np.random.default_rng(seed)
+    U, V = rng.integers(-5, 6, (M, n_in + 1)) * scale, rng.integers(-5, 6, (n_in, M)) * scale
+    drive, theta = rng.standard_normal((n, M)), rng.standard_normal(M)
+    rule = dataclasses.replace(
+        rule, margin=rule.margin * scale, active_margin=rule.active_margin * scale, visible_margin=rule.visible_margin * scale
+    )
+    steps = [(scale * max(1, 4 - e), scale * (1 + e % 2)) for e in range(9)]
+
+    plain = [U.tolist(), V.tolist(), theta.tolist(), [0.0] * M]
+    pairs = list(zip(inputs.tolist(), targets.tolist(), strict=True))
+    expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), steps, np.random.default_rng(seed))
+    for reference in (True, False):
+        state = SparseState(
+            U.copy(),
+            V.copy(),
+            theta.copy(),
+            np.zeros(M),
+            np.zeros((n, M), dtype=np.int8),
+            np.zeros(n, dtype=np.int64),
+            np.zeros(n, bool),
+        )
+        errors, _ = learn_sparse(
+            inputs,
+            targets,
+            drive,
+            state,
+            rule,
+            hidden_steps=np.array([a for a, _ in steps]),
+            visible_steps=np.array([b for _, b in steps]),
+            rng=np.random.default_rng(seed),
+            reference=reference,
+        )
+        assert errors.tolist() == [list(pair) for pair in expected[: len(errors)]]
+        assert all(pair == (0, 0) for pair in expected[len(errors) :])  # it stops only where nothing more would change
+        for ours, theirs in zip((state.U, state.V, state.theta), plain[:3], strict=True):
+            assert np.array_equal(ours, theirs)
+
+
+@settings(max_examples=15)
+@given(
+    found=sequences(max_n=8, min_n=3),
+    noise=st.sampled_from(["auto", 0, 2]),
+    code=st.sampled_from(["winners", "thresholds"]),
+    target_from=st.sampled_from(["current", "next"]),
+    order=st.sampled_from([1, 1, 2]),
+    decay=st.sampled_from(["auto", True, False]),
+)
+def test_both_engines_learn_the_same_network(found, noise, code, target_from, order, decay):
+    found = [x for x in found if len(x) > order] or [np.array([[1, 1, 1], [1, -1, 1], [-1, 1, 1]], dtype=np.int8)]
+    options = {"noise": noise, "code": code, "target_from": target_from, "order": order, "decay": decay, "on_conflict": "learn"}
+    nets = [
+        fit_quietly(sa.SparseSequenceAttractor(12, max_epochs=20, random_state=3, engine=engine, **options), found)
+        for engine in ("exact", "reference")
+    ]
+    assert same(*nets)
+    assert nets[0].converged_ == nets[1].converged_
+
+
+def test_the_default_network_stores_200_patterns_and_falls_back_to_them_from_everywhere():
+    net = sa.SparseSequenceAttractor(500, random_state=0, max_epochs=150).fit(X200)
+    assert sa.retrieved(net.recall(sa.noise.flip(X200[0], 10, rng=1), steps=600), X200)
+    assert sa.basin(net, X200, flips=10, rng=2) >= 0.995
+
+
+def test_it_stores_more_patterns_than_it_has_hidden_neurons():
+    X = sa.datasets.random_periodic(121, 60, rng=5)
+    net = sa.SparseSequenceAttractor(100, random_state=0).fit(X)
+    assert net.score(X) == 1.0
+    assert np.array_equal(net.recall(X[0], steps=120), X)
+
+
+def test_without_noise_learning_ends_with_exactly_zero_errors():
+    net = sa.SparseSequenceAttractor(300, noise=0, random_state=0).fit(X200)
+    assert net.converged_
+    assert net.hidden_errors_[-1] == net.visible_errors_[-1] == 0
+    assert net.n_iter_ == len(net.hidden_errors_) < 500
+    # Every margin holds, in the weights themselves.
+    h = X200[:-1].astype(float) @ net.U_.T + net.hidden_bias_
+    assert np.all((h > net.kappa_active_) | (h < -net.kappa))
+    g = net.hidden(X200[:-1]).astype(float) @ net.V_.T
+    assert np.all(g * X200[1:] > net.kappa)
+
+
+def test_without_a_bias_sparse_codes_do_not_work():
+    with_bias, without = (
+        fit_quietly(sa.SparseSequenceAttractor(500, bias=b, max_epochs=60, random_state=0), X200) for b in ("auto", 0)
+    )
+    assert with_bias.score(X200) == 1.0
+    assert without.score(X200) < 0.5
+    assert np.all(without.hidden_bias_ == 0)
+
+
+def test_the_same_call_works_for_moving_digits():
+    X, lengths = sa.datasets.moving_digits(8, length=10, size=40, random_state=3)
+    net = sa.SparseSequenceAttractor(200, random_state=0).fit(X, lengths)
+    assert net.noise_ == 0  # frames are too near to each other for noisy practice
+    first = X.reshape(8, 10, -1)[:, 0]
+    assert np.array_equal(net.recall(sa.noise.flip(first, 60, rng=0), steps=9)[:, 1:], X.reshape(8, 10, -1)[:, 1:])
+
+
+def test_hidden_activity_is_sparse_and_fairly_shared():
+    net = sa.SparseSequenceAttractor(500, random_state=0, max_epochs=100).fit(X200)
+    zeta = net.hidden(X200[:-1])
+    assert set(np.unique(zeta)) == {0, 1}
+    assert abs(zeta.sum(axis=1).mean() - net.n_winners_) < 0.5
+    assert zeta.sum(axis=0).max() <= 10
+
+
+def test_one_seed_gives_one_network_for_any_number_of_threads():
+    code = (
+        "import seqattractor as sa, zlib\n"
+        "X = sa.datasets.random_periodic(30, 50, rng=0)\n"
+        "net = sa.SparseSequenceAttractor(80, max_epochs=40, random_state=7).fit(X)\n"
+        "print(zlib.crc32(net.U_.tobytes()), zlib.crc32(net.V_.tobytes()))\n"
+    )
+    found = set()
+    for threads in ("1", "2"):
+        env = {**os.environ, "NUMBA_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+        found.add(subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout)
+    assert len(found) == 1
+
+
+def test_learning_on_after_loading_equals_never_having_saved(tmp_path):
+    A, B = sa.datasets.random_periodic(12, 40, rng=0), sa.datasets.random_periodic(12, 40, rng=1)
+    net = sa.SparseSequenceAttractor(60, max_epochs=30, random_state=0).fit(A)
+    net.save(tmp_path / "net.npz")
+    loaded = sa.load(tmp_path / "net.npz")
+    assert isinstance(loaded, sa.SparseSequenceAttractor)
+    for _ in range(5):
+        net.partial_fit([A, B])
+        loaded.partial_fit([A, B])
+    assert net.noise_ > 0
+    assert same(net, loaded)
+    assert net.n_iter_ == loaded.n_iter_ == 35
+
+
+def test_a_sequence_can_be_added_to_a_trained_network():
+    A, B = sa.datasets.random_periodic(40, 60, rng=0), sa.datasets.random_periodic(40, 60, rng=1)
+    net = sa.SparseSequenceAttractor(300, random_state=0, max_epochs=100).fit(A)
+    assert net.score(B) < 0.1
+    for _ in range(60):
+        net.partial_fit([A, B])
+    assert net.score([A, B]) == 1.0
+
+
+def test_a_stream_alone_is_learned():
+    A = sa.datasets.random_periodic(20, 60, rng=0)
+    net = sa.SparseSequenceAttractor(100, random_state=0)
+    for _ in range(150):
+        net.partial_fit(A)
+    assert net.score(A) == 1.0
+
+
+def test_patterns_with_two_successors_are_learned_with_more_context():
+    X = np.array([[1, 1, -1, 1], [1, -1, -1, 1], [1, 1, -1, 1], [-1, 1, 1, 1], [-1, -1, 1, -1]], dtype=np.int8)
+    with pytest.raises(ValueError, match="order=2"):
+        sa.SparseSequenceAttractor(40).fit(X)
+    net = sa.SparseSequenceAttractor(40, order="auto", random_state=0).fit(X)
+    assert net.order_ == 2
+    assert np.array_equal(net.recall(X[:2], steps=3), X)
+
+
+def test_callbacks_see_every_epoch_and_can_stop():
+    seen = []
+
+    def callback(epoch, hidden, visible):
+        seen.append((epoch, hidden, visible))
+        return epoch == 7
+
+    net = fit_quietly(sa.SparseSequenceAttractor(50, random_state=0), X200[:30], callback=callback)
+    assert net.n_iter_ == 7
+    assert seen == list(zip(range(1, 8), net.hidden_errors_, net.visible_errors_, strict=True))
+
+
+def test_progress_is_printed_when_asked_for(capsys):
+    fit_quietly(sa.SparseSequenceAttractor(50, random_state=0, verbose=2, max_epochs=3), X200[:30])
+    assert capsys.readouterr().out.count("epoch") == 3
+
+
+def test_a_network_that_could_not_store_everything_says_so():
+    with pytest.warns(ConvergenceWarning, match="visible errors left"):
+        sa.SparseSequenceAttractor(8, random_state=0, max_epochs=5).fit(X200)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n_hidden": 0}, "n_hidden must be at least 1"),
+        ({"n_winners": 0}, "n_winners must be at least 1"),
+        ({"n_hidden": 5, "n_winners": 6}, "n_winners must be at most n_hidden, which is 5"),
+        ({"code": "dense"}, "code must be one of 'winners', 'thresholds'"),
+        ({"target_from": "past"}, "target_from must be one of"),
+        ({"bias": -1}, "bias must be at least 0"),
+        ({"noise": -2}, "noise must be at least 0"),
+        ({"noise": 31}, "noise must be at most"),
+        ({"kappa": 0}, "kappa must be above 0"),
+        ({"eta_hidden": -1.0}, "eta_hidden must be above 0"),
+        ({"feedback": -1.0}, "feedback must be 0 or more"),
+        ({"redraw_tolerance": 2}, "redraw_tolerance is a fraction"),
+        ({"max_epochs": 0}, "max_epochs must be at least 1"),
+    ],
+)
+def test_bad_options_are_refused_in_one_sentence(options, words):
+    with pytest.raises(ValueError, match=words):
+        sa.SparseSequenceAttractor(**options).fit(sa.datasets.random_periodic(5, 30, rng=0))
+
+
+@pytest.mark.parametrize("options", [{"bias": 1.5}, {"noise": "some"}, {"decay": 1}, {"n_hidden": "many"}, {"eta_visible": "x"}])
+def test_options_of_a_wrong_type_are_refused(options):
+    with pytest.raises(TypeError, match=f"{next(iter(options))} must be"):
+        sa.SparseSequenceAttractor(**options).fit(sa.datasets.random_periodic(5, 30, rng=0))
