@@ -89,14 +89,9 @@ def _write_video(path: Path, recalled: Recalled) -> None:
     """A video of the same pictures as the GIF."""
     rgb = np.array(compose.PALETTE, dtype=np.uint8).reshape(-1, 3)
     frames = [rgb[frame] for frame in compose.frames_of(recalled)]
-    height, width = frames[0].shape[:2]
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         part = Path(folder) / path.name
-        writer = video.ffmpeg().write_frames(str(part), (width, height), fps=_rate(recalled), macro_block_size=2)
-        writer.send(None)
-        for frame in frames:
-            writer.send(np.ascontiguousarray(frame))
-        writer.close()
+        video.write_video(part, frames, _rate(recalled))
         os.replace(part, path)
 
 
