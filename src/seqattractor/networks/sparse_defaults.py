@@ -62,12 +62,13 @@ def in_units(eta: float, decay: bool) -> tuple[float, int]:
 def default_noise(inputs: Patterns, n_hidden: int) -> int:
     """How many units to flip at most while learning: as many as the load and the distances between patterns leave room for.
 
-    Measured for random patterns, 0.2 N M / n is about the most noise with which n transitions can still be learned by M hidden
-    neurons, and more than 0.4 N is of no use. Noise beyond the distance to the nearest other pattern would teach the network to
+    Measured for random patterns, 0.2 N is good where the number n of transitions is M, less noise for more transitions and more
+    for fewer, and more than 0.4 N is of no use. Noise beyond the distance to the nearest other pattern would teach the network to
     take one for the other. Where patterns lie so near to each other that less than N / 10 is left, the margins have to do.
     """
     n, n_in = inputs.shape
-    room = min(0.4 * n_in, 0.2 * n_in * n_hidden / n, typical_distance(inputs))
+    load = n / n_hidden
+    room = min(0.4 * n_in, 0.2 * n_in / (load if load > 1 else math.sqrt(load)), typical_distance(inputs))
     return round(room) if room >= n_in / 10 else 0
 
 
