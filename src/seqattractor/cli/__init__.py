@@ -16,6 +16,8 @@ _COMMANDS = {
     "reproduce": "Compute the paper's tables and figures beside its own numbers, with a report.",
     "learn": "Learn your own sequences: GIFs, folders of frames, videos, arrays, tables, music, spikes.",
     "recall": "Recall a learned sequence from a corrupted cue and write it as a GIF, a strip, MIDI, ...",
+    "sweep": "Run grids of trials that survive interruptions: run, status, export, plot.",
+    "lab": "See a sequence memory learn and recall, in the browser.",
     "demo": "Learn a random and three toy sequences and recall them from corrupted cues.",
 }
 

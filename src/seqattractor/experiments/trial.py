@@ -31,7 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "correlation": 0.0,
     "pattern_bias": 0.0,
     "periods": 4,
-    "basin": False,
+    "measure_basin": False,
 }
 """The settings of every trial, and their values where none is given; further settings are parameters of the network."""
 
@@ -47,7 +47,7 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     settings : dict
         Those of `DEFAULTS` that differ, and parameters of the network: ``n`` N, ``m`` M, ``t`` T (with the last pattern, which is
         the first again), ``sequences`` how many of them, ``flips`` of units in each cue, ``recall_noise`` flips before every step
-        of recall, ``correlation`` and ``pattern_bias`` of the patterns, ``periods`` how many T steps recall may take, ``basin``
+        of recall, ``correlation`` and ``pattern_bias`` of the patterns, ``periods`` how many T steps recall may take, ``measure_basin``
         whether to measure the basin too.
     seed : SeedSequence
         Sequences, network and noise have streams of their own.
@@ -98,7 +98,7 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
         "retrieved": len(found),
         "tau": max(found) if found else None,
         "score": net.score(X, lengths),
-        "basin": basin(net, X, lengths, flips=given["flips"], rng=of_noise) if given["basin"] else None,
+        "basin": basin(net, X, lengths, flips=given["flips"], rng=of_noise) if given["measure_basin"] else None,
         "epochs": int(net.n_iter_) if hasattr(net, "n_iter_") else None,
         "converged": bool(net.converged_) if hasattr(net, "converged_") else None,
     }

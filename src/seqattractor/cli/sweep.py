@@ -1,0 +1,234 @@
+"""`seqattractor sweep`: grids of trials that survive interruptions."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from seqattractor.experiments.grid import Grid
+
+__all__ = ["command", "jobs_options", "parse_list"]
+
+_STUDY = click.Path(dir_okay=False, path_type=Path)
+# Settings of a trial that have an option of their own; all others go with --set.
+_OPTIONS = {
+    "network": "Networks, such as attractor,sparse.",
+    "n": "N, numbers of visible neurons, such as 50,100.",
+    "m": "M, numbers of hidden neurons.",
+    "t": "T, lengths of the sequences.",
+    "sequences": "Numbers of sequences.",
+    "flips": "Numbers of units flipped in the cue.",
+}
+
+
+def jobs_options(function: Any) -> Any:
+    """Add --jobs and --dask to a command."""
+    for option in (
+        click.option("--dask", metavar="ADDRESS", help="Use a Dask cluster: the address of its scheduler, or local."),
+        click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default."),
+    ):
+        function = option(function)
+    return function
+
+
+def _grid_options(function: Any) -> Any:
+    """Add an option for each common setting to a command."""
+    for name, text in reversed(_OPTIONS.items()):
+        function = click.option(f"--{name}", metavar="LIST", help=text)(function)
+    return function
+
+
+@click.group(name="sweep")
+def command() -> None:
+    """Run grids of trials into a study file, look at it and export it.
+
+    A study is a SQLite file with one row for each trial, written as it finishes. Whatever happens, the same command goes on
+    where it stopped, and gives the same table in the end.
+    """
+
+
+@command.command(name="run")
+@click.argument("grid", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("-o", "--out", type=_STUDY, required=True, help="The study; made if it does not exist.")
+@_grid_options
+@click.option("--set", "further", multiple=True, metavar="KEY=LIST", help="Any other key of a grid, such as eta=0.001,0.01.")
+@click.option("--trials", type=click.IntRange(min=1), help="Trials at each point; 20 by default.")
+@click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same trials; 0 by default.")
+@jobs_options
+@click.option("--resume", is_flag=True, help="Go on with a study; without a GRID, with all grids that it has.")
+@click.option("--retry-failed", is_flag=True, help="Do trials again that ended with an error.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+def run(
+    grid: Path | None,
+    out: Path,
+    further: tuple[str, ...],
+    trials: int | None,
+    seed: int | None,
+    jobs: int | None,
+    dask: str | None,
+    resume: bool,
+    retry_failed: bool,
+    as_json: bool,
+    **settings: str | None,
+) -> None:
+    """Do the trials of GRID that the study does not have yet.
+
+    GRID is a TOML file with a table [grid]: lists of network, n, m, t, sequences, flips, recall_noise, correlation,
+    pattern_bias, periods, measure_basin and of parameters of the networks; and the numbers trials and seed. Options go before what
+    the file says, or make a grid without one.
+    """
+    from seqattractor.cli.trial_progress import trial_progress
+    from seqattractor.experiments.run import run_sweep
+
+    given = {name: parse_list(text) for name, text in settings.items() if text is not None}
+    given |= dict(_parse_setting(text) for text in further)
+    grids = _wanted_grids(grid, given, trials, seed, out, resume)
+    try:
+        with trial_progress("sweep", quiet=as_json) as progress:
+            report = run_sweep(
+                grids, out, jobs=jobs or os.cpu_count() or 1, dask=dask, retry_failed=retry_failed, progress=progress
+            )
+    except KeyboardInterrupt:
+        click.echo(f"Stopped. Every trial that was over is kept in {out}; the same command goes on.", err=True)
+        raise
+    if as_json:
+        click.echo(json.dumps({"study": str(out), **vars(report)}, indent=1))
+        return
+    failed = f", {report.failed} of them failed (sweep status shows why)" if report.failed else ""
+    click.echo(f"{out}: {report.total} trials, {report.before} were there, {report.added} added{failed}.")
+
+
+@command.command(name="status")
+@click.argument("study", type=_STUDY)
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def status(study: Path, as_json: bool) -> None:
+    """Show how far a STUDY is, and the success at each point."""
+    from seqattractor.experiments.store import Store
+    from seqattractor.experiments.table import point_rows, varying
+
+    with Store(study, readonly=True) as store:
+        wanted = {trial.key for grid in store.grids() for trial in grid.all_trials()}
+        finished = list(store.finished())
+    done = {each.trial.key for each in finished}
+    errors = sorted({each.error for each in finished if each.error is not None})
+    versions = sorted({each.version for each in finished})
+    rows = point_rows(finished)
+    summary = {
+        "study": str(study),
+        "trials": len(done),
+        "missing": len(wanted - done),
+        "failed": sum(each.error is not None for each in finished),
+        "errors": errors,
+        "versions": versions,
+        "seconds": sum(each.seconds for each in finished),
+    }
+    if as_json:
+        click.echo(json.dumps(summary | {"points": rows}, indent=1))
+        return
+    click.echo(
+        f"{study}: {summary['trials']} trials over, {summary['missing']} missing, {summary['failed']} failed; "
+        f"{summary['seconds']:.0f} s of work."
+    )
+    names = [*varying(rows), "trials", "failed", "successes", "rate", "low", "high"]
+    lines = [[_cell(row[name]) for name in names] for row in rows]
+    widths = [max(map(len, column)) for column in zip(names, *lines, strict=True)]
+    for line in [names, *lines] if rows else []:
+        click.echo("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
+    for error in errors:
+        click.echo(f"failed: {error}")
+    if len(versions) > 1:
+        click.echo(f"These trials come from {len(versions)} versions of the code: {', '.join(versions)}.")
+
+
+@command.command(name="export")
+@click.argument("study", type=_STUDY)
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .csv or .parquet file.")
+@click.option("--timing", is_flag=True, help="Add seconds, host and version of the code, which differ from run to run.")
+@click.option("--points", is_flag=True, help="A row for each point, with success and its interval, not for each trial.")
+def export(study: Path, out: Path, timing: bool, points: bool) -> None:
+    """Write a STUDY as a table, its rows in a fixed order: the same study gives the same bytes."""
+    from seqattractor.experiments import table
+    from seqattractor.experiments.store import Store
+
+    if points and timing:
+        raise click.UsageError("--timing is of trials; leave it out with --points.")
+    with Store(study, readonly=True) as store:
+        finished = list(store.finished())
+    rows = table.point_rows(finished) if points else table.trial_rows(finished, timing=timing)
+    if not rows:
+        raise ValueError(f"{study} has no finished trials yet; there is nothing to export.")
+    table.export(rows, out)
+    click.echo(f"{out}: {len(rows)} rows.")
+
+
+@command.command(name="plot")
+@click.argument("study", type=_STUDY)
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .png, .pdf or .svg file.")
+@click.option("--x", "axis", help="The setting along the axis; by default t if it varies, else the first that does.")
+def plot(study: Path, out: Path, axis: str | None) -> None:
+    """Draw success against one setting of a STUDY, a curve for each combination of the others."""
+    from seqattractor.cli.sweep_figure import save, sweep_figure
+    from seqattractor.experiments.store import Store
+    from seqattractor.experiments.table import point_rows
+
+    with Store(study, readonly=True) as store:
+        rows = [row for row in point_rows(store.finished()) if row["trials"]]
+    if not rows:
+        raise ValueError(f"{study} has no finished trials yet; there is nothing to draw.")
+    save(lambda: sweep_figure(rows, axis), out)
+    click.echo(str(out))
+
+
+def parse_list(text: str) -> list[Any]:
+    """Read a list as it stands on the command line: numbers and words with commas between."""
+    return [_parse_value(part.strip()) for part in text.split(",")]
+
+
+def _parse_value(text: str) -> Any:
+    """A number or a truth value as in TOML; anything else is a word."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _parse_setting(text: str) -> tuple[str, list[Any]]:
+    """Read KEY=LIST."""
+    key, equals, values = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--set needs KEY=LIST, such as eta=0.001,0.01, but it is {text!r}.")
+    return key.strip(), parse_list(values)
+
+
+def _wanted_grids(
+    path: Path | None, given: dict[str, list[Any]], trials: int | None, seed: int | None, out: Path, resume: bool
+) -> list[Grid]:
+    """The grid of the file and the options, or all those of the study that is resumed."""
+    from seqattractor.experiments.grid import Grid, read_grid
+    from seqattractor.experiments.store import Store
+
+    if path is None and not given:
+        if not resume:
+            raise click.UsageError("say what to run: a GRID file, options such as --t 10,20, or --resume to go on with a study.")
+        with Store(out, readonly=True) as store:
+            return store.grids()
+    start = read_grid(path) if path is not None else Grid({})
+    return [
+        Grid(
+            {**start.settings, **given},
+            trials=start.trials if trials is None else trials,
+            seed=start.seed if seed is None else seed,
+            only=start.only,
+        )
+    ]
+
+
+def _cell(value: Any) -> str:
+    """A value in a table for reading."""
+    return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
