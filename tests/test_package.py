@@ -12,7 +12,15 @@ import seqattractor as sa
 SOURCE = Path(sa.__file__).parent
 # Imports point one way: a module may import from its own layer and those to its left.
 LAYERS = ["sequences", "learning", "networks", "analysis", "experiments", "paper", "cli"]
-LAYER_OF = {"successors": 0, "noise": 0, "storage": 0, "datasets": 0, "lab": 6, "bench": 6, **{n: k for k, n in enumerate(LAYERS)}}
+LAYER_OF = {
+    "successors": 0,
+    "noise": 0,
+    "storage": 0,
+    "datasets": 0,
+    "lab": 6,
+    "bench": 6,
+    **{n: k for k, n in enumerate(LAYERS)},
+}
 LAYER_OF |= {"plots": 4}  # imported only by paper, cli and lab
 
 

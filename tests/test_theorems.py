@@ -30,7 +30,9 @@ def test_theorem_1_uses_the_weights_and_biases_of_its_proof(N, T, seed):
 
 
 @settings(max_examples=30)
-@given(N=st.integers(8, 30), M=st.integers(20, 60), T=st.integers(2, 5), kappa=st.sampled_from([0.5, 1.0]), seed=st.integers(0, 9999))
+@given(
+    N=st.integers(8, 30), M=st.integers(20, 60), T=st.integers(2, 5), kappa=st.sampled_from([0.5, 1.0]), seed=st.integers(0, 9999)
+)
 def test_theorem_2_errors_reach_zero_and_stay_there_where_a_solution_exists(N, M, T, kappa, seed):
     """With linearly independent patterns every hidden target can be met, and so can every visible one by the codes
     if these are independent, too: a solution exists by construction, which the test checks by rank."""

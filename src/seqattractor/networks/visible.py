@@ -107,7 +107,7 @@ class VisibleNetwork(SequenceMemory):
         order: int | Literal["auto"] = 1,
         on_conflict: Literal["raise", "learn"] = "raise",
         random_state: Seed = None,
-        engine: Literal["exact", "reference"] = "reference",
+        engine: Literal["exact", "reference"] = "exact",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
