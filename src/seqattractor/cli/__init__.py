@@ -18,7 +18,6 @@ _COMMANDS = {
     "recall": "Recall a learned sequence from a corrupted cue and write it as a GIF, a strip, MIDI, ...",
     "sweep": "Run grids of trials that survive interruptions: run, status, export, plot.",
     "lab": "See a sequence memory learn and recall, in the browser.",
-    "demo": "Learn a random and three toy sequences and recall them from corrupted cues.",
 }
 
 
