@@ -84,10 +84,10 @@ def command(
     net = make_network(network, **parameters)
     data = _load(inputs, as_options(loading), order)
     started = time.perf_counter()
-    net, tries, complaints = _fit(net, data, auto="n_hidden" not in parameters, quiet=as_json)
+    net, tries = _fit(net, data, auto="n_hidden" not in parameters, quiet=as_json)
     seconds = time.perf_counter() - started
     score = net.score(data.X, data.lengths)
-    complaints += _complaints(net, data, score)
+    complaints = _complaints(net, score)
     attach(net, data, patterns=not no_patterns)
     net.save(out)
     summary = _summary(net, data, score, seconds, tries, complaints, out)
@@ -158,20 +158,17 @@ def _remedy(data: Bunch, sentence: str, context: int | None) -> str:
     return f"{sentence} (Sequence {names}{', ...' if len(data.names) > 4 else ''}. On the command line: {hint}.)"
 
 
-def _fit(net: SequenceMemory, data: Bunch, *, auto: bool, quiet: bool) -> tuple[SequenceMemory, list[Any], list[str]]:
-    """Learn, with one size or with several, and collect the warnings."""
+def _fit(net: SequenceMemory, data: Bunch, *, auto: bool, quiet: bool) -> tuple[SequenceMemory, list[Any]]:
+    """Learn, with one size or with several; what is left over is told later."""
     from sklearn.exceptions import ConvergenceWarning
 
     from seqattractor.analysis.hidden_size import choose_hidden
 
-    tries: list[Any] = []
-    with _progress(net, quiet) as (fit_options, say), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
+    with _progress(net, quiet) as (fit_options, say), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
         if auto and "n_hidden" in net.get_params(deep=False):
-            chosen, tries = choose_hidden(net, data.X, data.lengths, tell=say, **fit_options)
-        else:
-            chosen = net.fit(data.X, data.lengths, **fit_options)
-    return chosen, tries, [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
+            return choose_hidden(net, data.X, data.lengths, tell=say, **fit_options)
+        return net.fit(data.X, data.lengths, **fit_options), []
 
 
 @contextmanager
@@ -197,12 +194,19 @@ def _progress(net: SequenceMemory, quiet: bool) -> Iterator[tuple[dict[str, Any]
         yield ({"callback": advance} if takes_callback else {}), say
 
 
-def _complaints(net: SequenceMemory, data: Bunch, score: float) -> list[str]:
+def _complaints(net: SequenceMemory, score: float) -> list[str]:
     """The warnings that matter."""
     found = []
+    if not getattr(net, "converged_", True):
+        hidden, visible = (int(getattr(net, name, [0])[-1]) for name in ("hidden_errors_", "visible_errors_"))
+        found.append(
+            f"learning stopped after {getattr(net, 'n_iter_', '?')} epochs with errors left ({hidden} hidden, {visible} visible "
+            "in the last), so recall may be fragile; allow more --epochs or use more --hidden neurons."
+        )
     if score < 1.0:
         found.append(
-            f"only {score:.1%} of the transitions are stored without a wrong unit; try more hidden neurons, another network, or less to store."
+            f"only {score:.1%} of the transitions are stored without a wrong unit; "
+            "try more hidden neurons, another network, or less to store."
         )
     return found
 
@@ -243,7 +247,7 @@ def _sentences(summary: dict[str, Any]) -> str:
     ]
     hidden = f" with {summary['n_hidden']} hidden neurons" if summary["n_hidden"] else ""
     order = f" and a context of {summary['order']} patterns" if summary["order"] > 1 else ""
-    epochs = f" in {summary['epochs']} epochs" if summary["epochs"] else ""
+    epochs = f" in {summary['epochs']} epoch{'s' if summary['epochs'] > 1 else ''}" if summary["epochs"] else ""
     lines.append(f"{summary['network']}{hidden}{order} learned them{epochs}, {summary['seconds']:.1f} s")
     stored = "every transition is stored exactly" if summary["transitions_exact"] == 1 else "not everything is stored"
     lines.append(f"{stored}; saved as {summary['model']} ({summary['bytes'] / 1e6:.1f} MB)")

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 SHOWN = 12  # steps at the beginning that are always printed
-MOST_STEPS = 1000
+MOST_STEPS = 1000  # of a closed sequence that is compared round by round
+STEPS_WITHOUT_TRUTH = 50
 MOST_VALUES = 2**30
 EXAMPLES = """\b
 Examples:
@@ -34,6 +35,8 @@ class _Start(NamedTuple):
 
     cue: NDArray[np.int8]
     truth: NDArray[np.int8] | None
+    steps: int
+    """To the end of the sequence, or once round."""
     words: str
 
 
@@ -83,7 +86,7 @@ def command(
     net = load(model)
     data = attached(net)
     start = _start(net, data, cue)
-    n_steps = steps or _default_steps(start, net.order_)
+    n_steps = steps or start.steps
     if n_steps * net.n_features_in_ > MOST_VALUES:
         raise ValueError(f"{n_steps} steps of {net.n_features_in_} units are too many to keep; ask for fewer steps.")
     rng = as_generator(seed)
@@ -160,13 +163,13 @@ def _start(net: SequenceMemory, data: Bunch, cue: str) -> _Start:
     s = int(name) if name.isdigit() else data.names.index(name)
     if s >= len(data.lengths):
         raise ValueError(f"there is no sequence {s}: {len(data.lengths)} are stored, counted from 0.")
-    truth = _following(data, net.order_, s, frame)
+    truth, steps = _following(data, net.order_, s, frame)
     if len(truth) < net.order_ + 1:
         raise ValueError(
             f"frame {frame} of sequence {s} has too few frames after it: a cue takes {net.order_}, one more must follow, "
             f"and the sequence has {data.lengths[s]}."
         )
-    return _Start(truth[: net.order_], truth, f"frame {frame} of {data.names[s]}")
+    return _Start(truth[: net.order_], truth, steps, f"frame {frame} of {data.names[s]}")
 
 
 def _from_file(net: SequenceMemory, data: Bunch, cue: str) -> _Start:
@@ -188,10 +191,10 @@ def _from_file(net: SequenceMemory, data: Bunch, cue: str) -> _Start:
         )
     clean = part.X[:order]
     if data.X is None:
-        return _Start(clean, None, cue)
+        return _Start(clean, None, STEPS_WITHOUT_TRUTH, cue)
     s, frame, overlap = _nearest(data, clean)
     words = f"{cue}, nearest to frame {frame} of {data.names[s]} (overlap {overlap:.3f})"
-    return _Start(clean, _following(data, order, s, frame), words)
+    return _Start(clean, *_following(data, order, s, frame), words)
 
 
 def _nearest(data: Bunch, cue: NDArray[np.int8]) -> tuple[int, int, float]:
@@ -207,31 +210,16 @@ def _nearest(data: Bunch, cue: NDArray[np.int8]) -> tuple[int, int, float]:
     return best
 
 
-def _following(data: Bunch, order: int, s: int, frame: int) -> NDArray[np.int8]:
-    """A stored sequence from a frame on; one that is closed goes on for some rounds."""
+def _following(data: Bunch, order: int, s: int, frame: int) -> tuple[NDArray[np.int8], int]:
+    """A stored sequence from a frame on, and the steps to its end; one that is closed goes on for some rounds."""
     first = int(np.sum(data.lengths[:s]))
     sequence = data.X[first : first + int(data.lengths[s])]
     closed = int(data.closed or 0) or int(len(sequence) > 2 and np.array_equal(sequence[0], sequence[-1]))
     if closed >= order:
         period = len(sequence) - closed
-        return np.resize(
-            np.roll(sequence[:period], -(frame % period), axis=0), (_rounds(period) * period + order, sequence.shape[1])
-        )
-    return np.asarray(sequence[frame:])
-
-
-def _rounds(period: int) -> int:
-    """How often a closed sequence is repeated for comparison: some hundred steps, at least once."""
-    return max(1, MOST_STEPS // period)
-
-
-def _default_steps(start: _Start, order: int) -> int:
-    """To the end of the sequence, or once round."""
-    if start.truth is None:
-        return 50
-    length = len(start.truth)
-    period = next((p for p in range(1, length - order) if np.array_equal(start.truth[p:], start.truth[:-p])), None)
-    return period if period is not None else length - order
+        rows = max(1, MOST_STEPS // period) * period + order
+        return np.resize(np.roll(sequence[:period], -(frame % period), axis=0), (rows, sequence.shape[1])), period
+    return np.asarray(sequence[frame:]), max(1, len(sequence) - frame - order)
 
 
 def _count(

@@ -1,0 +1,325 @@
+"""`seqattractor learn` and `recall`: from a file to a model to a picture, in two lines."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import seqattractor as sa
+from seqattractor.analysis.hidden_size import choose_hidden, recalls_from_noise
+from seqattractor.cli import main
+from seqattractor.datasets.attached import attached
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run the command line in a folder of its own; gives the exit code, what was printed, and what was complained about."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["seqattractor", *map(str, words)])
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+def bouncing_square(side=16, size=5, n=9):
+    """Frames of a square that moves right and comes round again, (n, side, side) uint8."""
+    frames = np.zeros((n, side, side), np.uint8)
+    for t in range(n):
+        frames[t, 5 : 5 + size, np.arange(t, t + size) % side] = 255
+        frames[t, t, :] = 255
+    return frames
+
+
+FRAMES = bouncing_square()
+PATTERNS = np.where(FRAMES.reshape(len(FRAMES), -1) > 0, 1, -1)
+
+
+@pytest.fixture
+def square(tmp_path):
+    pictures = [Image.fromarray(frame) for frame in FRAMES]
+    pictures[0].save(tmp_path / "square.gif", save_all=True, append_images=pictures[1:], duration=100)
+    return tmp_path / "square.gif"
+
+
+@pytest.fixture
+def tune(tmp_path):
+    """A tune in which the same note is followed by different ones: C D C E C D C E."""
+    roll = np.eye(3)[[0, 1, 0, 2, 0, 1, 0, 2]]
+    sa.datasets.write_midi(tmp_path / "tune.mid", roll, [60, 62, 64])
+    return tmp_path / "tune.mid"
+
+
+# -- learning -------------------------------------------------------------------------------------------------------
+
+
+def test_a_gif_is_learned_and_the_model_file_knows_what_it_holds(run, square, tmp_path):
+    code, out, err = run("learn", square, "-o", "m.npz", "--hidden", 60, "--loop")
+    assert (code, err) == (0, "")
+    assert "every transition is stored exactly" in out
+    net = sa.load(tmp_path / "m.npz")
+    assert net.n_hidden == 60
+    data = attached(net)
+    assert np.array_equal(data.X, np.vstack([PATTERNS, PATTERNS[:1]]))
+    assert (data.frame_shape, data.names, data.rate, data.kind) == ((16, 16), ["square"], 10.0, "pictures")
+
+
+def test_the_same_seed_gives_the_same_network_and_another_seed_another(run, square, tmp_path):
+    weights = []
+    for seed in (3, 3, 4):
+        assert run("learn", square, "-o", "m.npz", "--hidden", 30, "--seed", seed)[0] == 0
+        weights.append(sa.load(tmp_path / "m.npz").U_)
+    assert np.array_equal(weights[0], weights[1])
+    assert not np.array_equal(weights[0], weights[2])
+
+
+def test_several_inputs_are_several_sequences_in_one_network(run, square, tmp_path):
+    np.save(tmp_path / "other.npy", FRAMES.swapaxes(1, 2))
+    code, out, _ = run("learn", square, "other.npy", "-o", "m.npz", "--hidden", 100, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert [s["name"] for s in found["sequences"]] == ["square", "other"]
+    assert found["transitions_exact"] == 1.0
+    assert sa.load(tmp_path / "m.npz").score([PATTERNS, np.where(FRAMES.swapaxes(1, 2).reshape(9, -1) > 0, 1, -1)]) == 1.0
+
+
+def test_hidden_auto_tries_sizes_until_everything_is_stored_and_comes_back(run, square):
+    code, out, err = run("learn", square, "-o", "m.npz", "--json")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert found["tries"][0]["n_hidden"] == 25
+    assert found["tries"][-1]["n_hidden"] == found["n_hidden"]
+    assert (found["tries"][-1]["score"], found["converged"]) == (1.0, True)
+    assert found["tries"][-1]["recalled"] >= 18
+
+
+def test_hidden_auto_takes_the_smallest_size_that_does_it():
+    X = sa.datasets.random_periodic(20, 100, rng=2)
+    net, attempts = choose_hidden(sa.SequenceAttractor(random_state=0), X)
+    assert [a.enough for a in attempts] == [False] * (len(attempts) - 1) + [True]
+    assert net.n_hidden == attempts[-1].n_hidden > 25
+    assert recalls_from_noise(net, X, flips=0.0) == 20
+
+
+def test_another_network_is_learned_by_its_short_name(run, square, tmp_path):
+    assert run("learn", square, "-o", "m.npz", "--network", "pseudo-inverse")[0] == 0
+    assert type(sa.load(tmp_path / "m.npz")).__name__ == "VisibleNetwork"
+    code, _, err = run("learn", square, "-o", "n.npz", "--network", "hopfield")
+    assert code == 2
+    assert "there is no network 'hopfield'" in err
+    code, _, err = run("learn", square, "-o", "n.npz", "--network", "one-hot", "--hidden", 5)
+    assert code == 2
+    assert "n_hidden" in err
+    assert not (tmp_path / "n.npz").exists()
+
+
+def test_any_parameter_can_be_set(run, square, tmp_path):
+    assert run("learn", square, "-o", "m.npz", "--hidden", 40, "--set", "kappa=0.5", "--set", "learn=V")[0] == 0
+    net = sa.load(tmp_path / "m.npz")
+    assert (net.kappa, net.learn) == (0.5, "V")
+    assert run("learn", square, "-o", "m.npz", "--set", "kappa")[0] == 2
+    assert run("learn", square, "-o", "m.npz", "--set", "kapa=1")[0] == 2
+
+
+def test_what_is_not_learned_is_said_and_the_model_is_kept(run, tmp_path):
+    X = sa.datasets.random_periodic(60, 30, rng=0)
+    np.save(tmp_path / "hard.npy", X)
+    code, out, err = run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--epochs", 20)
+    assert code == 0
+    assert "not everything is stored" in out
+    assert "warning: learning stopped after 20 epochs with errors left" in err
+    assert "warning: only" in err
+    assert (tmp_path / "m.npz").exists()
+
+
+# -- repeated patterns ----------------------------------------------------------------------------------------------
+
+
+def test_a_pattern_with_two_successors_is_an_error_that_names_the_context(run, tune, tmp_path):
+    code, _, err = run("learn", tune, "-o", "m.npz")
+    assert code == 2
+    assert "pattern 0 of sequence 0 stands again as pattern 2" in err
+    assert "--order 2" in err
+    assert len(err.strip().splitlines()) == 1
+    assert not (tmp_path / "m.npz").exists()
+
+
+def test_order_auto_takes_the_least_context_and_recalls_the_tune_as_music(run, tune, tmp_path):
+    assert run("learn", tune, "-o", "m.npz", "--order", "auto", "--hidden", 100)[0] == 0
+    assert sa.load(tmp_path / "m.npz").order_ == 2
+    code, out, _ = run("recall", "m.npz", "-o", "again.mid", "--json")
+    assert code == 0
+    assert json.loads(out)["exact_from"] == 1
+    assert np.array_equal(sa.datasets.load(tmp_path / "again.mid").X, sa.datasets.load(tune).X)
+
+
+def test_a_loop_with_context_goes_round_and_round(run, tmp_path):
+    roll = np.eye(4)[[0, 1, 0, 2, 3]]  # C D C E F, and again
+    sa.datasets.write_midi(tmp_path / "loop.mid", roll, [60, 62, 64, 65])
+    assert run("learn", "loop.mid", "-o", "m.npz", "--order", "auto", "--loop", "--hidden", 100)[0] == 0
+    code, out, _ = run("recall", "m.npz", "--steps", 33, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert len(found["wrong"]) == 2 + 33
+    assert sum(found["wrong"]) == 0
+
+
+def test_repeated_frames_are_a_conflict_that_dropping_them_resolves(run, tmp_path):
+    np.save(tmp_path / "slow.npy", np.repeat(FRAMES, 2, axis=0))
+    code, _, err = run("learn", "slow.npy", "-o", "m.npz", "--hidden", 60)
+    assert code == 2
+    assert "--drop-repeats" in err
+    assert run("learn", "slow.npy", "-o", "m.npz", "--hidden", 60, "--drop-repeats")[0] == 0
+
+
+# -- recall ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(run, square, tmp_path):
+    assert run("learn", square, "-o", "model.npz", "--hidden", 100, "--loop")[0] == 0
+    return tmp_path / "model.npz"
+
+
+def test_a_corrupted_cue_brings_the_sequence_back_and_the_overlap_is_told_step_by_step(run, model):
+    code, out, err = run("recall", model, "--flips", 20)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "cue: frame 0 of square, 20 of 256 units wrong"
+    assert lines[2].split()[:3] == ["0", "0.844", "20"]
+    assert lines[3].split() == ["1", "1.000", "0", "0:1"]
+    assert "exact from step 1 on" in out
+
+
+def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_path):
+    names = ["r.gif", "r.webp", "r.png", "r.npz", "r.csv", "r.txt", "frames"]
+    code, out, _ = run("recall", model, "--flips", 20, *[word for name in names for word in ("-o", name)])
+    assert code == 0
+    for name in [*names, "r-strip.png"]:
+        assert f"wrote {name}" in out
+    expected = np.vstack([PATTERNS, PATTERNS[:1]])[1:]
+    for name, options in (("r.csv", {}), ("r.txt", {}), ("frames", {}), ("r.npz", {"key": "recall"})):
+        assert np.array_equal(sa.datasets.load(tmp_path / name, **options).X[1:], expected), name
+    with Image.open(tmp_path / "r.gif") as gif, Image.open(tmp_path / "r.webp") as webp:
+        assert gif.n_frames == webp.n_frames == 10
+        assert gif.size == webp.size
+    with np.load(tmp_path / "r.npz") as arrays:
+        assert int((arrays["cue"][0] != arrays["truth"][0]).sum()) == 20
+        assert arrays["overlap"][1:].tolist() == [1.0] * 9
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+def test_a_video_is_written(run, model, tmp_path):
+    pytest.importorskip("imageio_ffmpeg")
+    assert run("recall", model, "-o", "r.mp4")[0] == 0
+    assert len(sa.datasets.load(tmp_path / "r.mp4").X) == 10
+
+
+def test_in_the_gif_wrong_units_have_colours_of_their_own(run, tmp_path):
+    X = sa.datasets.random_periodic(12, 64, rng=0)
+    np.save(tmp_path / "x.npy", X.reshape(12, 8, 8))
+    assert run("learn", "x.npy", "-o", "m.npz", "--network", "hebbian")[0] == 0
+    assert run("recall", "m.npz", "--flips", 24, "-o", "r.gif")[0] == 0
+    with Image.open(tmp_path / "r.gif") as gif:
+        gif.seek(1)
+        colours = {colour for _, colour in gif.convert("RGB").getcolors()}
+    assert {(230, 159, 0), (86, 180, 233)} <= colours
+
+
+def test_a_cue_may_be_a_file_a_name_and_a_frame_or_occluded(run, model, tmp_path):
+    Image.fromarray(np.where(np.arange(16) < 12, FRAMES[4], 0).astype(np.uint8)).save(tmp_path / "half.png")
+    code, out, _ = run("recall", model, "--cue", "half.png", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert "nearest to frame 4 of square" in found["cue"]
+    assert found["exact_from"] is not None
+    assert json.loads(run("recall", model, "--cue", "square:3", "--json")[1])["nearest"][0] == "0:3"
+    found = json.loads(run("recall", model, "--occlude", "0:4,0:16", "--steps", 4, "--json")[1])
+    assert found["wrong"][0] == int((FRAMES[0, :4] > 0).sum())
+    assert json.loads(run("recall", model, "--occlude", "0.2", "--json")[1])["steps"] == 9
+
+
+def test_trials_count_how_often_it_works(run, model):
+    code, out, _ = run("recall", model, "--flips", 10, "--trials", 12)
+    assert code == 0
+    assert "12 of 12 trials ended exact (95% interval 0.76 to 1.00)" in out
+    _, out, _ = run("recall", model, "--flips", 128, "--trials", 12, "--json")
+    assert json.loads(out)["successes"] < 12
+
+
+def test_a_model_without_its_sequences_still_recalls_from_a_file(run, square, tmp_path):
+    assert run("learn", square, "-o", "m.npz", "--hidden", 100, "--no-patterns")[0] == 0
+    code, _, err = run("recall", "m.npz")
+    assert code == 2
+    assert "--cue FILE" in err
+    assert run("recall", "m.npz", "--cue", square, "--steps", 8, "-o", "r.txt")[0] == 0
+    assert np.array_equal(sa.datasets.load(tmp_path / "r.txt").X, PATTERNS)
+
+
+def test_steps_beyond_what_was_stored_have_no_truth_and_do_not_fail(run, square):
+    assert run("learn", square, "-o", "m.npz", "--hidden", 100)[0] == 0
+    code, out, _ = run("recall", "m.npz", "--steps", 12, "-o", "r.gif", "-o", "r.png")
+    assert code == 0
+    assert "       -      -" in out
+
+
+# -- what can go wrong ----------------------------------------------------------------------------------------------
+
+
+def folder_state(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("learn", "none.gif", "-o", "m.npz"),
+        ("learn", "cut.gif", "-o", "m.npz"),
+        ("learn", "empty", "-o", "m.npz"),
+        ("learn", "square.gif", "-o", "no/m.npz"),
+        ("learn", "square.gif", "-o", "m.npz", "--size", "5by5"),
+        ("learn", "square.gif", "-o", "m.npz", "--threshold", "high"),
+        ("learn", "square.gif", "-o", "m.npz", "--frames", "0:1"),
+        ("learn", "square.gif", "-o", "m.npz", "--hidden", "0"),
+        ("learn", "square.gif", "-o", "m.npz", "--crop", "1,2"),
+        ("learn", "square.gif"),
+        ("learn", "-o", "m.npz"),
+        ("recall", "none.npz"),
+        ("recall", "cut.npz"),
+        ("recall", "square.gif"),
+        ("recall", "model.npz", "--cue", "7:0"),
+        ("recall", "model.npz", "--cue", "circle:0"),
+        ("recall", "model.npz", "--cue", "here"),
+        ("recall", "model.npz", "--cue", "wide.npy"),
+        ("recall", "model.npz", "--flips", "9999"),
+        ("recall", "model.npz", "--occlude", "some"),
+        ("recall", "model.npz", "--occlude", "0:99,0:2"),
+        ("recall", "model.npz", "-o", "r.doc"),
+        ("recall", "model.npz", "-o", "r.mid"),
+        ("recall", "model.npz", "-o", "no/r.gif"),
+        ("recall", "model.npz", "-o", "good.gif", "-o", "r.mid"),
+        ("recall", "model.npz", "-o", "empty"),
+    ],
+    ids=" ".join,
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2_and_nothing_is_written(run, model, square, tmp_path, words):
+    (tmp_path / "cut.gif").write_bytes(square.read_bytes()[:300])
+    (tmp_path / "cut.npz").write_bytes(model.read_bytes()[:3000])
+    (tmp_path / "empty").mkdir()
+    np.save(tmp_path / "wide.npy", np.eye(20))
+    before = folder_state(tmp_path)
+    code, out, err = run(*words)
+    assert code == 2
+    assert out == ""
+    assert "Traceback" not in err
+    assert len(err.strip().splitlines()) <= 4  # click shows how the command is used, then the sentence
+    assert folder_state(tmp_path) == before
