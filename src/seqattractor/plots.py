@@ -115,6 +115,7 @@ def compared_bars(
         ax.text(k - width / 2, max(rate, high) + 1.5, str(count), ha="center", va="bottom", fontsize=8)
         ax.text(k + width / 2, theirs + 1.5, str(theirs), ha="center", va="bottom", fontsize=8, color=GREY)
     ax.set_xticks(range(len(labels)), [str(label) for label in labels])
+    ax.set_xlim(-0.6, len(labels) - 0.4)
     ax.set_ylim(0, 116)
     ax.set_yticks(range(0, 101, 25))
     ax.set_ylabel("success, %")
@@ -180,8 +181,8 @@ def error_curves(ax: Axes, hidden: ArrayLike, visible: ArrayLike) -> Axes:
     'epoch'
     """
     for errors, color, dash, label in (
-        (hidden, ORANGE, "--", r"hidden, $\frac{1}{M}\sum_t\sum_i \mu_i(t)$"),
-        (visible, BLUE, "-", r"visible, $\frac{1}{N}\sum_t\sum_j \nu_j(t)$"),
+        (hidden, ORANGE, "--", r"hidden neurons, $\Sigma\mu\,/\,M$"),
+        (visible, BLUE, "-", r"visible neurons, $\Sigma\nu\,/\,N$"),
     ):
         values: NDArray[np.float64] = np.asarray(errors, dtype=float)
         ax.plot(np.arange(1, len(values) + 1), values, dash, color=color, label=label, linewidth=1.6)

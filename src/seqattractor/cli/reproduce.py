@@ -92,9 +92,9 @@ def _run(names: list[str], request: Request, out: Path, jobs: int, progress: Pro
     started = time.perf_counter()
     for name, result in run_targets(names, request, out / ".cache", jobs=jobs, progress=progress):
         target = get_target(name)
-        write_files(target, result, out)
+        png = write_files(target, result, out)
         now = time.perf_counter()
-        finished.append(Finished(target, result, now - started))
+        finished.append(Finished(target, result, png, now - started))
         started = now
 
 

@@ -50,7 +50,7 @@ class Ablation(PictureTarget):
         by_method = {row["method"]: row for row in result.data["rows"]}
         pixels = {method: row["mean_wrong_pixels_in_a_recalled_frame"] for method, row in by_method.items()}
         words = ", ".join(
-            f"{METHODS[method]}: {row['retrieved']} of {row['sequences']} ({pixels[method]:.1f} pixels a frame out of step or wrong)"
+            f"{METHODS[method]}: {row['retrieved']} of {row['sequences']} ({pixels[method]:.1f} wrong pixels a frame, in step)"
             for method, row in by_method.items()
         )
         best = pixels["UV"] < min(pixels["V"], pixels["hebbian"])

@@ -109,11 +109,11 @@ class Figure1(Target):
 
         from seqattractor import plots
 
-        figure, axes = plt.subplots(2, 2, figsize=(6.4, 7.4))
+        figure, axes = plt.subplots(2, 2, figsize=(6.0, 6.6))
         for column, (number, trajectory) in enumerate(sorted(result.extra["trajectories"].items())):
             X = toy(number)
             plots.raster(axes[0, column], X, title=f"sequence {number}, $x(t)$")
-            plots.raster(axes[1, column], trajectory, title="without hidden neurons (dots: wrong)", wrong=trajectory != X)
+            plots.raster(axes[1, column], trajectory, title="recalled (dots: wrong units)", wrong=trajectory != X)
             for ax in axes[:, column]:
                 ax.set_xlabel("time")
                 ax.set_ylabel("neuron")

@@ -26,7 +26,7 @@ class CountsFigure(RandomSequences):
             columns = ([row[key] for row in rows] for key in (self.varied, "successes", "trials", "paper"))
             plots.compared_bars(ax, *columns, color=color)
             ax.set_title(words)
-            ax.legend(loc="upper right" if self.varied == "T" else "upper left", ncols=2)
+            ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.0)
         axes[1].set_xlabel({"T": "period length T", "M": "hidden neurons M"}[self.varied])
         return figure
 

@@ -61,8 +61,8 @@ class RecallFigure(PictureTarget):
         return Verdict(
             retrieved > total / 2,
             f"{retrieved} of {total} sequences in {networks} were recalled {criterion} from {result.extra['flips']} flipped "
-            f"(95 % interval {low:.0f}–{high:.0f} %); {at_once} of them had no wrong pixel from the second frame on. The paper "
-            "shows one recall, without numbers.",
+            f"pixels (95 % interval {low:.0f}–{high:.0f} %); {at_once} of them had no wrong pixel from the second frame on. The "
+            "paper shows one recall, without numbers.",
         )
 
     def tables(self, result: Result) -> list[Table]:

@@ -11,7 +11,10 @@ from typing import Any
 
 from seqattractor.paper.target import Result, Target
 
-__all__ = ["figure_png", "write_files", "write_whole"]
+__all__ = ["DPI", "figure_png", "write_files", "write_whole"]
+
+
+DPI = 160
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -29,7 +32,7 @@ def write_files(target: Target, result: Result, folder: Path) -> list[Path]:
     contents = {
         "json": (json.dumps(result.data, indent=1) + "\n").encode(),
         "csv": _csv(target.csv_rows(result)),
-        "png": figure_png(target, result, dpi=160),
+        "png": figure_png(target, result),
         "pdf": _figure(target, result, "pdf", metadata={"CreationDate": None}),
     }
     paths = []
@@ -39,7 +42,7 @@ def write_files(target: Target, result: Result, folder: Path) -> list[Path]:
     return paths
 
 
-def figure_png(target: Target, result: Result, *, dark: bool = False, dpi: int = 110) -> bytes:
+def figure_png(target: Target, result: Result, *, dark: bool = False, dpi: int = DPI) -> bytes:
     """The figure as a PNG on a light or a dark page."""
     return _figure(target, result, "png", dark=dark, dpi=dpi, metadata={"Software": None})
 
@@ -55,7 +58,7 @@ def _figure(target: Target, result: Result, kind: str, *, dark: bool = False, **
     with plots.style(dark=dark):
         figure = target.figure(result)
         buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, **options)
+        figure.savefig(buffer, format=kind, bbox_inches="tight", **options)
         plt.close(figure)
     return buffer.getvalue()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from string import Template
 
 from seqattractor import __version__
-from seqattractor.paper.files import figure_png
+from seqattractor.paper.files import DPI, dark_png
 from seqattractor.paper.settings import LEARNING, Request
 from seqattractor.paper.target import Animation, Result, Table, Target, Verdict
 
@@ -23,10 +23,12 @@ __all__ = ["Finished", "report_html"]
 
 @dataclass(frozen=True)
 class Finished:
-    """A target with its result and the time that it took."""
+    """A target with its result, its figure and the time that it took."""
 
     target: Target
     result: Result
+    png: bytes
+    """Its figure on a light page."""
     seconds: float
 
 
@@ -81,7 +83,7 @@ def _section(one: Finished, verdict: Verdict) -> str:
         f"<h2>{escape(target.title)}</h2>",
         f"<p>{escape(target.about)}</p>",
         f'<p class="verdict">{_badge(verdict)} {escape(verdict.sentence)}</p>',
-        _picture(target, result),
+        _picture(one),
         *(_table(table) for table in target.tables(result)),
         *(_animation(animation) for animation in target.animations(result)),
         f'<p class="files">Files: {", ".join(f"{escape(target.name)}.{kind}" for kind in ("json", "csv", "png", "pdf"))}</p>',
@@ -95,13 +97,14 @@ def _embedded(content: bytes, kind: str) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def _picture(target: Target, result: Result) -> str:
+def _picture(one: Finished) -> str:
     """The figure, drawn for light and for dark pages."""
-    light = _embedded(figure_png(target, result), "png")
-    dark = _embedded(figure_png(target, result, dark=True), "png")
+    light, dark = _embedded(one.png, "png"), _embedded(dark_png(one.target, one.result), "png")
+    width = int.from_bytes(one.png[16:20]) * 100 // DPI  # of the PNG; an inch of the figure is 100 pixels of the page
+    words = escape(f"{one.target.title}: {one.target.about}")
     return (
         f'<div class="wide" tabindex="0"><picture><source srcset="{dark}" media="(prefers-color-scheme: dark)">'
-        f'<img class="figure" src="{light}" alt="{escape(target.title)}: {escape(target.about)}"></picture></div>'
+        f'<img class="figure" style="width: {width}px" src="{light}" alt="{escape(target.title)}: {escape(target.about)}"></picture></div>'
     )
 
 
@@ -112,8 +115,9 @@ def _table(table: Table) -> str:
         f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in row[1:])}</tr>'
         for row in table.rows
     )
+    dense = ' class="dense"' if len(table.columns) > 10 else ""
     caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
-    return f'<div class="wide" tabindex="0"><table>{caption}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+    return f'<div class="wide" tabindex="0"><table{dense}>{caption}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
 
 
 def _animation(animation: Animation) -> str:
