@@ -147,7 +147,7 @@ def test_wide_integers_are_used_when_the_fields_need_them_and_only_then(top, wid
     block = blocks.LayerBlock(np.zeros((1, N)), x, np.array([[-1]], dtype=np.int8), K, kappa=float(top), eta=1.0)
     errors, _ = block.advance(updates + 5)
     assert errors.sum() == updates
-    assert block.width.tolist() == [width]
+    assert block.width == width
     block.finish()
     assert np.array_equal(block.weights, -updates * x.astype(float))
 

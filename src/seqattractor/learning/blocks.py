@@ -20,6 +20,7 @@ from seqattractor.learning.fields import (
     add_learned,
     least_width,
     limit_of,
+    padded,
     start_fields,
 )
 from seqattractor.learning.kept import Kept
@@ -30,36 +31,47 @@ __all__ = ["LayerBlock", "VisibleBlock"]
 
 
 class _Block(Kept):
-    """What both kinds of blocks keep of their m neurons: targets, start fields, integer fields, counts, widths, who is active."""
+    """What both kinds of blocks keep of their m neurons, in the narrowest integers that hold the fields of all of them."""
 
-    changing: ClassVar[tuple[str, ...]] = ("h0", "fields", "counts", "width", "settled")
+    changing: ClassVar[tuple[str, ...]] = ("h0", "fields", "flip", "bound", "room", "counts", "settled")
 
-    def __init__(self, targets: Patterns, h0: Floats, kappa: float) -> None:
+    def __init__(self, targets: Patterns, h0: Floats, kappa: float, step: int) -> None:
         m, n = h0.shape
         self.targets = np.ascontiguousarray(targets.T)
-        self.h0 = h0
-        self.kappa = kappa
-        self.fields = np.zeros((m, n), dtype=np.int64)
+        self.h0, self.kappa, self.step = h0, kappa, step
         self.counts = np.zeros((m, n), dtype=np.int32)
-        self.width = np.zeros(m, dtype=np.uint8)
+        self.room = np.zeros(m, dtype=np.int64)
         self.settled = np.zeros(m, dtype=np.bool_)
+        self._set_fields(np.zeros((m, padded(n)), dtype=WIDTHS[least_width(step)]))
 
-    def _advance(self, step: int, n_epochs: int, run: Callable[[Integers, int], tuple[Integers, Integers]]) -> Integers:
-        """Run the active rows in the narrowest integers that hold them, those that do not fit again in wider ones."""
+    @property
+    def width(self) -> int:
+        """Which of `WIDTHS` the fields have now."""
+        return WIDTHS.index(self.fields.dtype)
+
+    def _set_fields(self, fields: Integers) -> None:
+        """Take fields of a new width and write the tests in the same width."""
+        self.fields = fields
+        self.flip, self.bound = np.empty_like(fields), np.empty_like(fields)
+        kernels.set_bounds(self.bound, self.flip, self.targets, self.h0, self.kappa, limit_of(self.width))
+
+    def _widen(self) -> None:
+        """Go on in wider integers."""
+        if self.width + 1 == len(WIDTHS):
+            raise OverflowError("fields in units of eta left the range of 64-bit integers; use a larger eta or a smaller kappa.")
+        self._set_fields(self.fields.astype(WIDTHS[self.width + 1]))
+
+    def _advance(self, n_epochs: int, run: Callable[[Integers], tuple[Integers, Integers]]) -> Integers:
+        """Run the active rows, and those that turn out to need wider integers once more in these."""
         errors = np.zeros(n_epochs, dtype=np.int64)
-        active = np.flatnonzero(~self.settled)
-        np.maximum(self.width, least_width(step), out=self.width)
-        for width in range(len(WIDTHS)):
-            rows = active[self.width[active] == width]
+        rows = np.flatnonzero(~self.settled)
+        while len(rows):
+            row_errors, state = run(rows)
+            errors += row_errors
+            self.settled[rows[state == kernels.SETTLED]] = True
+            rows = rows[state == kernels.NARROW]
             if len(rows):
-                row_errors, state = run(rows, width)
-                errors += row_errors
-                self.settled[rows[state == kernels.SETTLED]] = True
-                self.width[rows[state == kernels.NARROW]] += 1
-        if np.any(self.width >= len(WIDTHS)):
-            raise OverflowError(
-                "the fields in units of eta have left the range of 64-bit integers; use a larger eta or a smaller kappa."
-            )
+                self._widen()
         return errors
 
 
@@ -93,24 +105,26 @@ class LayerBlock(_Block):
         theta: float = 0.0,
         first: int = 0,
     ) -> None:
-        super().__init__(targets, start_fields(weights, inputs, eta, theta), kappa / eta)
+        super().__init__(targets, start_fields(weights, inputs, eta, theta), kappa / eta, K.step)
         self.weights, self.inputs, self.eta, self.K, self.first = weights, inputs, eta, K, first
-        self.wrong = np.zeros(self.fields.shape, dtype=np.uint8)
+        self.wrong = np.zeros(self.h0.shape, dtype=np.uint8)
 
     def advance(self, n_epochs: int) -> tuple[Integers, Integers]:
         """Learn some epochs; returns the errors (n_epochs,) and the flips of codes (epoch, t, neuron, new code)."""
         flips = []
 
-        def run(rows: Integers, width: int) -> tuple[Integers, Integers]:
+        def run(rows: Integers) -> tuple[Integers, Integers]:
             errors, state, flipped = kernels.learn_rows(
-                self.K.in_width(width),
-                self.K.step,
-                limit_of(width),
-                self.kappa,
+                self.K.K,
+                self.step,
+                limit_of(self.width),
                 rows,
                 self.targets,
                 self.h0,
                 self.fields,
+                self.flip,
+                self.bound,
+                self.room,
                 self.counts,
                 self.wrong,
                 n_epochs,
@@ -119,7 +133,7 @@ class LayerBlock(_Block):
             flips.append(flipped)
             return errors, state
 
-        errors = self._advance(self.K.step, n_epochs, run)
+        errors = self._advance(n_epochs, run)
         return errors, np.concatenate(flips) if flips else np.empty((0, 4), dtype=np.int32)
 
     def finish(self) -> None:
@@ -143,27 +157,27 @@ class VisibleBlock(_Block):
     changing: ClassVar[tuple[str, ...]] = (*_Block.changing, "C")
 
     def __init__(self, V: Floats, y: Patterns, targets: Patterns, *, kappa: float, eta: float) -> None:
-        super().__init__(targets, start_fields(V, y, eta), kappa / eta)
+        super().__init__(targets, start_fields(V, y, eta), kappa / eta, step=V.shape[1])
         self.V, self.eta = V, eta
         self.grid = Grid(V, eta)
-        self.C = np.zeros((0, V.shape[1]), dtype=np.int32)  # integer weights, needed only if codes flip
+        self.C = np.zeros((0, padded(V.shape[1])), dtype=self.fields.dtype)  # integer weights, needed only if codes flip
 
     def advance(self, tape: Tape) -> Integers:
         """Learn the epochs of a tape; returns the errors (epochs,)."""
-        if not len(self.C) and (not tape.ended or tape.flip_start[-1] > tape.flip_start[0]):
-            self.C = np.zeros(self.V.shape, dtype=np.int32)
-        step = self.V.shape[1]
+        if tape.needs_weights and not len(self.C):
+            self.C = np.zeros((len(self.V), self.C.shape[1]), dtype=self.fields.dtype)
 
-        def run(rows: Integers, width: int) -> tuple[Integers, Integers]:
+        def run(rows: Integers) -> tuple[Integers, Integers]:
             errors, state = kernels.replay_rows(
-                tape.gram_in_width(width),
+                tape.K,
                 tape.Y,
                 tape.version,
-                tape.flips,
-                tape.flip_start,
+                tape.flipped,
+                tape.groups,
+                tape.group_start,
                 tape.ended,
-                step,
-                limit_of(width),
+                self.step,
+                limit_of(self.width),
                 self.kappa,
                 rows,
                 self.targets,
@@ -172,15 +186,22 @@ class VisibleBlock(_Block):
                 self.grid.scale,
                 self.h0,
                 self.fields,
+                self.flip,
+                self.bound,
+                self.room,
                 self.counts,
                 self.C,
             )
             return errors, state
 
-        return self._advance(step, len(tape.version), run)
+        return self._advance(len(tape.version), run)
 
     def finish(self, y: Patterns) -> None:
         """Write the learned weights: V += eta * (C + A Y), with the counts A of updates since the codes `y` are final."""
         if len(self.C):
-            self.V += self.eta * self.C
+            self.V += self.eta * self.C[:, : self.V.shape[1]]
         add_learned(self.V, self.counts * self.targets, y, self.eta)
+
+    def _widen(self) -> None:
+        super()._widen()
+        self.C = self.C.astype(self.fields.dtype)

@@ -24,7 +24,7 @@ from seqattractor.sequences import Patterns
 __all__ = ["learn", "learn_visible"]
 
 BLOCK_ROWS = 128
-_WINDOW_SECONDS = 0.1
+_WINDOW_SECONDS = 0.2
 _KEEP_BYTES = 2**28  # above this much state a window is one epoch, so that no copy is needed to stop within it
 
 
@@ -190,7 +190,7 @@ class _Learning:
         """Write the learned weights."""
         self.workers.run(lambda block: block.finish(), self.hidden)
         if self.codes is not None:
-            y = self.codes.Y[:, : self.codes.n_hidden]
+            y = self.codes.y
             self.workers.run(lambda block: block.finish(y), self.visible)
 
 
@@ -232,6 +232,4 @@ def _in_windows(
 
 def _next_size(size: int, seconds: float) -> int:
     """The number of epochs for the next window, so that it takes about `_WINDOW_SECONDS`."""
-    if seconds < _WINDOW_SECONDS / 2:
-        return 2 * size
-    return max(size // 2, 1) if seconds > 2 * _WINDOW_SECONDS else size
+    return int(np.clip(size * _WINDOW_SECONDS / max(seconds, 1e-6), 1, 4 * size))

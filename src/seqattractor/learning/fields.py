@@ -49,21 +49,24 @@ def gram(X: Patterns) -> Integers:
 
 
 class Gram:
-    """A Gram matrix in the integer widths that were asked for, padded to whole SIMD lanes."""
+    """The Gram matrix of some inputs for the kernels.
+
+    Attributes
+    ----------
+    K : ndarray of the narrowest integers that hold it, shape (n, padded n)
+    step : int
+        Its largest |entry|: how far one update can move a field.
+    """
 
     def __init__(self, K: Integers) -> None:
-        self.exact = K
         self.step = int(np.abs(K).max(initial=1))
-        self._in_width: dict[int, Integers] = {}
+        self.K = np.zeros((len(K), padded(len(K))), dtype=narrowest(self.step))
+        self.K[:, : len(K)] = K
 
-    def in_width(self, width: int) -> Integers:
-        """K as `WIDTHS[width]`, shape (n, padded n)."""
-        if width not in self._in_width:
-            n = len(self.exact)
-            wide = np.zeros((n, padded(n)), dtype=WIDTHS[width])
-            wide[:, :n] = self.exact
-            self._in_width[width] = wide
-        return self._in_width[width]
+
+def narrowest(step: int) -> np.dtype[Any]:
+    """The first of `WIDTHS` that holds whole numbers up to `step`."""
+    return next(kind for kind in WIDTHS if np.iinfo(kind).max >= step)
 
 
 def least_width(step: int) -> int:

@@ -2,8 +2,9 @@
 
 One call learns some epochs for some rows (neurons). A row sees only its integer fields f(t) = sum_s c(s) K(t, s), where c(s)
 counts its signed updates and K is the Gram matrix of its inputs; an update at t adds +-K[t] to the row of fields (SIMD).
-Fields are stored as int64 and worked on in the integer type of K. Before every update `room` says how many more cannot leave
-this type; a row that runs out of room is left untouched and reported, so that it can be done again in a wider type.
+The test of a margin is (f ^ flip) <= bound, with flip = 0 for a target +1 and -1 for a target -1, since f ^ -1 = -f - 1.
+Before every update `room` says how many more cannot leave the integer type of the fields; a row that runs out of room is left
+as it was and reported as NARROW, so that it can be done again in a wider type.
 
 Every kernel is in this one file, because numba's cache on disk looks only at the file of the kernel it loads.
 """
@@ -16,16 +17,13 @@ import numpy as np
 from llvmlite import ir
 from numba import extending, njit, types
 
-__all__ = ["LANES", "NARROW", "RUNNING", "SETTLED", "flip_codes", "learn_rows", "replay_rows", "sort_flips"]
+__all__ = ["LANES", "NARROW", "RUNNING", "SETTLED", "flip_codes", "learn_rows", "replay_rows", "set_bounds", "sort_flips"]
 
 LANES = 32  # fields are padded to a multiple of this, so that no loop has a scalar rest
-RUNNING, SETTLED, NARROW = (
-    0,
-    1,
-    2,
-)  # state of a row: goes on; had an epoch without update; needs a wider integer
+RUNNING, SETTLED, NARROW = 0, 1, 2  # state of a row: goes on; had an epoch without update; needs a wider integer
 
 _BIGGEST = float(2**62)
+_ROUND = 1.5 * 2.0**52  # (a + _ROUND) - _ROUND is a rounded to an integer, as np.rint does it, for |a| < 2**51
 
 
 def _violations_code(typingctx: Any, f: Any, flip: Any, bound: Any, start: Any) -> Any:
@@ -101,6 +99,27 @@ def _add_lanes_code(typingctx: Any, f: Any, start: Any, rows: Any, offset: Any, 
 _add_lanes: Any = extending.intrinsic(_add_lanes_code)
 
 
+def _add_codes_code(typingctx: Any, c: Any, start: Any, codes: Any, word: Any, sign: Any) -> Any:
+    """Add z * y to c[start:start + LANES]: y is +1 (bit 0) or -1 (bit 1) in codes.flat[word], sign 0 or -1 for z = +-1."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind, bits = context.get_data_type(c.dtype), c.dtype.bitwidth
+        lanes = ir.VectorType(kind, LANES)
+        there = builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
+        there = builder.bitcast(there, lanes.as_pointer())
+        here = builder.gep(context.make_array(signature.args[2])(context, builder, args[2]).data, [args[3]])
+        minus = builder.xor(builder.load(here), builder.trunc(args[4], ir.IntType(LANES)))
+        minus = builder.sext(builder.bitcast(minus, ir.VectorType(ir.IntType(1), LANES)), lanes)
+        change = builder.or_(minus, ir.Constant(lanes, [1] * LANES))
+        builder.store(builder.add(builder.load(there, align=bits // 8), change), there, align=bits // 8)
+        return context.get_dummy_value()
+
+    return types.void(c, types.int64, codes, types.int64, types.int64), codegen
+
+
+_add_codes: Any = extending.intrinsic(_add_codes_code)
+
+
 @njit(nogil=True, inline="always")
 def _add_signed(f: Any, rows: Any, offset: int, z: int) -> None:
     """Add z * (the row at the flat position `offset` of `rows`) to f, without a branch on the unforeseeable sign z."""
@@ -109,14 +128,22 @@ def _add_signed(f: Any, rows: Any, offset: int, z: int) -> None:
         _add_lanes(f, s, rows, offset + s, sign)
 
 
+@njit(nogil=True, inline="always")
+def _add_weights(c: Any, codes: Any, word: int, z: int) -> None:
+    """Add z * y to the integer weights c, with the code y in the bits from codes.flat[word] on."""
+    sign = np.int64(z) >> 1
+    for s in range(0, c.shape[0], LANES):
+        _add_codes(c, s, codes, word + s // LANES, sign)
+
+
 @njit(nogil=True)
 def _room(f: Any, limit: int, step: int) -> Any:
     """How many updates of at most `step` each keep every |f| <= limit."""
-    highest, lowest = np.int64(f[0]), np.int64(f[0])
+    highest = lowest = f[0]
     for s in range(f.shape[0]):
-        highest = max(highest, np.int64(f[s]))
-        lowest = min(lowest, np.int64(f[s]))
-    return (limit - max(highest, -lowest)) // step
+        highest = max(highest, f[s])
+        lowest = min(lowest, f[s])
+    return (limit - max(np.int64(highest), -np.int64(lowest))) // step
 
 
 @njit(nogil=True)
@@ -137,25 +164,20 @@ def _threshold(z: int, h0: float, kappa: float) -> Any:
 
 @njit(nogil=True, inline="always")
 def _bound(z: int, h0: float, kappa: float, limit: int) -> Any:
-    """The bound of the test (f ^ flip) <= bound, with flip = -1 for z = -1 (f ^ -1 = -f - 1); cut to what f can hold."""
+    """The bound of the test (f ^ flip) <= bound, cut to what the type of f can hold."""
     k = min(max(_threshold(z, h0, kappa), -_BIGGEST), _BIGGEST)
     return min(max(np.int64(k) + (np.int64(z) >> 1), -limit - 2), limit + 1)
 
 
-@njit(nogil=True)
-def _load(f: Any, flip: Any, bound: Any, i: int, fields: Any, z: Any, h0: Any, kappa: float, limit: int) -> Any:
-    """Bring row i into the working arrays; False if it does not fit the integer type."""
-    n = fields.shape[1]
-    most = np.int64(0)
-    for t in range(n):
-        most = max(most, abs(fields[i, t]))
-        f[t] = fields[i, t]
-        flip[t] = z[i, t] >> 1
-    for t in range(n):
-        bound[t] = _bound(z[i, t], h0[i, t], kappa, limit)
-    for t in range(n, f.shape[0]):  # padding: never violated
-        f[t], flip[t], bound[t] = 0, 0, -limit - 2
-    return most <= limit
+@njit(nogil=True, cache=True)
+def set_bounds(bound: Any, flip: Any, z: Any, h0: Any, kappa: float, limit: int) -> None:
+    """Write the tests of all rows for targets z and start fields h0; padding is never violated."""
+    for i in range(z.shape[0]):
+        for t in range(z.shape[1]):
+            bound[i, t] = _bound(z[i, t], h0[i, t], kappa, limit)
+            flip[i, t] = z[i, t] >> 1
+        for t in range(z.shape[1], bound.shape[1]):
+            bound[i, t], flip[i, t] = -limit - 2, 0
 
 
 @njit(nogil=True)
@@ -195,27 +217,25 @@ def learn_rows(
     K: Any,
     step: int,
     limit: int,
-    kappa: float,
     rows: Any,
     z: Any,
     h0: Any,
     fields: Any,
+    flip: Any,
+    bound: Any,
+    room: Any,
     counts: Any,
     wrong: Any,
     n_epochs: int,
 ) -> Any:
     """Learn `rows` on fixed inputs for some epochs: eqs. (5)-(7) for U, or the margin perceptron.
 
-    K (n, padded) is the Gram matrix, `step` its largest entry, `limit` what its integer type holds. Of each row: targets z,
-    start fields h0 and, changed in place, integer fields, update counts and wrong (whether the code differs from z).
-    Returns errors (n_epochs,), state (len(rows),) and the flips of codes (epoch, t, row, new code).
+    K (n, padded) is the Gram matrix, `step` its largest entry, `limit` what the integer type of the fields holds. Of each row:
+    targets z, start fields h0, the test (flip, bound) and, changed in place, fields, room, update counts and wrong (whether
+    the code differs from z). Returns errors (n_epochs,), state (len(rows),) and the flips of codes (epoch, t, row, new code).
     """
-    n = fields.shape[1]
-    f, flip, bound = (
-        np.empty(K.shape[1], K.dtype),
-        np.empty(K.shape[1], K.dtype),
-        np.empty(K.shape[1], K.dtype),
-    )
+    n, padded = z.shape[1], K.shape[1]
+    f, a, b = np.empty(padded, fields.dtype), np.empty(padded, fields.dtype), np.empty(padded, fields.dtype)
     added = np.empty(n, np.int32)
     before, after = np.empty(n, np.int64), np.empty(n, np.int64)
     errors, row_errors = np.zeros(n_epochs, np.int64), np.zeros(n_epochs, np.int64)
@@ -223,33 +243,28 @@ def learn_rows(
     flips, used = np.empty((256, 4), np.int32), 0
     for r in range(rows.shape[0]):
         i = rows[r]
-        if not _load(f, flip, bound, i, fields, z, h0, kappa, limit):
-            state[r] = NARROW
-            continue
+        f[:], a[:], b[:], added[:] = fields[i], flip[i], bound[i], 0
         n_before = 0
         for t in range(n):
-            added[t] = 0
-            if wrong[i, t]:
-                before[n_before] = t
-                n_before += 1
-        start_used, ended = used, 0
-        room = _room(f, limit, step)
+            before[n_before] = t
+            n_before += wrong[i, t]
+        start_used, ended, left = used, 0, room[i]
         for e in range(n_epochs):
             n_after = updates = 0
-            t = _next_violation(f, flip, bound, 0)
+            t = _next_violation(f, a, b, 0)
             while t < n:
-                if room < 1:
-                    room = _room(f, limit, step)
-                    if room < 1:
+                if left < 1:
+                    left = _room(f, limit, step)
+                    if left < 1:
                         state[r] = NARROW
                         break
-                room -= 1
-                _add_signed(f, K, t * K.shape[1], z[i, t])  # eq. (6)
+                left -= 1
+                _add_signed(f, K, t * padded, z[i, t])  # eq. (6)
                 added[t] += 1
                 updates += 1
                 after[n_after] = t  # eq. (7): is the code wrong? (Where no update was, it is z.)
                 n_after += (h0[i, t] + np.float64(f[t]) >= 0) != (z[i, t] > 0)
-                t = _next_violation(f, flip, bound, t + 1)
+                t = _next_violation(f, a, b, t + 1)
             if state[r] == NARROW:
                 break
             flips = _grown(flips, used + n_before + n_after)
@@ -263,10 +278,10 @@ def learn_rows(
         if state[r] == NARROW:
             used = start_used
             continue
+        fields[i], room[i] = f, left
         for e in range(ended):
             errors[e] += row_errors[e]
         for t in range(n):
-            fields[i, t] = f[t]
             counts[i, t] += added[t]
         for k in range(start_used, used):
             wrong[i, flips[k, 1]] = flips[k, 3] != z[i, flips[k, 1]]
@@ -276,7 +291,7 @@ def learn_rows(
 @njit(nogil=True)
 def _apply_flips(
     f: Any,
-    bound: Any,
+    b: Any,
     g: Any,
     c: Any,
     j: int,
@@ -284,28 +299,27 @@ def _apply_flips(
     factor: float,
     scale: float,
     x: Any,
-    flips: Any,
+    flipped: Any,
+    groups: Any,
     start: int,
     end: int,
     kappa: float,
     limit: int,
 ) -> Any:
     """Move the fields of row j to the codes of the next epoch: g(t) += V . (new y(t) - old y(t)); False if too narrow."""
-    k = start
-    while k < end:
-        t = flips[k, 1]
+    for group in range(start, end):
+        t = groups[group, 0]
         change, start_change = np.int64(0), 0.0
-        while k < end and flips[k, 1] == t:
-            i, code = flips[k, 2], flips[k, 3]
+        for k in range(groups[group, 1], groups[group, 2]):
+            i, code = flipped[k] >> 1, 1 - 2 * (flipped[k] & 1)
             change += code * np.int64(c[i])
-            start_change += code * np.rint(V[j, i] * factor)
-            k += 1
+            start_change += code * ((V[j, i] * factor + _ROUND) - _ROUND)
         value = np.int64(f[t]) + 2 * change
         if abs(value) > limit:
             return False
         f[t] = value
         g[t] += 2 * start_change / scale
-        bound[t] = _bound(x[j, t], g[t], kappa, limit)
+        b[t] = _bound(x[j, t], g[t], kappa, limit)
     return True
 
 
@@ -314,8 +328,9 @@ def replay_rows(
     K: Any,
     Y: Any,
     version: Any,
-    flips: Any,
-    flip_start: Any,
+    flipped: Any,
+    groups: Any,
+    group_start: Any,
     ended: bool,
     step: int,
     limit: int,
@@ -327,73 +342,67 @@ def replay_rows(
     scale: Any,
     g0: Any,
     fields: Any,
+    flip: Any,
+    bound: Any,
+    room: Any,
     counts: Any,
     C: Any,
 ) -> Any:
     """Learn `rows` of V while the codes y change as the tape says, for the epochs of the tape: eqs. (8)-(9).
 
-    Epoch e has the codes Y[version[e]] (versions, n, padded M) with Gram matrix K[version[e]] (versions, n, padded n), reached
-    from those of the epoch before by flips[flip_start[e]:flip_start[e + 1]]. Of each row: targets x, start weights V (on the grid
-    rint(V * factor) / scale, see `fields.Grid`) and, changed in place: start fields g0, integer fields, and the updates: added
-    to the integer weights C as long as flips may come, only counted in `counts` once the tape has `ended`.
-    Returns errors (n_epochs,) and state (len(rows),).
+    Epoch e has the codes Y[version[e]] (versions, n, words of bits) with Gram matrix K[version[e]] (versions, n, padded n),
+    reached from those of the epoch before by the flips groups[group_start[e]:group_start[e + 1]] (see `tape.Tape`). Of each
+    row: targets x, start weights V (on the grid rint(V * factor) / scale, see `fields.Grid`) and, changed in place: start
+    fields g0, fields with their test (flip, bound) and room, and the updates: added to the integer weights C as long as flips
+    may come, only counted in `counts` once the tape has `ended`. Returns errors (n_epochs,) and state (len(rows),).
     """
-    n, M, n_epochs = fields.shape[1], C.shape[1], version.shape[0]
-    padded = K.shape[2]
-    f, flip, bound = np.empty(padded, K.dtype), np.empty(padded, K.dtype), np.empty(padded, K.dtype)
-    c = np.zeros(Y.shape[2], K.dtype)
-    g, added = np.empty(n), np.empty(n, np.int32)
+    n, n_epochs = x.shape[1], version.shape[0]
+    padded, words = K.shape[2], Y.shape[2]
+    f, a, b = np.empty(padded, fields.dtype), np.empty(padded, fields.dtype), np.empty(padded, fields.dtype)
+    c, g, added = np.zeros(words * LANES, fields.dtype), np.empty(n), np.empty(n, np.int32)
     errors, row_errors = np.zeros(n_epochs, np.int64), np.zeros(n_epochs, np.int64)
     state = np.zeros(rows.shape[0], np.uint8)
-    any_flip = flip_start[n_epochs] > flip_start[0]
+    any_flip = group_start[n_epochs] > group_start[0]
     weights_needed = any_flip or not ended
     for r in range(rows.shape[0]):
         j = rows[r]
-        if not _load(f, flip, bound, j, fields, x, g0, kappa, limit):
-            state[r] = NARROW
-            continue
-        for t in range(n):
-            g[t], added[t] = g0[j, t], 0
-        room = _room(f, limit, step)
+        f[:], a[:], b[:] = fields[j], flip[j], bound[j]
         if weights_needed:
-            most = np.int32(0)
-            for i in range(M):
-                most = max(most, abs(C[j, i]))
-                c[i] = C[j, i]
-            if most > limit:
-                state[r] = NARROW
-                continue
-            room = min(room, _room(c, limit, 1))
-        quiet = False
+            c[:] = C[j]
+        else:
+            added[:] = 0
+        if any_flip:
+            g[:] = g0[j]
+        left, quiet = room[j], False
         for e in range(n_epochs):
             row_errors[e] = 0
-            if flip_start[e + 1] > flip_start[e]:
+            if group_start[e + 1] > group_start[e]:
                 if not _apply_flips(
-                    f, bound, g, c, j, V, factor[j], scale[j], x, flips, flip_start[e], flip_start[e + 1], kappa, limit
+                    f, b, g, c, j, V, factor[j], scale[j], x, flipped, groups, group_start[e], group_start[e + 1], kappa, limit
                 ):
                     state[r] = NARROW
                     break
-                room = 0
+                left = 0
             elif quiet:
                 continue
-            v = version[e]
-            t = _next_violation(f, flip, bound, 0)
+            row = version[e] * n
+            t = _next_violation(f, a, b, 0)
             while t < n:
-                if room < 1:
-                    room = _room(f, limit, step)
+                if left < 1:
+                    left = _room(f, limit, step)
                     if weights_needed:
-                        room = min(room, _room(c, limit, 1))
-                    if room < 1:
+                        left = min(left, _room(c, limit, 1))
+                    if left < 1:
                         state[r] = NARROW
                         break
-                room -= 1
-                _add_signed(f, K, (v * n + t) * padded, x[j, t])  # eq. (9), seen by the fields
+                left -= 1
+                _add_signed(f, K, (row + t) * padded, x[j, t])  # eq. (9), seen by the fields
                 if weights_needed:
-                    _add_signed(c, Y, (v * n + t) * Y.shape[2], x[j, t])  # eq. (9), seen by the weights
+                    _add_weights(c, Y, (row + t) * words, x[j, t])  # eq. (9), seen by the weights
                 else:
                     added[t] += 1
                 row_errors[e] += 1
-                t = _next_violation(f, flip, bound, t + 1)
+                t = _next_violation(f, a, b, t + 1)
             if state[r] == NARROW:
                 break
             quiet = row_errors[e] == 0
@@ -403,13 +412,14 @@ def replay_rows(
             state[r] = SETTLED
         for e in range(n_epochs):
             errors[e] += row_errors[e]
-        for t in range(n):
-            fields[j, t] = f[t]
-            counts[j, t] += added[t]
-            g0[j, t] = g[t]
+        fields[j], room[j] = f, left
+        if any_flip:
+            bound[j], g0[j] = b, g
         if weights_needed:
-            for i in range(M):
-                C[j, i] = c[i]
+            C[j] = c
+        else:
+            for t in range(n):
+                counts[j, t] += added[t]
     return errors, state
 
 
@@ -433,23 +443,19 @@ def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def flip_codes(K: Any, codes: Any, flips: Any) -> None:
-    """Apply flips (sorted by t) to the codes (M, padded n) and to their Gram matrix K (n, padded n), in place."""
-    n = K.shape[0]
+def flip_codes(K: Any, codes: Any, bits: Any, flips: Any) -> None:
+    """Apply flips (sorted by t) to the codes (M, padded n), their bits (n, words) and their Gram matrix K, in place."""
     k = 0
     while k < flips.shape[0]:
         t = flips[k, 1]
         while k < flips.shape[0] and flips[k, 1] == t:
             i, code = flips[k, 2], flips[k, 3]
             own = K[t, t]
-            if code > 0:
-                for s in range(K.shape[1]):
-                    K[t, s] += 2 * codes[i, s]
-            else:
-                for s in range(K.shape[1]):
-                    K[t, s] -= 2 * codes[i, s]
+            for s in range(K.shape[1]):
+                K[t, s] += 2 * code * codes[i, s]
             K[t, t] = own
             codes[i, t] = code
+            bits[t, i // LANES] ^= np.uint32(1) << np.uint32(i % LANES)
             k += 1
-        for s in range(n):
+        for s in range(K.shape[0]):
             K[s, t] = K[t, s]

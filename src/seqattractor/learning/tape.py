@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqattractor.learning import kernels
-from seqattractor.learning.fields import WIDTHS, Integers, gram, padded
+from seqattractor.learning.fields import Integers, gram, narrowest, padded
 from seqattractor.learning.kept import Kept
 from seqattractor.sequences import Patterns
 
@@ -28,20 +29,23 @@ class Tape:
 
     K: Integers
     """Gram matrices of the different codes, shape (versions, n, padded n)."""
-    Y: Patterns
-    """The codes, shape (versions, n, padded M)."""
+    Y: NDArray[np.uint32]
+    """The codes in bits (1 stands for -1), shape (versions, n, padded M / 32)."""
     version: Integers
     """Which of them each epoch has, shape (epochs,)."""
-    flips: Integers
-    """Rows (epoch, t, hidden neuron, new code), sorted by epoch and t."""
-    flip_start: Integers
-    """Where the flips at the start of each epoch begin, shape (epochs + 1,)."""
+    flipped: NDArray[np.int32]
+    """Flips, sorted by epoch and t: 2 i for a hidden neuron i that goes to +1, 2 i + 1 for one that goes to -1."""
+    groups: NDArray[np.int64]
+    """Rows (t, start, end): the flips of y(t) at the start of an epoch are flipped[start:end]."""
+    group_start: NDArray[np.int64]
+    """Where the groups of each epoch begin, shape (epochs + 1,)."""
     ended: bool
     """Whether no later epoch has a flip."""
 
-    def gram_in_width(self, width: int) -> Integers:
-        """K as integers of at least this width."""
-        return self.K.astype(WIDTHS[width], copy=False)
+    @property
+    def needs_weights(self) -> bool:
+        """Whether flips occur or may come, so that integer weights must be kept beside the fields."""
+        return not self.ended or bool(self.group_start[-1] > self.group_start[0])
 
 
 class Codes(Kept):
@@ -52,42 +56,53 @@ class Codes(Kept):
     y : ndarray of int8, shape (n, M)
     """
 
-    changing: ClassVar[tuple[str, ...]] = ("Y", "K", "_transposed")
+    changing: ClassVar[tuple[str, ...]] = ("bits", "K", "transposed")
 
     def __init__(self, y: Patterns) -> None:
         n, M = y.shape
-        self.Y = np.zeros((n, padded(M)), dtype=np.int8)
-        self.Y[:, :M] = y
-        self._transposed = np.zeros((M, padded(n)), dtype=np.int8)
-        self._transposed[:, :n] = y.T
-        width = next(w for w in WIDTHS if np.iinfo(w).max >= 2 * M)
-        self.K = np.zeros((n, padded(n)), dtype=width)
+        negative = np.zeros((n, padded(M)), dtype=np.bool_)
+        negative[:, :M] = y < 0
+        self.bits = np.packbits(negative, axis=1, bitorder="little").view("<u4").astype(np.uint32)
+        self.transposed = np.zeros((M, padded(n)), dtype=np.int8)
+        self.transposed[:, :n] = y.T
+        self.K = np.zeros((n, padded(n)), dtype=narrowest(2 * M))
         self.K[:, :n] = gram(y)
-        self.n_hidden = M
+
+    @property
+    def y(self) -> Patterns:
+        """The codes as an array of +-1, shape (n, M)."""
+        return np.ascontiguousarray(self.transposed[:, : len(self.K)].T)
 
     def play(self, flips: Integers, n_epochs: int, *, ended: bool) -> Iterator[Tape]:
-        """Apply the flips of some epochs (in any order) and give the tape, in pieces of bounded size."""
-        flips, start = kernels.sort_flips(flips, len(self.Y), n_epochs)
-        most = max(_VERSIONS_BYTES // (self.K.nbytes + self.Y.nbytes), 1)
+        """Apply flips (epoch, t, neuron, new code) of some epochs and give the tape, in pieces of bounded size."""
+        flips, start = kernels.sort_flips(flips, len(self.K), n_epochs)
+        flipped = 2 * flips[:, 2] + (flips[:, 3] < 0)
+        groups, group_start = _groups(flips, start)
+        most = max(_VERSIONS_BYTES // (self.K.nbytes + self.bits.nbytes), 1)
         epoch = 0
         while epoch < n_epochs:
             begin = epoch
-            changes = np.flatnonzero(np.diff(start[begin:]))  # epochs with flips; the first epoch has a version in any case
-            later = changes[changes > 0]
-            epoch = n_epochs if len(later) < most else begin + int(later[most - 1])
+            changes = np.flatnonzero(np.diff(start[begin:]))
+            changes = changes[changes > 0]  # the first epoch has a version of its own in any case
+            epoch = n_epochs if len(changes) < most else begin + int(changes[most - 1])
             version = np.zeros(epoch - begin, dtype=np.int64)
-            version[later[: most - 1]] = 1
+            version[changes[: most - 1]] = 1
             version = np.cumsum(version)
             K = np.empty((version[-1] + 1, *self.K.shape), dtype=self.K.dtype)
-            Y = np.empty((version[-1] + 1, *self.Y.shape), dtype=np.int8)
+            Y = np.empty((version[-1] + 1, *self.bits.shape), dtype=np.uint32)
             for e in range(begin, epoch):
-                self._flip(flips[start[e] : start[e + 1]])
+                if start[e + 1] > start[e]:
+                    kernels.flip_codes(self.K, self.transposed, self.bits, flips[start[e] : start[e + 1]])
                 if e == begin or start[e + 1] > start[e]:
-                    K[version[e - begin]], Y[version[e - begin]] = self.K, self.Y
-            last = ended and start[-1] == start[epoch]
-            yield Tape(K, Y, version, flips, start[begin : epoch + 1], last)
+                    K[version[e - begin]], Y[version[e - begin]] = self.K, self.bits
+            last = bool(ended and start[-1] == start[epoch])
+            yield Tape(K, Y, version, flipped, groups, group_start[begin : epoch + 1], last)
 
-    def _flip(self, flips: Integers) -> None:
-        """Apply the flips of one epoch."""
-        kernels.flip_codes(self.K, self._transposed, flips)
-        self.Y[flips[:, 1], flips[:, 2]] = flips[:, 3]
+
+def _groups(flips: Integers, start: Integers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Group sorted flips by epoch and t: rows (t, start, end), and where the groups of each epoch begin."""
+    key = flips[:, :2]
+    begin = np.flatnonzero(np.any(key[1:] != key[:-1], axis=1)) + 1 if len(key) else np.zeros(0, dtype=np.int64)
+    edges = np.concatenate([[0], begin, [len(key)]]) if len(key) else np.zeros(1, dtype=np.int64)
+    groups = np.stack([key[edges[:-1], 1], edges[:-1], edges[1:]], axis=1).astype(np.int64)
+    return groups, np.searchsorted(edges[:-1], start).astype(np.int64)

@@ -7,10 +7,12 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import cache
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from numba.core import event
+from threadpoolctl import ThreadpoolController
 
 __all__ = ["Workers", "count_jobs"]
 
@@ -37,6 +39,12 @@ def count_jobs(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(cores + 1 + int(n_jobs), 1)
 
 
+@cache
+def _blas() -> ThreadpoolController:
+    """The linear algebra libraries of this process; looking for them takes some milliseconds."""
+    return ThreadpoolController()
+
+
 class Workers:
     """A pool of `n_jobs` threads; with one job the work is done in the calling thread."""
 
@@ -46,6 +54,7 @@ class Workers:
 
     def __enter__(self) -> Self:
         self._open.enter_context(event.install_listener("numba:compile", _CompileNotice()))
+        self._open.enter_context(_blas().limit(limits=1, user_api="blas"))  # the blocks are the parallel work
         self._pool = ThreadPoolExecutor(self._jobs) if self._jobs > 1 else None
         return self
 
