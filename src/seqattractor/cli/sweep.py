@@ -80,8 +80,8 @@ def run(
     """Do the trials of GRID that the study does not have yet.
 
     GRID is a TOML file with a table [grid]: lists of network, n, m, t, sequences, flips, recall_noise, correlation,
-    pattern_bias, periods, measure_basin and of parameters of the networks; and the numbers trials and seed. Options go before what
-    the file says, or make a grid without one.
+    pattern_bias, periods, measure_basin and of parameters of the networks; and the numbers trials and seed. Options go before
+    what the file says, or make a grid without one.
     """
     from seqattractor.cli.trial_progress import trial_progress
     from seqattractor.experiments.run import run_sweep

@@ -49,6 +49,8 @@ def sweep_figure(rows: list[Row], axis: str | None = None) -> Figure:
         curves.setdefault(", ".join(_told(name, row[name]) for name in others if row[name] is not None), []).append(row)
     figure, ax = plt.subplots(figsize=(7.2, 4.4))
     colors = [each["color"] for each in mpl.rcParams["axes.prop_cycle"]]
+    values = sorted({float(row[axis]) for row in rows})
+    apart = (values[-1] - values[0]) / 150  # so that intervals do not cover each other
     for k, (label, points) in enumerate(curves.items()):
         points.sort(key=lambda row: float(row[axis]))
         plots.success_curve(
@@ -58,8 +60,11 @@ def sweep_figure(rows: list[Row], axis: str | None = None) -> Figure:
             [row["trials"] for row in points],
             label=label or None,
             color=colors[k % len(colors)],
-            marker=_MARKERS[k // len(colors) % len(_MARKERS)],
+            marker=_MARKERS[k % len(_MARKERS)],
+            shift=apart * (k - (len(curves) - 1) / 2),
         )
+    if len(values) <= 16:
+        ax.set_xticks(values, [f"{value:g}" for value in values])
     ax.set_xlabel(_SYMBOLS.get(axis, axis))
     least, most = (end(row["trials"] for row in rows) for end in (min, max))
     ax.set_title(f"{least if least == most else f'{least} to {most}'} trials at each point, 95 % Wilson intervals")

@@ -47,8 +47,8 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     settings : dict
         Those of `DEFAULTS` that differ, and parameters of the network: ``n`` N, ``m`` M, ``t`` T (with the last pattern, which is
         the first again), ``sequences`` how many of them, ``flips`` of units in each cue, ``recall_noise`` flips before every step
-        of recall, ``correlation`` and ``pattern_bias`` of the patterns, ``periods`` how many T steps recall may take, ``measure_basin``
-        whether to measure the basin too.
+        of recall, ``correlation`` and ``pattern_bias`` of the patterns, ``periods`` how many T steps recall may take,
+        ``measure_basin`` whether to measure the basin too.
     seed : SeedSequence
         Sequences, network and noise have streams of their own.
 
