@@ -11,7 +11,7 @@ from typing import Any
 
 from seqattractor.paper.target import Result, Target
 
-__all__ = ["DPI", "figure_png", "write_files", "write_whole"]
+__all__ = ["DPI", "dark_png", "write_files", "write_whole"]
 
 
 DPI = 160
@@ -27,40 +27,45 @@ def write_whole(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def write_files(target: Target, result: Result, folder: Path) -> list[Path]:
-    """Write DIR/<target>.json, .csv, .png and .pdf; the JSON depends on the request alone."""
+def write_files(target: Target, result: Result, folder: Path) -> bytes:
+    """Write DIR/<target>.json, .csv, .png and .pdf and return the PNG; the JSON depends on the request alone."""
+    png, pdf = _drawn(target, result, "png", "pdf")
     contents = {
         "json": (json.dumps(result.data, indent=1) + "\n").encode(),
         "csv": _csv(target.csv_rows(result)),
-        "png": figure_png(target, result),
-        "pdf": _figure(target, result, "pdf", metadata={"CreationDate": None}),
+        "png": png,
+        "pdf": pdf,
     }
-    paths = []
     for kind, content in contents.items():
-        paths.append(folder / f"{target.name}.{kind}")
-        write_whole(paths[-1], content)
-    return paths
+        write_whole(folder / f"{target.name}.{kind}", content)
+    return png
 
 
-def figure_png(target: Target, result: Result, *, dark: bool = False, dpi: int = DPI) -> bytes:
-    """The figure as a PNG on a light or a dark page."""
-    return _figure(target, result, "png", dark=dark, dpi=dpi, metadata={"Software": None})
+def dark_png(target: Target, result: Result) -> bytes:
+    """The figure as a PNG for a dark page."""
+    [png] = _drawn(target, result, "png", dark=True)
+    return png
 
 
-def _figure(target: Target, result: Result, kind: str, *, dark: bool = False, **options: Any) -> bytes:
-    """Draw the figure and save it in memory."""
+def _drawn(target: Target, result: Result, *kinds: str, dark: bool = False) -> list[bytes]:
+    """Draw the figure once and save it in memory, in several formats and without a date."""
     import matplotlib as mpl
+
+    mpl.use("Agg")
     from matplotlib import pyplot as plt
 
     from seqattractor import plots
 
-    mpl.use("Agg")
+    undated: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}
+    saved = []
     with plots.style(dark=dark):
         figure = target.figure(result)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, bbox_inches="tight", **options)
+        for kind in kinds:
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, dpi=DPI, bbox_inches="tight", metadata=undated[kind])
+            saved.append(buffer.getvalue())
         plt.close(figure)
-    return buffer.getvalue()
+    return saved
 
 
 def _csv(rows: list[dict[str, object]]) -> bytes:

@@ -104,7 +104,7 @@ def _picture(one: Finished) -> str:
     words = escape(f"{one.target.title}: {one.target.about}")
     return (
         f'<div class="wide" tabindex="0"><picture><source srcset="{dark}" media="(prefers-color-scheme: dark)">'
-        f'<img class="figure" style="width: {width}px" src="{light}" alt="{escape(target.title)}: {escape(target.about)}"></picture></div>'
+        f'<img class="figure" style="width: {width}px" src="{light}" alt="{words}"></picture></div>'
     )
 
 
@@ -117,7 +117,8 @@ def _table(table: Table) -> str:
     )
     dense = ' class="dense"' if len(table.columns) > 10 else ""
     caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
-    return f'<div class="wide" tabindex="0"><table{dense}>{caption}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+    inside = f"<table{dense}>{caption}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+    return f'<div class="wide" tabindex="0">{inside}</div>'
 
 
 def _animation(animation: Animation) -> str:
