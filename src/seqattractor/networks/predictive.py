@@ -244,6 +244,7 @@ class PredictiveCodingMemory(SequenceMemory):
             record: list[tuple[int, float]] = []
             while len(record) < max_epochs and not (record and record[-1][1] < tol):
                 record.append(layers.learn(sequences, rate))
+                self._refuse_divergence()
                 if callback is not None and callback(len(record), 0, record[-1][0]):
                     break
             self.visible_errors_ = np.array([wrong for wrong, _ in record], dtype=np.int64)

@@ -147,6 +147,7 @@ class VisibleNetwork(SequenceMemory):
         """
         self._check_parameters()
         inputs, targets = self._transitions(X, lengths)
+        self._refuse_context()
         if callable(self.rule):
             self._fit_online(inputs, targets, callback)
         elif self.rule == "perceptron":
@@ -175,6 +176,7 @@ class VisibleNetwork(SequenceMemory):
             )
         first = not hasattr(self, "W_")
         inputs, targets = self._transitions(X, lengths, continuing=not first)
+        self._refuse_context()
         if first:
             self.W_ = self._draw_weights() if self._rule_of_transition() else self._zero_weights()
             if self.rule == "slow-synapses":
@@ -257,13 +259,15 @@ class VisibleNetwork(SequenceMemory):
     def _add_hebbian(self, inputs: Patterns, targets: Patterns, held: Patterns) -> None:
         """Add the Hebbian weights of some transitions, and of the patterns that slow synapses hold."""
         if self.rule == "slow-synapses":
-            if self.order_ != 1:
-                raise ValueError(
-                    f"slow synapses hold each pattern for several steps, so a context of {self.order_} steps says nothing; "
-                    "use order=1."
-                )
             self.W_S_ += equations.hebbian(held, held)
         self.W_ += equations.hebbian(inputs, targets)
+
+    def _refuse_context(self) -> None:
+        """Slow synapses and a context do not go together."""
+        if self.rule == "slow-synapses" and self.order_ != 1:
+            raise ValueError(
+                f"slow synapses hold each pattern for several steps, so a context of {self.order_} steps says nothing; use order=1."
+            )
 
     def _rule_of_transition(self) -> OnlineRule | None:
         """The rule for one transition, or None for rules that are sums over all."""

@@ -1,0 +1,211 @@
+"""Dense sequence memories: every interaction, exactly as defined, and safe for large networks."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+import oracle_rivals
+import seqattractor as sa
+from strategies import sequences
+
+X = sa.datasets.random_periodic(30, 60, rng=0)
+NEAR_TIE = 1e-9  # fields this near zero, relative to their largest term, are not decided by arithmetic on floats
+
+
+def some_states(seed, *shape):
+    return np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), shape)
+
+
+def expect(answer, fields, tolerate=0.0):
+    """Every unit has the sign that the oracle says, except where the field is a near tie."""
+    for unit, (sign, size) in zip(answer.tolist(), fields, strict=True):
+        assert unit == sign or size < tolerate
+
+
+@settings(max_examples=30)
+@given(
+    found=sequences(min_n=2),
+    seed=st.integers(0, 99),
+    degree=st.integers(1, 9),
+    self_overlap=st.booleans(),
+    order=st.integers(1, 2),
+)
+def test_polynomial_memories_are_exact_even_on_ties(found, seed, degree, self_overlap, order):
+    found = [x for x in found if len(x) > order] or [some_states(seed, order + 1, found[0].shape[1])]
+    net = sa.DenseSequenceMemory(degree=degree, self_overlap=self_overlap, order=order).fit(found)
+    pairs = oracle.transitions([x.tolist() for x in found], order)
+    for state in some_states(seed, 3, order * found[0].shape[1]):
+        answer = net.step(state if order == 1 else state.reshape(order, -1))
+        expect(
+            answer, oracle_rivals.dense(pairs, state.tolist(), None, kind="polynomial", degree=degree, self_overlap=self_overlap)
+        )
+
+
+@settings(max_examples=30)
+@given(
+    found=sequences(min_n=2),
+    seed=st.integers(0, 99),
+    kind=st.sampled_from(["exponential", "softmax"]),
+    beta=st.sampled_from([0.1, 0.5, 1, 3, 40, 1000]),
+    self_overlap=st.booleans(),
+)
+def test_exponential_memories_are_those_written_index_by_index_for_any_beta(found, seed, kind, beta, self_overlap):
+    net = sa.DenseSequenceMemory(kind, beta=beta, self_overlap=self_overlap).fit(found)
+    pairs = oracle.transitions([x.tolist() for x in found])
+    for state in some_states(seed, 3, found[0].shape[1]):
+        fields = oracle_rivals.dense(pairs, state.tolist(), None, kind=kind, beta=beta, self_overlap=self_overlap)
+        expect(net.step(state), fields, NEAR_TIE)
+
+
+@settings(max_examples=30)
+@given(
+    found=sequences(min_n=2),
+    seed=st.integers(0, 99),
+    kind=st.sampled_from(["polynomial", "exponential", "softmax"]),
+    self_overlap=st.booleans(),
+)
+def test_the_generalised_pseudo_inverse_is_that_written_index_by_index(found, seed, kind, self_overlap):
+    net = sa.DenseSequenceMemory(kind, degree=3, pseudo_inverse=True, self_overlap=self_overlap).fit(found)
+    pairs = oracle.transitions([x.tolist() for x in found])
+    inverse = oracle_rivals.overlap_inverse([x for x, _ in pairs])
+    assert np.allclose(net.inverse_, np.array(inverse, dtype=float), atol=1e-9)
+    for state in some_states(seed, 3, found[0].shape[1]):
+        fields = oracle_rivals.dense(pairs, state.tolist(), None, kind=kind, degree=3, self_overlap=self_overlap, inverse=inverse)
+        expect(net.step(state), fields, NEAR_TIE)
+
+
+@settings(max_examples=30)
+@given(
+    found=sequences(min_n=2),
+    seed=st.integers(0, 99),
+    kind=st.sampled_from(["polynomial", "exponential", "softmax"]),
+    lam=st.sampled_from([0, 0.5, 2.5]),
+    tau=st.integers(1, 3),
+    pseudo_inverse=st.booleans(),
+)
+def test_mixed_networks_are_those_written_index_by_index(found, seed, kind, lam, tau, pseudo_inverse):
+    net = sa.DenseSequenceMemory(kind, slow_weight=lam, slow_steps=tau, pseudo_inverse=pseudo_inverse).fit(found)
+    pairs = oracle.transitions([x.tolist() for x in found])
+    inverse = oracle_rivals.overlap_inverse(oracle_rivals.all_patterns(pairs)) if pseudo_inverse else None
+    cues = some_states(seed, 2, found[0].shape[1])
+    for cue, path in zip(cues, net.recall(cues, steps=4), strict=True):
+        states = [cue.tolist()] * (tau - 1) + path.tolist()
+        for t in range(tau, len(states)):
+            past = (np.array(states[t - tau : t]).sum(axis=0)).tolist()
+            mean = [oracle_rivals.Fraction(s, tau) for s in past]
+            fields = oracle_rivals.dense(pairs, states[t - 1], mean, kind=kind, lam=lam, inverse=inverse)
+            expect(np.array(states[t]), fields, NEAR_TIE)
+
+
+def test_degree_one_is_the_hebbian_network_without_self_connections():
+    hebbian = sa.VisibleNetwork(rule="hebbian").fit(X[:5])
+    np.fill_diagonal(hebbian.W_, 0)
+    states = some_states(0, 50, 60)
+    assert np.array_equal(sa.DenseSequenceMemory(degree=1).fit(X[:5]).step(states), hebbian.step(states))
+
+
+def test_degree_one_with_self_overlap_is_the_hebbian_network():
+    states = some_states(0, 50, 60)
+    hebbian = sa.VisibleNetwork(rule="hebbian").fit(X[:5])
+    assert np.array_equal(sa.DenseSequenceMemory(degree=1, self_overlap=True).fit(X[:5]).step(states), hebbian.step(states))
+
+
+def test_a_steep_softmax_answers_with_the_successor_of_the_nearest_pattern():
+    cues = sa.noise.flip(X[:-1], 15, rng=0)
+    nearest = sa.LookupMemory().fit(X).step(cues)
+    assert np.array_equal(sa.DenseSequenceMemory("softmax", beta=50, self_overlap=True).fit(X).step(cues), nearest)
+
+
+@pytest.mark.parametrize("parameters", [
+    {"interaction": "exponential"},
+    {"interaction": "exponential", "self_overlap": True},
+    {"interaction": "softmax", "beta": 1e6},
+    {"interaction": "softmax", "slow_weight": 2.5},
+    {"interaction": "exponential", "pseudo_inverse": True},
+    {"degree": 40},
+    {"degree": 40, "self_overlap": True},
+    {"degree": 40, "pseudo_inverse": True},
+    {"degree": 1000},
+])  # fmt: skip
+def test_large_correlated_patterns_neither_overflow_nor_vanish(parameters):
+    frames = sa.datasets.walker()[::8]  # 13 of 11264 units
+    net = sa.DenseSequenceMemory(**parameters).fit(frames)
+    cues = sa.noise.flip(frames[:3], 1000, rng=0)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        answers = net.step(cues)
+    # the nearest of the correlated frames outweighs all others, so its successor is called without an error
+    assert np.array_equal(answers, frames[1:4])
+
+
+def test_a_correlated_sequence_is_recalled_with_the_generalised_pseudo_inverse_where_it_fails_without():
+    Y = sa.datasets.random_periodic(20, 100, correlation=0.8, rng=1)
+    assert sa.DenseSequenceMemory(degree=2, pseudo_inverse=True).fit(Y).score(Y) == 1
+    assert sa.DenseSequenceMemory(degree=2).fit(Y).score(Y) < 1
+
+
+def test_a_mixed_network_holds_patterns_and_goes_through_the_sequence():
+    net = sa.DenseSequenceMemory("exponential", slow_weight=2.5, slow_steps=5).fit(X[:6])
+    path = net.recall(X[0], steps=60)
+    distinct = [path[0]] + [b for a, b in pairwise(path) if not np.array_equal(a, b)]
+    assert np.array_equal(distinct, X[:6])  # it stays where the sequence ends
+
+
+def test_several_sequences_in_one_network_are_all_recalled():
+    Y, lengths = sa.datasets.random_sequences(10, 15, 100, rng=0)
+    net = sa.DenseSequenceMemory(degree=3).fit(Y, lengths)
+    cues = sa.noise.flip(Y[::15], 10, rng=1)
+    paths = net.recall(cues, steps=14)
+    assert all(np.array_equal(path[1:], Y[15 * s + 1 : 15 * s + 15]) for s, path in enumerate(paths))
+
+
+def test_large_batches_are_the_same_as_single_cues(monkeypatch):
+    from seqattractor.networks import interactions
+
+    cues = some_states(0, 20, 60)
+    for parameters in ({}, {"pseudo_inverse": True}, {"interaction": "softmax", "slow_weight": 2.0}):
+        net = sa.DenseSequenceMemory(**parameters).fit(X)
+        whole = net.recall(cues, steps=3)
+        monkeypatch.setattr(interactions, "_ENTRIES", 200)  # blocks of a few neurons
+        assert np.array_equal(net.recall(cues, steps=3), whole)
+        assert all(np.array_equal(net.recall(cue, steps=3), path) for cue, path in zip(cues, whole, strict=True))
+
+
+@pytest.mark.parametrize("slow", [None, 2.5])
+def test_sequences_added_later_are_as_if_stored_at_once(slow):
+    Y = some_states(3, 8, 60)
+    both = sa.DenseSequenceMemory(slow_weight=slow, pseudo_inverse=True).fit([X, Y])
+    added = sa.DenseSequenceMemory(slow_weight=slow, pseudo_inverse=True).partial_fit(X).partial_fit(Y)
+    assert np.array_equal(added.patterns_, both.patterns_)
+    assert np.array_equal(added.successors_, both.successors_)
+    assert np.allclose(added.inverse_, both.inverse_)
+
+
+def test_it_is_saved_and_loaded(tmp_path):
+    net = sa.DenseSequenceMemory("softmax", beta=0.5, pseudo_inverse=True, slow_weight=2.0).fit(X)
+    net.save(tmp_path / "net.npz")
+    cue = sa.noise.flip(X[3], 6, rng=1)
+    assert np.array_equal(sa.load(tmp_path / "net.npz").recall(cue, steps=12), net.recall(cue, steps=12))
+
+
+@pytest.mark.parametrize(("parameters", "message"), [
+    ({"interaction": "cubic"}, "'polynomial', 'exponential', 'softmax'"),
+    ({"degree": 0}, "degree"),
+    ({"beta": 0.0}, "beta"),
+    ({"slow_steps": 0}, "slow_steps"),
+    ({"slow_weight": -1.0}, "slow_weight"),
+    ({"slow_weight": 1.0, "order": 2}, "order=1"),
+    ({"slow_weight": 1.0, "interaction": "softmax", "beta": 1e4}, "beta"),
+])  # fmt: skip
+def test_senseless_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        sa.DenseSequenceMemory(**parameters).fit(X)
+
+
+def test_one_neuron_has_no_overlap_without_itself():
+    with pytest.raises(ValueError, match="self_overlap=True"):
+        sa.DenseSequenceMemory().fit([[1], [-1]])
+    assert sa.DenseSequenceMemory(self_overlap=True, degree=1).fit([[1], [-1]]).step([1]).tolist() == [-1]
