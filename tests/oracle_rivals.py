@@ -169,18 +169,21 @@ def delta_rule(pairs, rate, epochs):
     """W += rate (x(t+1) - W f(x(t))) f(x(t))^T / |f(x(t))|^2, transition after transition, from zero."""
     n_in, n = len(pairs[0][0]), len(pairs[0][1])
     W = [[0.0] * n_in for _ in range(n)]
-    errors = []
+    errors = []  # of each epoch: wrong signs, and predictions too near zero to tell
     for _ in range(epochs):
-        wrong = 0
+        wrong = unclear = 0
         for x, y in pairs:
             f = [math.tanh(v) for v in x]
             norm = sum(v * v for v in f)
             for i in range(n):
                 predicted = sum(W[i][j] * f[j] for j in range(n_in))
-                wrong += sign(predicted) != y[i]
+                if abs(predicted) < 1e-9:
+                    unclear += 1
+                else:
+                    wrong += sign(predicted) != y[i]
                 for j in range(n_in):
                     W[i][j] += rate * (y[i] - predicted) * f[j] / norm
-        errors.append(wrong)
+        errors.append((wrong, unclear))
     return W, errors
 
 

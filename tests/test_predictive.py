@@ -14,13 +14,14 @@ from strategies import sequences
 X = sa.datasets.random_periodic(12, 40, rng=0)
 
 
+@settings(max_examples=40)
 @given(found=sequences(max_n=4), rate=st.sampled_from([0.1, 0.5, 1.0, 1.5]), epochs=st.integers(1, 4))
 def test_one_layer_is_the_delta_rule_written_transition_by_transition(found, rate, epochs):
     net = fit_quietly(sa.PredictiveCodingMemory(learning_rate=rate, max_epochs=epochs, tol=0.0), found)
     W, errors = oracle_rivals.delta_rule(oracle.transitions([x.tolist() for x in found]), rate, epochs)
     assert np.allclose(net.W_, W, rtol=0, atol=1e-9)
-    # a prediction of exactly 0 may be rounded to either side: in the first epoch all are 0 or clear
-    assert net.visible_errors_[0] == errors[0]
+    for counted, (wrong, unclear) in zip(net.visible_errors_, errors, strict=True):
+        assert wrong <= counted <= wrong + unclear
 
 
 @settings(max_examples=15)
