@@ -266,7 +266,7 @@ class VisibleNetwork(SequenceMemory):
         """Slow synapses and a context do not go together."""
         if self.rule == "slow-synapses" and self.order_ != 1:
             raise ValueError(
-                f"slow synapses hold each pattern for several steps, so a context of {self.order_} steps says nothing; use order=1."
+                f"slow synapses hold each pattern for several steps, so a context of {self.order_} says nothing; use order=1."
             )
 
     def _rule_of_transition(self) -> OnlineRule | None:
