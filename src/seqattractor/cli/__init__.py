@@ -17,6 +17,7 @@ _COMMANDS = {
     "learn": "Learn your own sequences: GIFs, folders of frames, videos, arrays, tables, music, spikes.",
     "recall": "Recall a learned sequence from a corrupted cue and write it as a GIF, a strip, MIDI, ...",
     "sweep": "Run grids of trials that survive interruptions: run, status, export, plot.",
+    "bench": "Measure how fast learning is, beside the plain loop in the same run.",
     "lab": "See a sequence memory learn and recall, in the browser.",
 }
 

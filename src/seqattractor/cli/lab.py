@@ -1,0 +1,102 @@
+"""`seqattractor lab`: start the lab and open it in the browser."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import threading
+import warnings
+import webbrowser
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    import uvicorn
+
+PORT = 8765
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; a wider one lets others in.")
+@click.option("--port", type=click.IntRange(0, 65535), help=f"Port; by default {PORT}, or a free one if that is taken.")
+@click.option("--allow-host", multiple=True, metavar="NAME", help="A name under which others may open the lab; can be repeated.")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Visitors that learn at the same time.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: int, no_browser: bool) -> None:
+    """See a sequence memory learn and recall, in the browser.
+
+    Opens a page on which you choose or draw a sequence, let a network learn it, spoil the cue and watch the recall. Everything
+    stays on your machine. Ctrl-C ends it.
+    """
+    try:
+        import uvicorn
+
+        from seqattractor.lab.app import LOOPBACK, create_app
+        from seqattractor.lab.limits import Limits
+    except ModuleNotFoundError as error:
+        raise click.ClickException(f"the lab needs {error.name}; install it with: pip install 'seqattractor[lab]'") from None
+    from sklearn.exceptions import ConvergenceWarning
+
+    listener = _listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    wide = not _is_loopback(host)
+    address = f"http://{'localhost' if wide and _is_any(host) else shown}:{listener.getsockname()[1]}/"
+    warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows which errors are left
+    app = create_app(Limits(workers=workers), hosts=[*LOOPBACK, host, *allow_host], any_address=wide)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
+    click.echo(f"The lab is open at {address}  (Ctrl-C ends it)")
+    if wide:
+        click.echo(
+            "Warning: everybody who can reach this machine can use the lab, without a password. Do this only in a network that "
+            "you trust.",
+            err=True,
+        )
+    if not no_browser:
+        threading.Thread(target=_open_when_ready, args=(server, address), daemon=True).start()
+    server.run(sockets=[listener])
+    click.echo("The lab is closed.")
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """Take the port, or any free one if none was asked for and ours is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for candidate in (PORT, 0) if port is None else (port,):
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, candidate))
+            listener.listen(128)
+        except OSError as error:
+            listener.close()
+            if port is None and candidate:
+                continue
+            where = f"{host}, port {candidate}" if candidate else host
+            raise click.ClickException(
+                f"the lab cannot listen on {where}: {error.strerror}; choose another with --port."
+            ) from None
+        return listener
+    raise AssertionError("one of the candidates was returned or refused")
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_any(host: str) -> bool:
+    """Whether the address stands for all of this machine's addresses."""
+    return host in ("0.0.0.0", "::")
+
+
+def _open_when_ready(server: uvicorn.Server, address: str) -> None:
+    """Open the page as soon as the server answers."""
+    waiting = threading.Event()
+    for _ in range(200):
+        if server.started:
+            webbrowser.open(address)
+            return
+        waiting.wait(0.05)

@@ -1,0 +1,291 @@
+"""What the page may ask for: each function answers one kind of request, with JSON or a file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from seqattractor import __version__
+from seqattractor.lab import downloads
+from seqattractor.lab.choices import offered, read_network
+from seqattractor.lab.fields import Fields, pack, parse
+from seqattractor.lab.jobs import Engine, Job, Pool
+from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.materials import CATALOGUE, Material, make_material
+from seqattractor.lab.python_code import python_code
+from seqattractor.lab.recall import Cue, Run, make_cue, read_cue, run, steps_for, truth_of
+from seqattractor.lab.uploads import read_upload, split_files
+from seqattractor.lab.visits import Visit, Visits
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.sequences import Patterns
+
+__all__ = ["Lab"]
+
+_LOOK = 0.05  # seconds between looks at a job that learns
+_KEEP_ALIVE = 15.0
+
+
+class Lab:
+    """The state of the server and the answers of its API."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.engine = Engine()
+        self.pool = Pool(limits)
+        self.visits = Visits(limits, self.pool.stop)
+        self._uploads = asyncio.Semaphore(2)
+
+    def routes(self) -> list[Route]:
+        """List the addresses of the API."""
+        posts: dict[str, Callable[[Request], Awaitable[Response]]] = {
+            "visit": self.open_visit,
+            "leave": self.leave,
+            "sequence": self.sequence,
+            "upload": self.upload,
+            "learn": self.learn,
+            "continue": self.go_on,
+            "stop": self.stop,
+            "recall": self.recall,
+            "code": self.code,
+            "download": self.download,
+        }
+        return [
+            Route("/api/catalogue", self.catalogue, methods=["GET"]),
+            Route("/api/progress", self.progress, methods=["GET"]),
+            *[Route(f"/api/{name}", answer, methods=["POST"]) for name, answer in posts.items()],
+        ]
+
+    # -- the page -------------------------------------------------------------------------------------------------
+
+    async def catalogue(self, request: Request) -> Response:
+        """What there is to choose from."""
+        limits = {name: getattr(self.limits, name) for name in ("units", "frames", "hidden", "epochs", "order", "upload")}
+        return JSONResponse({"version": __version__, "sequences": CATALOGUE, "networks": offered(), "limits": limits})
+
+    async def open_visit(self, request: Request) -> Response:
+        """Begin a visit."""
+        return JSONResponse({"visit": self.visits.open().name})
+
+    async def leave(self, request: Request) -> Response:
+        """End a visit: the page was closed."""
+        self.visits.close(request.headers.get("x-lab-visit", ""))
+        return JSONResponse({})
+
+    # -- sequences ------------------------------------------------------------------------------------------------
+
+    async def sequence(self, request: Request) -> Response:
+        """Make a sequence and show it."""
+        spec = await self._json(request)
+        material = await run_in_threadpool(make_material, spec, self.limits)
+        return JSONResponse(material.as_json())
+
+    async def upload(self, request: Request) -> Response:
+        """Read dropped files and show them as a sequence."""
+        self._visit(request)
+        body = await _body(request, self.limits.upload, "The files have more than {:g} MB together; drop smaller ones.")
+        async with self._uploads:  # pictures take memory while they are unpacked
+            material = await run_in_threadpool(lambda: read_upload(split_files(body), self.limits))
+        return JSONResponse(material.as_json())
+
+    # -- learning -------------------------------------------------------------------------------------------------
+
+    async def learn(self, request: Request) -> Response:
+        """Start to learn a sequence with one or two networks; a job that still runs is stopped."""
+        visit, spec = self._visit(request), await self._json(request)
+        spec.only("sequence", "networks")
+        chosen = [read_network(network, self.limits) for network in spec.objects("networks", 1, 2)]
+        material = await run_in_threadpool(make_material, spec.object("sequence"), self.limits)
+        for choice in chosen:
+            await run_in_threadpool(choice.check_size, material.X, material.lengths, self.limits)
+        job = Job(material, chosen, self.limits, self.engine)
+        with visit.lock:
+            if visit.job is not None:
+                self.pool.stop(visit.job)
+            self.pool.submit(job)
+            visit.job = job
+        return JSONResponse({"ahead": self.pool.ahead(job)})
+
+    async def go_on(self, request: Request) -> Response:
+        """Continue to learn from the weights as they are."""
+        visit, spec = self._visit(request), await self._json(request)
+        spec.only("epochs")
+        epochs = spec.whole("epochs", 500, 1, self.limits.epochs)
+        with visit.lock:
+            job = visit.the_job()
+            job.prepare_to_continue(epochs)
+            try:
+                self.pool.submit(job)
+            except Refusal:
+                job.state = "stopped"
+                raise
+        return JSONResponse({"ahead": self.pool.ahead(job)})
+
+    async def stop(self, request: Request) -> Response:
+        """Stop learning after the current epoch."""
+        job = self._visit(request).the_job()
+        self.pool.stop(job)
+        return JSONResponse(job.summary())
+
+    async def progress(self, request: Request) -> Response:
+        """Tell the errors of each epoch as they come, as server-sent events, until learning ends."""
+        job = self._visit(request).the_job()
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(self._events(job), media_type="text/event-stream", headers=headers)
+
+    async def _events(self, job: Job) -> AsyncIterator[str]:
+        """Go through what happens to a job."""
+        seen = [0 for _ in job.chosen]
+        ahead, quiet = -1, 0.0
+        while True:
+            running = job.running  # read first, so that nothing is missed after the end
+            news = job.progress(seen)
+            if news is not None:
+                yield _event(news)
+                quiet = 0.0
+            if not running:
+                break
+            now = self.pool.ahead(job) if job.state == "waiting" else 0
+            if now != ahead:
+                ahead = now
+                yield _event({"ahead": ahead})
+            quiet += _LOOK
+            if quiet > _KEEP_ALIVE:
+                yield ": still here\n\n"
+                quiet = 0.0
+            await asyncio.sleep(_LOOK)
+        yield _event({"end": job.summary()})
+
+    # -- recall ---------------------------------------------------------------------------------------------------
+
+    async def recall(self, request: Request) -> Response:
+        """Spoil the cue and recall from it with every network that has learned."""
+        visit, spec = self._visit(request), await self._json(request)
+        return JSONResponse(await run_in_threadpool(self._recall, visit, spec))
+
+    def _recall(self, visit: Visit, spec: Fields) -> dict[str, Any]:
+        """Answer `recall`: with a sequence in the request only its spoilt cue, else what the networks did."""
+        spec.only("cue", "sequence", "orders")
+        if spec.has("sequence"):
+            material = make_material(spec.object("sequence"), self.limits)
+            orders = spec.wholes("orders", 1, self.limits.order, 2)
+            rows = make_cue(material, read_cue(spec.object("cue"), material, self.limits), max(orders, default=1))
+            return {"cue": pack(rows[-1:])}
+        job, nets = self._learned(visit)
+        cue, rows, runs, truth = self._runs(job, nets, spec.object("cue"))
+        return {
+            "cue": pack(rows[-1:]),
+            "rows": len(truth),
+            "cue_rows": len(rows),
+            "truth": pack(truth),
+            "known": truth_of(job.material, cue.start, len(truth))[1],
+            "runs": [r.as_json() for r in runs],
+        }
+
+    def _learned(self, visit: Visit) -> tuple[Job, list[SequenceMemory]]:
+        """The job of a visit and its networks."""
+        job = visit.the_job()
+        nets = job.learned()
+        if not nets:
+            raise Refusal(409, "Learning was stopped before its first epoch; learn again.")
+        return job, nets
+
+    def _runs(self, job: Job, nets: list[SequenceMemory], spec: Fields) -> tuple[Cue, Patterns, list[Run], Patterns]:
+        """The cue, its patterns, the recalls and the truth."""
+        cue = read_cue(spec, job.material, self.limits)
+        order = max(net.order_ for net in nets)
+        rows = make_cue(job.material, cue, order)
+        steps = steps_for(job.material, cue.start, order, self.limits)
+        runs = [run(net, job.material, cue, rows, steps) for net in nets]
+        return cue, rows, runs, truth_of(job.material, cue.start, len(rows) + steps)[0]
+
+    # -- to take away ---------------------------------------------------------------------------------------------
+
+    async def code(self, request: Request) -> Response:
+        """The Python code that does the same."""
+        self._visit(request)
+        spec = await self._json(request)
+        spec.only("sequence", "networks", "cue")
+        return PlainTextResponse(await run_in_threadpool(self._code, spec))
+
+    def _code(self, spec: Fields) -> str:
+        """Write the code for settings, whether they have been learned or not."""
+        material = make_material(spec.object("sequence"), self.limits)
+        chosen = [read_network(network, self.limits) for network in spec.objects("networks", 1, 2)]
+        orders = [choice.settled_order(material.X, material.lengths) for choice in chosen]
+        cue = read_cue(spec.object("cue"), material, self.limits)
+        make_cue(material, cue, max(orders))
+        steps = steps_for(material, cue.start, max(orders), self.limits)
+        return python_code(material, chosen, orders, cue, steps)
+
+    async def download(self, request: Request) -> Response:
+        """A file to take away."""
+        visit, spec = self._visit(request), await self._json(request)
+        spec.only("what", "network", "cue", "sequence", "dark")
+        makers: dict[str, tuple[str, str, Callable[[], bytes]]] = {
+            "sequence": ("sequence.npz", "application/octet-stream", partial(self._sequence_file, spec)),
+            "model": ("model.npz", "application/octet-stream", partial(self._model_file, visit, spec)),
+            "gif": ("recall.gif", "image/gif", partial(self._gif_file, visit, spec)),
+            "figure": ("recall.png", "image/png", partial(self._figure_file, visit, spec)),
+        }
+        name, kind, make = makers[spec.choice("what", "", tuple(makers))]
+        content = await run_in_threadpool(make)
+        return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+    def _sequence_file(self, spec: Fields) -> bytes:
+        """The sequence of the request."""
+        material: Material = make_material(spec.object("sequence"), self.limits)
+        return downloads.sequence(material)
+
+    def _model_file(self, visit: Visit, spec: Fields) -> bytes:
+        """One of the networks."""
+        job, nets = self._learned(visit)
+        return downloads.model(nets[spec.whole("network", 0, 0, len(nets) - 1)], job.material)
+
+    def _gif_file(self, visit: Visit, spec: Fields) -> bytes:
+        """The recall of one of the networks."""
+        job, nets = self._learned(visit)
+        _, rows, runs, truth = self._runs(job, nets, spec.object("cue"))
+        return downloads.animation(runs[spec.whole("network", 0, 0, len(nets) - 1)], truth, job.material, len(rows))
+
+    def _figure_file(self, visit: Visit, spec: Fields) -> bytes:
+        """Learning and recall of all networks."""
+        job, nets = self._learned(visit)
+        _, _, runs, truth = self._runs(job, nets, spec.object("cue"))
+        return downloads.figure(job, runs, truth, dark=bool(spec.whole("dark", 0, 0, 1)))
+
+    # -- requests -------------------------------------------------------------------------------------------------
+
+    def _visit(self, request: Request) -> Visit:
+        """The visit that a request belongs to."""
+        return self.visits.get(request.headers.get("x-lab-visit", ""))
+
+    async def _json(self, request: Request) -> Fields:
+        """The JSON object in the body of a request."""
+        return parse(await _body(request, self.limits.body, "The request has more than {:g} MB."))
+
+
+async def _body(request: Request, most: int, sentence: str) -> bytes:
+    """Read the body of a request, up to a limit."""
+    parts, size = [], 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise Refusal(413, sentence.format(most / 1e6))
+            parts.append(part)
+    except ClientDisconnect:
+        raise Refusal(400, "The request was cut short.") from None
+    return b"".join(parts)
+
+
+def _event(data: dict[str, Any]) -> str:
+    """One server-sent event."""
+    return f"data: {json.dumps(data)}\n\n"

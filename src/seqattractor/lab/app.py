@@ -1,0 +1,127 @@
+"""The web application: the page, its API, and the threads behind it."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from seqattractor.lab.api import Lab
+from seqattractor.lab.guard import Guard
+from seqattractor.lab.limits import Limits, Refusal
+
+__all__ = ["LOOPBACK", "create_app", "page_files"]
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+def create_app(
+    limits: Limits | None = None, *, hosts: Iterable[str] = LOOPBACK, any_address: bool = False, warm_up: bool = True
+) -> Starlette:
+    """Make the application.
+
+    Parameters
+    ----------
+    limits : Limits, optional
+    hosts : iterable of str
+        Names under which the page may be opened.
+    any_address : bool
+        Whether any numeric address will do too.
+    warm_up : bool
+        Compile the learning engine in the background at the start.
+
+    Returns
+    -------
+    Starlette
+
+    Examples
+    --------
+    >>> app = create_app()
+    >>> sorted(route.path for route in app.routes)[:2]
+    ['/', '/api/catalogue']
+    """
+    lab = Lab(limits or Limits())
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        if warm_up:
+            threading.Thread(target=lab.engine.warm_up, name="lab-warm-up", daemon=True).start()
+        yield
+        lab.pool.close()
+
+    page = page_files()
+    app = Starlette(
+        routes=[
+            *lab.routes(),
+            *[Route("/" if name == "index.html" else f"/{name}", _serve(name, page[name]), methods=["GET"]) for name in page],
+        ],
+        middleware=[Middleware(Guard, hosts=[*hosts], any_address=any_address)],
+        exception_handlers={
+            Refusal: _refused,
+            HTTPException: _refused,
+            ValueError: _refused,
+            TypeError: _refused,
+            Exception: _failed,
+        },
+        lifespan=lifespan,
+    )
+    app.state.lab = lab
+    return app
+
+
+def page_files() -> dict[str, bytes]:
+    """Give the files of the page by name.
+
+    Examples
+    --------
+    >>> "index.html" in page_files()
+    True
+    """
+    folder = files("seqattractor.lab").joinpath("static")
+    return {f.name: f.read_bytes() for f in sorted(folder.iterdir(), key=lambda f: f.name) if f.name.split(".")[-1] in _TYPES}
+
+
+def _serve(name: str, content: bytes):  # type: ignore[no-untyped-def]
+    """An answer with one file of the page, which a browser keeps as long as it is the same."""
+    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    headers = {"etag": tag, "cache-control": "no-cache", "content-type": _TYPES[name.split(".")[-1]]}
+
+    async def answer(request: Request) -> Response:
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(content, headers=headers)
+
+    return answer
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """A request that cannot be served: a status and one sentence. The library's errors are about what the visitor sent."""
+    if isinstance(error, Refusal):
+        headers = {"retry-after": "5"} if error.status == 503 else None
+        return JSONResponse({"error": error.sentence}, error.status, headers)
+    if isinstance(error, HTTPException):
+        known = {404: "There is no such address in the lab.", 405: "This address does not take such requests."}
+        sentence = known.get(error.status_code, str(error.detail))
+        return JSONResponse({"error": sentence}, error.status_code, dict(error.headers or {}))
+    text = str(error)
+    return JSONResponse({"error": text[:1].upper() + text[1:]}, 400)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """Our own mistake; the server says so and goes on."""
+    return JSONResponse({"error": "The lab made a mistake; the terminal in which it runs says which."}, 500)

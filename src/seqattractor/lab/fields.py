@@ -1,0 +1,144 @@
+"""Reading what a browser sent: every value is checked for its type and range, and refused with one sentence."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.lab.limits import Refusal
+from seqattractor.sequences import Patterns
+
+__all__ = ["Fields", "pack", "parse", "unpack"]
+
+
+def parse(body: bytes) -> Fields:
+    """Read a JSON object."""
+    try:
+        data = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise Refusal(400, "The request is not valid JSON.") from None
+    return Fields(data, "request")
+
+
+def _refuse_constant(name: str) -> Any:
+    """NaN and Infinity are no JSON."""
+    raise ValueError(name)
+
+
+class Fields:
+    """A JSON object whose values are taken out one by one.
+
+    Examples
+    --------
+    >>> Fields({"flips": 3}, "cue").whole("flips", 0, 0, 10)
+    3
+    """
+
+    def __init__(self, data: Any, name: str) -> None:
+        if not isinstance(data, dict):
+            raise Refusal(400, f"The {name} must be a JSON object.")
+        self._data, self._name = data, name
+
+    def only(self, *names: str) -> None:
+        """Refuse fields that nobody would read: most likely they are misspelt."""
+        for name in self._data:
+            if name not in names:
+                raise Refusal(400, f"The {self._name} has no field {str(name)[:40]!r}; it has {', '.join(names)}.")
+
+    def whole(self, name: str, default: int, low: int, high: int) -> int:
+        """A whole number in a range."""
+        value = self._data.get(name, default)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Refusal(400, f"{name} must be a whole number, but it is {_short(value)}.")
+        if not low <= value <= high:
+            raise Refusal(400, f"{name} must lie between {low} and {high}, but it is {_short(value)}.")
+        return value
+
+    def number(self, name: str, default: float, low: float, high: float) -> float:
+        """A number in a range."""
+        value = self._data.get(name, default)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise Refusal(400, f"{name} must be a number, but it is {_short(value)}.")
+        if not low <= value <= high or not math.isfinite(value):
+            raise Refusal(400, f"{name} must lie between {low:g} and {high:g}, but it is {_short(value)}.")
+        return float(value)
+
+    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
+        """One of a few words."""
+        value = self._data.get(name, default)
+        if not isinstance(value, str) or value not in choices:
+            raise Refusal(400, f"{name} must be one of {', '.join(choices)}, but it is {_short(value)}.")
+        return value
+
+    def wholes(self, name: str, low: int, high: int, most: int) -> list[int]:
+        """A list of whole numbers in a range."""
+        value = self._data.get(name, [])
+        if not isinstance(value, list) or len(value) > most:
+            raise Refusal(400, f"{name} must be a list of at most {most} whole numbers.")
+        for item in value:
+            if isinstance(item, bool) or not isinstance(item, int) or not low <= item <= high:
+                raise Refusal(400, f"{name} must hold whole numbers from {low} to {high}, but it has {_short(item)}.")
+        return list(value)
+
+    def object(self, name: str) -> Fields:
+        """An object inside; empty where it is missing."""
+        return Fields(self._data.get(name, {}), name)
+
+    def objects(self, name: str, least: int, most: int) -> list[Fields]:
+        """A list of objects."""
+        value = self._data.get(name)
+        if not isinstance(value, list) or not least <= len(value) <= most:
+            raise Refusal(400, f"{name} must be a list of {least} to {most} objects.")
+        return [Fields(item, f"{name}[{k}]") for k, item in enumerate(value)]
+
+    def text(self, name: str, most: int) -> str:
+        """A text of bounded length."""
+        value = self._data.get(name, "")
+        if not isinstance(value, str) or len(value) > most:
+            raise Refusal(400, f"{name} must be a text of at most {most} characters.")
+        return value
+
+    def has(self, name: str) -> bool:
+        """Whether a field was sent with a value."""
+        return self._data.get(name) is not None
+
+
+def pack(X: NDArray[Any]) -> str:
+    """Patterns of +-1, whatever their shape, as bits in base64: a bit a unit, rows one after the other.
+
+    Examples
+    --------
+    >>> pack(np.array([[1, -1, 1]]))
+    'oA=='
+    """
+    return base64.b64encode(np.packbits(np.asarray(X).ravel() > 0).tobytes()).decode("ascii")
+
+
+def unpack(text: str, frames: int, units: int) -> Patterns:
+    """Undo `pack`: patterns of shape (frames, units)."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise Refusal(400, "The bits are not valid base64.") from None
+    count = frames * units
+    if len(data) != -(-count // 8):
+        raise Refusal(400, f"{frames} frames of {units} units need {-(-count // 8)} bytes of bits, but these are {len(data)}.")
+    bits = np.unpackbits(np.frombuffer(data, dtype=np.uint8), count=count)
+    return np.where(bits, 1, -1).astype(np.int8).reshape(frames, units)
+
+
+def _short(value: Any) -> str:
+    """A value for a sentence, not longer than a sentence."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        return "a very long number"
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,103 @@
+"""Who may talk to the lab: checks of Host and Origin on every request, and headers that keep the page to itself."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["Guard", "is_allowed_host"]
+
+_HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+
+
+def is_allowed_host(host: str, allowed: Iterable[str], *, any_address: bool) -> bool:
+    """Tell whether a Host header names this server.
+
+    A foreign web page can make its own name point to 127.0.0.1 and then read the lab (DNS rebinding), but it cannot change the
+    Host header, which still has its name.
+
+    Parameters
+    ----------
+    host : str
+        The header, with or without a port.
+    allowed : iterable of str
+        Names of this server.
+    any_address : bool
+        Allow any numeric address too: nobody can rebind a number.
+
+    Examples
+    --------
+    >>> is_allowed_host("localhost:8765", ["localhost"], any_address=False)
+    True
+    >>> is_allowed_host("evil.example:8765", ["localhost"], any_address=True)
+    False
+    """
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        if any(c in host for c in "/\\@?# "):
+            return False
+    except ValueError:
+        return False
+    if name in allowed:
+        return True
+    if not any_address:
+        return False
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """ASGI middleware that refuses foreign hosts and origins and adds security headers to every answer."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str], any_address: bool) -> None:
+        self._app, self._hosts, self._any_address = app, frozenset(hosts), any_address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check a request and pass it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *_HEADERS]
+            await send(message)
+
+        refusal = self._refusal(scope)
+        if refusal is None:
+            await self._app(scope, receive, send_with_headers)
+            return
+        body = json.dumps({"error": refusal}).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await send_with_headers({"type": "http.response.start", "status": 403, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    def _refusal(self, scope: Scope) -> str | None:
+        """A sentence if the request does not come from the lab's own page."""
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        host = headers.get(b"host", "")
+        if not is_allowed_host(host, self._hosts, any_address=self._any_address):
+            return "The lab answers only under its own address; open the address that it printed."
+        origin = headers.get(b"origin")
+        if origin is not None and origin != f"{scope['scheme']}://{host}":
+            return "Requests from other web sites are refused."
+        if headers.get(b"sec-fetch-site", "none") not in ("same-origin", "none"):
+            return "Requests from other web sites are refused."
+        return None

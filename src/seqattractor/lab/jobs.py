@@ -1,0 +1,237 @@
+"""Learning off the event loop: one job for each visitor, a bounded pool of threads and a bounded queue before it."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, Literal
+
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from seqattractor.lab.choices import Chosen
+from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.materials import Material
+from seqattractor.networks.base import SequenceMemory
+
+__all__ = ["Engine", "Job", "Pool", "is_learned"]
+
+State = Literal["waiting", "learning", "done", "stopped", "failed"]
+
+
+class Engine:
+    """Which engine learns: the compiled one as soon as it is compiled, and the plain loop, with the same result, until then."""
+
+    def __init__(self) -> None:
+        self._ready = threading.Event()
+
+    def warm_up(self) -> None:
+        """Compile what learning needs, or load it from numba's cache."""
+        from seqattractor.datasets import random_periodic
+        from seqattractor.networks.attractor import SequenceAttractor
+        from seqattractor.networks.sparse import SparseSequenceAttractor
+        from seqattractor.networks.visible import VisibleNetwork
+
+        X = random_periodic(6, 40, rng=0)
+        SequenceAttractor(20, engine="exact", random_state=0).fit(X)
+        VisibleNetwork(engine="exact", random_state=0).fit(X)
+        self._ready.set()
+        quiet_fit(SparseSequenceAttractor(20, max_epochs=2, random_state=0), X, None)
+
+    def name(self) -> str:
+        """The engine to use now."""
+        return "exact" if self._ready.is_set() else "reference"
+
+
+class Job:
+    """The networks of one visitor while they learn one material, one after the other.
+
+    The thread that learns appends to the lists of errors; others only read them, so no lock is needed.
+    """
+
+    def __init__(self, material: Material, chosen: list[Chosen], limits: Limits, engine: Engine) -> None:
+        self.material, self.chosen = material, chosen
+        self.networks: list[SequenceMemory] = []
+        self.scores: list[float | None] = [None for _ in chosen]
+        self.hidden: list[list[int]] = [[] for _ in chosen]
+        self.visible: list[list[int]] = [[] for _ in chosen]
+        self.state: State = "waiting"
+        self.note = ""
+        self._limits, self._engine = limits, engine
+        self._stop = threading.Event()
+        self._deadline = 0.0
+        self._more = 0
+
+    # -- the visitor's side ---------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether it learns or waits to learn."""
+        return self.state in ("waiting", "learning")
+
+    def stop(self) -> None:
+        """Ask it to stop after the current epoch."""
+        self._stop.set()
+
+    def prepare_to_continue(self, epochs: int) -> None:
+        """Make ready for another run from the weights as they are."""
+        if self.running:
+            raise Refusal(409, "The network is still learning; stop it first.")
+        if self.state == "failed" or not self.networks:
+            raise Refusal(409, "There is nothing to continue; learn first.")
+        self._stop.clear()
+        self._more = epochs
+        self.state, self.note = "waiting", ""
+
+    def learned(self) -> list[SequenceMemory]:
+        """Give the networks that are ready to recall."""
+        if self.running:
+            raise Refusal(409, "The network is still learning; wait for it or stop it.")
+        if self.state == "failed":
+            raise Refusal(409, self.note)
+        return [net for net in self.networks if is_learned(net)]
+
+    def progress(self, seen: list[int]) -> dict[str, Any] | None:
+        """Tell what is new since `seen` epochs of each network, and move `seen` on; None where nothing is."""
+        news = []
+        for k, before in enumerate(seen):
+            now = len(self.visible[k])  # appended last, so the hidden errors are there too
+            if now > before:
+                news.append(
+                    {"network": k, "from": before, "hidden": self.hidden[k][before:now], "visible": self.visible[k][before:now]}
+                )
+                seen[k] = now
+        return {"epochs": news} if news else None
+
+    def summary(self) -> dict[str, Any]:
+        """Tell how it stands."""
+        nets = [
+            {
+                "epochs": len(self.visible[k]),
+                "converged": bool(getattr(net, "converged_", True)) if is_learned(net) else None,
+                "right": self.scores[k],
+            }
+            for k, net in enumerate(self.networks)
+        ]
+        return {"state": self.state, "note": self.note, "networks": nets}
+
+    # -- the thread's side ----------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Learn until done, stopped or out of time; never raises."""
+        self.state = "learning"
+        self._deadline = time.monotonic() + self._limits.seconds
+        try:
+            if not self.networks:
+                engine = self._engine.name()
+                self.networks = [c.make(engine=engine, on_conflict="raise") for c in self.chosen]
+            for k, net in enumerate(self.networks):
+                if self._ended():
+                    break
+                self._learn(k, net)
+                self.scores[k] = net.score(self.material.X, self.material.lengths)
+            self.state = "stopped" if self._ended() else "done"
+        except (ValueError, TypeError) as error:  # the library's own sentences
+            self.note, self.state = str(error)[:1].upper() + str(error)[1:], "failed"
+        except MemoryError:
+            self.note, self.state = "There is not enough memory for this network; make it smaller.", "failed"
+        except Exception as error:  # a visitor's job must never take a worker with it
+            self.note, self.state = f"Learning failed unexpectedly ({type(error).__name__}).", "failed"
+
+    def _learn(self, k: int, net: SequenceMemory) -> None:
+        """Learn from scratch, or go on from where the network stands."""
+
+        def note_epoch(epoch: int, hidden: int, visible: int) -> bool:
+            self.hidden[k].append(int(hidden))
+            self.visible[k].append(int(visible))
+            return self._ended()
+
+        X, lengths = self.material.X, self.material.lengths
+        if not is_learned(net):
+            takes_callback = "callback" in inspect.signature(net.fit).parameters
+            quiet_fit(net, X, lengths, **({"callback": note_epoch} if takes_callback else {}))
+            return
+        for _ in range(self._more):
+            if getattr(net, "converged_", True) or self._ended():
+                return
+            net.partial_fit(X, lengths)
+            hidden = getattr(net, "hidden_errors_", [0])[-1]
+            note_epoch(0, int(hidden), int(net.visible_errors_[-1]))
+
+    def _ended(self) -> bool:
+        """Whether the visitor or the clock says stop."""
+        if time.monotonic() > self._deadline and not self.note:
+            self.note = f"The lab stops learning after {self._limits.seconds:g} s; continue, or use the library for more."
+        return self._stop.is_set() or bool(self.note)
+
+
+class Pool:
+    """A few threads that learn, and the jobs that wait for them in order."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._threads = ThreadPoolExecutor(limits.workers, thread_name_prefix="lab")
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._waiting: deque[Job] = deque()
+        self._running: list[Job] = []
+
+    def submit(self, job: Job) -> None:
+        """Put a job into the queue, or refuse it if the queue is full."""
+        with self._lock:
+            if len(self._waiting) >= self._limits.waiting:
+                raise Refusal(503, "The lab is busy: please wait a moment, then press the button again.")
+            self._waiting.append(job)
+        self._threads.submit(self._run_next)
+
+    def ahead(self, job: Job) -> int:
+        """How many jobs are before this one in the queue."""
+        with self._lock:
+            return self._waiting.index(job) if job in self._waiting else 0
+
+    def stop(self, job: Job) -> None:
+        """Stop a job, wherever it is."""
+        job.stop()
+        with self._lock:
+            if job in self._waiting:
+                self._waiting.remove(job)
+                job.state = "stopped"
+
+    def close(self) -> None:
+        """Stop everything and end the threads."""
+        with self._lock:
+            jobs = [*self._waiting, *self._running]
+        for job in jobs:
+            self.stop(job)
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _run_next(self) -> None:
+        """Run the job that has waited longest; stopped ones have left the queue already."""
+        with self._lock:
+            if not self._waiting:
+                return
+            job = self._waiting.popleft()
+            self._running.append(job)
+        try:
+            job.run()
+        finally:
+            with self._lock:
+                self._running.remove(job)
+
+
+def is_learned(net: SequenceMemory) -> bool:
+    """Whether a network can recall."""
+    try:
+        check_is_fitted(net, "n_features_in_")
+    except NotFittedError:
+        return False
+    return any(hasattr(net, name) for name in ("V_", "W_", "patterns_"))
+
+
+def quiet_fit(net: SequenceMemory, X: Any, lengths: Any, **more: Any) -> None:
+    """Fit; that errors are left is shown on the page, so the warning, which comes after all is done, may be an error here."""
+    with suppress(ConvergenceWarning):
+        net.fit(X, lengths, **more)

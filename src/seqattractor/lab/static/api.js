@@ -1,0 +1,83 @@
+// Talking to the server: JSON requests, files and the stream of progress. Each open page is a visit of its own.
+
+let visit = null;
+
+/** An answer that is not what was asked for, with the server's sentence. */
+export class LabError extends Error {
+  constructor(status, sentence) {
+    super(sentence);
+    this.status = status;
+  }
+}
+
+async function request(path, options = {}) {
+  let answer;
+  try {
+    answer = await fetch(`api/${path}`, { ...options, headers: { ...options.headers, ...(visit ? { "x-lab-visit": visit } : {}) } });
+  } catch {
+    throw new LabError(0, "The lab does not answer. Is it still running in the terminal?");
+  }
+  if (answer.ok) return answer;
+  let sentence = `The lab answered with an error (${answer.status}).`;
+  try {
+    sentence = (await answer.json()).error ?? sentence;
+  } catch { /* keep the plain sentence */ }
+  throw new LabError(answer.status, sentence);
+}
+
+async function openVisit() {
+  visit = (await (await request("visit", { method: "POST" })).json()).visit;
+}
+
+/** Send a request that belongs to this visit; a visit that the server has forgotten is opened again. */
+async function inVisit(path, options) {
+  if (!visit) await openVisit();
+  try {
+    return await request(path, options);
+  } catch (error) {
+    if (error.status !== 410) throw error;
+    visit = null;
+    await openVisit();
+    return request(path, options);
+  }
+}
+
+const asJson = (body) => ({ method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+
+export const catalogue = async () => (await request("catalogue")).json();
+export const post = async (path, body) => (await inVisit(path, asJson(body))).json();
+export const text = async (path, body) => (await inVisit(path, asJson(body))).text();
+
+/** Ask for a file and give it to the visitor. */
+export async function download(body) {
+  const answer = await inVisit("download", asJson(body));
+  const name = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "")?.[1] ?? "file";
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/** Send files: a line with their names and sizes, then their bytes. */
+export async function upload(files) {
+  const head = JSON.stringify({ files: files.map((f) => ({ name: f.name, size: f.size })) });
+  return (await inVisit("upload", { method: "POST", body: new Blob([head, "\n", ...files]) })).json();
+}
+
+/** Go through the events of learning until it ends. */
+export async function* progress() {
+  const reader = (await inVisit("progress", {})).body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const events = (rest + value).split("\n\n");
+    rest = events.pop();
+    for (const event of events) if (event.startsWith("data: ")) yield JSON.parse(event.slice(6));
+  }
+}
+
+addEventListener("pagehide", (event) => {
+  if (visit && !event.persisted) fetch("api/leave", { method: "POST", keepalive: true, headers: { "x-lab-visit": visit } });
+});

@@ -1,0 +1,110 @@
+// Drawing patterns: one as a frame, or all steps side by side. Wrong units have a colour of their own.
+
+/** The colours of the page, light or dark. */
+export function palette() {
+  const style = getComputedStyle(document.documentElement);
+  return (name) => style.getPropertyValue(`--${name}`).trim();
+}
+
+/** Give a canvas as many pixels as the screen has for it, and a context in CSS pixels. */
+export function prepare(canvas, width, height) {
+  const ratio = Math.min(window.devicePixelRatio || 1, 3);
+  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+function rgb(color) {
+  const hex = color.replace("#", "");
+  return [0, 2, 4].map((k) => parseInt(hex.slice(k, k + 2), 16));
+}
+
+/** Paint cells of 0 and 1, with wrong ones marked, as an image of one pixel a cell. */
+function image(columns, rows, cell) {
+  const color = palette();
+  const colors = [rgb(color("paper")), rgb(color("figure")), rgb(color("missing")), rgb(color("wrong")), null];
+  const picture = new ImageData(columns, rows);
+  for (let i = 0; i < columns * rows; i++) {
+    const shade = colors[cell(i % columns, Math.floor(i / columns))];
+    if (shade) picture.data.set([...shade, 255], 4 * i);
+  }
+  const source = new OffscreenCanvas(columns, rows);
+  source.getContext("2d").putImageData(picture, 0, 0);
+  return source;
+}
+
+const EMPTY = 4;
+const shadeOf = (bit, right) => (right === undefined || right === bit ? bit : 2 + bit);
+
+/**
+ * Draw one pattern in rows and columns.
+ * @param view {bits, at, units, shape, truth, truthAt, cursor}; `at` is the place of the first unit in `bits`
+ */
+export function drawFrame(canvas, width, height, view) {
+  const [rows, columns] = view.shape;
+  const context = prepare(canvas, width, height);
+  context.imageSmoothingEnabled = false;
+  const shade = (x, y) => {
+    const unit = y * columns + x;
+    if (unit >= view.units || !view.bits) return EMPTY;
+    return shadeOf(view.bits[view.at + unit], view.truth ? view.truth[view.truthAt + unit] : undefined);
+  };
+  context.drawImage(image(columns, rows, shade), 0, 0, width, height);
+  const cell = width / columns;
+  if (cell >= 7) { // lines between large cells
+    context.strokeStyle = palette()("card");
+    context.lineWidth = Math.min(1.5, cell / 8);
+    context.beginPath();
+    for (let x = 1; x < columns; x++) { context.moveTo(x * cell, 0); context.lineTo(x * cell, height); }
+    for (let y = 1; y < rows; y++) { context.moveTo(0, (y * height) / rows); context.lineTo(width, (y * height) / rows); }
+    context.stroke();
+  }
+  if (view.cursor !== undefined && view.cursor !== null) {
+    context.strokeStyle = palette()("accent");
+    context.lineWidth = Math.max(2, cell / 6);
+    context.strokeRect((view.cursor % columns) * cell, Math.floor(view.cursor / columns) * (height / rows), cell, height / rows);
+  }
+}
+
+/** Draw all steps: time to the right, units upwards; steps after `now` are faint. */
+export function drawRaster(canvas, width, height, view) {
+  const context = prepare(canvas, width, height);
+  context.imageSmoothingEnabled = false;
+  const { bits, truth, units, steps, now, known } = view;
+  const shade = (t, y) => {
+    const place = t * units + (units - 1 - y);
+    return shadeOf(bits[place], truth && t < known ? truth[place] : undefined);
+  };
+  const source = image(steps, units, shade);
+  context.globalAlpha = 0.3;
+  context.drawImage(source, 0, 0, width, height);
+  context.globalAlpha = 1;
+  const shown = ((now + 1) * width) / steps;
+  context.drawImage(source, 0, 0, now + 1, units, 0, 0, shown, height);
+  context.fillStyle = palette()("accent");
+  context.fillRect(Math.min(shown, width - 2), 0, 2, height);
+}
+
+/** Draw a tile's picture: the middle frame of pictures, or the first steps of units. */
+export function drawThumbnail(canvas, sequence, bits) {
+  const size = 44;
+  const { units, shape } = sequence;
+  if (sequence.kind === "pictures") {
+    const scale = size / Math.max(...shape);
+    const [height, width] = shape.map((side) => side * scale);
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    drawFrame(canvas, width, height, { bits, at: Math.floor(sequence.frames / 5) * units, units, shape });
+    return;
+  }
+  const steps = Math.min(sequence.frames, 16);
+  const rows = Math.min(units, 30);
+  const context = prepare(canvas, size, size);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(image(steps, rows, (t, y) => bits[t * units + (rows - 1 - y)]), 0, 0, size, size);
+}

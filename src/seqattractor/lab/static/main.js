@@ -1,0 +1,570 @@
+// The lab: holds the settings, asks the server, and brings the parts of the page together.
+
+import * as api from "./api.js";
+import { unpack } from "./bits.js";
+import { drawFrame, drawThumbnail } from "./canvas.js";
+import { drawErrors, stepAt } from "./charts.js";
+import { choice, slider } from "./controls.js";
+import { Drawing } from "./drawing.js";
+import { decode, encode } from "./link.js";
+import { buildNetwork, defaults } from "./networks.js";
+import { paintable } from "./paint.js";
+import { Player } from "./player.js";
+import { playStep, setSound } from "./sound.js";
+import { previewScene, recallScene, Stage } from "./stage.js";
+
+const $ = (id) => document.getElementById(id);
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** All that a link restores. Flips, cover and noise are in percent. */
+let settings = {
+  source: "walker",
+  sequence: { name: "walker" },
+  networks: [{ ...defaults }, { ...defaults, name: "visible" }],
+  compare: false,
+  cue: { start: 0, flips: 20, occlusion: 0, noise: 0, seed: 1, painted: [] },
+  raster: false,
+};
+let catalogue = null;
+let material = null; // the sequence as the server made it, bits unpacked
+let cueBits = null;
+let curves = [];
+let learnedKey = null; // the settings that the networks on the server have learned
+let running = false;
+let ticket = 0; // answers to older questions are dropped
+let previewTicket = 0;
+const stage = new Stage();
+
+const player = new Player((now) => {
+  stage.draw(now);
+  $("step").value = stage.scene?.preview ? `frame ${now + 1} of ${player.steps}` : `step ${now} of ${player.steps - 1}`;
+  const run = stage.scene?.runs[0];
+  if (material?.pitches && player.timer && $("sound").getAttribute("aria-pressed") === "true") {
+    const bits = stage.scene.preview ? stage.scene.truth : run.bits;
+    playStep(material.pitches, bits, now * material.units, now ? (now - 1) * material.units : null, 1 / Number($("speed").value));
+  }
+});
+
+// -- messages -----------------------------------------------------------------------------------------------------
+
+function complain(sentence) {
+  $("alert").querySelector("span").textContent = sentence;
+  $("alert").hidden = !sentence;
+  if (sentence) $("alert").scrollIntoView({ block: "nearest" });
+}
+
+/** Run something that may fail with a sentence for the visitor. */
+async function attempt(action) {
+  try {
+    return await action();
+  } catch (error) {
+    complain(error instanceof api.LabError ? error.message : `Something went wrong on the page: ${error.message}`);
+    if (!(error instanceof api.LabError)) console.error(error);
+    return null;
+  }
+}
+
+// -- settings as the server takes them -----------------------------------------------------------------------------
+
+const networksInUse = () => (settings.compare ? settings.networks : settings.networks.slice(0, 1));
+const units = (percent) => Math.round(((material?.units ?? 0) * percent) / 100);
+const cueSpec = () => ({
+  start: settings.cue.start, seed: settings.cue.seed, painted: settings.cue.painted,
+  flips: units(settings.cue.flips), noise: units(settings.cue.noise), occlusion: settings.cue.occlusion / 100,
+});
+const learnSpec = () => ({ sequence: settings.sequence, networks: networksInUse() });
+const key = () => JSON.stringify(learnSpec());
+const isLearned = () => learnedKey !== null && learnedKey === key();
+
+/** Keep the address in step with the settings, so that reloading and copying it restore them. */
+function remember() {
+  const hash = encode(settings);
+  if (hash) history.replaceState(null, "", hash);
+  if ($("code-box").open) showCode();
+}
+
+// -- sequence ------------------------------------------------------------------------------------------------------
+
+const entryOf = (name) => catalogue.sequences.find((s) => s.name === name);
+
+function buildTiles() {
+  const own = [{ name: "draw", label: "Draw", hint: "Draw the frames yourself." }, { name: "file", label: "Your file", hint: "" }];
+  const tiles = [...catalogue.sequences, ...own].map((entry) => {
+    const tile = document.createElement("button");
+    tile.type = "button";
+    tile.className = "tile";
+    tile.setAttribute("role", "radio");
+    tile.dataset.source = entry.name;
+    tile.title = entry.hint;
+    const picture = document.createElement("canvas");
+    picture.width = picture.height = 44;
+    tile.append(picture, entry.label);
+    tile.onclick = () => chooseSource(entry.name);
+    return tile;
+  });
+  $("tiles").replaceChildren(...tiles);
+  $("tiles").onkeydown = (event) => {
+    const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const next = tiles[(tiles.indexOf(document.activeElement) + move + tiles.length) % tiles.length];
+    next.focus();
+    next.click();
+  };
+  drawIcon(tiles.at(-2).firstChild, "✎");
+  drawIcon(tiles.at(-1).firstChild, "⤓");
+}
+
+function drawIcon(canvas, sign) {
+  const context = canvas.getContext("2d");
+  context.font = "24px system-ui, sans-serif";
+  context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--soft");
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.clearRect(0, 0, 44, 44);
+  context.fillText(sign, 22, 23);
+}
+
+/** Draw the pictures on the tiles, one after the other, when the page has nothing else to do. */
+async function drawTiles() {
+  for (const entry of catalogue.sequences) {
+    const tile = document.querySelector(`[data-source=${entry.name}] canvas`);
+    const sequence = await api.post("sequence", { name: entry.name });
+    drawThumbnail(tile, sequence, unpack(sequence.bits, sequence.frames * sequence.units));
+  }
+}
+
+function markTile() {
+  for (const tile of $("tiles").children) {
+    const chosen = tile.dataset.source === settings.source;
+    tile.setAttribute("aria-checked", String(chosen));
+    tile.tabIndex = chosen ? 0 : -1;
+  }
+  $("drawing").hidden = settings.source !== "draw";
+  $("upload").hidden = settings.source !== "file";
+  $("sequence-hint").textContent = { draw: "Draw the frames yourself; › adds one.", file: "" }[settings.source] ?? sentence(entryOf(settings.source).hint);
+}
+
+const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1) + ".";
+
+function chooseSource(name) {
+  settings.source = name;
+  complain("");
+  const entry = entryOf(name);
+  if (entry) {
+    settings.sequence = { name };
+    for (const network of settings.networks) Object.assign(network, { epochs: 500, eta: 0.001, order: 1 }, pick(entry.suggest, ["hidden", "eta", "epochs"]));
+    settings.cue = { ...settings.cue, start: 0, painted: [], occlusion: 0, noise: 0, flips: entry.suggest.flips };
+    buildNetworks();
+  }
+  markTile();
+  buildOptions();
+  if (name === "draw") drawing.tell();
+  else if (entry) changedSequence();
+}
+
+const pick = (object, names) => Object.fromEntries(names.filter((n) => n in object).map((n) => [n, object[n]]));
+
+function buildOptions() {
+  const entry = entryOf(settings.source);
+  const fields = (entry?.options ?? []).map((option) => {
+    const value = settings.sequence[option.name] ?? option.default;
+    const change = (next) => { settings.sequence = { ...settings.sequence, [option.name]: next }; changedSequence(); };
+    if (option.choices) return choice({ label: option.label, choices: option.choices, value, change });
+    return slider({ label: option.label, low: option.low, high: option.high, value, change });
+  });
+  $("sequence-options").replaceChildren(...fields);
+}
+
+/** The sequence is another one: what was painted and learned does not fit it any more. */
+const changedSequence = debounced(async () => {
+  settings.cue.painted = [];
+  settings.cue.start = 0;
+  await loadSequence();
+}, 150);
+
+async function loadSequence() {
+  const mine = ++ticket;
+  const answer = await attempt(() => api.post("sequence", settings.sequence));
+  if (!answer || mine !== ticket) return;
+  complain("");
+  material = { ...answer, bits: unpack(answer.bits, answer.frames * answer.units) };
+  settings.cue.start = Math.min(settings.cue.start, answer.frames - 2);
+  $("sound").hidden = !material.pitches;
+  settings.raster = material.kind !== "pictures";
+  buildCueFields();
+  await refresh({ play: true });
+}
+
+const drawing = new Drawing((sequence) => {
+  settings.sequence = sequence;
+  changedSequence();
+});
+
+async function takeFiles(files) {
+  if (!files.length) return;
+  const total = files.reduce((sum, file) => sum + file.size, 0);
+  if (total > catalogue.limits.upload) {
+    complain(`The files have ${(total / 1e6).toFixed(1)} MB; the lab takes up to ${catalogue.limits.upload / 1e6} MB.`);
+    return;
+  }
+  $("upload-name").textContent = "Reading …";
+  const answer = await attempt(() => api.upload(files));
+  $("upload-name").textContent = answer ? `${files.length > 1 ? `${files.length} pictures` : files[0].name}: ${answer.frames} frames of ${answer.units} units` : "";
+  if (!answer) return;
+  settings.source = "file";
+  settings.sequence = { name: "frames", ...pick(answer, ["shape", "units", "lengths", "kind", "bits"]) };
+  markTile();
+  buildOptions();
+  changedSequence();
+}
+
+// -- network -------------------------------------------------------------------------------------------------------
+
+function buildNetworks() {
+  $("compare").checked = settings.compare;
+  $("network-1").hidden = !settings.compare;
+  settings.networks.forEach((network, k) => buildNetwork($(`network-${k}`), k, network, catalogue, settings.compare, changedNetwork));
+}
+
+function changedNetwork() {
+  refresh({});
+}
+
+// -- cue -----------------------------------------------------------------------------------------------------------
+
+function buildCueFields() {
+  const percent = (value) => `${value} % (${units(value)})`;
+  const set = (name) => (value) => { settings.cue[name] = value; refreshSoon(); };
+  const last = material.frames - 2;
+  $("cue-fields").replaceChildren(
+    slider({ label: "Random flips", low: 0, high: 50, value: settings.cue.flips, say: percent, change: set("flips") }),
+    slider({ label: "Covered", low: 0, high: 90, step: 5, value: settings.cue.occlusion, say: (v) => `${v} %`, change: set("occlusion") }),
+    slider({ label: "Noise in each step", low: 0, high: 30, value: settings.cue.noise, say: percent, change: set("noise") }),
+    slider({ label: "Start at frame", low: 1, high: Math.max(1, last + 1), value: settings.cue.start + 1, change: (v) => { settings.cue.start = v - 1; settings.cue.painted = []; refreshSoon(); } }),
+  );
+}
+
+const cuePainter = paintable(
+  $("cue-canvas"),
+  () => ({ rows: material?.shape[0] ?? 1, columns: material?.shape[1] ?? 1, units: material?.units ?? 0 }),
+  (unit) => {
+    if (!cueBits) return;
+    const painted = new Set(settings.cue.painted);
+    if (!painted.delete(unit)) painted.add(unit);
+    settings.cue.painted = [...painted].sort((a, b) => a - b);
+    cueBits[unit] ^= 1;
+    drawCue();
+    refreshSoon();
+  },
+  () => drawCue(),
+);
+
+function drawCue() {
+  const canvas = $("cue-canvas");
+  if (!material || !cueBits || !canvas.clientWidth) return;
+  const [rows, columns] = material.shape;
+  const width = canvas.clientWidth;
+  const height = Math.min(240, (width * rows) / columns);
+  canvas.style.height = `${height}px`;
+  const order = Math.max(...networksInUse().map((n) => n.order || 1));
+  const place = Math.min(settings.cue.start + order - 1, material.frames - 1) * material.units;
+  const view = { bits: cueBits, at: 0, units: material.units, shape: material.shape, truth: material.bits, truthAt: place, cursor: cuePainter.cursor };
+  drawFrame(canvas, width, height, view);
+}
+
+// -- recall --------------------------------------------------------------------------------------------------------
+
+const refreshSoon = debounced(() => refresh({}), 120);
+
+/** Bring cue and stage up to date: recall if the networks have learned this, else show what they will get. */
+async function refresh({ play = false }) {
+  if (!material || running) { remember(); return; }
+  remember();
+  const mine = ++ticket;
+  const learned = isLearned();
+  const orders = networksInUse().map((n) => n.order || 1);
+  const question = learned ? { cue: cueSpec() } : { cue: cueSpec(), sequence: settings.sequence, orders };
+  const answer = await attempt(() => api.post("recall", question));
+  if (!answer || mine !== ticket) return;
+  complain("");
+  cueBits = unpack(answer.cue, material.units);
+  drawCue();
+  const before = stage.scene;
+  stage.load(learned ? recallScene(material, answer) : previewScene(material, cueBits, settings.cue.start + Math.max(...orders) - 1), settings.raster);
+  showVerdicts(learned ? answer.runs : null);
+  player.looping = !learned;
+  player.load(stage.scene.steps, { keep: !play && before?.preview === stage.scene.preview });
+  if (play && !calm.matches) player.play();
+  $("go").textContent = learned ? "Learn again" : "Learn and recall";
+  for (const button of document.querySelectorAll("[data-download]")) {
+    button.disabled = !learned && button.dataset.download !== "sequence";
+  }
+  $("legend-b").hidden = stage.scene.runs.length < 2;
+  if (!learned) $("continue").hidden = true;
+  markView();
+}
+
+function showVerdicts(runs) {
+  if (!runs) {
+    const words = document.createElement("p");
+    words.className = "verdict none";
+    words.textContent = learnedKey ? "The settings have changed: learn again to see the recall." : "The network will get the spoilt cue and must find the sequence.";
+    $("verdicts").replaceChildren(words);
+    return;
+  }
+  $("verdicts").replaceChildren(...runs.map((run, k) => {
+    const words = document.createElement("p");
+    words.className = `verdict ${run.good ? "good" : "bad"}`;
+    words.append(`${runs.length > 1 ? `${"AB"[k]}: ` : ""}${run.verdict}`);
+    const notes = [];
+    if (run.tau !== null) notes.push(`The whole sequence x(1) … x(T) follows from step τ = ${run.tau} on.`);
+    if (run.certificate) notes.push(run.certificate);
+    if (notes.length) {
+      const small = document.createElement("small");
+      small.textContent = notes.join(" ");
+      words.append(small);
+    }
+    return words;
+  }));
+}
+
+function markView() {
+  const raster = settings.raster && !stage.scene?.preview;
+  $("view-frames").setAttribute("aria-pressed", String(!raster));
+  $("view-raster").setAttribute("aria-pressed", String(raster));
+  $("view-raster").disabled = Boolean(stage.scene?.preview);
+}
+
+function setView(raster) {
+  settings.raster = raster;
+  if (stage.scene) {
+    stage.load(stage.scene, raster);
+    player.go(player.now);
+  }
+  markView();
+  remember();
+}
+
+// -- learning ------------------------------------------------------------------------------------------------------
+
+async function learn() {
+  if (running || !material) return;
+  complain("");
+  const wanted = key();
+  curves = networksInUse().map(() => ({ hidden: [], visible: [] }));
+  await follow(() => api.post("learn", learnSpec()), wanted);
+}
+
+async function goOn() {
+  if (running) return;
+  complain("");
+  await follow(() => api.post("continue", { epochs: Math.max(...networksInUse().map((n) => n.epochs)) }), learnedKey);
+}
+
+/** Start learning and follow it to its end. */
+async function follow(start, wanted) {
+  setRunning(true);
+  $("status").textContent = "Learning …";
+  let end = null;
+  await attempt(async () => {
+    await start();
+    for await (const event of api.progress()) {
+      if (event.epochs) addEpochs(event.epochs);
+      if (event.ahead > 0) $("status").textContent = `Please wait: ${event.ahead} other ${event.ahead === 1 ? "visitor is" : "visitors are"} before you.`;
+      if (event.end) end = event.end;
+    }
+  });
+  setRunning(false);
+  if (end === null) {
+    $("status").textContent = "";
+    return;
+  }
+  if (end.state === "failed") {
+    $("status").textContent = "";
+    learnedKey = null;
+    complain(end.note);
+    await refresh({});
+    return;
+  }
+  $("status").textContent = summary(end);
+  const learned = end.networks.some((n) => n.right !== null);
+  learnedKey = learned ? wanted : null;
+  $("continue").hidden = !learned || end.networks.every((n) => n.converged);
+  await refresh({ play: true });
+}
+
+function addEpochs(news) {
+  for (const { network, from, hidden, visible } of news) {
+    curves[network].hidden.splice(from, Infinity, ...hidden);
+    curves[network].visible.splice(from, Infinity, ...visible);
+    const left = hidden.at(-1) + visible.at(-1);
+    const name = settings.compare ? ` network ${"AB"[network]}` : "";
+    $("status").textContent = `Learning${name}: epoch ${curves[network].visible.length}, ${left.toLocaleString("en")} errors`;
+  }
+  drawCurves();
+}
+
+function drawCurves() {
+  drawErrors($("errors"), curves);
+  const parts = [];
+  curves.forEach((curve, k) => {
+    if (!curve.visible.length) return;
+    const name = curves.length > 1 ? ` ${"AB"[k]}` : "";
+    parts.push([`line-${k ? "b" : "a"}`, `visible errors${name}`]);
+    if (curve.hidden.some((v) => v > 0)) parts.push([`line-${k ? "b2" : "a2"}`, `hidden errors${name}`]);
+  });
+  $("errors-legend").replaceChildren(...parts.flatMap(([color, words]) => {
+    const dot = document.createElement("i");
+    dot.className = `dot ${color}`;
+    return [dot, words];
+  }));
+  $("learning-note").textContent = parts.length ? "updates in each epoch" : "the errors of each epoch will appear here";
+}
+
+function summary(end) {
+  const parts = end.networks.map((n, k) => {
+    const name = end.networks.length > 1 ? `${"AB"[k]}: ` : "";
+    if (n.right === null) return `${name}not learned yet.`;
+    const steps = `${Math.floor(n.right * 100)} % of the steps are right`;
+    if (n.epochs === 0) return `${name}stored at once; ${steps}.`;
+    const epochs = `${n.epochs} epoch${n.epochs === 1 ? "" : "s"}`;
+    if (n.converged) return `${name}learned without errors in ${epochs}.`;
+    return `${name}${epochs}, ${end.state === "stopped" ? "stopped" : "some errors left"}; ${steps}.`;
+  });
+  return sentenceCase([...parts, end.note].filter(Boolean).join(" "));
+}
+
+const sentenceCase = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
+function setRunning(now) {
+  running = now;
+  $("go").hidden = now;
+  $("stop").hidden = !now;
+  if (now) $("continue").hidden = true;
+}
+
+// -- to take away --------------------------------------------------------------------------------------------------
+
+async function showCode() {
+  const code = await attempt(() => api.text("code", { ...learnSpec(), cue: cueSpec() }));
+  if (code !== null) $("code").textContent = code;
+}
+
+async function copy(words, note) {
+  try {
+    await navigator.clipboard.writeText(words);
+    $("share-note").textContent = note;
+  } catch {
+    $("share-note").textContent = words;
+  }
+}
+
+async function copyLink() {
+  const hash = encode(settings);
+  if (hash === null) {
+    $("share-note").textContent = "This sequence is too large for a link; send the sequence as a file instead.";
+    return;
+  }
+  await copy(location.origin + location.pathname + hash, "The link is copied; it restores all settings.");
+}
+
+// -- the page ------------------------------------------------------------------------------------------------------
+
+function debounced(action, pause) {
+  let timer = null;
+  return (...args) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => action(...args), pause);
+  };
+}
+
+function redraw() {
+  if (stage.scene) {
+    stage.measure();
+    stage.draw(player.now);
+  }
+  drawCue();
+  drawing.draw();
+  drawCurves();
+}
+
+function connect() {
+  $("go").onclick = learn;
+  $("stop").onclick = () => attempt(() => api.post("stop", {}));
+  $("continue").onclick = goOn;
+  $("compare").onchange = () => { settings.compare = $("compare").checked; buildNetworks(); changedNetwork(); };
+  $("cue-again").onclick = () => { settings.cue.seed = (settings.cue.seed + 1) % 10000; refresh({ play: true }); };
+  $("cue-unpaint").onclick = () => { settings.cue.painted = []; refresh({}); };
+  $("view-frames").onclick = () => setView(false);
+  $("view-raster").onclick = () => setView(true);
+  $("alert").querySelector("button").onclick = () => complain("");
+  $("share-link").onclick = copyLink;
+  $("copy-code").onclick = () => copy($("code").textContent, "The code is copied.");
+  $("code-box").ontoggle = () => { if ($("code-box").open) showCode(); };
+  for (const button of document.querySelectorAll("[data-download]")) {
+    button.onclick = () => attempt(() => api.download({
+      what: button.dataset.download, network: 0, cue: cueSpec(), sequence: settings.sequence,
+      dark: Number(matchMedia("(prefers-color-scheme: dark)").matches),
+    }));
+  }
+  $("sound").onclick = () => {
+    const on = $("sound").getAttribute("aria-pressed") !== "true";
+    $("sound").setAttribute("aria-pressed", String(on));
+    $("sound").textContent = on ? "Sound on" : "Sound off";
+    setSound(on);
+  };
+  const overlap = $("overlap");
+  const scrub = (event) => { player.pause(); player.go(stepAt(overlap, event.clientX, player.steps)); };
+  overlap.onpointerdown = (event) => { overlap.setPointerCapture(event.pointerId); scrub(event); };
+  overlap.onpointermove = (event) => { if (event.buttons) scrub(event); };
+  $("file").onchange = () => takeFiles([...$("file").files]);
+  document.ondragover = (event) => { event.preventDefault(); document.body.classList.add("dragging"); };
+  document.ondragleave = () => document.body.classList.remove("dragging");
+  document.ondrop = (event) => {
+    event.preventDefault();
+    document.body.classList.remove("dragging");
+    takeFiles([...event.dataTransfer.files]);
+  };
+  addEventListener("resize", debounced(redraw, 60));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  addEventListener("hashchange", () => location.reload());
+}
+
+/** Take the settings of a link over what is the default. */
+function restore() {
+  let given = null;
+  try {
+    given = decode(location.hash);
+  } catch {
+    complain("The link is damaged, so the lab starts as usual.");
+  }
+  if (!given) return;
+  settings = {
+    ...settings, ...given,
+    networks: settings.networks.map((network, k) => ({ ...network, ...given.networks[k] })),
+    cue: { ...settings.cue, ...given.cue },
+  };
+  if (!entryOf(settings.source) && !["draw", "file"].includes(settings.source)) settings.source = "walker";
+  if (settings.source === "draw" && !drawing.restore(settings.sequence)) settings.source = "file";
+}
+
+async function start() {
+  connect();
+  catalogue = await attempt(api.catalogue);
+  if (!catalogue) return;
+  $("version").textContent = `seqattractor ${catalogue.version}`;
+  restore();
+  const { raster } = settings;
+  buildTiles();
+  markTile();
+  buildOptions();
+  buildNetworks();
+  drawCurves();
+  drawing.draw();
+  await loadSequence();
+  if (location.hash) setView(raster);
+  await attempt(drawTiles);
+}
+
+start();

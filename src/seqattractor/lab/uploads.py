@@ -1,0 +1,146 @@
+"""Files that a visitor drops on the page: bounded, checked before they are unpacked, and read by the library's own loaders."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from seqattractor.lab.fields import Fields
+from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.materials import Material, grid
+
+__all__ = ["read_upload", "split_files"]
+
+_PICTURES = (".gif", ".png", ".apng", ".webp", ".jpg", ".jpeg", ".bmp", ".pgm", ".pbm", ".ppm")
+_ARRAYS = (".npy", ".npz")
+_SIDE = 64
+MAX_FILES = 400
+
+
+def split_files(body: bytes) -> list[tuple[str, bytes]]:
+    r"""Take the body of an upload apart: a line of JSON with names and sizes, then the files one after the other.
+
+    Examples
+    --------
+    >>> split_files(b'{"files": [{"name": "a.gif", "size": 3}]}\nGIF')
+    [('a.gif', b'GIF')]
+    """
+    line, _, content = body.partition(b"\n")
+    try:
+        head = Fields(json.loads(line), "upload")
+    except (ValueError, RecursionError):
+        raise Refusal(400, "The upload does not start with a line of JSON.") from None
+    files, at = [], 0
+    for entry in head.objects("files", 1, MAX_FILES):
+        size = entry.whole("size", 0, 1, len(body))
+        files.append((entry.text("name", 300), content[at : at + size]))
+        at += size
+    if at != len(content):
+        raise Refusal(400, f"The upload announces {at} bytes, but has {len(content)}.")
+    return files
+
+
+def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
+    """Make a sequence of dropped files: one GIF or array, or several pictures sorted by name.
+
+    Parameters
+    ----------
+    files : list of (name, content)
+        Of a name only the ending counts, and it must be a known one; nothing is ever written or read under a visitor's name.
+    limits : Limits
+
+    Returns
+    -------
+    Material
+    """
+    from seqattractor.datasets import load
+
+    suffixes = [_suffix(name) for name, _ in files]
+    several = len(files) > 1
+    if several and not all(s in _PICTURES for s in suffixes):
+        raise Refusal(400, "Drop one file at a time, or several pictures that are the frames of one sequence.")
+    shown = files[0][0] if not several else "the pictures"
+    with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:
+        ranks = _ranks([name for name, _ in files])
+        for rank, suffix, (name, content) in zip(ranks, suffixes, files, strict=True):
+            path = Path(folder, f"{rank:04d}{suffix}")
+            path.write_bytes(content)
+            _check_before_unpacking(path, name, limits)
+        target = Path(folder) if several else path
+        options = {"frames": (0, limits.frames + 1), **({"size": _SIDE} if suffixes[0] in _PICTURES else {})}
+        try:
+            data = load(target, **options)
+        except (ValueError, TypeError, MemoryError) as error:
+            raise Refusal(400, _without_path(error, target, shown)) from None
+    T, N = data.X.shape
+    limits.check_sequence(T, N)
+    pictures = len(data.frame_shape) == 2
+    shape = (int(data.frame_shape[0]), int(data.frame_shape[1])) if pictures else grid(N)
+    X = _dark_ground(data.X) if suffixes[0] in _PICTURES else data.X
+    return Material(X, data.lengths, shape, "", "pictures" if pictures else "units")
+
+
+def _suffix(name: str) -> str:
+    """The ending of a name, if it is a known one."""
+    found = re.search(r"\.[A-Za-z]{2,5}$", name)
+    suffix = found.group().lower() if found else ""
+    if suffix not in (*_PICTURES, *_ARRAYS):
+        raise Refusal(400, "The lab reads pictures (GIF, PNG, JPEG, WebP, BMP) and arrays (npy, npz); this is neither.")
+    return suffix
+
+
+def _ranks(names: list[str]) -> list[int]:
+    """The place of each name in natural order, in which frame2 comes before frame10."""
+    from seqattractor.datasets.pictures import natural_key
+
+    order = sorted(range(len(names)), key=lambda k: natural_key(names[k]))
+    return [order.index(k) for k in range(len(names))]
+
+
+def _check_before_unpacking(path: Path, name: str, limits: Limits) -> None:
+    """Refuse what would become too large when it is unpacked."""
+    if path.suffix == ".npz":
+        try:
+            with zipfile.ZipFile(path) as archive:
+                unpacked = sum(member.file_size for member in archive.infolist())
+        except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
+            raise Refusal(400, f"{_shown(name)} is not an npz file, or it is cut short.") from None
+        if unpacked > limits.unpacked:
+            most = limits.unpacked / 1e6
+            raise Refusal(413, f"{_shown(name)} unpacks to {unpacked / 1e6:.0f} MB; the lab takes up to {most:.0f} MB.")
+    elif path.suffix in _PICTURES:
+        from PIL import Image
+
+        try:
+            with Image.open(path) as picture:
+                width, height = picture.size
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+            raise Refusal(413, f"{_shown(name)} promises far too many pixels; shrink it.") from None
+        except (OSError, ValueError, SyntaxError):
+            raise Refusal(400, f"{_shown(name)} cannot be read as a picture: it is damaged, or its name does not fit.") from None
+        if width * height > limits.pixels:
+            most = limits.pixels / 1e6
+            raise Refusal(413, f"{_shown(name)} has {width} × {height} pixels; shrink it to at most {most:g} million.")
+
+
+def _dark_ground(X: np.ndarray[tuple[int, ...], np.dtype[np.int8]]) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
+    """Make the figure +1: whichever of ink and ground is rarer."""
+    return -X if X.mean(dtype=np.float64) > 0 else X
+
+
+def _shown(name: str) -> str:
+    """A visitor's file name for a sentence: its last part, shortened."""
+    plain = re.sub(r"[^\w .()\-]", "", re.split(r"[/\\]", name)[-1])
+    return plain if 0 < len(plain) <= 60 else plain[-57:] or "The file"
+
+
+def _without_path(error: BaseException, target: Path, name: str) -> str:
+    """The loader's sentence with the visitor's name of the file in place of the server's."""
+    text = str(error) or "It takes too much memory."
+    text = text.replace(str(target), _shown(name)).replace(str(target.parent), "")
+    return text[:1].upper() + text[1:]
