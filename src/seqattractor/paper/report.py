@@ -101,9 +101,10 @@ def _picture(one: Finished) -> str:
     """The figure, drawn for light and for dark pages."""
     light, dark = _embedded(one.png, "png"), _embedded(dark_png(one.target, one.result), "png")
     width = int.from_bytes(one.png[16:20]) * 100 // DPI  # of the PNG; an inch of the figure is 100 pixels of the page
+    box = "wide scrolls" if width > 700 else "wide"  # small figures shrink with the page, large ones would be illegible
     words = escape(f"{one.target.title}: {one.target.about}")
     return (
-        f'<div class="wide" tabindex="0"><picture><source srcset="{dark}" media="(prefers-color-scheme: dark)">'
+        f'<div class="{box}" tabindex="0"><picture><source srcset="{dark}" media="(prefers-color-scheme: dark)">'
         f'<img class="figure" style="width: {width}px" src="{light}" alt="{words}"></picture></div>'
     )
 
@@ -116,9 +117,9 @@ def _table(table: Table) -> str:
         for row in table.rows
     )
     dense = ' class="dense"' if len(table.columns) > 10 else ""
-    caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
-    inside = f"<table{dense}>{caption}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
-    return f'<div class="wide" tabindex="0">{inside}</div>'
+    caption = f'<p class="caption">{escape(table.caption)}</p>\n' if table.caption else ""
+    inside = f"<table{dense}><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+    return f'{caption}<div class="wide" tabindex="0">{inside}</div>'
 
 
 def _animation(animation: Animation) -> str:

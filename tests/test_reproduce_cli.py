@@ -1,0 +1,109 @@
+"""`seqattractor reproduce`."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+from click.testing import CliRunner
+
+from seqattractor.cli.reproduce import command
+
+RUN = ["fig4", "theorems", "--trials", "2", "--jobs", "1"]
+VOID = {"meta", "img", "source", "link", "br", "hr"}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    out = tmp_path_factory.mktemp("results")
+    outcome = CliRunner().invoke(command, [*RUN, "--out", str(out)], catch_exceptions=False)
+    return out, outcome
+
+
+def test_it_says_what_was_found_and_where_the_report_is(results):
+    out, outcome = results
+    assert outcome.exit_code == 0
+    assert "Theorems 1 to 4: All four theorems held in all 8 random instances." in outcome.output
+    assert str(out / "report.html") in outcome.output
+
+
+def test_every_target_has_its_four_files(results):
+    out, _ = results
+    for name in ("fig4", "theorems"):
+        assert json.loads((out / f"{name}.json").read_text())["settings"]["seed"] == 0
+        rows = list(csv.DictReader((out / f"{name}.csv").read_text().splitlines()))
+        assert len(rows) == {"fig4": 2, "theorems": 4}[name]
+        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (out / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    assert sorted(path.name for path in out.iterdir() if path.name.startswith(".")) == [".cache"]
+
+
+class Page(HTMLParser):
+    """What a page refers to, and whether its tags are closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.sources, self.links, self.ids, self.open = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.sources += [attributes[key] for key in ("src", "srcset") if key in attributes]
+        self.links += [attributes["href"]] if "href" in attributes else []
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        if tag == "img":
+            assert attributes["alt"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_report_needs_nothing_but_itself(results):
+    out, _ = results
+    text = (out / "report.html").read_text()
+    page = Page()
+    page.feed(text)
+    assert page.open == []
+    assert page.sources
+    assert all(source.startswith("data:image/") for source in page.sources)
+    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    assert "fig4" in page.ids
+    assert not re.search(r"https?://|@import|url\(", text)
+
+
+def test_the_report_says_settings_seed_machine_and_time(results):
+    out, _ = results
+    text = (out / "report.html").read_text()
+    for word in ("eta = 0.001", "kappa = 1.0", "<dt>Seed</dt><dd>0</dd>", "<dt>Machine</dt>", "<dt>Time</dt>", "agrees"):
+        assert word in text
+
+
+def test_the_same_seed_gives_the_same_json_byte_for_byte(results, tmp_path):
+    out, _ = results
+    again = CliRunner().invoke(command, [*RUN, "--out", str(tmp_path), "--json"], catch_exceptions=False)
+    assert json.loads(again.stdout)["targets"]["theorems"]["agrees"] is True
+    for name in ("fig4.json", "theorems.json"):
+        assert (tmp_path / name).read_bytes() == (out / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fig2"], "no target 'fig2'"),
+        (["fig4", "--trials", "0"], "--trials"),
+        (["fig4", "--seed", "-1"], "--seed"),
+        (["fig6", "--gait-dir", "nowhere"], "there is no folder nowhere"),
+        (["fig7", "--mnist-file", "nothing.npy"], "there is no file nothing.npy"),
+    ],
+)
+def test_a_bad_wish_is_one_sentence_and_exit_code_2(arguments, words, tmp_path):
+    run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", *arguments, "--jobs", "1"]
+    outcome = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 2
+    assert words in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    assert not list(tmp_path.rglob("*.json"))
