@@ -25,7 +25,7 @@ def choose(wish, k, winners):
 def learn(pairs, drive, U, V, theta, average, s, steps, rng):
     """All epochs; `s` holds the settings by name, `steps` a (hidden, visible) step for each epoch. Changes its lists."""
     M, N = len(U), len(V)
-    z_of, wrong_of, kept = [[0] * M for _ in pairs], [0] * len(pairs), [False] * len(pairs)
+    z_of, wrong_of, kept = [[0] * M for _ in pairs], [0.0] * len(pairs), [False] * len(pairs)
     errors = []
     for epoch, (hidden_step, visible_step) in enumerate(steps):
         mu_sum = nu_sum = 0
@@ -40,11 +40,10 @@ def learn(pairs, drive, U, V, theta, average, s, steps, rng):
                     average[i] += 2.0**-5 * above[i]
                 if not kept[t]:
                     z_of[t] = choose(wish, s["n_winners"], s["winners"])
-            bad = s["homeostasis_epochs"] <= epoch < s["redraw_epochs"] and wrong_of[t] > s["redraw_tolerance"] * N
-            if bad and rng.random() < 1 / 8:
+            if s["homeostasis_epochs"] <= epoch < s["redraw_epochs"] and wrong_of[t] > s["redraw_tolerance"] * N:
                 wish = [(drive[t][i] - theta[i]) + s["redraw"] * rng.standard_normal() for i in range(M)]
                 z_of[t] = choose(wish, s["n_winners"], s["winners"])
-                kept[t] = True
+                kept[t], wrong_of[t] = True, 0.0
             z = z_of[t]
             if epoch < s["homeostasis_epochs"]:
                 for i in range(M):
@@ -69,6 +68,6 @@ def learn(pairs, drive, U, V, theta, average, s, steps, rng):
                     nu_sum += 1
                     for i in range(M):
                         V[j][i] += visible_step * x_next[j] * y[i]
-            wrong_of[t] = wrong
+            wrong_of[t] += (wrong - wrong_of[t]) / 16
         errors.append((mu_sum, nu_sum))
     return errors

@@ -75,7 +75,7 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
             theta.copy(),
             np.zeros(M),
             np.zeros((n, M), dtype=np.int8),
-            np.zeros(n, dtype=np.int64),
+            np.zeros(n),
             np.zeros(n, bool),
         )
         errors, _ = learn_sparse(
@@ -197,7 +197,7 @@ def test_a_sequence_can_be_added_to_a_trained_network():
     A, B = sa.datasets.random_periodic(40, 60, rng=0), sa.datasets.random_periodic(40, 60, rng=1)
     net = sa.SparseSequenceAttractor(300, random_state=0, max_epochs=100).fit(A)
     assert net.score(B) < 0.1
-    for _ in range(60):
+    for _ in range(120):
         net.partial_fit([A, B])
     assert net.score([A, B]) == 1.0
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from seqattractor.learning.sparse_rule import AVERAGING, REDRAW_CHANCE, SparseSettings
+from seqattractor.learning.sparse_rule import AVERAGING, WRONG_AVERAGING, SparseSettings
 
 __all__ = ["epoch_on_fields", "epoch_on_weights", "settings_as_vectors"]
 
@@ -55,7 +55,7 @@ def epoch_on_weights(
         _fields(U, negative, bias, h)
         _choose_targets(drive[t], theta, average, h, Z[t], wish, kept[t], whole, real)
         if _redrawn(drive[t], theta, Z[t], wish, wrong[t], targets.shape[1], whole, real, rng):
-            kept[t] = True
+            kept[t], wrong[t] = True, 0.0
         _rise_with_use(theta, Z[t], whole, real)
         n_active = 0
         for i in range(len(h)):
@@ -68,7 +68,8 @@ def epoch_on_weights(
             if h[i] + change * length >= 0:  # eq. (7)
                 active[n_active] = i
                 n_active += 1
-        errors, wrong[t] = _learn_visible(targets[t], Vt, active[:n_active], g, whole)
+        errors, missed = _learn_visible(targets[t], Vt, active[:n_active], g, whole)
+        wrong[t] += WRONG_AVERAGING * (missed - wrong[t])
         visible_errors += errors
     return hidden_errors, visible_errors
 
@@ -91,7 +92,7 @@ def epoch_on_fields(
             h[i] = fields[i, t]
         _choose_targets(drive[t], theta, average, h, Z[t], wish, kept[t], whole, real)
         if _redrawn(drive[t], theta, Z[t], wish, wrong[t], targets.shape[1], whole, real, rng):
-            kept[t] = True
+            kept[t], wrong[t] = True, 0.0
         _rise_with_use(theta, Z[t], whole, real)
         n_active = 0
         for i in range(n_hidden):
@@ -104,7 +105,8 @@ def epoch_on_fields(
             if fields[i, t] >= 0:  # eq. (7)
                 active[n_active] = i
                 n_active += 1
-        errors, wrong[t] = _learn_visible(targets[t], Vt, active[:n_active], g, whole)
+        errors, missed = _learn_visible(targets[t], Vt, active[:n_active], g, whole)
+        wrong[t] += WRONG_AVERAGING * (missed - wrong[t])
         visible_errors += errors
     return hidden_errors, visible_errors
 
@@ -151,11 +153,9 @@ def _choose_targets(drive: Any, theta: Any, average: Any, h: Any, z: Any, wish: 
 
 
 @njit(cache=True, nogil=True)
-def _redrawn(drive: Any, theta: Any, z: Any, wish: Any, wrong: int, n_visible: int, whole: Any, real: Any, rng: Any) -> bool:
-    """Choose z by chance if too many visible neurons were wrong the last time; says whether it did."""
+def _redrawn(drive: Any, theta: Any, z: Any, wish: Any, wrong: float, n_visible: int, whole: Any, real: Any, rng: Any) -> bool:
+    """Choose z by chance if on average too many visible neurons were wrong; says whether it did."""
     if not whole[_HOMEOSTASIS_EPOCHS] <= whole[_EPOCH] < whole[_REDRAW_EPOCHS] or wrong <= real[_REDRAW_TOLERANCE] * n_visible:
-        return False
-    if rng.random() >= REDRAW_CHANCE:
         return False
     for i in range(len(theta)):
         wish[i] = (drive[i] - theta[i]) + real[_REDRAW] * rng.standard_normal()

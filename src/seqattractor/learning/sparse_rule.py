@@ -31,8 +31,8 @@ Floats = NDArray[np.float64]
 
 AVERAGING = 2.0**-5
 """How fast the average of a hidden neuron's field follows its field."""
-REDRAW_CHANCE = 2.0**-3
-"""Chance of a redraw at a presentation of a badly decoded transition; it leaves some epochs to learn the last ones."""
+WRONG_AVERAGING = 2.0**-4
+"""How fast the average number of wrong visible neurons follows it; targets that were redrawn have this long to prove good."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class SparseSettings:
     redraw: float
     """How large the random part of wishes is when targets are redrawn."""
     redraw_tolerance: float
-    """Above which fraction of wrong visible neurons they are redrawn."""
+    """Above which average fraction of wrong visible neurons they are redrawn."""
     redraw_epochs: int
     """Redraws happen from the end of homeostasis to this epoch."""
     target_epochs: int
@@ -85,8 +85,8 @@ class SparseState:
     """Running average of the fields, as multiples of the margin, shape (M,)."""
     targets: NDArray[np.int8]
     """z of every transition as last chosen, 0 or 1, shape (n, M)."""
-    wrong: NDArray[np.int64]
-    """How many visible neurons were wrong at the last presentation of each transition, shape (n,)."""
+    wrong: Floats
+    """How many visible neurons were wrong at each transition, averaged over its last presentations, shape (n,)."""
     kept: NDArray[np.bool_]
     """Which transitions keep their targets because these were redrawn, shape (n,)."""
 
@@ -134,10 +134,9 @@ def learn_transition(
         state.average += AVERAGING * above
         if not state.kept[t]:
             state.targets[t] = choose_targets((drive - theta) + s.feedback * above, s)  # in place of eq. (4)
-    bad = s.homeostasis_epochs <= epoch < s.redraw_epochs and state.wrong[t] > s.redraw_tolerance * len(x_next)
-    if bad and rng.random() < REDRAW_CHANCE:
+    if s.homeostasis_epochs <= epoch < s.redraw_epochs and state.wrong[t] > s.redraw_tolerance * len(x_next):
         state.targets[t] = choose_targets((drive - theta) + s.redraw * rng.standard_normal(len(theta)), s)
-        state.kept[t] = True
+        state.kept[t], state.wrong[t] = True, 0.0
     z = state.targets[t].astype(np.int64)
     if epoch < s.homeostasis_epochs:
         strength = s.homeostasis * (1.0 - epoch / s.homeostasis_epochs)
@@ -153,7 +152,8 @@ def learn_transition(
     nu = x_next * g <= s.visible_margin  # eq. (8)
     V += np.outer(visible_step * nu * x_next, y)  # eq. (9)
 
-    state.wrong[t] = np.sum(np.where(g >= 0, 1, -1) != x_next)
+    wrong = int(np.sum(np.where(g >= 0, 1, -1) != x_next))
+    state.wrong[t] += WRONG_AVERAGING * (wrong - state.wrong[t])
     return int(mu.sum()), int(nu.sum())
 
 

@@ -202,7 +202,7 @@ class SparseSequenceAttractor(SequenceMemory):
     def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
         """Present the transitions of `X` once and learn from each, on top of what the network knows.
 
-        Learning steps are an eighth of the first ones; targets are chosen anew, where the neurons that already answer to a
+        Learning steps are an eighth of the first ones if rates decay, else the same; targets are chosen anew, where the neurons that already answer to a
         pattern have the advantage. What is "auto" is settled by the first call.
 
         Parameters
@@ -228,7 +228,7 @@ class SparseSequenceAttractor(SequenceMemory):
         inputs, targets = self._transitions(X, lengths, continuing=not first)
         if first:
             self._start(inputs, targets)
-        self._learn(inputs, targets, np.array([1 / 8]), self._settings(frozen_targets=False), None)
+        self._learn(inputs, targets, np.array([1 / 8 if self.decay_ else 1.0]), self._settings(frozen_targets=False), None)
         return self
 
     def hidden(self, states: ArrayLike) -> Patterns:
@@ -303,7 +303,7 @@ class SparseSequenceAttractor(SequenceMemory):
             theta=self.theta_,
             average=self.average_field_,
             targets=np.zeros((len(inputs), self.n_hidden), dtype=np.int8),
-            wrong=np.zeros(len(inputs), dtype=np.int64),
+            wrong=np.zeros(len(inputs)),
             kept=np.zeros(len(inputs), dtype=np.bool_),
         )
         errors, self.converged_ = learn_sparse(

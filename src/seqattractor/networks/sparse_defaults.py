@@ -29,7 +29,9 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns) -> dict[str, 
         Values by the name of the option.
     """
     n_in = inputs.shape[1]
-    noise = default_noise(inputs, net.n_hidden) if net.noise == "auto" else min(int(net.noise), n_in)
+    noise = default_noise(inputs, net.n_hidden) if net.noise == "auto" else int(net.noise)
+    if noise > n_in:
+        raise ValueError(f"noise must be at most {n_in}, the number of input units, but it is {noise}.")
     convergent = noise == 0
     values = {
         "n_winners": min(max(3, math.ceil(net.n_hidden / 200)), net.n_hidden),
@@ -39,8 +41,8 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns) -> dict[str, 
         "eta_hidden": 0.2 / n_in,
         "eta_visible": 0.25 if convergent else 3.0,
         "decay": not convergent,
-        "redraw_tolerance": 0.3 * typical_distance(targets) / targets.shape[1],
-        "feedback": 0.0 if convergent else 3.0,
+        "redraw_tolerance": 0.6 * typical_distance(targets) / targets.shape[1],
+        "feedback": 0.0 if convergent else 3.0 * min(max((len(inputs) / net.n_hidden - 0.4) / 0.4, 0.0), 1.0),
     }
     for name in values:
         given = getattr(net, name)
@@ -68,7 +70,7 @@ def default_noise(inputs: Patterns, n_hidden: int) -> int:
     """
     n, n_in = inputs.shape
     load = n / n_hidden
-    room = min(0.4 * n_in, 0.2 * n_in / (load if load > 1 else math.sqrt(load)), typical_distance(inputs))
+    room = min(0.4 * n_in, 0.2 * n_in / load ** (1.25 if load > 1 else 0.5), typical_distance(inputs))
     return round(room) if room >= n_in / 10 else 0
 
 
