@@ -10,10 +10,10 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
+from seqattractor import __version__
 from seqattractor.experiments.executors import Executor, died, do_trial
 from seqattractor.experiments.grid import Trial
 from seqattractor.experiments.store import Finished
-from seqattractor.experiments.version import code_version
 
 __all__ = ["connect", "on_dask"]
 
@@ -89,14 +89,19 @@ def _check_workers(client: Any, address: str) -> None:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
         raise ValueError(f"no Dask worker came to {address} in {_PATIENCE} s; start one with `dask worker {address}`.") from None
-    here = code_version()
+    here = __version__  # edits of the same version show in the version that every trial records
     try:
-        versions = client.run(code_version)
+        versions = client.run(_version)
     except ImportError as error:
         raise ValueError(f"seqattractor is not installed on the Dask workers ({error}); install {here} there.") from None
     for worker, there in versions.items():
         if there != here:
             raise ValueError(f"the Dask worker {worker} runs seqattractor {there}, but this is {here}; install the same there.")
+
+
+def _version() -> str:
+    """The version of the package where this runs."""
+    return __version__
 
 
 def _do_trials(trials: list[Trial]) -> list[Finished]:

@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -24,7 +25,7 @@ from seqattractor.experiments.store import Finished
 from seqattractor.experiments.trial import run_trial
 from seqattractor.experiments.version import code_version
 
-__all__ = ["Executor", "died", "do_trial", "in_processes", "in_this_process"]
+__all__ = ["Executor", "died", "do_trial", "in_processes", "in_this_process", "process_pool"]
 
 Executor = Callable[[Iterator[Trial]], Generator[list[Finished], None, None]]
 """Takes trials when it has room for them and gives them back, finished, in any order."""
@@ -81,7 +82,8 @@ def in_processes(jobs: int) -> Executor:
         again: deque[Trial] = deque()
         suspects: list[Trial] = []
         deaths: Counter[tuple[str, int]] = Counter()
-        while lost := (yield from _until_one_dies(_first_again(again, trials), jobs)):
+        # chain, since a generator with `yield from` would close `trials` when it is dropped with its pool
+        while lost := (yield from _until_one_dies(chain(_taken_from(again), trials), jobs)):
             deaths.update(trial.key for trial in lost)
             suspects += [trial for trial in lost if deaths[trial.key] >= _SUSPECT]
             again += [trial for trial in lost if deaths[trial.key] < _SUSPECT]
@@ -91,11 +93,10 @@ def in_processes(jobs: int) -> Executor:
     return run
 
 
-def _first_again(again: deque[Trial], trials: Iterator[Trial]) -> Iterator[Trial]:
-    """Trials that were lost, then new ones."""
+def _taken_from(again: deque[Trial]) -> Iterator[Trial]:
+    """The trials that were lost, taken away one by one."""
     while again:
         yield again.popleft()
-    yield from trials
 
 
 def _alone(trial: Trial) -> Iterator[list[Finished]]:
@@ -111,7 +112,7 @@ def _until_one_dies(trials: Iterator[Trial], jobs: int) -> Generator[list[Finish
     """Do trials in a pool of processes. If a worker dies the pool is gone: returns the trials that were under way."""
     pending: dict[Future[Finished], Trial] = {}
     lost: list[Trial] = []
-    with _pool(jobs) as pool:
+    with process_pool(jobs) as pool:
         while not lost:
             while len(pending) < _QUEUE * jobs and (trial := next(trials, None)) is not None:
                 try:
@@ -140,7 +141,7 @@ def _collect(done: set[Future[Finished]], pending: dict[Future[Finished], Trial]
 
 
 @contextmanager
-def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """A pool of processes that are up, and that end with this one, however it ends."""
     # Workers start from scratch: a forked copy of compiled, threaded code is not safe everywhere.
     context = multiprocessing.get_context("spawn")

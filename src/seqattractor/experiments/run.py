@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -107,19 +107,29 @@ def run_trials(
     before = len(trials) - len(todo)
     # Several sweeps on one file start at different places and skip what another has done meanwhile.
     first = int(store.start_run(platform.node()) * 0.618 % 1 * len(todo))
-    missing = (trial for trial in todo[first:] + todo[:first] if not store.has(trial))
     done, added, failed = before, 0, 0
-    if progress is not None:
-        progress(Progress(done, failed, len(trials)))
-    results = executor(missing)
-    with closing(results):
+
+    def missing() -> Iterator[Trial]:
+        nonlocal done
+        for trial in todo[first:] + todo[:first]:
+            if store.has(trial):
+                done += 1
+            else:
+                yield trial
+
+    def tell() -> None:
+        if progress is not None:
+            progress(Progress(done, failed, len(trials)))
+
+    tell()
+    with closing(executor(missing())) as results:
         for finished in results:
-            new = store.add(finished)
-            added += new
+            added += store.add(finished)
             done += len(finished)
             failed += sum(result.error is not None for result in finished)
-            if progress is not None:
-                progress(Progress(done, failed, len(trials)))
+            tell()
+    if lost := sum(not store.has(trial) for trial in todo):
+        raise OSError(f"{lost} trials did not come back; all others are kept. Run the same command again.")
     return SweepReport(len(trials), before, added, failed)
 
 

@@ -1,0 +1,197 @@
+"""The study file: nothing lost, nothing twice, and clear errors when the disk does not want."""
+
+import multiprocessing
+import resource
+import sqlite3
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqattractor.experiments import table
+from seqattractor.experiments.grid import Grid, Point, Trial
+from seqattractor.experiments.store import Finished, Store
+
+POINT = Point({"network": "lookup", "t": 10}, seed=0)
+
+
+def finished(number, point=POINT, *, success=True, error=None, host="here"):
+    outcome = None if error else {"success": success, "retrieved": int(success)}
+    return Finished(Trial(point, number), outcome, error, 0.25, host, "1.0+abc")
+
+
+def test_what_is_added_is_there_after_closing(tmp_path):
+    with Store(tmp_path / "s.db") as store:
+        assert store.add([finished(0), finished(1, error="ValueError: no")]) == 2
+    with Store(tmp_path / "s.db", readonly=True) as store:
+        assert list(store.finished()) == [finished(0), finished(1, error="ValueError: no")]
+        assert store.has(Trial(POINT, 1))
+        assert not store.has(Trial(POINT, 2))
+
+
+def test_the_same_trial_is_kept_once_and_the_first_stays(tmp_path):
+    with Store(tmp_path / "s.db") as store:
+        assert store.add([finished(0, host="first")]) == 1
+        assert store.add([finished(0, host="second"), finished(1)]) == 1
+        assert [each.host for each in store.finished()] == ["first", "here"]
+
+
+def test_failed_trials_can_be_forgotten(tmp_path):
+    with Store(tmp_path / "s.db") as store:
+        store.add([finished(0), finished(1, error="MemoryError: ")])
+        assert store.forget_failed() == 1
+        assert store.keys() == {(POINT.key, 0)}
+
+
+def test_a_study_knows_its_grids(tmp_path):
+    grid = Grid({"network": ["visible", "lookup"], "t": [5, 10]}, trials=3, seed=2, only={"visible": {"rule": "hebbian"}})
+    with Store(tmp_path / "s.db") as store:
+        store.add_grid(grid)
+        store.add_grid(grid)
+    with Store(tmp_path / "s.db", readonly=True) as store:
+        (again,) = store.grids()
+    assert [trial.key for trial in again.all_trials()] == [trial.key for trial in grid.all_trials()]
+
+
+def write_many(path, host, barrier):
+    """Open a study at the same moment as others and write the same trials, one by one."""
+    barrier.wait()
+    with Store(path) as store:
+        for number in range(100):
+            store.add([finished(number, host=host)])
+
+
+def test_processes_that_write_the_same_trials_at_once_store_each_once(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(2)
+    hosts = ["one", "two"]
+    writers = [context.Process(target=write_many, args=(tmp_path / "s.db", host, barrier)) for host in hosts]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    with Store(tmp_path / "s.db", readonly=True) as store:
+        assert sorted(each.trial.number for each in store.finished()) == list(range(100))
+    with sqlite3.connect(tmp_path / "s.db") as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    db.close()
+
+
+def test_a_full_disk_is_one_sentence_and_keeps_what_was_committed(tmp_path):
+    code = """
+        import sys
+        from test_store import Store, finished
+        with Store(sys.argv[1]) as store:
+            for number in range(100_000):
+                store.add([finished(number)])
+                print(number, flush=True)
+    """
+    limit = 200_000
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "s.db")],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        capture_output=True,
+        text=True,
+        cwd=__file__.rpartition("/")[0],
+        check=False,
+    )
+    assert "s.db cannot be written" in done.stderr
+    assert "every trial that was committed is kept" in done.stderr
+    committed = len(done.stdout.split())
+    assert committed > 10
+    with Store(tmp_path / "s.db") as store:
+        assert len(store.keys()) == committed
+        store.add([finished(committed)])  # with room again, it goes on
+
+
+def test_files_that_are_no_studies_are_refused_and_left_alone(tmp_path):
+    text = tmp_path / "notes.db"
+    text.write_text("not a database at all, but something dear to the user\n" * 50)
+    before = text.read_bytes()
+    for readonly in (True, False):
+        with pytest.raises(ValueError, match=r"notes.db is not a study"):
+            Store(text, readonly=readonly)
+    assert text.read_bytes() == before
+    other = sqlite3.connect(tmp_path / "other.db")
+    other.execute("CREATE TABLE precious (x)")
+    other.close()
+    with pytest.raises(ValueError, match="but not a study"):
+        Store(tmp_path / "other.db")
+
+
+def test_a_study_of_a_later_version_is_refused(tmp_path):
+    Store(tmp_path / "s.db").close()
+    db = sqlite3.connect(tmp_path / "s.db")
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(ValueError, match="later version"):
+        Store(tmp_path / "s.db")
+
+
+def test_missing_files_and_folders_are_said_to_be_missing(tmp_path):
+    with pytest.raises(ValueError, match="there is no study"):
+        Store(tmp_path / "s.db", readonly=True)
+    with pytest.raises(ValueError, match="does not exist; make it first"):
+        Store(tmp_path / "nowhere" / "s.db")
+    with pytest.raises(ValueError, match="is a folder"):
+        Store(tmp_path)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a folder that also root cannot write")
+def test_a_folder_that_cannot_be_written_is_one_sentence():
+    with pytest.raises(OSError, match=r"cannot be opened for writing .*read-only folder"):
+        Store("/proc/study.db")
+
+
+# -- tables -------------------------------------------------------------------------------------------------------
+
+
+@given(st.permutations(range(6)))
+def test_rows_have_one_order_whatever_order_trials_finished_in(order):
+    points = [POINT, Point({"network": "lookup", "t": 9}, 0), Point({"network": "attractor", "eta": 0.5}, 0)]
+    trials = [finished(number, point) for point in points for number in (0, 1)]
+    rows = table.trial_rows([trials[k] for k in order])
+    assert rows == table.trial_rows(trials)
+    assert [(row["network"], row["t"], row["trial"]) for row in rows] == [
+        ("attractor", 50, 0),
+        ("attractor", 50, 1),
+        ("lookup", 9, 0),
+        ("lookup", 9, 1),
+        ("lookup", 10, 0),
+        ("lookup", 10, 1),
+    ]
+
+
+def test_times_and_hosts_are_in_the_table_only_if_wanted():
+    here, there = ([finished(0, host=host)] for host in ("here", "there"))
+    assert table.as_csv(table.trial_rows(here)) == table.as_csv(table.trial_rows(there))
+    (row,) = table.trial_rows(here, timing=True)
+    assert (row["host"], row["seconds"], row["version"]) == ("here", 0.25, "1.0+abc")
+
+
+def test_points_count_successes_of_the_trials_that_did_not_fail():
+    (row,) = table.point_rows([finished(0), finished(1, success=False), finished(2, error="x")])
+    assert (row["trials"], row["failed"], row["successes"], row["rate"]) == (2, 1, 1, 0.5)
+    assert row["low"] < 0.5 < row["high"]
+    (row,) = table.point_rows([finished(0, error="x")])
+    assert (row["trials"], row["rate"]) == (0, None)
+
+
+def test_parquet_holds_the_same_rows_as_csv(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    mixed = Point({"network": "sparse", "bias": "auto"}, 0), Point({"network": "sparse", "bias": 3}, 0)
+    rows = table.trial_rows([finished(0), *(finished(0, point) for point in mixed)])
+    table.export(rows, tmp_path / "t.parquet")
+    read = parquet.read_table(tmp_path / "t.parquet").to_pylist()
+    for theirs, ours in zip(read, rows, strict=True):
+        assert theirs == {**ours, "bias": None if ours["bias"] is None else str(ours["bias"])}
+
+
+def test_a_table_of_another_kind_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match=r"\.csv or \.parquet"):
+        table.export([{"a": 1}], tmp_path / "t.xlsx")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,296 @@
+"""Sweeps: the same table whoever runs the trials and whatever is killed on the way."""
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from seqattractor.cli.sweep import command
+from seqattractor.experiments import executors, table
+from seqattractor.experiments.grid import Grid, Point, Trial
+from seqattractor.experiments.run import run_sweep
+from seqattractor.experiments.store import Store
+
+SETTINGS = {"network": ["attractor", "lookup"], "n": 30, "m": 50, "t": [6, 12], "flips": 3, "max_epochs": 200}
+GRID = Grid(SETTINGS, trials=25, seed=4)
+
+
+def csv_of(path):
+    with Store(path, readonly=True) as store:
+        return table.as_csv(table.trial_rows(store.finished()))
+
+
+def count(path):
+    """How many trials a study has, or 0 if it is not there yet."""
+    try:
+        with Store(path, readonly=True) as store:
+            return len(store.keys())
+    except (ValueError, OSError):
+        return 0
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sweep") / "whole.db"
+    report = run_sweep(GRID, path)
+    assert (report.added, report.failed) == (100, 0)
+    return csv_of(path)
+
+
+# -- kills ----------------------------------------------------------------------------------------------------------
+
+
+def start(path, jobs, trials=GRID.trials):
+    """Start the same sweep from the command line, in a process of its own."""
+    options = [f"--{key}={','.join(map(str, values))}" for key, values in GRID.settings.items() if key != "max_epochs"]
+    settings = ["--set", "max_epochs=200", "--trials", str(trials), "--seed", str(GRID.seed)]
+    command_line = [sys.executable, "-m", "seqattractor", "sweep", "run", "-o", str(path), *options, *settings]
+    return subprocess.Popen([*command_line, "--jobs", str(jobs), "--json"], stdout=subprocess.PIPE, text=True)
+
+
+def children_of(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def kill_sweep(path, jobs, rng, trials=GRID.trials):
+    """Start a sweep, let it add some trials, and end it as a power cut would."""
+    before = count(path)
+    sweep = start(path, jobs, trials)
+    goal = before + int(rng.integers(1, 12))
+    while count(path) < goal and sweep.poll() is None:
+        time.sleep(0.02)
+    time.sleep(rng.uniform(0, 0.05))
+    workers = children_of(sweep.pid) if sweep.poll() is None and sys.platform.startswith("linux") else []
+    sweep.kill()
+    sweep.communicate()
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{pid}/stat").exists() for pid in workers):
+        assert time.monotonic() < deadline, "workers outlive the sweep"
+        time.sleep(0.05)
+
+
+def kill_workers(rng, times, stop, pids):
+    """Kill some worker process now and then."""
+    while times and not stop.wait(rng.uniform(0.05, 0.6)):
+        if alive := pids():
+            try:
+                os.kill(int(rng.choice(alive)), signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+            times -= 1
+
+
+def run_while_killing(path, rng, times, pids, trials=GRID.trials, **options):
+    """Run the sweep here while a thread kills workers once the first trials are there; returns how many it killed."""
+    killed = threading.Event()
+    stop = threading.Event()
+
+    def killer():
+        first = count(path) + 2
+        while count(path) < first and not stop.is_set():
+            time.sleep(0.02)
+        kill_workers(rng, times, stop, pids)
+        if not stop.is_set():
+            killed.set()
+
+    thread = threading.Thread(target=killer)
+    thread.start()
+    try:
+        run_sweep(Grid(SETTINGS, trials=trials, seed=GRID.seed), path, **options)
+    finally:
+        stop.set()
+        thread.join()
+    return killed.is_set()
+
+
+def worker_pids():
+    return [child.pid for child in multiprocessing.active_children() if "SpawnProcess" in child.name]
+
+
+def test_killing_the_sweep_and_its_workers_changes_nothing_in_the_table(tmp_path, uninterrupted):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "s.db"
+    kill_sweep(path, 2, rng)
+    kill_sweep(path, 1, rng)
+    assert 0 < count(path) < 100
+    run_while_killing(path, rng, 1, worker_pids, jobs=2)
+    assert csv_of(path) == uninterrupted
+
+
+@pytest.fixture
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as started:
+        yield started
+
+
+def test_killing_a_dask_worker_changes_nothing_in_the_table(tmp_path, uninterrupted, cluster):
+    path = tmp_path / "s.db"
+
+    def pids():
+        return [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+
+    run_while_killing(path, np.random.default_rng(1), 1, pids, dask=cluster.scheduler_address)
+    assert csv_of(path) == uninterrupted
+
+
+@pytest.mark.slow
+def test_twenty_kills_in_a_row_of_sweep_workers_and_dask_workers_change_nothing(tmp_path, cluster):
+    trials = 600
+    whole = tmp_path / "whole.db"
+    run_sweep(Grid(SETTINGS, trials=trials, seed=GRID.seed), whole)
+    expected = csv_of(whole)
+    rng = np.random.default_rng(2)
+    sweeps, workers, dask = (tmp_path / f"{name}.db" for name in ("sweeps", "workers", "dask"))
+    for k in range(20):
+        kill_sweep(sweeps, 1 + k % 2, rng, trials)
+    assert 0 < count(sweeps) < 4 * trials
+    start(sweeps, 2, trials).communicate()
+    assert csv_of(sweeps) == expected
+    assert run_while_killing(workers, rng, 20, worker_pids, trials, jobs=2)
+    assert csv_of(workers) == expected
+
+    def pids():
+        return [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+
+    assert run_while_killing(dask, rng, 20, pids, trials, dask=cluster.scheduler_address)
+    assert csv_of(dask) == expected
+
+
+def test_two_sweeps_on_one_file_share_the_work(tmp_path, uninterrupted):
+    path = tmp_path / "s.db"
+    both = [start(path, 1), start(path, 1)]
+    reports = [json.loads(sweep.communicate()[0]) for sweep in both]
+    assert [sweep.returncode for sweep in both] == [0, 0]
+    assert sum(report["added"] for report in reports) == 100
+    assert csv_of(path) == uninterrupted
+
+
+def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_go_on(monkeypatch):
+    # A worker that ends itself is what the out-of-memory killer leaves behind; only its trial is to blame.
+    monkeypatch.setattr(executors, "do_trial", die_in_trial_one)
+    monkeypatch.setattr(executors, "_SUSPECT", 1)
+    monkeypatch.setattr(executors, "_GIVE_UP", 2)
+    trials = [Trial(Point({"network": "lookup", "n": 20, "t": 5}, 0), number) for number in range(4)]
+    found = [each for some in executors.in_processes(2)(iter(trials)) for each in some]
+    errors = {each.trial.number: each.error for each in found}
+    assert len(found) == 4
+    assert "died every time" in errors.pop(1)
+    assert errors == {0: None, 2: None, 3: None}
+
+
+def die_in_trial_one(trial):
+    if trial.number == 1:
+        os._exit(9)
+    return executors.Finished(trial, {"success": True}, None, 0.0, "here", "1")
+
+
+# -- what a user does -----------------------------------------------------------------------------------------------
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(command, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "grid.toml").write_text(
+        '[grid]\nnetwork = ["lookup", "one-hot"]\nn = 20\nt = [5, 9]\nflips = 2\ntrials = 4\nseed = 1'
+    )
+    assert invoke("run", folder / "grid.toml", "-o", folder / "s.db", "--jobs", 1).exit_code == 0
+    return folder
+
+
+def test_a_sweep_adds_only_what_is_missing(small, tmp_path):
+    path = tmp_path / "s.db"
+    assert "0 were there, 16 added" in invoke("run", small / "grid.toml", "-o", path, "--jobs", 1).output
+    assert "16 were there, 0 added" in invoke("run", small / "grid.toml", "-o", path, "--jobs", 1).output
+    more = invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--trials", 5, "--json")
+    assert json.loads(more.stdout) == {"study": str(path), "total": 20, "before": 16, "added": 4, "failed": 0}
+
+
+def test_a_study_goes_on_without_its_grid_file(small, tmp_path):
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.add_grid(Grid({"network": "lookup", "n": 20, "t": 5}, trials=3))
+    assert "3 added" in invoke("run", "-o", path, "--resume", "--jobs", 1).output
+
+
+def test_status_shows_points_failures_and_what_is_missing(tmp_path):
+    path = tmp_path / "s.db"
+    done = invoke("run", "-o", path, "--network", "lookup", "--n", "3,20", "--t", 20, "--trials", 2, "--jobs", 1)
+    assert "2 of them failed" in done.output
+    shown = invoke("status", path).output
+    assert "4 trials over, 0 missing, 2 failed" in shown
+    assert "failed: ValueError: there are only 8 different patterns of 3 units" in shown
+    with Store(path) as store:
+        store.add_grid(Grid({"network": "lookup", "n": 20, "t": 20}, trials=7))
+    summary = json.loads(invoke("status", path, "--json").output)
+    assert (summary["trials"], summary["missing"], summary["failed"]) == (4, 5, 2)
+    assert [point["successes"] for point in summary["points"]] == [0, 2]
+
+
+def test_failed_trials_are_done_again_only_on_request(tmp_path):
+    path = tmp_path / "s.db"
+    grid = Grid({"network": "lookup", "n": 3, "t": 20}, trials=2)
+    assert run_sweep(grid, path).failed == 2
+    assert run_sweep(grid, path).added == 0
+    assert run_sweep(grid, path, retry_failed=True).added == 2
+
+
+def test_exported_tables_are_the_same_bytes_every_time(small, tmp_path):
+    for name in ("a", "b"):
+        assert invoke("export", small / "s.db", "-o", tmp_path / f"{name}.csv").exit_code == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    heading, *lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert len(lines) == 16
+    assert "host" not in heading
+    invoke("export", small / "s.db", "-o", tmp_path / "timing.csv", "--timing")
+    assert "seconds,host,version" in (tmp_path / "timing.csv").read_text()
+    invoke("export", small / "s.db", "-o", tmp_path / "points.csv", "--points")
+    assert len((tmp_path / "points.csv").read_text().splitlines()) == 5
+
+
+def test_plot_draws_a_picture(small, tmp_path):
+    assert invoke("plot", small / "s.db", "-o", tmp_path / "s.png").exit_code == 0
+    assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match="'network' is no setting with a number"):
+        invoke("plot", small / "s.db", "-o", tmp_path / "s.png", "--x", "network")
+    with pytest.raises(ValueError, match=r"\.png, \.pdf or \.svg"):
+        invoke("plot", small / "s.db", "-o", tmp_path / "s.bmp")
+
+
+def test_a_sweep_without_anything_to_run_says_what_is_needed(tmp_path):
+    assert "say what to run" in invoke("run", "-o", tmp_path / "s.db").output
+    assert not (tmp_path / "s.db").exists()
+
+
+def test_a_wrong_key_ends_with_exit_code_2_before_a_study_is_made(tmp_path):
+    arguments = ["sweep", "run", "-o", str(tmp_path / "s.db"), "--t", "10", "--set", "foo=1"]
+    done = subprocess.run([sys.executable, "-m", "seqattractor", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("seqattractor: unknown key 'foo'; the keys are network")
+    assert not (tmp_path / "s.db").exists()
+
+
+def test_keeping_the_books_costs_less_than_5_ms_a_trial(tmp_path):
+    started = time.process_time()
+    run_sweep(Grid({"network": "lookup", "n": 10, "t": 3}, trials=300), tmp_path / "s.db")
+    total = time.process_time() - started
+    with Store(tmp_path / "s.db", readonly=True) as store:
+        trials = list(store.finished())
+    started = time.process_time()
+    for each in trials:
+        executors.do_trial(each.trial)
+    alone = time.process_time() - started
+    assert (total - alone) / len(trials) < 0.005
