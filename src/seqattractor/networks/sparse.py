@@ -202,8 +202,8 @@ class SparseSequenceAttractor(SequenceMemory):
     def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
         """Present the transitions of `X` once and learn from each, on top of what the network knows.
 
-        Learning steps are an eighth of the first ones if rates decay, else the same; targets are chosen anew, where the neurons that already answer to a
-        pattern have the advantage. What is "auto" is settled by the first call.
+        Learning steps are an eighth of the first ones if rates decay, else the same. Targets are chosen anew; a sequence that was
+        learned before should be presented along with new ones. What is "auto" is settled by the first call.
 
         Parameters
         ----------
@@ -263,7 +263,8 @@ class SparseSequenceAttractor(SequenceMemory):
         M, N, n_in = self.n_hidden, self.n_features_in_, inputs.shape[1]
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
-        self.P_ = rng.standard_normal((M, N if self.target_from == "next" else n_in))
+        # Multiples of 2**-20 add up without rounding, so that the drive does not depend on the order of a sum.
+        self.P_ = np.rint(rng.standard_normal((M, N if self.target_from == "next" else n_in)) * 2**20) / 2**20
         self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
         self.V_: Weights = np.rint(rng.standard_normal((N, M)) * 1e-3 / self.visible_unit_) * self.visible_unit_
         self.hidden_bias_: Weights = np.zeros(M)
