@@ -119,7 +119,6 @@ def test_every_short_name_makes_a_network_that_recalls_a_short_sequence(name):
     outcome = run_trial({"network": name, "n": 40, "m": 80, "t": 5}, np.random.SeedSequence(5))
     assert outcome["success"]
     assert outcome["tau"] == 0
-    assert outcome["score"] == 1.0
 
 
 def test_an_unknown_parameter_of_a_network_is_refused_with_the_known_ones():

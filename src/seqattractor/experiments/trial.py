@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from seqattractor.analysis.basin import basin
 from seqattractor.analysis.retrieval import caught_at
 from seqattractor.datasets.random import random_periodic, random_sequences
+from seqattractor.experiments.protocols import DWELL, PERIODS, passages
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.names import make_network, parameters_of
 from seqattractor.networks.traits import traits
@@ -30,7 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "recall_noise": 0,
     "correlation": 0.0,
     "pattern_bias": 0.0,
-    "periods": 4,
+    "periods": PERIODS,
     "measure_basin": False,
 }
 """The settings of every trial, and their values where none is given; further settings are parameters of the network."""
@@ -142,7 +143,7 @@ def retrieval_times(
     *,
     flips: int = 0,
     noise: int = 0,
-    periods: int = 4,
+    periods: int = PERIODS,
     rng: np.random.Generator,
 ) -> list[int | None]:
     """Recall each sequence from its corrupted beginning and give the tau of section 6.2, or None.
@@ -175,17 +176,7 @@ def retrieval_times(
     sequences = list(split(X, lengths))
     order, dwells = net.order_, traits(net).dwells
     cues = np.stack([flip(x[:order], flips, rng) for x in sequences])
-    steps = periods * int(lengths.max()) * (_dwell(net) if dwells else 1)
+    steps = periods * int(lengths.max()) * (DWELL * int(getattr(net, "slow_steps", 1)) if dwells else 1)
     trajectories = net.recall(cues[:, 0] if order == 1 else cues, steps=steps, noise=noise, rng=rng)
-    return [caught_at(_moves(path) if dwells else path, x) for path, x in zip(trajectories, sequences, strict=True)]
-
-
-def _dwell(net: SequenceMemory) -> int:
-    """How many steps a network with slow synapses may stay at a pattern; twice the memory of its slow part is enough."""
-    return 2 * int(getattr(net, "slow_steps", 1))
-
-
-def _moves(path: Patterns) -> Patterns:
-    """A trajectory in which a state that stays counts once."""
-    moved = np.concatenate([[True], np.any(path[1:] != path[:-1], axis=1)])
-    return np.asarray(path[moved])
+    seen = [passages(path, X) if dwells else path for path in trajectories]
+    return [caught_at(path, x) if len(path) else None for path, x in zip(seen, sequences, strict=True)]
