@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor.learning.rule import sign
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.checks import check_choice, check_count, check_not_negative, check_positive
-from seqattractor.networks.interactions import Interaction, Part, fields, fields_of_mixed_overlaps
+from seqattractor.networks.interactions import Interaction, Part, by_sign, fields, fields_of_mixed_overlaps
 from seqattractor.networks.slow import remember, start_memory, unfinished
 from seqattractor.networks.traits import Traits
 from seqattractor.sequences import Patterns
 
 __all__ = ["DenseSequenceMemory"]
 
+_KEEP = 2_000_000  # entries of patterns up to which they are also kept as float64
 _LARGEST_BETA = 300.0  # with a slow part: exp(-2 beta) must not vanish in float64
 
 
@@ -83,6 +84,8 @@ class DenseSequenceMemory(SequenceMemory):
     >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=160), X)
     True
     """
+
+    _kept: dict[str, NDArray[np.float64]] | None
 
     def __init__(
         self,
@@ -157,18 +160,32 @@ class DenseSequenceMemory(SequenceMemory):
 
     def _answer(self, now: Patterns, past: NDArray[np.int32]) -> Patterns:
         """The next states, when the last `slow_steps` states summed to `past`; both (B, order * N)."""
-        values = self.successors_
         if self.slow_weight is None:
-            return sign(self._fields(self._interaction(), [self._part(now, values)]))
-        held = self._part(now.astype(np.int32) * self.slow_steps, self.patterns_)  # order 1: a key is a pattern
-        called = self._part(past, values, float(self.slow_weight))
+            return sign(self._fields(self._interaction(), [self._part(now, "successors_")]))
+        held = self._part(now.astype(np.int32) * self.slow_steps, "patterns_")  # order 1: a key is a pattern
+        called = self._part(past, "successors_", float(self.slow_weight))
         return sign(self._fields(self._interaction(self.slow_steps), [held, called]))
 
-    def _part(self, states: NDArray[Any], values: Patterns, weight: float = 1.0) -> Part:
-        """The sum over patterns for these states."""
-        u = states.astype(np.float64) @ self.patterns_.T.astype(np.float64)
+    def _part(self, states: NDArray[Any], called: str, weight: float = 1.0) -> Part:
+        """The sum over patterns for these states; `called` names the array with what each pattern calls."""
+        ready = self._ready()
+        keys = ready.get("keys", self.patterns_.T).astype(np.float64, copy=False)
         own = states[:, -self.n_features_in_ :]
-        return Part(u, np.zeros_like(own) if self.self_overlap else own, values, weight)
+        own = np.zeros_like(own) if self.self_overlap else own
+        return Part(states.astype(np.float64) @ keys, own, getattr(self, called), weight, ready.get(called))
+
+    def _ready(self) -> dict[str, NDArray[np.float64]]:
+        """Arrays that every step needs, kept as numbers for linear algebra unless they are large."""
+        if self.patterns_.size > _KEEP:
+            return {}
+        kept = getattr(self, "_kept", None)  # a loaded network has none yet
+        if kept is None:
+            keys = self.patterns_[:, -self.n_features_in_ :]
+            kept = {"keys": self.patterns_.T.astype(np.float64), "successors_": by_sign(keys, self.successors_)}
+            if self.slow_weight is not None:
+                kept["patterns_"] = by_sign(keys, keys)
+            self._kept = kept
+        return dict(kept)
 
     def _fields(self, interaction: Interaction, parts: list[Part]) -> NDArray[np.float64]:
         """Add the parts, (B, N), with mixed overlaps where there is an inverse."""
@@ -202,6 +219,7 @@ class DenseSequenceMemory(SequenceMemory):
         if inputs.shape[1] == 1 and not self.self_overlap:
             raise ValueError("patterns of 1 neuron have no overlap without the neuron itself; use self_overlap=True.")
         self.patterns_, self.successors_ = inputs, targets
+        self._kept = None
         if self.pseudo_inverse:
             keys = inputs.astype(np.float64)
             self.inverse_ = np.linalg.pinv(keys @ keys.T / keys.shape[1], hermitian=True)

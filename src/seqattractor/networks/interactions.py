@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seqattractor.sequences import Patterns
 
-__all__ = ["Interaction", "Part", "fields", "fields_of_mixed_overlaps", "whole_power"]
+__all__ = ["Interaction", "Part", "by_sign", "fields", "fields_of_mixed_overlaps", "whole_power"]
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +34,8 @@ class Part(NamedTuple):
     values: Patterns
     """What each pattern calls, shape (P, N)."""
     weight: float = 1.0
+    signed: Floats | None = None
+    """The values by the sign of the keys, if they are at hand."""
 
 
 @dataclass(frozen=True)
@@ -87,30 +89,40 @@ def whole_power(u: Floats, degree: int) -> Floats:
 def fields(interaction: Interaction, parts: Sequence[Part], keys: Patterns) -> Floats:
     """The fields of all neurons, shape (B, N), where neuron i adds keys_i^mu own_i to overlap mu; keys is (P, N).
 
-    What it adds is +own_i or -own_i, so two products with the patterns do for all neurons whose own state is the same
-    number, and no array of neurons x patterns x batch is made.
+    What it adds is +own_i or -own_i, so one product with the patterns does for all neurons whose own state has the same
+    size, and no array of neurons x patterns x batch is made.
     """
     spread = max(float(np.abs(part.own).max()) for part in parts)
     top = interaction.top([part.u for part in parts], sum(abs(part.weight) for part in parts), axis=1, spread=spread)
     total = np.zeros(parts[0].own.shape)
-    for units in _blocks(keys.shape[1], max(keys.shape[0], len(total))):
-        for part in parts:
-            field = _field(interaction, part, keys[:, units], part.values[:, units], part.own[:, units], top)
+    sizes = [np.unique(np.abs(part.own)) for part in parts]
+    rows = max(keys.shape[0], 4 * max(map(len, sizes)) * len(total))
+    for units in _blocks(keys.shape[1], rows):
+        for part, size in zip(parts, sizes, strict=True):
+            signed = by_sign(keys[:, units], part.values[:, units]) if part.signed is None else part.signed[:, :, units]
+            field = _field(interaction, part, size, signed, part.own[:, units], top)
             if interaction.normalised(parts):
                 ones = np.ones_like(keys[:, units])
-                field /= _field(interaction, part, keys[:, units], ones, part.own[:, units], top)
+                field /= _field(interaction, part, size, by_sign(keys[:, units], ones), part.own[:, units], top)
             total[:, units] += part.weight * field
     return total
 
 
-def _field(interaction: Interaction, part: Part, keys: Patterns, values: Patterns, own: NDArray[Any], top: Floats) -> Floats:
+def by_sign(keys: Patterns, values: Patterns) -> Floats:
+    """The values where the key is +1, and those where it is -1, zero elsewhere: two (P, n) -> (2, P, n)."""
+    return np.stack([np.where(keys > 0, values, 0), np.where(keys < 0, values, 0)]).astype(np.float64)
+
+
+def _field(interaction: Interaction, part: Part, sizes: NDArray[Any], signed: Floats, own: NDArray[Any], top: Floats) -> Floats:
     """One part of the fields of some neurons, shape (B, n)."""
-    plus = np.where(keys > 0, values, 0).astype(np.float64)
-    minus = values - plus
+    weights = interaction.weigh(np.stack([part.u + v for size in sizes for v in (-size, size)]), top)  # (2 sizes, B, P)
+    # answers[sign of the key][without or with]: with key +1, own state v the overlap without the neuron is u - v.
+    answers = np.matmul(weights.reshape(-1, weights.shape[-1]), signed).reshape(2, len(sizes), 2, *own.shape)
     field = np.empty(own.shape)
-    for v in np.unique(own):
-        answer = interaction.weigh(part.u - v, top) @ plus + interaction.weigh(part.u + v, top) @ minus
-        np.copyto(field, answer, where=own == v)
+    for k, size in enumerate(sizes):
+        plus, minus = answers[0, k], answers[1, k]
+        np.copyto(field, plus[0] + minus[1], where=own == size)
+        np.copyto(field, plus[1] + minus[0], where=own == -size)
     return field
 
 

@@ -12,13 +12,22 @@ __all__ = ["NAMES", "make_network", "network_class", "parameters_of"]
 
 NAMES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "attractor": ("attractor", "SequenceAttractor", {}),
+    "attractor-V": ("attractor", "SequenceAttractor", {"learn": "V"}),
     "sparse": ("sparse", "SparseSequenceAttractor", {}),
     "visible": ("visible", "VisibleNetwork", {}),
+    "perceptron": ("visible", "VisibleNetwork", {"rule": "perceptron"}),
     "hebbian": ("visible", "VisibleNetwork", {"rule": "hebbian"}),
+    "slow-synapses": ("visible", "VisibleNetwork", {"rule": "slow-synapses"}),
     "pseudo-inverse": ("visible", "VisibleNetwork", {"rule": "pseudo-inverse"}),
     "one-hot": ("one_hot", "OneHotNetwork", {}),
     "dense": ("dense", "DenseSequenceMemory", {}),
+    "dense-3": ("dense", "DenseSequenceMemory", {"degree": 3}),
+    "dense-exponential": ("dense", "DenseSequenceMemory", {"interaction": "exponential"}),
+    "dense-pseudo-inverse": ("dense", "DenseSequenceMemory", {"pseudo_inverse": True}),
+    "modern-hopfield": ("dense", "DenseSequenceMemory", {"interaction": "softmax", "self_overlap": True}),
+    "mixed": ("dense", "DenseSequenceMemory", {"slow_weight": 2.5}),
     "predictive": ("predictive", "PredictiveCodingMemory", {}),
+    "predictive-2": ("predictive", "PredictiveCodingMemory", {"n_latent": 200, "learning_rate": 1.0, "max_epochs": 60}),
     "lookup": ("lookup", "LookupMemory", {}),
 }
 """Short name: module in this folder, class, and parameters that differ from the defaults of the class."""

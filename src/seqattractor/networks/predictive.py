@@ -16,7 +16,7 @@ from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.checks import check_count, check_not_negative, check_positive
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Patterns, check_patterns, check_sequences, split
+from seqattractor.sequences import Lengths, Patterns, check_patterns, check_sequences, split
 
 __all__ = ["PredictiveCodingMemory"]
 
@@ -181,12 +181,8 @@ class PredictiveCodingMemory(SequenceMemory):
         check_is_fitted(self, "n_features_in_")
         patterns, checked = check_sequences(X, lengths)
         check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
-        right: list[bool] = []
-        for x in split(patterns, checked):
-            latent = self._start_recall(x[None, :1])
-            answers = [self._recall_step(x[t : t + 1], latent)[0] for t in range(len(x) - 1)]
-            right += np.all(np.array(answers) == x[1:], axis=1).tolist()
-        return float(np.mean(right))
+        wrong = self._wrong_units(patterns, checked)
+        return float(np.mean(np.all(~wrong, axis=1)))
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -205,6 +201,14 @@ class PredictiveCodingMemory(SequenceMemory):
         layers = self._two_layers()
         memory[:] = layers.infer(states.astype(np.float64), memory)[0]
         return sign(layers.predict(memory))
+
+    def _wrong_units(self, patterns: Patterns, lengths: Lengths) -> NDArray[np.bool_]:
+        """Which units are wrong one step on, when sequences are shown from their start: (transitions, N)."""
+        wrong = []
+        for x in split(patterns, lengths):
+            latent = self._start_recall(x[None, :1])
+            wrong += [self._recall_step(x[t : t + 1], latent)[0] != x[t + 1] for t in range(len(x) - 1)]
+        return np.array(wrong)
 
     def _two_layers(self) -> TwoLayers:
         """The weights with the way to infer latent states."""

@@ -1,0 +1,313 @@
+"""All networks on one test, with the same sequences and the same cues for all."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from seqattractor.experiments.comparison import Comparison
+from seqattractor.experiments.protocols import DWELL, PROTOCOLS, Protocol, Task, count_recalled
+from seqattractor.experiments.seeds import seed_of
+from seqattractor.experiments.user_networks import import_files, user_networks
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.names import NAMES, make_network
+from seqattractor.networks.traits import n_parameters, traits
+from seqattractor.sequences import transitions
+
+__all__ = ["DEFAULT_NETWORKS", "Outcome", "chosen_networks", "compare", "compare_once", "get_protocol"]
+
+DEFAULT_NETWORKS = (
+    "attractor",
+    "attractor-V",
+    "sparse",
+    "hebbian",
+    "slow-synapses",
+    "pseudo-inverse",
+    "perceptron",
+    "predictive",
+    "dense",
+    "dense-3",
+    "dense-exponential",
+    "dense-pseudo-inverse",
+    "modern-hopfield",
+    "mixed",
+    "one-hot",
+    "lookup",
+)
+"""Compared where none are named; predictive-2 is left to those who ask for it, since it takes minutes a trial."""
+
+Outcome = dict[str, Any]
+"""What one network did in one trial, or {"error": a sentence} if it could not take part."""
+
+Progress = Callable[[int, int], None]
+"""Called as ``progress(finished, total)``, counting trials."""
+
+
+def compare(
+    protocol: str = "random",
+    networks: Sequence[str] | Mapping[str, SequenceMemory] | None = None,
+    *,
+    values: Sequence[Any] | None = None,
+    trials: int | None = None,
+    n_hidden: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    files: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare networks on one test, with the same sequences and cues for all of them.
+
+    Parameters
+    ----------
+    protocol : str
+        A key of `seqattractor.experiments.protocols.PROTOCOLS`: random, noise, recall-noise, correlated, multi, digits, walker.
+    networks : list of str, or dict of str to SequenceMemory, optional
+        Names, or networks that are not fitted with names of your choice. By default all of this package, and all classes of
+        your own that derive from `SequenceMemory` and can be made without arguments.
+    values : list, optional
+        Along the axis of the protocol, easy ones first.
+    trials : int, optional
+        At each value.
+    n_hidden : int, optional
+        Hidden neurons of networks of this package that have some; by default what the paper takes for the task.
+    seed : int
+    jobs : int
+        Processes. What is found does not depend on it; the seconds do, a little.
+    files : list of str
+        Python files with networks of your own, which join the others.
+    progress : callable, optional
+        Called as ``progress(finished, total)``.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> found = compare("random", ["hebbian", "lookup"], values=[5, 40], trials=3)
+    >>> [(row["network"], row["value"], row["successes"]) for row in found.rows]
+    [('hebbian', 5, 3), ('lookup', 5, 3), ('hebbian', 40, 0), ('lookup', 40, 3)]
+    """
+    test = get_protocol(protocol)
+    prototypes = chosen_networks(networks, n_hidden or test.n_hidden, files)
+    along = tuple(values if values is not None else test.values)
+    each = test.trials if trials is None else trials
+    if each < 1 or not along:
+        raise ValueError(f"a comparison needs at least one value and one trial, not {len(along)} and {each}.")
+    todo = [_Job(protocol, value, number, seed) for number in range(each) for value in along]
+    outcomes: dict[tuple[Any, int], dict[str, Outcome]] = {}
+    for job, outcome in _results(todo, prototypes, jobs, [str(f) for f in files]):
+        outcomes[job.value, job.number] = outcome
+        if progress is not None:
+            progress(len(outcomes), len(todo))
+    ordered = {value: [outcomes[value, number] for number in range(each)] for value in along}
+    described = {name: traits(net) for name, net in prototypes.items()}
+    return Comparison.of(test, ordered, described, seed=seed, n_hidden=n_hidden or test.n_hidden)
+
+
+def get_protocol(name: str) -> Protocol:
+    """Give a protocol by its name.
+
+    Examples
+    --------
+    >>> get_protocol("noise").axis
+    'flipped units of the cue'
+    """
+    if name not in PROTOCOLS:
+        raise ValueError(f"there is no protocol {name!r}; the protocols are {', '.join(PROTOCOLS)}.")
+    return PROTOCOLS[name]
+
+
+def chosen_networks(
+    networks: Sequence[str] | Mapping[str, SequenceMemory] | None, n_hidden: int, files: Sequence[str] = ()
+) -> dict[str, SequenceMemory]:
+    """Make the networks of a comparison, none fitted, in a fixed order.
+
+    Parameters
+    ----------
+    networks : as in `compare`
+    n_hidden : int
+        For networks of this package that have hidden neurons.
+    files : list of str
+        Files whose networks join the others.
+
+    Returns
+    -------
+    dict of str to SequenceMemory
+    """
+    from_files = import_files(files)
+    if isinstance(networks, Mapping):
+        return {**networks, **from_files}
+    own = user_networks() | from_files
+    names = list(DEFAULT_NETWORKS) + list(own) if networks is None else [*networks, *from_files]
+    chosen: dict[str, SequenceMemory] = {}
+    for name in names:
+        if name not in NAMES and name not in own:
+            known = ", ".join([*NAMES, *own])
+            raise ValueError(f"there is no network {name!r}; the networks are {known}.")
+        chosen[name] = own[name] if name in own else make_network(name)
+        if name not in own and "n_hidden" in chosen[name].get_params():
+            chosen[name].set_params(n_hidden=n_hidden)
+    return chosen
+
+
+def compare_once(
+    test: Protocol, value: Any, prototypes: Mapping[str, SequenceMemory], seed: np.random.SeedSequence
+) -> dict[str, Outcome]:
+    """Do one trial: draw sequences and cues once, and let every network learn and recall them.
+
+    Parameters
+    ----------
+    test : Protocol
+    value : of the axis
+    prototypes : dict of str to SequenceMemory
+        Not fitted; they stay so.
+    seed : SeedSequence
+        Sequences, networks and cues have streams of their own; all networks get the same.
+
+    Returns
+    -------
+    dict of str to dict
+        For each network what it did: ``success`` (all sequences recalled), ``recalled`` (how many of them), ``sequences``,
+        ``one_step_error`` (fraction of wrong units one step after a stored pattern), ``epochs`` until one had no error (0 if
+        nothing is learned, None if there was none), ``parameters``, and the times ``learn_seconds`` and ``recall_seconds``.
+    """
+    of_data, of_network, of_cue = seed.spawn(3)
+    task = test.make(value, np.random.default_rng(of_data))
+    state = int(of_network.generate_state(1)[0])
+    return {name: _take_part(net, task, state, of_cue) for name, net in prototypes.items()}
+
+
+def _take_part(prototype: SequenceMemory, task: Task, state: int, of_cue: np.random.SeedSequence) -> Outcome:
+    """Let one network learn and recall; a refusal is part of the result."""
+    net: SequenceMemory = clone(prototype)
+    if net.get_params().get("random_state", 0) is None:
+        net.set_params(random_state=state)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # errors that are left are counted below
+            started = time.perf_counter()
+            net.fit(task.X, task.lengths)
+            learned = time.perf_counter()
+        rng = np.random.default_rng(of_cue)
+        cues = task.cues(net.order_, rng)
+        dwells = traits(net).dwells
+        steps = task.steps * (DWELL * int(getattr(net, "slow_steps", 1)) if dwells else 1)
+        recalling = time.perf_counter()
+        paths = net.recall(cues if net.order_ > 1 else cues[:, 0], steps=steps, noise=task.noise, rng=rng)
+        done = time.perf_counter()
+    except (ValueError, TypeError, MemoryError) as error:
+        return {"error": str(error) or type(error).__name__}
+    recalled = count_recalled(paths, task, net.order_, dwells=dwells)
+    return {
+        "success": recalled == len(task.lengths),
+        "recalled": recalled,
+        "sequences": len(task.lengths),
+        "one_step_error": _one_step_error(net, task),
+        "epochs": _epochs(net),
+        "parameters": n_parameters(net),
+        "learn_seconds": learned - started,
+        "recall_seconds": done - recalling,
+    }
+
+
+def _one_step_error(net: SequenceMemory, task: Task) -> float:
+    """The fraction of wrong units one step after a stored pattern."""
+    if getattr(net, "n_latent", None) is not None and hasattr(net, "_wrong_units"):
+        return float(np.mean(net._wrong_units(task.X, task.lengths)))  # it needs what came before
+    inputs, targets = transitions(task.X, task.lengths, net.order_)
+    states = inputs if net.order_ == 1 else inputs.reshape(len(inputs), net.order_, -1)
+    return float(np.mean(net.step(states) != targets))
+
+
+def _epochs(net: SequenceMemory) -> int | None:
+    """Epochs until one had no error; 0 if nothing is learned, None if none was free of errors."""
+    errors = getattr(net, "visible_errors_", None)
+    if errors is None:
+        return int(getattr(net, "n_iter_", 0))
+    total = np.asarray(errors) + np.asarray(getattr(net, "hidden_errors_", 0))
+    free = np.flatnonzero(total == 0)
+    return int(free[0]) + 1 if free.size else None
+
+
+# -- who does it ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One trial at one value."""
+
+    protocol: str
+    value: Any
+    number: int
+    seed: int
+
+
+def _results(
+    todo: Sequence[_Job], prototypes: Mapping[str, SequenceMemory], jobs: int, files: Sequence[str]
+) -> Iterator[tuple[_Job, dict[str, Outcome]]]:
+    """Do all trials, here or in other processes, and give each as it is over."""
+    if jobs == 1:
+        with threadpool_limits(limits=1):  # as in the workers: sums in one order, fair times
+            _get_ready(prototypes)
+            yield from ((job, _do(job)) for job in todo)
+        return
+    # Workers start from scratch: a forked copy of compiled, threaded code is not safe everywhere.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(tuple(files),)) as pool:
+        ready = {pool.submit(_do_with, job, dict(prototypes)): job for job in todo}
+        try:
+            for future in as_completed(ready):
+                yield ready[future], future.result()
+        except BrokenProcessPool:
+            raise OSError(
+                "a worker process died (out of memory, or killed). In a script of your own, compare below "
+                '`if __name__ == "__main__":`, with networks that the script defines at its top; or use one job.'
+            ) from None
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+_prototypes: dict[str, SequenceMemory] = {}
+
+
+def _start(files: tuple[str, ...]) -> None:
+    """Get a worker ready: one thread, and the user's files known before anything of them arrives."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threadpool_limits(limits=1)
+    import_files(files)
+
+
+def _get_ready(prototypes: Mapping[str, SequenceMemory]) -> None:
+    """Keep the networks, and let each learn something small once, so that no trial pays for compiling."""
+    _prototypes.clear()
+    _prototypes.update(prototypes)
+    small = PROTOCOLS["random"].make(4, np.random.default_rng(0))
+    for net in prototypes.values():
+        _take_part(net, small, 0, np.random.SeedSequence(0))
+
+
+def _do(job: _Job) -> dict[str, Outcome]:
+    """Do one trial."""
+    test = get_protocol(job.protocol)
+    seed = seed_of(job.seed, ["compare", job.protocol, job.value], job.number)
+    return compare_once(test, job.value, _prototypes, seed)
+
+
+def _do_with(job: _Job, prototypes: dict[str, SequenceMemory]) -> dict[str, Outcome]:
+    """Do one trial in a worker, which gets ready at its first."""
+    if list(_prototypes) != list(prototypes):
+        _get_ready(prototypes)
+    return _do(job)
