@@ -1,0 +1,125 @@
+"""One way to look at every network of threshold neurons: weights, offsets and codes of its layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from seqattractor.networks import OneHotNetwork, SequenceAttractor, SequenceMemory, SparseSequenceAttractor, VisibleNetwork
+from seqattractor.sequences import Patterns
+
+__all__ = ["Layer", "ThresholdView", "threshold_view"]
+
+Array = NDArray[np.float64]
+# Unit roundoff of float64, with room for both the network's sums and ours.
+_ROUNDING = 16 * 2.0**-53
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Threshold neurons: active where weights . input + offset >= 0."""
+
+    weights: Array
+    """Shape (neurons, inputs)."""
+    offset: Array
+    """Shape (neurons,)."""
+    low: int
+    high: int
+    """The states of a silent and of an active neuron: -1 and 1, or 0 and 1."""
+
+    def fields(self, inputs: NDArray[Any]) -> Array:
+        """What each neuron receives: (B, inputs) -> (B, neurons)."""
+        return np.asarray(inputs.astype(np.float64) @ self.weights.T + self.offset)
+
+    def states(self, fields: Array) -> NDArray[np.int8]:
+        """The states that follow from fields."""
+        return np.where(fields >= 0, self.high, self.low).astype(np.int8)
+
+    @cached_property
+    def slack(self) -> Array:
+        """How far a field in floating point can be from the true one, shape (neurons,), whatever the inputs of -1, 0 and 1."""
+        return self.slack_of(np.ones(self.weights.shape[1], dtype=np.int8))
+
+    def slack_of(self, inputs: NDArray[np.int8]) -> Array:
+        """The same for given inputs, shape (inputs,); 0 for whole-number weights, whose sums are exact."""
+        total = np.abs(self.weights) @ np.abs(inputs).astype(np.float64) + np.abs(self.offset)
+        if self._whole and total.max(initial=0.0) < 2.0**53:
+            return np.zeros(len(total))
+        return np.asarray(_ROUNDING * (self.weights.shape[1] + 8) * total)
+
+    @cached_property
+    def _whole(self) -> bool:
+        """Whether all weights and offsets are whole numbers."""
+        return bool(np.all(self.weights == np.rint(self.weights)) and np.all(self.offset == np.rint(self.offset)))
+
+
+@dataclass(frozen=True)
+class ThresholdView:
+    """The layers of a network: hidden neurons, unless there are none, and visible ones."""
+
+    hidden: Layer | None
+    visible: Layer
+    kappa: float | None
+    """The margin that the network was trained for, if it was."""
+
+    @property
+    def n_inputs(self) -> int:
+        """How many units a state has: order * N."""
+        return int((self.hidden or self.visible).weights.shape[1])
+
+    def next(self, states: Patterns) -> Patterns:
+        """The patterns that follow: (B, order * N) -> (B, N)."""
+        if self.hidden is not None:
+            states = self.hidden.states(self.hidden.fields(states))
+        return self.visible.states(self.visible.fields(states))
+
+    def smallest_margin(self, states: Patterns, target: Patterns) -> Array:
+        """The margin of the visible neuron that is nearest to a wrong answer; below 0 if one is wrong. (B, ...) -> (B,)."""
+        if self.hidden is not None:
+            states = self.hidden.states(self.hidden.fields(states))
+        return np.asarray((self.visible.fields(states) * target).min(axis=1))
+
+
+def threshold_view(net: SequenceMemory) -> ThresholdView:
+    """See a trained network as layers of threshold neurons.
+
+    Parameters
+    ----------
+    net : SequenceAttractor, SparseSequenceAttractor, OneHotNetwork or VisibleNetwork
+
+    Returns
+    -------
+    ThresholdView
+        Its `next` is the network's own.
+    """
+    check_is_fitted(net, "n_features_in_")
+    if isinstance(net, VisibleNetwork) and net.rule != "slow-synapses":
+        return ThresholdView(None, _signs(net.W_), _kappa(net) if net.rule == "perceptron" else None)
+    if isinstance(net, SparseSequenceAttractor):
+        hidden = Layer(np.asarray(net.U_, dtype=np.float64), np.asarray(net.hidden_bias_, dtype=np.float64), 0, 1)
+        return ThresholdView(hidden, _signs(net.V_), _kappa(net))
+    if isinstance(net, SequenceAttractor):
+        return ThresholdView(_signs(net.U_, -float(net.input_threshold)), _signs(net.V_), _kappa(net))
+    if isinstance(net, OneHotNetwork):
+        return ThresholdView(_signs(net.U_, -float(net.U_.shape[1])), _signs(net.V_, net.bias_), None)
+    kind = f"{type(net).__name__}(rule='slow-synapses')" if isinstance(net, VisibleNetwork) else type(net).__name__
+    raise TypeError(
+        f"{kind} is not a network of threshold neurons that sees only its last state, so margins and certificates do "
+        "not apply to it; use SequenceAttractor, SparseSequenceAttractor, OneHotNetwork or VisibleNetwork."
+    )
+
+
+def _signs(weights: NDArray[Any], offset: Any = 0.0) -> Layer:
+    """A layer of -1 and +1."""
+    W = np.asarray(weights, dtype=np.float64)
+    return Layer(W, np.broadcast_to(np.asarray(offset, dtype=np.float64), (len(W),)), -1, 1)
+
+
+def _kappa(net: Any) -> float | None:
+    """The network's margin parameter."""
+    return float(net.kappa) if hasattr(net, "kappa") else None

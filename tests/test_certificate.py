@@ -1,0 +1,286 @@
+"""Certificates: what is promised holds for every set of flips, and the exact number is the exact number."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import seqattractor as sa
+from quiet import fit_quietly
+from seqattractor.analysis.certificate_bound import flip_radius, sets_above
+from seqattractor.analysis.threshold_view import Layer, threshold_view
+
+
+def network(kind, weights, N, M, seed):
+    """A network with random weights: whole numbers (many ties), multiples of 0.1 (ties up to rounding) or normal ones."""
+    rng = np.random.default_rng(seed)
+
+    def draw(*shape):
+        whole = rng.integers(-3, 4, size=shape).astype(float)
+        return {"whole": whole, "tenths": whole * 0.1, "normal": rng.standard_normal(shape)}[weights]
+
+    if kind == "visible":
+        net = sa.VisibleNetwork()
+        net.W_ = draw(N, N)
+    elif kind == "sparse":
+        net = sa.SparseSequenceAttractor(n_hidden=M)
+        net.U_, net.hidden_bias_, net.V_ = draw(M, N), draw(M), draw(N, M)
+    else:
+        net = sa.SequenceAttractor(n_hidden=M, input_threshold=float(rng.integers(0, 2)))
+        net.U_, net.V_ = draw(M, N), draw(N, M)
+    net.n_features_in_, net.order_ = N, 1
+    x = rng.choice(np.array([-1, 1], dtype=np.int8), size=N)
+    return net, np.array([x, net.step(x)])
+
+
+def fewest_breaking_flips(net, X):
+    """The oracle: step the network from all 2**N corruptions of the first pattern."""
+    N = X.shape[1]
+    masks = np.array(list(itertools.product((1, -1), repeat=N)), dtype=np.int8)
+    # Sums that are zero but for rounding may come out differently in a batch and alone: both must be right.
+    wrong = np.any(net.step(X[0] * masks) != X[1], axis=1) | [np.any(net.step(X[0] * mask) != X[1]) for mask in masks]
+    flips = (masks < 0).sum(axis=1)
+    return int(flips[wrong].min()) if wrong.any() else N + 1
+
+
+def never_ties_but_for_rounding(which):
+    """Where sums can be zero up to rounding the promise stays on the safe side of exact: 0.1 + 0.2 - 0.3, and silent neurons."""
+    return which[1] == "whole" or (which[1] == "normal" and which[0] != "sparse")
+
+
+networks = st.tuples(
+    st.sampled_from(["attractor", "sparse", "visible"]),
+    st.sampled_from(["whole", "tenths", "normal"]),
+    st.integers(1, 8),
+    st.integers(1, 7),
+    st.integers(0, 10**6),
+)
+
+
+@settings(max_examples=250)
+@given(networks, st.sampled_from(["count", "tight"]))
+def test_no_set_of_certified_flips_ever_breaks_a_transition(which, method):
+    net, X = network(*which)
+    certificate = sa.certify(net, X, method=method)
+    truth = fewest_breaking_flips(net, X)
+    assert certificate.radius[0] < truth
+    if certificate.radius[0] >= 0:
+        assert truth <= certificate.breaking[0]
+        assert certificate.theorem_4[0] <= certificate.radius[0]
+    else:  # only where the answer itself hangs on rounding
+        assert which[1] == "tenths"
+
+
+@settings(max_examples=120)
+@given(networks)
+def test_the_exact_certificate_is_the_brute_force_number(which):
+    net, X = network(*which)
+    certificate = sa.certify(net, X, method="exact")
+    truth = fewest_breaking_flips(net, X)
+    assert certificate.radius[0] < truth
+    if never_ties_but_for_rounding(which):
+        assert certificate.radius[0] == truth - 1
+        assert certificate.breaking[0] == truth
+        assert certificate.exact[0]
+
+
+@settings(max_examples=40)
+@given(networks)
+def test_the_programs_alone_find_the_brute_force_number(which):
+    from seqattractor.analysis.certificate_exact import smallest_breaking_set
+
+    net, X = network(*which)
+    view = threshold_view(net)
+    assume(view.hidden is not None and never_ties_but_for_rounding(which))
+    found = smallest_breaking_set(view, X[0], X[1], radius=0, known=None)
+    truth = fewest_breaking_flips(net, X)
+    assert found.radius == truth - 1
+    assert (found.units is None) == (truth == X.shape[1] + 1)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 7), st.booleans())
+def test_one_neuron_withstands_exactly_what_is_said(seed, n, whole):
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(-3, 4, size=(1, n)).astype(float) if whole else rng.standard_normal((1, n))
+    layer = Layer(weights, np.array([float(rng.integers(-2, 3))]), -1, 1)
+    x = rng.choice(np.array([-1, 1], dtype=np.int8), size=(1, n))
+    radius = int(flip_radius(layer, x, layer.fields(x))[0, 0])
+    masks = np.array(list(itertools.product((1, -1), repeat=n)), dtype=np.int8)
+    changed = layer.states(layer.fields(x * masks))[:, 0] != layer.states(layer.fields(x))[0, 0]
+    flips = (masks < 0).sum(axis=1)
+    assert radius == (flips[changed].min() - 1 if changed.any() else n)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 7), st.integers(1, 4))
+def test_all_sets_with_a_large_sum_are_listed(seed, n, r):
+    rng = np.random.default_rng(seed)
+    r = min(r, n)
+    values = rng.integers(0, 6, size=n).astype(float)
+    need = float(rng.integers(0, 12))
+    listed = {tuple(sorted(s)) for s in sets_above(values, need, r, 10**6).tolist()}
+    assert listed == {s for s in itertools.combinations(range(n), r) if values[list(s)].sum() >= need}
+    assert sets_above(values, 0.0, r, 0) is None
+
+
+@pytest.fixture(scope="module")
+def trained():
+    X = sa.datasets.random_periodic(16, 50, rng=0)
+    return sa.SequenceAttractor(n_hidden=120, random_state=0).fit(X), X
+
+
+@pytest.fixture(scope="module")
+def certificate(trained):
+    return sa.certify(*trained)
+
+
+def test_random_and_adversarial_attacks_within_the_radius_fail(trained, certificate):
+    net, X = trained
+    rng = np.random.default_rng(1)
+    assert certificate.radius.min() >= 1
+    for t, r in enumerate(certificate.radius):
+        noisy = sa.noise.flip(np.repeat(X[t][None], 400, axis=0), int(r), rng)
+        assert np.all(net.step(noisy) == X[t + 1])
+        # An adversary who follows the gradient of each visible neuron's field through the hidden margins.
+        h = X[t] @ net.U_.T
+        harm = -(X[t + 1][:, None] * net.V_) @ ((np.sign(h) / np.abs(h))[:, None] * -np.sign(h)[:, None] * net.U_ * X[t])
+        for order in (np.argsort(-harm, axis=1), np.argsort(harm, axis=1)):
+            states = np.repeat(X[t][None], len(order), axis=0)
+            np.put_along_axis(states, order[:, :r], -np.take_along_axis(states, order[:, :r], axis=1), axis=1)
+            assert np.all(net.step(states) == X[t + 1])
+
+
+def test_every_breaking_set_breaks(trained, certificate):
+    net, X = trained
+    for t, units in enumerate(certificate.breaking_sets):
+        assert len(units) == certificate.breaking[t] > certificate.radius[t]
+        noisy = X[t].copy()
+        noisy[units] *= -1
+        assert np.any(net.step(noisy) != X[t + 1])
+
+
+def test_tight_promises_no_less_than_counting_and_both_beat_theorem_4(trained, certificate):
+    count, tight = sa.certify(*trained, method="count"), certificate
+    assert np.all(tight.radius >= count.radius)
+    assert np.all(count.radius >= count.theorem_4)
+    assert tight.radius.sum() > count.theorem_4.sum()
+
+
+def test_recall_with_certified_noise_before_every_step_never_errs(trained, certificate):
+    net, X = trained
+    r = int(certificate.sequence_radius[0])
+    path = net.recall(X[0], steps=5 * 15, noise=r, rng=3)
+    assert np.array_equal(path[1:], np.tile(X[1:], (5, 1)))
+
+
+def test_theorem_4_follows_from_kappa_and_the_largest_weight(trained):
+    net, X = trained
+    promised = sa.certify(net, X, method="count", attack=False).theorem_4
+    r = int(promised[0])
+    assert 2 * r * np.abs(net.U_).max() < net.kappa <= 2 * (r + 1) * np.abs(net.U_).max()
+    loose = sa.SequenceAttractor(n_hidden=150, random_state=0, max_epochs=1)
+    assert np.all(sa.certify(fit_quietly(loose, X), X, method="count", attack=False).theorem_4 == 0)
+
+
+def test_the_construction_of_theorem_1_withstands_nothing():
+    X = sa.datasets.random_periodic(12, 30, rng=0)
+    certificate = sa.certify(sa.OneHotNetwork().fit(X), X)
+    assert np.all(certificate.radius == 0)
+    assert np.all(certificate.breaking == 1)
+
+
+def test_without_hidden_neurons_the_number_is_exact():
+    X = sa.datasets.random_periodic(10, 60, rng=0)
+    certificate = sa.certify(sa.VisibleNetwork(random_state=0).fit(X), X)
+    assert certificate.exact.all()
+    assert certificate.radius.min() >= 1
+
+
+def test_a_sparse_network_is_certified_with_its_bias_and_its_zeros():
+    X = sa.datasets.random_periodic(30, 60, rng=0)
+    net = fit_quietly(sa.SparseSequenceAttractor(n_hidden=150, random_state=0, max_epochs=100), X)
+    certificate = sa.certify(net, X)
+    rng = np.random.default_rng(0)
+    assert certificate.radius.max() >= 1
+    for t, r in enumerate(certificate.radius):
+        if r >= 0:
+            assert np.all(net.step(sa.noise.flip(np.repeat(X[t][None], 200, axis=0), int(r), rng)) == X[t + 1])
+
+
+def test_transitions_that_are_not_made_are_marked():
+    X = sa.datasets.random_periodic(10, 40, rng=0)
+    net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X)
+    other = X.copy()
+    other[5, 3] *= -1
+    certificate = sa.certify(net, other)
+    assert certificate.radius[4] == -1
+    assert certificate.breaking[4] == 0
+    assert certificate.margin[4] < 0
+    assert certificate.sequence_radius[0] == -1
+    assert "pattern 4 of sequence 0" in certificate.describe()
+
+
+def test_several_sequences_and_a_context_are_told_apart():
+    A, B = sa.datasets.random_periodic(8, 30, rng=0), sa.datasets.random_periodic(6, 30, rng=1)
+    net = sa.SequenceAttractor(n_hidden=80, random_state=0, order=2).fit([A, B])
+    certificate = sa.certify(net, [A, B])
+    assert certificate.n_inputs == 60
+    assert list(certificate.sequence) == [0] * 6 + [1] * 4
+    assert list(certificate.time) == [1, 2, 3, 4, 5, 6, 1, 2, 3, 4]
+    assert len(certificate.sequence_radius) == 2
+    assert certificate.radius.min() >= 0
+
+
+def test_what_was_trained_longer_withstands_more():
+    X = sa.datasets.random_periodic(10, 60, rng=0)
+    weak = fit_quietly(sa.SequenceAttractor(n_hidden=150, random_state=0, kappa=0.01), X)
+    strong = sa.SequenceAttractor(n_hidden=150, random_state=0, kappa=1.0).fit(X)
+    assert sa.certify(strong, X).radius.min() > sa.certify(weak, X).radius.min()
+
+
+def test_measured_robustness_is_perfect_within_the_certificate_and_falls_beyond(trained, certificate):
+    net, X = trained
+    least = int(certificate.radius.min())
+    curve = sa.robustness_curve(net, X, flips=[0, least, 25], trials=300, rng=0)
+    assert curve.successes[0] == curve.successes[1] == 300
+    assert curve.rate[2] < 0.1
+    assert curve.half == 25
+    assert str(curve.at(0)).startswith("300/300")
+    assert sa.robustness_curve(net, X, trials=20, rng=0).flips[-1] == 25
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda net, X: sa.certify(net, X, method="quick"), "method must be one of"),
+        (lambda net, X: sa.certify(net, X[:, :10]), "10 features"),
+        (lambda net, X: sa.certify(net, X[:1]), "at least 2"),
+        (lambda net, X: sa.robustness_curve(net, X, flips=[51]), "from 0 to 50"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(trained, call, words):
+    with pytest.raises(ValueError, match=words):
+        call(*trained)
+
+
+def test_networks_without_thresholds_are_refused():
+    X = sa.datasets.xor()
+    with pytest.raises(TypeError, match="not a network of threshold neurons"):
+        sa.certify(sa.DenseSequenceMemory().fit(X), X)
+
+
+@pytest.mark.slow
+def test_the_papers_network_is_certified_in_time():
+    import time
+
+    X = sa.datasets.random_periodic(70, 100, rng=0)
+    net = sa.SequenceAttractor(n_hidden=500, random_state=0, engine="exact").fit(X)
+    start = time.process_time()
+    certificate = sa.certify(net, X, attack=False, method="count")
+    assert time.process_time() - start < 2
+    assert certificate.radius.min() >= 1
