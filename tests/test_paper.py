@@ -9,7 +9,7 @@ from seqattractor.paper import numbers
 from seqattractor.paper.registry import TARGETS, get_target
 from seqattractor.paper.runner import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES, Request
-from seqattractor.paper.store import TrialStore, seed_of
+from seqattractor.paper.store import TrialStore
 
 QUICK = Request(trials=2, quick=True)
 
@@ -53,15 +53,7 @@ def test_a_figure_and_its_table_share_their_trials():
         assert get_target(figure).cells(Request()) == get_target(table).cells(Request())
 
 
-# -- seeds and the store --------------------------------------------------------------------------------------------
-
-
-def test_every_trial_has_its_own_seed_which_the_order_of_keys_does_not_change():
-    places = [(0, "a", {"T": 1}, 0), (1, "a", {"T": 1}, 0), (0, "b", {"T": 1}, 0), (0, "a", {"T": 2}, 0), (0, "a", {"T": 1}, 1)]
-    states = {tuple(seed_of(*place).generate_state(4)) for place in places}
-    assert len(states) == len(places)
-    a, b = (seed_of(0, "a", cell, 3).generate_state(4) for cell in ({"T": 1, "M": 2}, {"M": 2, "T": 1}))
-    assert np.array_equal(a, b)
+# -- the store ------------------------------------------------------------------------------------------------------
 
 
 def test_finished_trials_are_found_again_and_a_line_cut_short_is_not(tmp_path):

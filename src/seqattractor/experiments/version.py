@@ -15,8 +15,13 @@ DECISIVE = ("sequences.py", "noise.py", "successors.py", "learning", "networks",
 
 
 @cache
-def code_version() -> str:
+def code_version(*more: str) -> str:
     """Give the version of the package and a fingerprint of the code that decides what a trial gives.
+
+    Parameters
+    ----------
+    *more : str
+        Further files or folders of the package that decide it.
 
     Examples
     --------
@@ -25,7 +30,7 @@ def code_version() -> str:
     """
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for part in DECISIVE:
+    for part in (*DECISIVE, *more):
         place = package / part
         for file in [place] if place.is_file() else sorted(place.rglob("*.py")):
             digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from seqattractor.experiments.executors import process_pool
+from seqattractor.experiments.seeds import seed_of
 from seqattractor.paper.registry import get_target
 from seqattractor.paper.settings import Request
-from seqattractor.paper.store import TrialStore, seed_of
+from seqattractor.paper.store import TrialStore
 from seqattractor.paper.target import Cell, Outcome, Result
 
 __all__ = ["Progress", "run_targets"]
@@ -34,6 +36,10 @@ class Job:
     cell: Cell
     trial: int
     seed: int
+
+
+Work = Callable[[list[Job]], Iterator[tuple[Job, Outcome]]]
+"""Does trials and gives each back as it finishes, in any order."""
 
 
 def run_targets(
@@ -76,7 +82,7 @@ def _finish(
     plan: list[tuple[Cell, int]],
     store: TrialStore,
     request: Request,
-    work: Callable[[list[Job]], Iterator[tuple[Job, Outcome]]],
+    work: Work,
     progress: Progress | None,
 ) -> None:
     """Do all trials of a target that are not in the store yet."""
@@ -106,24 +112,38 @@ def _finished(store: TrialStore, cell: Cell, trial: int) -> Outcome:
 
 def _run(job: Job) -> tuple[Job, Outcome]:
     """Do one trial; runs in a worker."""
-    rng = np.random.default_rng(seed_of(job.seed, job.experiment, job.cell, job.trial))
+    rng = np.random.default_rng(seed_of(job.seed, [job.experiment, job.cell], job.trial))
     # One thread, so that sums in the linear algebra have one order; and errors that are left are what is counted here.
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return job, get_target(job.target).trial(job.cell, rng, job.trial)
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the main process, which then ends the workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 @contextmanager
-def _workers(jobs: int) -> Iterator[Callable[[list[Job]], Iterator[tuple[Job, Outcome]]]]:
-    """Something that does trials and gives them back as they finish: this process, or several others."""
-    if jobs == 1:
-        yield lambda todo: map(_run, todo)
-        return
-    # Workers start from scratch: a forked copy of compiled, threaded code is not safe everywhere.
-    with multiprocessing.get_context("spawn").Pool(jobs, initializer=_ignore_interrupts) as pool:
-        yield lambda todo: pool.imap_unordered(_run, todo)
+def _workers(jobs: int) -> Iterator[Work]:
+    """Something that does trials and gives them back as they finish: this process, or several others when needed."""
+    pool: ProcessPoolExecutor | None = None
+    with ExitStack() as stack:
+
+        def work(todo: list[Job]) -> Iterator[tuple[Job, Outcome]]:
+            nonlocal pool
+            if jobs == 1 or not todo:
+                yield from map(_run, todo)
+                return
+            if pool is None:
+                pool = stack.enter_context(process_pool(jobs))
+            yield from _in_pool(pool, todo)
+
+        yield work
+
+
+def _in_pool(pool: ProcessPoolExecutor, todo: list[Job]) -> Iterator[tuple[Job, Outcome]]:
+    """Do trials in other processes, in any order."""
+    try:
+        for future in as_completed([pool.submit(_run, job) for job in todo]):
+            yield future.result()
+    except BrokenProcessPool:
+        raise OSError(
+            "a worker process died (out of memory, or killed); what is finished is kept: run the same command again, perhaps "
+            "with fewer jobs."
+        ) from None

@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from seqattractor import __version__
+from seqattractor.experiments.seeds import canonical
+from seqattractor.experiments.version import code_version
 from seqattractor.paper.target import Cell, Outcome
 
-__all__ = ["TrialStore", "code_version", "seed_of"]
-
-# The parts of the package on which the outcome of a trial depends.
-DECISIVE = ("sequences.py", "noise.py", "learning", "networks", "datasets", "analysis", "paper")
-NOT_DECISIVE = {"report.py", "animation.py", "files.py", "html.py", "runner.py", "store.py", "agreement.py"}
-
-
-@cache
-def code_version() -> str:
-    """The version of the package and a fingerprint of the code that decides what a trial gives."""
-    package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for part in DECISIVE:
-        place = package / part
-        for file in [place] if place.is_file() else sorted(place.rglob("*.py")):
-            if file.name not in NOT_DECISIVE:
-                digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
-    return f"{__version__}+{digest.hexdigest()[:12]}"
-
-
-def seed_of(seed: int, experiment: str, cell: Cell, trial: int) -> np.random.SeedSequence:
-    """The seed of one trial: it depends on the user's seed, the experiment, the cell and the number of the trial only.
-
-    Examples
-    --------
-    >>> a, b = (seed_of(0, "table1", {"T": 10}, k).generate_state(1) for k in (0, 1))
-    >>> bool(a == b)
-    False
-    """
-    place = hashlib.sha256(json.dumps([experiment, cell], sort_keys=True).encode()).digest()
-    words = np.frombuffer(place, dtype=">u4")[:4].tolist()
-    return np.random.SeedSequence(seed, spawn_key=(*words, trial))
+__all__ = ["TrialStore"]
 
 
 class TrialStore:
@@ -60,7 +26,7 @@ class TrialStore:
 
     def __init__(self, folder: Path, experiment: str, seed: int) -> None:
         self._experiment, self._seed = experiment, seed
-        self._version = code_version()
+        self._version = code_version("paper")
         self._outcomes: dict[str, Outcome] = {}
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{experiment}.jsonl"
@@ -81,7 +47,7 @@ class TrialStore:
 
     def _key(self, cell: Cell, trial: int) -> str:
         """What makes a trial the same trial."""
-        return json.dumps([self._version, self._seed, cell, trial], sort_keys=True)
+        return canonical([self._version, self._seed, cell, trial])
 
     def get(self, cell: Cell, trial: int) -> Outcome | None:
         """The outcome of a trial, if it is finished."""
@@ -90,7 +56,7 @@ class TrialStore:
     def put(self, cell: Cell, trial: int, outcome: Outcome) -> None:
         """Keep an outcome, at once and for good."""
         key = self._key(cell, trial)
-        line = json.dumps({"key": key, "outcome": outcome}, sort_keys=True)
+        line = canonical({"key": key, "outcome": outcome})
         self._file.write(line + "\n")
         self._file.flush()
         self._outcomes[key] = json.loads(line)["outcome"]
