@@ -158,9 +158,9 @@ class _Transition:
         """The largest r for which even all hidden neurons that r flips could change, each on its own, do no harm together."""
         total = self.losses(np.flatnonzero(self.hidden_radius < 0)).clip(0).sum(axis=1)
         if _exceeds(total, self.limit, self.active).any():
-            # Of silent hidden neurons nothing can be rounded: a sum without terms is exactly zero.
-            sure = self.hidden_radius.min() >= 0 and not _exceeds(total, self.limit_now, self.active).any()
-            return 0 if sure else -1
+            # Of silent hidden neurons nothing can be rounded: a sum without terms is exactly zero, as long as none changes.
+            sure = not _exceeds(total, self.limit_now, self.active).any()
+            return int(self.hidden_radius.min()) if sure else -1
         for level in np.unique(self.hidden_radius[self.hidden_radius >= 0]):
             total += self.losses(np.flatnonzero(self.hidden_radius == level)).clip(0).sum(axis=1)
             if _exceeds(total, self.limit, self.active).any():
