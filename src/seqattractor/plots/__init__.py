@@ -1,0 +1,27 @@
+"""Pictures: each function draws into the matplotlib Axes that it is given and returns them.
+
+Colours are safe for colour-blind readers and show on light and dark ground; wrap drawing in `style` for text to match.
+"""
+
+from seqattractor.plots.curves import compared_bars, error_curves, success_curve
+from seqattractor.plots.frames import filmstrip, raster
+from seqattractor.plots.house import BLUE, GREEN, GREY, ORANGE, RED, style
+from seqattractor.plots.recall import hidden_raster, overlap_curve, recall_strip, weights_image
+
+__all__ = [
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "ORANGE",
+    "RED",
+    "compared_bars",
+    "error_curves",
+    "filmstrip",
+    "hidden_raster",
+    "overlap_curve",
+    "raster",
+    "recall_strip",
+    "style",
+    "success_curve",
+    "weights_image",
+]
