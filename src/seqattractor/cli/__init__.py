@@ -18,6 +18,7 @@ _COMMANDS = {
     "recall": "Recall a learned sequence from a corrupted cue and write it as a GIF, a strip, MIDI, ...",
     "sweep": "Run grids of trials that survive interruptions: run, status, export, plot.",
     "bench": "Measure how fast learning is, beside the plain loop in the same run.",
+    "compare": "Compare all sequence memories, and your own, on one test.",
     "lab": "See a sequence memory learn and recall, in the browser.",
 }
 

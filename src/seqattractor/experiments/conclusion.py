@@ -176,6 +176,8 @@ def _conditions(networks: Iterable[Row]) -> str:
         )
     if "one-hot" in [n["network"] for n in networks]:
         sentences.append("one-hot is the construction of Theorem 1, which promises nothing for corrupted cues.")
+    if "sparse" in [n["network"] for n in networks]:
+        sentences.append("sparse learns from patterns that it corrupts itself, so that few of its epochs are free of errors.")
     return " ".join(sentences)
 
 

@@ -25,6 +25,7 @@ TARGETS = {
     "theorems": "theorems",
     # Past the paper.
     "capacity": "capacity",
+    "comparison": "comparison",
 }
 
 

@@ -1,0 +1,91 @@
+"""Past the paper: its network beside the other sequence memories, on the same sequences and cues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqattractor.experiments.compare import DEFAULT_NETWORKS, chosen_networks, compare_once, get_protocol
+from seqattractor.experiments.comparison import Comparison
+from seqattractor.experiments.conclusion import conclusion
+from seqattractor.networks.traits import traits
+from seqattractor.paper.comparison_view import comparison_figure, comparison_tables
+from seqattractor.paper.settings import Request
+from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TRIALS = 10
+VALUES: dict[str, tuple[Any, ...]] = {
+    "random": (10, 20, 40, 50, 60, 70, 80, 100, 150, 200),
+    "noise": (0, 10, 20, 30, 40),
+    "recall-noise": (0, 2, 5, 10, 20),
+    "correlated": (0.0, 0.4, 0.7, 0.9),
+    "multi": ("5x5", "5x10", "2x50", "10x10", "20x10"),
+}
+QUICK: dict[str, tuple[Any, ...]] = {"random": (10, 40, 60, 80, 120)}
+
+
+class ComparisonTarget(Target):
+    """All networks on the protocols that need no minutes a trial."""
+
+    name = experiment = "comparison"
+    title = "The other sequence memories"
+    about = (
+        "The paper's network beside asymmetric Hebbian, slow-synapse, pseudo-inverse and perceptron networks, temporal "
+        "predictive coding, dense associative memories and a look-up table. Every trial gives all of them the same sequences and the same "
+        "corrupted cues. `seqattractor compare` does this with more trials, on moving digits and the walker, and with your own "
+        "network."
+    )
+
+    def cells(self, request: Request) -> list[Cell]:
+        """Every value of every protocol."""
+        wanted = QUICK if request.quick else VALUES
+        return [{"protocol": protocol, "value": value} for protocol, values in wanted.items() for value in values]
+
+    def n_trials(self, request: Request, cell: Cell) -> int:
+        """All networks take part in each trial, so a few must do."""
+        return request.at_most(2 if request.quick else TRIALS)
+
+    def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
+        """The same sequences and cues for all networks; times are left out, so that results are the same on any machine."""
+        test = get_protocol(cell["protocol"])
+        seed = np.random.SeedSequence(rng.integers(2**32, size=4).tolist())
+        outcomes = compare_once(test, cell["value"], chosen_networks(DEFAULT_NETWORKS, test.n_hidden), seed)
+        return {name: {k: v for k, v in found.items() if not k.endswith("seconds")} for name, found in outcomes.items()}
+
+    def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
+        """One comparison for each protocol."""
+        found: list[Comparison] = []
+        for protocol in dict.fromkeys(cell["protocol"] for cell, _ in outcomes):
+            test = get_protocol(protocol)
+            described = {name: traits(net) for name, net in chosen_networks(DEFAULT_NETWORKS, test.n_hidden).items()}
+            trials = {cell["value"]: each for cell, each in outcomes if cell["protocol"] == protocol}
+            found.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=test.n_hidden))
+        data = {
+            "settings": {"protocols": [one.settings for one in found], "networks": found[0].networks},
+            "rows": [{"protocol": one.settings["protocol"], **row} for one in found for row in one.rows],
+            "conclusions": [conclusion(one) for one in found],
+        }
+        return Result(data, {"comparisons": found})
+
+    def verdict(self, result: Result) -> Verdict:
+        """What the first protocol, the paper's own, says."""
+        return Verdict(None, result.data["conclusions"][0])
+
+    def figure(self, result: Result) -> Figure:
+        """A row for each protocol."""
+        return comparison_figure(result.extra["comparisons"])
+
+    def tables(self, result: Result) -> list[Table]:
+        """Two tables for each protocol, the conclusions of all but the first above them."""
+        tables = []
+        for k, (one, words) in enumerate(zip(result.extra["comparisons"], result.data["conclusions"], strict=True)):
+            first, second = comparison_tables(one)
+            tables += [Table(first.columns, first.rows, first.caption if k == 0 else words), second]
+        return tables
+
+
+TARGET = ComparisonTarget()
