@@ -10,8 +10,9 @@ import numpy as np
 
 from seqattractor.analysis.retrieval import retrieved
 from seqattractor.datasets.moving_digits import moving_digits
-from seqattractor.datasets.random import random_periodic, random_sequences
+from seqattractor.datasets.random import random_periodic
 from seqattractor.datasets.walker import FRAME_SHAPE, walker
+from seqattractor.experiments.trial import draw_sequences
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
 
@@ -99,10 +100,10 @@ def _correlated(correlation: float, rng: np.random.Generator) -> Task:
 
 
 def _multi(size: str, rng: np.random.Generator) -> Task:
-    """Several open sequences in one network."""
+    """Several random loops in one network."""
     number, length = map(int, size.split("x"))
-    X, lengths = random_sequences(number, length, 100, rng=rng)
-    return Task(X, lengths, flips=10, closed=False)
+    X, lengths = draw_sequences(number, length, 100, rng=rng)
+    return Task(X, lengths, flips=10)
 
 
 def _digits(flips: int, rng: np.random.Generator) -> Task:
@@ -159,7 +160,7 @@ PROTOCOLS: dict[str, Protocol] = {
             "number x length of the sequences",
             ("2x10", "5x5", "5x10", "10x5", "2x50", "5x20", "10x10", "20x5", "10x20", "20x10"),
             _multi,
-            "open random sequences of N = 100 units, 10 of them flipped in the cue; all must be recalled",
+            "periodic random sequences of N = 100 units, 10 of them flipped in each cue; all must be recalled",
         ),
         Protocol(
             "digits",

@@ -52,7 +52,7 @@ def draw(learning: Axes, storing: Axes, found: Comparison) -> None:
         for k, name in enumerate(names):
             rows = [found.row(name, value) for value in values]
             counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
-            look = {"color": _COLORS[k % 10], "marker": _MARKERS[k % 10], "linestyle": "-" if k < 10 else "--"}
+            look: dict[str, Any] = {"color": _COLORS[k % 10], "marker": _MARKERS[k % 10], "linestyle": "-" if k < 10 else "--"}
             shift = 0.6 * ((k + 0.5) / len(names) - 0.5)
             plots.success_curve(ax, range(len(values)), *counts, shift=shift, label=name, **look)
         ax.set_xticks(range(len(values)), [str(value) for value in values])
