@@ -17,7 +17,18 @@ import numpy as np
 from llvmlite import ir
 from numba import extending, njit, types
 
-__all__ = ["LANES", "NARROW", "RUNNING", "SETTLED", "flip_codes", "learn_rows", "replay_rows", "set_bounds", "sort_flips"]
+__all__ = [
+    "LANES",
+    "NARROW",
+    "RUNNING",
+    "SETTLED",
+    "add_rows",
+    "flip_codes",
+    "learn_rows",
+    "replay_rows",
+    "set_bounds",
+    "sort_flips",
+]
 
 LANES = 32  # fields are padded to a multiple of this, so that no loop has a scalar rest
 RUNNING, SETTLED, NARROW = 0, 1, 2  # state of a row: goes on; had an epoch without update; needs a wider integer
@@ -290,36 +301,24 @@ def learn_rows(
 
 @njit(nogil=True)
 def _apply_flips(
-    f: Any,
-    b: Any,
-    g: Any,
-    c: Any,
-    j: int,
-    V: Any,
-    factor: float,
-    scale: float,
-    x: Any,
-    flipped: Any,
-    groups: Any,
-    start: int,
-    end: int,
-    kappa: float,
-    limit: int,
+    f: Any, b: Any, g: Any, c: Any, v0: Any, scale: float, z: Any, flipped: Any, groups: Any, kappa: float, limit: int
 ) -> Any:
-    """Move the fields of row j to the codes of the next epoch: g(t) += V . (new y(t) - old y(t)); False if too narrow."""
-    for group in range(start, end):
+    """Move the fields of a row to the codes of the next epoch: g(t) += V . (new y(t) - old y(t)); False if too narrow."""
+    for group in range(groups.shape[0]):
         t = groups[group, 0]
         change, start_change = np.int64(0), 0.0
-        for k in range(groups[group, 1], groups[group, 2]):
-            i, code = flipped[k] >> 1, 1 - 2 * (flipped[k] & 1)
-            change += code * np.int64(c[i])
-            start_change += code * ((V[j, i] * factor + _ROUND) - _ROUND)
+        for k in range(groups[group, 1], groups[group, 2]):  # to +1
+            change += c[flipped[k]]
+            start_change += v0[flipped[k]]
+        for k in range(groups[group, 2], groups[group, 3]):  # to -1
+            change -= c[flipped[k]]
+            start_change -= v0[flipped[k]]
         value = np.int64(f[t]) + 2 * change
         if abs(value) > limit:
             return False
         f[t] = value
         g[t] += 2 * start_change / scale
-        b[t] = _bound(x[j, t], g[t], kappa, limit)
+        b[t] = _bound(z[t], g[t], kappa, limit)
     return True
 
 
@@ -359,7 +358,8 @@ def replay_rows(
     n, n_epochs = x.shape[1], version.shape[0]
     padded, words = K.shape[2], Y.shape[2]
     f, a, b = np.empty(padded, fields.dtype), np.empty(padded, fields.dtype), np.empty(padded, fields.dtype)
-    c, g, added = np.zeros(words * LANES, fields.dtype), np.empty(n), np.empty(n, np.int32)
+    c, v0 = np.zeros(words * LANES, fields.dtype), np.empty(V.shape[1])
+    g, added = np.empty(n), np.empty(n, np.int32)
     errors, row_errors = np.zeros(n_epochs, np.int64), np.zeros(n_epochs, np.int64)
     state = np.zeros(rows.shape[0], np.uint8)
     any_flip = group_start[n_epochs] > group_start[0]
@@ -373,13 +373,14 @@ def replay_rows(
             added[:] = 0
         if any_flip:
             g[:] = g0[j]
+            for i in range(V.shape[1]):
+                v0[i] = (V[j, i] * factor[j] + _ROUND) - _ROUND
         left, quiet = room[j], False
         for e in range(n_epochs):
             row_errors[e] = 0
             if group_start[e + 1] > group_start[e]:
-                if not _apply_flips(
-                    f, b, g, c, j, V, factor[j], scale[j], x, flipped, groups, group_start[e], group_start[e + 1], kappa, limit
-                ):
+                now = groups[group_start[e] : group_start[e + 1]]
+                if not _apply_flips(f, b, g, c, v0, scale[j], x[j], flipped, now, kappa, limit):
                     state[r] = NARROW
                     break
                 left = 0
@@ -425,37 +426,55 @@ def replay_rows(
 
 @njit(nogil=True, cache=True)
 def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
-    """Sort flips (epoch, t, row, code) by epoch and t; returns them and where each epoch starts (n_epochs + 1,)."""
-    place = np.zeros(n_epochs * n + 1, np.int64)
+    """Sort flips (epoch, t, row, code) by epoch, t and code (+1 first).
+
+    Returns them, groups (t, start, start of those to -1, end) of one epoch and t each, and where the groups of each epoch
+    start (n_epochs + 1,).
+    """
+    keys = 2 * n_epochs * n
+    place = np.zeros(keys + 1, np.int64)
     for k in range(flips.shape[0]):
-        place[flips[k, 0] * n + flips[k, 1] + 1] += 1
-    for key in range(n_epochs * n):
+        place[2 * (flips[k, 0] * n + flips[k, 1]) + (flips[k, 3] < 0) + 1] += 1
+    for key in range(keys):
         place[key + 1] += place[key]
-    starts = np.empty(n_epochs + 1, np.int64)
-    for e in range(n_epochs + 1):
-        starts[e] = place[e * n]
+    used = 0
+    groups, group_start = np.empty((min(flips.shape[0], n_epochs * n), 4), np.int64), np.empty(n_epochs + 1, np.int64)
+    for e in range(n_epochs):
+        group_start[e] = used
+        for t in range(n):
+            key = 2 * (e * n + t)
+            if place[key + 2] > place[key]:
+                groups[used, 0], groups[used, 1], groups[used, 2], groups[used, 3] = t, place[key], place[key + 1], place[key + 2]
+                used += 1
+    group_start[n_epochs] = used
     out = np.empty_like(flips)
     for k in range(flips.shape[0]):
-        key = flips[k, 0] * n + flips[k, 1]
-        out[place[key]] = flips[k]
+        key = 2 * (flips[k, 0] * n + flips[k, 1]) + (flips[k, 3] < 0)
+        for column in range(4):
+            out[place[key], column] = flips[k, column]
         place[key] += 1
-    return out, starts
+    return out, groups[:used], group_start
 
 
 @njit(nogil=True, cache=True)
-def flip_codes(K: Any, codes: Any, bits: Any, flips: Any) -> None:
-    """Apply flips (sorted by t) to the codes (M, padded n), their bits (n, words) and their Gram matrix K, in place."""
-    k = 0
-    while k < flips.shape[0]:
-        t = flips[k, 1]
-        while k < flips.shape[0] and flips[k, 1] == t:
-            i, code = flips[k, 2], flips[k, 3]
-            own = K[t, t]
+def flip_codes(K: Any, codes: Any, bits: Any, flipped: Any, groups: Any) -> None:
+    """Apply groups of flips to the codes (M, padded n), their bits (n, words) and their Gram matrix K, in place."""
+    for group in range(groups.shape[0]):
+        t = groups[group, 0]
+        own = K[t, t]
+        for k in range(groups[group, 1], groups[group, 3]):
+            i, code = flipped[k], 1 if k < groups[group, 2] else -1
             for s in range(K.shape[1]):
                 K[t, s] += 2 * code * codes[i, s]
-            K[t, t] = own
             codes[i, t] = code
             bits[t, i // LANES] ^= np.uint32(1) << np.uint32(i % LANES)
-            k += 1
+        K[t, t] = own
         for s in range(K.shape[0]):
             K[s, t] = K[t, s]
+
+
+@njit(nogil=True, cache=True)
+def add_rows(f: Any, K: Any, rows: Any) -> None:
+    """Only the additions of an update, for one row of K after another: what `learn_rows` could reach at best."""
+    for r in range(rows.shape[0]):
+        _add_signed(f, K, rows[r] * K.shape[1], 1 - 2 * (r & 1))

@@ -34,9 +34,10 @@ class Tape:
     version: Integers
     """Which of them each epoch has, shape (epochs,)."""
     flipped: NDArray[np.int32]
-    """Flips, sorted by epoch and t: 2 i for a hidden neuron i that goes to +1, 2 i + 1 for one that goes to -1."""
+    """The hidden neurons that flip, sorted by epoch, t and new code."""
     groups: NDArray[np.int64]
-    """Rows (t, start, end): the flips of y(t) at the start of an epoch are flipped[start:end]."""
+    """Rows (t, start, middle, end): at the start of an epoch y(t) goes to +1 at the neurons flipped[start:middle] and to -1 at
+    flipped[middle:end]."""
     group_start: NDArray[np.int64]
     """Where the groups of each epoch begin, shape (epochs + 1,)."""
     ended: bool
@@ -75,9 +76,8 @@ class Codes(Kept):
 
     def play(self, flips: Integers, n_epochs: int, *, ended: bool) -> Iterator[Tape]:
         """Apply flips (epoch, t, neuron, new code) of some epochs and give the tape, in pieces of bounded size."""
-        flips, start = kernels.sort_flips(flips, len(self.K), n_epochs)
-        flipped = 2 * flips[:, 2] + (flips[:, 3] < 0)
-        groups, group_start = _groups(flips, start)
+        flips, groups, start = kernels.sort_flips(flips, len(self.K), n_epochs)
+        flipped = np.ascontiguousarray(flips[:, 2])
         most = max(_VERSIONS_BYTES // (self.K.nbytes + self.bits.nbytes), 1)
         epoch = 0
         while epoch < n_epochs:
@@ -92,17 +92,8 @@ class Codes(Kept):
             Y = np.empty((version[-1] + 1, *self.bits.shape), dtype=np.uint32)
             for e in range(begin, epoch):
                 if start[e + 1] > start[e]:
-                    kernels.flip_codes(self.K, self.transposed, self.bits, flips[start[e] : start[e + 1]])
+                    kernels.flip_codes(self.K, self.transposed, self.bits, flipped, groups[start[e] : start[e + 1]])
                 if e == begin or start[e + 1] > start[e]:
                     K[version[e - begin]], Y[version[e - begin]] = self.K, self.bits
             last = bool(ended and start[-1] == start[epoch])
-            yield Tape(K, Y, version, flipped, groups, group_start[begin : epoch + 1], last)
-
-
-def _groups(flips: Integers, start: Integers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Group sorted flips by epoch and t: rows (t, start, end), and where the groups of each epoch begin."""
-    key = flips[:, :2]
-    begin = np.flatnonzero(np.any(key[1:] != key[:-1], axis=1)) + 1 if len(key) else np.zeros(0, dtype=np.int64)
-    edges = np.concatenate([[0], begin, [len(key)]]) if len(key) else np.zeros(1, dtype=np.int64)
-    groups = np.stack([key[edges[:-1], 1], edges[:-1], edges[1:]], axis=1).astype(np.int64)
-    return groups, np.searchsorted(edges[:-1], start).astype(np.int64)
+            yield Tape(K, Y, version, flipped, groups, start[begin : epoch + 1], last)

@@ -1,0 +1,65 @@
+"""What is measured: four learning problems of the paper's kind, with its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.datasets import moving_digits, random_periodic, walker
+from seqattractor.learning.rule import sign
+from seqattractor.sequences import Patterns, transitions
+
+__all__ = ["CASES", "ETA", "KAPPA", "MAX_EPOCHS", "Problem", "make_problem", "random_problem"]
+
+KAPPA, ETA, INIT_SCALE, MAX_EPOCHS = 1.0, 1e-3, 1e-3, 500  # the settings of all experiments of the paper
+
+CASES = {
+    "random-70": "random patterns, N=100, M=500, T=70",
+    "random-150": "random patterns, N=100, M=500, T=150 (never converges)",
+    "digits": "moving digits, N=4096, M=1000, 20 sequences of 20",
+    "walker": "walking figure, N=11264, M=200, T=104",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Transitions and start weights."""
+
+    inputs: Patterns
+    targets: Patterns
+    hidden_targets: Patterns
+    U: NDArray[np.float64]
+    V: NDArray[np.float64]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """N, M and the number n of transitions."""
+        return {"N": len(self.V), "M": len(self.U), "n": len(self.inputs)}
+
+
+def make_problem(name: str, seed: int = 0) -> Problem:
+    """Make one of `CASES`."""
+    rng = np.random.default_rng(seed)
+    if name == "digits":
+        X, lengths = moving_digits()
+        return _problem(*transitions(X, lengths), 1000, rng)
+    if name == "walker":
+        X = walker()
+        return _problem(*transitions(X, np.array([len(X)])), 200, rng)
+    return random_problem(100, 500, int(name.removeprefix("random-")), rng)
+
+
+def random_problem(N: int, M: int, T: int, rng: np.random.Generator) -> Problem:
+    """Random patterns in a closed loop."""
+    X = random_periodic(T, N, rng=rng)
+    return _problem(*transitions(X, np.array([T])), M, rng)
+
+
+def _problem(inputs: Patterns, targets: Patterns, M: int, rng: np.random.Generator) -> Problem:
+    """Draw U, V and P as the paper does."""
+    N = targets.shape[1]
+    U, V = INIT_SCALE * rng.standard_normal((M, inputs.shape[1])), INIT_SCALE * rng.standard_normal((N, M))
+    z = sign(targets.astype(np.float64) @ rng.standard_normal((M, N)).T)  # eq. (4)
+    return Problem(inputs, targets, z, U, V)

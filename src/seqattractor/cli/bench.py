@@ -1,0 +1,138 @@
+"""`seqattractor bench`: how fast the exact engine is, measured beside the plain loop in the same run."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["command"]
+
+EXAMPLES = """\b
+Examples:
+  seqattractor bench random-70 random-150
+  seqattractor bench --growth --memory digits --limit -o results.json"""
+
+
+@click.command(name="bench", epilog=EXAMPLES)
+@click.argument("cases", nargs=-1, metavar="[CASE]...")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of both loops.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True, help="Time for the plain loop, each case."
+)
+@click.option("--growth", is_flag=True, help="Also: how the time grows with N, M and T.")
+@click.option(
+    "--memory", multiple=True, type=click.Choice(["digits", "large"]), help="Also: peak memory; large is N=65536, T=300."
+)
+@click.option("--limit", is_flag=True, help="Also: how far the kernel runs from the machine's limit.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the results to this JSON file.")
+def command(
+    cases: tuple[str, ...],
+    jobs: int,
+    seconds: float,
+    growth: bool,
+    memory: tuple[str, ...],
+    limit: bool,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    """Measure the exact engine beside the plain online loop, in the same run and with the same number of threads.
+
+    CASE is random-70, random-150, digits or walker; all of them if none is named. The plain loop is PyTorch's if PyTorch is
+    installed and numpy's otherwise. It runs for --seconds only; the time it would need for all epochs is computed from that.
+    """
+    from seqattractor.bench import growth as growth_of
+    from seqattractor.bench import limits, speed
+    from seqattractor.bench.cases import CASES
+
+    unknown = [case for case in cases if case not in CASES]
+    if unknown:
+        raise click.UsageError(f"there is no case {unknown[0]!r}; the cases are {', '.join(CASES)}.")
+    tell = (lambda _: None) if as_json else click.echo
+    results: dict[str, Any] = {"machine": machine(), "cases": []}
+    for case in cases or tuple(CASES):
+        results["cases"].append(speed.compare(case, n_jobs=jobs, seconds=seconds))
+        tell(_case_line(results["cases"][-1]))
+    if limit:
+        results["limit"] = limits.kernel_limit()
+        tell(_limit_line(results["limit"]))
+    if memory:
+        results["memory"] = [limits.memory(case, n_jobs=jobs) for case in memory]
+        for line in map(_memory_line, results["memory"]):
+            tell(line)
+    if growth:
+        results["growth"] = growth_of.growth(n_jobs=jobs)
+        for line in map(_growth_line, results["growth"]):
+            tell(line)
+    if as_json:
+        click.echo(json.dumps(results, indent=1))
+    if out is not None:
+        part = out.with_name(out.name + ".part")
+        part.write_text(json.dumps(results, indent=1) + "\n")
+        os.replace(part, out)
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers were measured on."""
+    import numba
+    import numpy as np
+
+    from seqattractor import __version__
+
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        cpu = next((line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")), cpu)
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "seqattractor": __version__,
+    }
+
+
+def _case_line(case: dict[str, Any]) -> str:
+    """One case in words."""
+    end = "to zero error" if case["converged"] else "not converged"
+    return (
+        f"{case['what']}: {case['ratio']:,.0f} times as fast\n"
+        f"  exact engine {case['exact_seconds']:.3g} s for {case['epochs']} epochs ({end}), {case['n_jobs']} thread(s)\n"
+        f"  {case['plain_loop']} loop {case['plain_seconds']:,.3g} s for as many, computed from "
+        f"{case['plain_measured_epochs']:.1f} measured epochs"
+    )
+
+
+def _limit_line(limit: dict[str, float]) -> str:
+    """The machine's limit in words."""
+    return (
+        f"hidden phase: {limit['updates_per_second'] / 1e6:.1f} million updates a second, "
+        f"{limit['fraction']:.0%} of a loop that only adds such int16 rows ({limit['plain_adds_per_second'] / 1e6:.1f} million)"
+    )
+
+
+def _memory_line(memory: dict[str, Any]) -> str:
+    """Peak memory in words."""
+    return (
+        f"{memory['case']} (N={memory['N']}, M={memory['M']}, n={memory['n']}): {memory['seconds']:.1f} s for {memory['epochs']} "
+        f"epochs, peak {memory['peak_mb']:,.0f} MB, of which the interpreter {memory['interpreter_mb']:,.0f} MB"
+    )
+
+
+def _growth_line(growth: dict[str, Any]) -> str:
+    """Growth with one size in words."""
+    name, values = growth["varies"], growth["values"]
+    return (
+        f"time to learn grows as {name}^{growth['exact_exponent']:.2f} for {name} = {values[0]} to {values[-1]} "
+        f"(plain loop: {name}^{growth['plain_exponent']:.2f})"
+    )

@@ -1,0 +1,96 @@
+"""The benchmark measures what it says it measures, and the README shows what was measured."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from seqattractor.bench import cases, plain, speed
+from seqattractor.cli.bench import command
+from seqattractor.learning import engine, reference
+
+ROOT = Path(__file__).parent.parent
+
+
+def small_problem():
+    return cases.random_problem(20, 30, 8, np.random.default_rng(0))
+
+
+def test_the_plain_loop_of_the_benchmark_learns_what_the_engine_learns():
+    problem = small_problem()
+    step = plain._numpy_loop(problem)
+    U, V = (step.__closure__[step.__code__.co_freevars.index(name)].cell_contents for name in "UV")
+    for _ in range(3 * len(problem.inputs)):
+        step()
+    for module in (engine, reference):
+        learned = module.learn(
+            problem.inputs,
+            problem.targets,
+            problem.hidden_targets,
+            U=problem.U.copy(),
+            V=problem.V.copy(),
+            kappa=cases.KAPPA,
+            eta=cases.ETA,
+            max_epochs=3,
+        )
+        assert np.allclose(U, learned.U, atol=1e-4)
+        assert np.allclose(V, learned.V, atol=1e-4)
+
+
+def test_a_comparison_counts_the_same_epochs_for_both_loops():
+    taken, learned = speed.exact_seconds(small_problem(), 1)
+    assert learned.converged
+    assert taken > 0
+    loop, per_transition, measured = speed.plain_seconds(small_problem(), 1, 0.05)
+    assert measured >= 1
+    assert 0.01 < per_transition * measured < 1
+    assert loop.split()[0] in ("numpy", "PyTorch")
+
+
+def test_bench_prints_and_writes_the_same_results(tmp_path):
+    done = CliRunner().invoke(command, ["random-70", "--seconds", "0.3", "--json", "-o", str(tmp_path / "results.json")])
+    assert done.exit_code == 0, done.output
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert json.loads(done.stdout) == results
+    (case,) = results["cases"]
+    assert case["ratio"] == pytest.approx(case["plain_seconds"] / case["exact_seconds"])
+    assert case["ratio"] > 5
+    assert case["converged"]
+    assert {"cpu", "cores", "python", "numpy", "numba", "date"} <= results["machine"].keys()
+
+
+def test_bench_says_that_the_plain_time_is_computed_from_a_few_epochs():
+    done = CliRunner().invoke(command, ["random-70", "--seconds", "0.3"])
+    assert "times as fast" in done.output
+    assert "measured epochs" in done.output
+
+
+def test_an_unknown_case_is_refused_with_the_names_of_the_known_ones():
+    done = CliRunner().invoke(command, ["digit"])
+    assert done.exit_code == 2
+    assert "random-70, random-150, digits, walker" in done.output
+
+
+def test_the_tables_in_readme_and_docs_are_those_of_the_kept_results():
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "report.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_stale_table_is_noticed(tmp_path):
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        import report
+    finally:
+        sys.path.pop(0)
+    page = tmp_path / "README.md"
+    page.write_text(f"# x\n{report.START}\nold\n{report.END}\nrest\n")
+    assert report.stale(page, "new")
+    report.put(page, "new")
+    assert not report.stale(page, "new")
+    assert page.read_text() == f"# x\n{report.START}\nnew\n{report.END}\nrest\n"
