@@ -18,8 +18,14 @@ $(VENV)/installed-dev: pyproject.toml
 	$(BIN)/python -m pip install --quiet -e '.[dev]'
 	touch $(VENV)/installed-run $@
 
+$(VENV)/installed-bench: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -e '.[bench]'
+	touch $(VENV)/installed-run $@
+
+# The paper's tables and figures in a quick version; the last line says where the report is.
 run: $(VENV)/installed-run
-	$(BIN)/seqattractor demo --out $(OUT)
+	$(BIN)/seqattractor reproduce --quick --out $(OUT)
 
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -33,7 +39,7 @@ lint: $(VENV)/installed-dev
 paper: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 -m slow
 
-bench: $(VENV)/installed-run
+bench: $(VENV)/installed-bench
 	$(BIN)/seqattractor bench
 
 docs: $(VENV)/installed-dev
