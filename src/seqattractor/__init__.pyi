@@ -1,7 +1,10 @@
 from . import datasets as datasets
 from . import noise as noise
+from .analysis.attractors import find_attractors as find_attractors
 from .analysis.basin import basin as basin
 from .analysis.certificate import certify as certify
+from .analysis.hidden_activity import hidden_activity as hidden_activity
+from .analysis.projection import principal_plane as principal_plane
 from .analysis.retrieval import caught_at as caught_at
 from .analysis.retrieval import overlap as overlap
 from .analysis.retrieval import retrieved as retrieved
