@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seqattractor.paper.registry import TARGETS, get_target
+from seqattractor.paper.registry import PAST_THE_PAPER, TARGETS, get_target
 from seqattractor.paper.settings import QUICK_TRIALS, Request
 
 if TYPE_CHECKING:
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="reproduce")
+@click.command(
+    name="reproduce",
+    epilog=f"Targets: {', '.join(name for name in TARGETS if name not in PAST_THE_PAPER)}; past the paper and only by name: "
+    f"{', '.join(PAST_THE_PAPER)}.",
+)
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option("--trials", type=click.IntRange(min=1), help=f"Trials of each cell; 100 by default, {QUICK_TRIALS} with --quick.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
@@ -47,9 +51,9 @@ def command(
 ) -> None:
     """Compute the paper's tables and figures and set them beside its own numbers.
 
-    TARGETs are any of fig1 fig3 fig4 fig5a fig5b fig6 fig7 fig8 table1 table2 ablation-gait ablation-digits sparse-inputs
-    sparse-targets theorems, or all (the default). For each, OUT gets a .json, .csv, .png and .pdf, and OUT/report.html shows
-    them together. Finished trials are kept in OUT/.cache: after Ctrl-C the same command continues where it stopped.
+    TARGETs are any of the names below, or all (the default). For each, OUT gets a .json, .csv, .png and .pdf, and
+    OUT/report.html shows them together. Finished trials are kept in OUT/.cache: after Ctrl-C the same command continues where
+    it stopped.
     """
     names = _chosen(targets)
     request = Request(
@@ -80,7 +84,7 @@ def _chosen(targets: tuple[str, ...]) -> list[str]:
         if name not in TARGETS and name != "all":
             raise click.UsageError(f"there is no target {name!r}; choose from {', '.join(TARGETS)}, all.")
     everything = not targets or "all" in targets
-    return [name for name in TARGETS if everything or name in targets]
+    return [name for name in TARGETS if name in targets or (everything and name not in PAST_THE_PAPER)]
 
 
 def _run(names: list[str], request: Request, out: Path, jobs: int, progress: Progress, finished: list[Finished]) -> None:
