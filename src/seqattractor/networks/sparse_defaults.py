@@ -33,16 +33,17 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns) -> dict[str, 
     if noise > n_in:
         raise ValueError(f"noise must be at most {n_in}, the number of input units, but it is {noise}.")
     convergent = noise == 0
+    load = len(inputs) / net.n_hidden
     values = {
         "n_winners": min(max(3, math.ceil(net.n_hidden / 200)), net.n_hidden),
         "bias": max(1, round(math.sqrt(n_in) / 2)),
         "noise": noise,
         "kappa_active": 2.0 * net.kappa if convergent else net.kappa,
-        "eta_hidden": 0.2 / n_in,
+        "eta_hidden": (0.2 if convergent else 0.15) / n_in,
         "eta_visible": 0.25 if convergent else 3.0,
         "decay": not convergent,
         "redraw_tolerance": 0.6 * typical_distance(targets) / targets.shape[1],
-        "feedback": 0.0 if convergent else 3.0 * min(max((len(inputs) / net.n_hidden - 0.4) / 0.4, 0.0), 1.0),
+        "feedback": 0.0 if convergent else min(max(5.0 * load - 3.0, 0.0), 4.0),
     }
     for name in values:
         given = getattr(net, name)
@@ -70,7 +71,8 @@ def default_noise(inputs: Patterns, n_hidden: int) -> int:
     """
     n, n_in = inputs.shape
     load = n / n_hidden
-    room = min(0.4 * n_in, 0.2 * n_in / load ** (1.25 if load > 1 else 0.5), typical_distance(inputs))
+    relative = load**-1.25 if load > 1 else max(1.0, (0.8 / load) ** (1 / 3))
+    room = min(0.4 * n_in, 0.2 * n_in * relative, typical_distance(inputs))
     return round(room) if room >= n_in / 10 else 0
 
 
