@@ -1,0 +1,87 @@
+"""
+Your own network and your own rule
+==================================
+
+A new memory needs two methods: how it learns, and what comes after a state. It then has ``recall``, ``score`` and ``save``, and
+takes part in every comparison beside the others. A new learning rule needs one function.
+"""
+
+import numpy as np
+
+import seqattractor as sa
+from seqattractor.experiments.compare import compare
+from seqattractor.experiments.conclusion import conclusion
+from seqattractor.networks.traits import Traits
+
+# %%
+# A network of your own
+# ---------------------
+# Hidden neurons with fixed random weights, and ridge regression from their activity to the next pattern.
+
+
+class RandomFeatures(sa.SequenceMemory):
+    """Random hidden neurons, and a linear readout of the next pattern."""
+
+    def __init__(self, n_hidden=500, ridge=1.0, random_state=None):
+        self.n_hidden, self.ridge, self.random_state = n_hidden, ridge, random_state
+
+    def fit(self, X, lengths=None):
+        inputs, targets = self._transitions(X, lengths)  # checks X; (n, N) patterns and their successors
+        rng = np.random.default_rng(self.random_state)
+        self.U_ = rng.standard_normal((self.n_hidden, inputs.shape[1]))
+        y = np.sign(inputs @ self.U_.T)
+        self.V_ = np.linalg.solve(y.T @ y + self.ridge * np.eye(self.n_hidden), y.T @ targets).T
+        return self
+
+    def _next(self, states):  # (B, N) -> (B, N)
+        return np.where(np.sign(states @ self.U_.T) @ self.V_.T >= 0, 1, -1).astype(np.int8)
+
+    def _traits(self):  # what is fair to know beside its results
+        return Traits(weights=("U_", "V_"), stores_patterns=False, online=False, local=False)
+
+
+# %%
+# A rule of your own
+# ------------------
+# It sees one transition, changes the weights in place and returns its number of errors. `VisibleNetwork` presents the sequences
+# until an epoch has none. This one is a margin perceptron whose weights also fade a little.
+
+
+def fading_perceptron(W, x, x_next):
+    """Learn one transition x -> x_next."""
+    wrong = x_next * (W @ x) <= 1
+    W *= 1 - 1e-4
+    W += 1e-3 * np.outer(wrong * x_next, x)
+    return int(wrong.sum())
+
+
+fading = sa.VisibleNetwork(rule=fading_perceptron)
+
+# %%
+# Both beside the others
+# ----------------------
+# On the command line: ``seqattractor compare --use plot_your_own_rule.py``.
+
+if __name__ == "__main__":
+    networks = {
+        "RandomFeatures": RandomFeatures(),
+        "fading": fading,
+        "attractor": sa.SequenceAttractor(500),
+        "dense": sa.DenseSequenceMemory(),
+    }
+    found = compare("random", networks, values=[20, 40, 60, 80], trials=5)
+    for name in networks:
+        print(f"{name:15}", *(f"{found.row(name, T)['successes']}/5 at T={T}" for T in found.settings["values"]), sep="  ")
+    print(conclusion(found))
+
+    import matplotlib.pyplot as plt
+
+    from seqattractor import plots
+
+    with plots.style():
+        figure, ax = plt.subplots(figsize=(6, 3.4))
+        for name in networks:
+            counts = [found.row(name, T)["successes"] for T in found.settings["values"]]
+            plots.success_curve(ax, found.settings["values"], counts, [5] * len(counts), label=name)
+        ax.set_xlabel("period length T")
+        ax.legend()

@@ -1,0 +1,309 @@
+"""Comparisons: the same sequences and cues for all, results that depend on the seed alone, fair words."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import seqattractor as sa
+from quiet import fit_quietly
+from seqattractor.cli.compare import command
+from seqattractor.experiments.compare import DEFAULT_NETWORKS, chosen_networks, compare, compare_once, get_protocol
+from seqattractor.experiments.conclusion import conclusion, mcnemar, reach
+from seqattractor.experiments.protocols import PROTOCOLS, Task, count_recalled, passages
+from seqattractor.networks.names import NAMES
+from seqattractor.networks.traits import n_parameters, traits
+from seqattractor.paper.comparison_view import comparison_html, comparison_png, comparison_tables
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "plot_your_own_rule.py"
+FEW = ["hebbian", "dense", "lookup", "one-hot"]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return compare("random", FEW, values=[5, 40], trials=4)
+
+
+def test_every_network_gets_the_same_sequences_and_cues():
+    seen = {}
+
+    class Witness(sa.LookupMemory):
+        """Writes down what it is shown."""
+
+        def __init__(self, name=""):
+            super().__init__()
+            self.name = name
+
+        def fit(self, X, lengths=None):
+            seen[self.name] = [X.copy()]
+            return super().fit(X, lengths)
+
+        def recall(self, cue, steps, **noise):
+            seen[self.name].append(cue.copy())
+            seen[self.name].append(super().recall(cue, steps, **noise))
+            return seen[self.name][-1]
+
+    both = {"a": Witness("a"), "b": Witness("b")}
+    compare_once(get_protocol("recall-noise"), 3, both, np.random.SeedSequence(0))
+    assert all(np.array_equal(a, b) for a, b in zip(seen["a"], seen["b"], strict=True))
+    X, cue, _ = seen["a"]
+    assert (cue[0] != X[0]).sum() == 10
+
+
+def test_networks_with_a_longer_memory_get_the_same_first_pattern_and_more():
+    task = get_protocol("random").make(10, np.random.default_rng(0))
+    one, three = (task.cues(order, np.random.default_rng(1)) for order in (1, 3))
+    assert one.shape == (1, 1, 100)
+    assert np.array_equal(three[:, :1], one)
+    assert [int((three[0, t] != task.X[t]).sum()) for t in range(3)] == [10, 10, 10]
+
+
+def test_results_do_not_depend_on_the_number_of_processes(found):
+    assert compare("random", FEW, values=[5, 40], trials=4, jobs=2).to_json() == found.to_json()
+
+
+def test_results_depend_on_the_seed(found):
+    other = compare("random", ["hebbian"], values=[40], trials=4, seed=1)
+    assert other.row("hebbian", 40)["one_step_error"] != found.row("hebbian", 40)["one_step_error"]
+
+
+def test_a_network_has_the_same_results_whoever_else_takes_part(found):
+    alone = compare("random", ["dense"], values=[5, 40], trials=4)
+    assert alone.rows == [row for row in found.rows if row["network"] == "dense"]
+
+
+def test_success_is_counted_with_an_interval_errors_epochs_and_sizes(found):
+    row = found.row("hebbian", 40)
+    assert (row["successes"], row["trials"], row["by_trial"]) == (0, 4, "0000")
+    assert (row["low"], row["high"]) == sa.wilson_interval(0, 4)
+    assert row["parameters"] == 100 * 100
+    assert row["epochs"] is None
+    assert 0 < row["one_step_error"] < 0.5
+    assert found.row("dense", 40)["parameters"] == 2 * 39 * 100
+    assert found.row("dense", 40)["epochs"] == 0
+    assert found.row("lookup", 40)["successes"] == 4
+
+
+def test_times_are_measured_but_stay_out_of_the_files_unless_asked_for(found):
+    assert all(times["learn_seconds"] > 0 and times["recall_seconds"] > 0 for times in found.seconds)
+    assert "seconds" not in found.to_json()
+    assert "seconds" not in found.to_csv()
+    assert len(json.loads(found.to_json(timing=True))["seconds"]) == len(found.rows)
+    assert "learn_seconds" in found.to_csv(timing=True)
+
+
+def test_the_csv_has_a_line_for_every_value_and_network(found):
+    lines = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [(line["value"], line["network"]) for line in lines] == [(v, n) for v in ("5", "40") for n in FEW]
+    assert [line["stores_patterns"] for line in lines[:2]] == ["False", "True"]
+
+
+def test_a_network_that_refuses_is_reported_and_the_others_go_on():
+    class Stubborn(sa.LookupMemory):
+        """Refuses."""
+
+        def fit(self, X, lengths=None):
+            raise ValueError("it is too long.")
+
+    found = compare("random", {"stubborn": Stubborn(), "lookup": sa.LookupMemory()}, values=[5], trials=2)
+    assert found.row("stubborn", 5)["error"] == "it is too long."
+    assert found.row("stubborn", 5)["by_trial"] == "xx"
+    assert found.row("lookup", 5)["successes"] == 2
+    assert "stubborn could not take part everywhere: it is too long." in conclusion(found)
+    assert comparison_tables(found)[0].rows[0] == ["stubborn", "–"]
+
+
+# -- what counts as success -------------------------------------------------------------------------------------
+
+X = sa.datasets.random_periodic(5, 20, rng=0)
+
+
+def test_a_loop_may_be_entered_late_but_must_be_whole():
+    task = Task(X, np.array([5]), flips=0)
+    late = np.concatenate([-X[:2], X])[None]
+    assert count_recalled(late, task, 1, dwells=False) == 1
+    assert count_recalled(late[:, :-1], task, 1, dwells=False) == 0
+
+
+def test_an_open_sequence_must_follow_its_cue_at_once():
+    task = Task(X[:4], np.array([4]), flips=3, closed=False)
+    cue = sa.noise.flip(X[0], 3, rng=0)
+    assert count_recalled(np.stack([cue, *X[1:4]])[None], task, 1, dwells=False) == 1
+    assert count_recalled(np.stack([cue, X[0], *X[1:3]])[None], task, 1, dwells=False) == 0
+
+
+def test_stays_count_once_for_networks_that_dwell_and_states_in_between_are_passed_over():
+    between = sa.noise.flip(X[1], 4, rng=0)
+    path = np.stack([X[0], X[0], between, X[1], X[1], X[2], X[3], X[3], X[3], X[0]])
+    assert np.array_equal(passages(path, X), X)
+    task = Task(X, np.array([5]), flips=0)
+    assert count_recalled(path[None], task, 1, dwells=True) == 1
+    assert count_recalled(path[None], task, 1, dwells=False) == 0
+
+
+# -- networks ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_named_network_says_what_it_is_and_how_much_it_keeps(name):
+    net = chosen_networks([name], 50)[name]
+    kind = traits(net)
+    assert kind.stores_patterns is not None
+    assert kind.online is not None
+    assert kind.local is not None
+    if "max_epochs" in net.get_params():
+        net.set_params(max_epochs=2)
+    fit_quietly(net, sa.datasets.random_periodic(4, 30, rng=0))
+    assert n_parameters(net) == sum(getattr(net, weights).size for weights in kind.weights) > 0
+
+
+def test_networks_without_a_word_about_themselves_are_counted_by_their_arrays():
+    class Silent(sa.SequenceMemory):
+        """Says nothing about itself."""
+
+        def fit(self, X, lengths=None):
+            self.keys_, self.visible_errors_ = self._transitions(X, lengths)[0], np.zeros(3)
+            return self
+
+        def _next(self, states):
+            return states
+
+    assert traits(Silent()).online is None
+    assert n_parameters(Silent().fit(X)) == 4 * 20
+
+
+def test_a_class_of_the_users_takes_part_in_every_comparison():
+    class Brought(sa.LookupMemory):
+        """A user's network."""
+
+    assert "Brought" in chosen_networks(None, 50)
+    assert [name for name in chosen_networks(None, 50) if name in NAMES] == list(DEFAULT_NETWORKS)
+
+
+def test_the_worked_example_joins_with_its_network_and_its_rule():
+    found = compare("random", ["hebbian"], values=[10], trials=2, files=[str(EXAMPLE)], jobs=2)
+    assert [n["network"] for n in found.networks] == ["hebbian", "RandomFeatures", "fading"]
+    assert found.row("RandomFeatures", 10)["successes"] == 2
+    assert found.row("fading", 10)["successes"] == 2
+    assert found.row("RandomFeatures", 10)["parameters"] == 2 * 500 * 100
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("x = 1\n", "defines no network"),
+    ("1 / 0\n", "ZeroDivisionError"),
+])  # fmt: skip
+def test_a_file_that_brings_no_network_is_refused_in_one_sentence(tmp_path, text, message):
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        compare("random", ["lookup"], files=[str(path)])
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"protocol": "magic"}, "there is no protocol 'magic'"),
+    ({"networks": ["magic"]}, "there is no network 'magic'"),
+    ({"trials": 0}, "at least one value and one trial"),
+    ({"values": []}, "at least one value and one trial"),
+    ({"files": ["nowhere.py"]}, "there is no file nowhere.py"),
+])  # fmt: skip
+def test_what_cannot_be_compared_is_refused_in_one_sentence(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        compare(**arguments)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_protocol_makes_sequences_without_conflicts(name):
+    protocol = PROTOCOLS[name]
+    for value in {protocol.values[0], protocol.values[-1]}:
+        task = protocol.make(value, np.random.default_rng(0))
+        assert not sa.conflicts(task.X, task.lengths)
+        assert protocol.parse(str(value)) == value
+        if task.closed:
+            ends = np.cumsum(task.lengths) - 1
+            assert np.array_equal(task.X[ends], task.X[ends - task.lengths + 1])
+
+
+# -- words ------------------------------------------------------------------------------------------------------
+
+
+def test_the_reach_ends_at_the_first_value_that_is_not_held(found):
+    assert reach(found, "hebbian") == 5
+    assert reach(found, "lookup") == 40
+    assert reach(found, "one-hot") is None
+
+
+def test_mcnemar_is_the_exact_sign_test_of_the_trials_in_which_they_differ():
+    from scipy.stats import binomtest
+
+    assert mcnemar("1100", "1100") == (0, 0, 1.0)
+    for a, b in ((9, 1), (3, 4), (0, 6)):
+        first, second = "1" * a + "0" * b + "11", "0" * a + "1" * b + "11"
+        assert mcnemar(first, second) == (a, b, pytest.approx(binomtest(a, a + b).pvalue))
+
+
+def test_the_conclusion_is_made_from_the_numbers_and_tells_the_price_of_keeping_patterns(found):
+    text = conclusion(found)
+    assert "hebbian holds up to 5." in text
+    assert "dense and lookup hold up to 40 (the end of the test); one-hot holds none of these values." in text
+    assert "at 40 they hold 7,800 to 7,900 numbers" in text
+    assert "Not learned online by local rules: lookup." in text
+    assert "With 4 trials a value only gross differences can show." in text
+    assert conclusion(found) == json.loads(found.to_json())["conclusion"]
+
+
+def test_the_figure_and_the_page_show_every_network(found):
+    png = comparison_png(found)
+    assert png.startswith(b"\x89PNG")
+    page = comparison_html(found, png)
+    assert page.count("<table") == 2
+    for name in FEW:
+        assert f'<th scope="row">{name}</th>' in page
+    assert "s to learn" not in page
+    assert "s to learn" in comparison_html(found, png, timing=True)
+
+
+# -- the command line -------------------------------------------------------------------------------------------
+
+
+def run(*arguments):
+    return CliRunner().invoke(command, [*arguments, "--jobs", "1"])
+
+
+def test_the_command_prints_tables_and_a_conclusion_and_writes_files(tmp_path):
+    arguments = ("--networks", "hebbian,lookup", "--values", "5,9", "--trials", "2", "-o", str(tmp_path / "out"))
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert "2 (34–100)" in result.output
+    assert "s to learn" in result.output
+    assert "hebbian holds up to 9 (the end of the test)" in " ".join(result.output.split())
+    files = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert files == [f"compare-random.{kind}" for kind in ("csv", "html", "json", "png")]
+    first = (tmp_path / "out" / "compare-random.json").read_bytes()
+    run(*arguments)
+    assert (tmp_path / "out" / "compare-random.json").read_bytes() == first
+
+
+def test_the_command_gives_json():
+    result = run("--networks", "lookup", "--protocol", "multi", "--values", "2x4", "--trials", "1", "--json")
+    data = json.loads(result.stdout)
+    assert data["settings"]["values"] == ["2x4"]
+    assert data["rows"][0]["recalled"] == 1.0
+
+
+def test_the_command_knows_all_protocols():
+    assert set(command.params[1].type.choices) == set(PROTOCOLS)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("--values", "ten"), "looks like 10, but this is 'ten'"),
+    (("--protocol", "multi", "--values", "7"), "looks like 2x10"),
+    (("--networks", "magic"), "there is no network 'magic'"),
+])  # fmt: skip
+def test_mistakes_on_the_command_line_are_one_sentence(arguments, message):
+    result = run(*arguments)
+    assert message in str(result.exception)
+    assert isinstance(result.exception, ValueError)
