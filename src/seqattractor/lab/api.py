@@ -20,6 +20,7 @@ from seqattractor.lab.fields import Fields, pack, parse
 from seqattractor.lab.jobs import Engine, Job, Pool
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
+from seqattractor.lab.promise import certified_radii
 from seqattractor.lab.python_code import python_code
 from seqattractor.lab.recall import Cue, Run, make_cue, read_cue, run, steps_for, truth_of
 from seqattractor.lab.uploads import read_upload, split_files
@@ -54,6 +55,7 @@ class Lab:
             "continue": self.go_on,
             "stop": self.stop,
             "recall": self.recall,
+            "promise": self.promise,
             "code": self.code,
             "download": self.download,
         }
@@ -188,6 +190,20 @@ class Lab:
             "known": truth_of(job.material, cue.start, len(truth))[1],
             "runs": [r.as_json() for r in runs],
         }
+
+    async def promise(self, request: Request) -> Response:
+        """The certified radius of each frame, for each network."""
+        visit, spec = self._visit(request), await self._json(request)
+        spec.only()
+        return JSONResponse({"radii": await run_in_threadpool(self._promise, visit)})
+
+    def _promise(self, visit: Visit) -> list[list[int] | None]:
+        """Answer `promise`, once for each job."""
+        job, nets = self._learned(visit)
+        with job.certifying:
+            if job.radii is None:
+                job.radii = [certified_radii(net, job.material) for net in nets]
+            return job.radii
 
     def _learned(self, visit: Visit) -> tuple[Job, list[SequenceMemory]]:
         """The job of a visit and its networks."""

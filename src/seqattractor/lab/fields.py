@@ -49,7 +49,7 @@ class Fields:
         """Refuse fields that nobody would read: most likely they are misspelt."""
         for name in self._data:
             if name not in names:
-                raise Refusal(400, f"The {self._name} has no field {str(name)[:40]!r}; it has {', '.join(names)}.")
+                raise Refusal(400, f"The {self._name} has no field {str(name)[:40]!r}; it has {', '.join(names) or 'none'}.")
 
     def whole(self, name: str, default: int, low: int, high: int) -> int:
         """A whole number in a range."""

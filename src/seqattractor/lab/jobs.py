@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqattractor.lab.choices import Chosen
 from seqattractor.lab.limits import Limits, Refusal
-from seqattractor.lab.materials import Material
+from seqattractor.lab.materials import Material, close_loops, walking
 from seqattractor.networks.base import SequenceMemory
+from seqattractor.sequences import Lengths, Patterns
 
 __all__ = ["Engine", "Job", "Pool", "is_learned"]
 
@@ -26,8 +27,7 @@ State = Literal["waiting", "learning", "done", "stopped", "failed"]
 class Engine:
     """Which engine learns: the compiled one as soon as it is compiled, and the plain loop, with the same result, until then."""
 
-    def __init__(self) -> None:
-        self._ready = threading.Event()
+    ready = threading.Event()  # of the whole process, as compiled code is
 
     def warm_up(self) -> None:
         """Compile what learning needs, or load it from numba's cache."""
@@ -36,15 +36,16 @@ class Engine:
         from seqattractor.networks.sparse import SparseSequenceAttractor
         from seqattractor.networks.visible import VisibleNetwork
 
+        walking()  # the first picture that a visitor sees
         X = random_periodic(6, 40, rng=0)
         SequenceAttractor(20, engine="exact", random_state=0).fit(X)
         VisibleNetwork(engine="exact", random_state=0).fit(X)
-        self._ready.set()
+        self.ready.set()
         quiet_fit(SparseSequenceAttractor(20, max_epochs=2, random_state=0), X, None)
 
     def name(self) -> str:
         """The engine to use now."""
-        return "exact" if self._ready.is_set() else "reference"
+        return "exact" if self.ready.is_set() else "reference"
 
 
 class Job:
@@ -59,6 +60,8 @@ class Job:
         self.scores: list[float | None] = [None for _ in chosen]
         self.hidden: list[list[int]] = [[] for _ in chosen]
         self.visible: list[list[int]] = [[] for _ in chosen]
+        self.radii: list[list[int] | None] | None = None
+        self.certifying = threading.Lock()
         self.state: State = "waiting"
         self.note = ""
         self._limits, self._engine = limits, engine
@@ -85,6 +88,7 @@ class Job:
             raise Refusal(409, "There is nothing to continue; learn first.")
         self._stop.clear()
         self._more = epochs
+        self.radii = None
         self.state, self.note = "waiting", ""
 
     def learned(self) -> list[SequenceMemory]:
@@ -133,7 +137,7 @@ class Job:
                 if self._ended():
                     break
                 self._learn(k, net)
-                self.scores[k] = net.score(self.material.X, self.material.lengths)
+                self.scores[k] = net.score(*self._lesson(k))
             self.state = "stopped" if self._ended() else "done"
         except (ValueError, TypeError) as error:  # the library's own sentences
             self.note, self.state = str(error)[:1].upper() + str(error)[1:], "failed"
@@ -146,21 +150,35 @@ class Job:
         """Learn from scratch, or go on from where the network stands."""
 
         def note_epoch(epoch: int, hidden: int, visible: int) -> bool:
-            self.hidden[k].append(int(hidden))
-            self.visible[k].append(int(visible))
-            return self._ended()
+            if epoch > len(self.visible[k]):  # not told before
+                self.hidden[k].append(int(hidden))
+                self.visible[k].append(int(visible))
+            return self._ended() or self._can_speed_up(net)
 
-        X, lengths = self.material.X, self.material.lengths
+        X, lengths = self._lesson(k)
         if not is_learned(net):
             takes_callback = "callback" in inspect.signature(net.fit).parameters
             quiet_fit(net, X, lengths, **({"callback": note_epoch} if takes_callback else {}))
+            if takes_callback and self._can_speed_up(net) and not self._ended() and not getattr(net, "converged_", True):
+                # Both engines do the same, so the quick one begins again and tells only what is new.
+                net.set_params(engine="exact")
+                quiet_fit(net, X, lengths, callback=note_epoch)
             return
         for _ in range(self._more):
-            if getattr(net, "converged_", True) or self._ended():
-                return
+            if not self.visible[k] or getattr(net, "converged_", True) or self._ended():
+                return  # learned in one go, or without errors left, or stopped
             net.partial_fit(X, lengths)
             hidden = getattr(net, "hidden_errors_", [0])[-1]
-            note_epoch(0, int(hidden), int(net.visible_errors_[-1]))
+            note_epoch(len(self.visible[k]) + 1, int(hidden), int(net.visible_errors_[-1]))
+
+    def _lesson(self, k: int) -> tuple[Patterns, Lengths]:
+        """What network `k` learns: the material, with loops closed as far as the network looks back."""
+        X, lengths = self.material.X, self.material.lengths
+        return close_loops(X, lengths, self.chosen[k].settled_order(X, lengths))
+
+    def _can_speed_up(self, net: SequenceMemory) -> bool:
+        """Whether the plain loop learns although the compiled engine has become ready."""
+        return getattr(net, "engine", "exact") == "reference" and self._engine.name() == "exact"
 
     def _ended(self) -> bool:
         """Whether the visitor or the clock says stop."""

@@ -67,6 +67,6 @@ class Limits:
         if weights > self.weights:
             raise Refusal(
                 413,
-                f"{what} would have {weights / 1e6:.1f} million weights, and the lab goes up to {self.weights / 1e6:.0f} million; "
+                f"{what} would have {weights / 1e6:.1f} million weights; the lab goes up to {self.weights / 1e6:.0f} million; "
                 "use fewer hidden neurons or smaller patterns, or the library on your own machine.",
             )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from seqattractor.lab.fields import Fields, pack, unpack
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.place_cells import place_cells
 from seqattractor.lab.tune import PITCHES, tune
-from seqattractor.sequences import Lengths, Patterns
+from seqattractor.sequences import Lengths, Patterns, split
 
-__all__ = ["CATALOGUE", "Material", "grid", "make_material", "walking"]
+__all__ = ["CATALOGUE", "Material", "close_loops", "grid", "make_material", "walking"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ def _choice(name: str, label: str, default: str, **choices: str) -> dict[str, An
     return {"name": name, "label": label, "choices": choices, "default": default}
 
 
+_DRAWING = threading.Lock()
 _SEED = _range("seed", "Seed", 0, 9999, 0)
 
 # Order, names and hints as on the page; `suggest` are settings with which a first try succeeds.
@@ -112,7 +115,7 @@ CATALOGUE: tuple[dict[str, Any], ...] = (
         "label": "Tune",
         "hint": "four bars for the piano",
         "options": [],
-        "suggest": {"hidden": 400, "flips": 7},
+        "suggest": {"hidden": 600, "flips": 4},
     },
     {
         "name": "random",
@@ -166,6 +169,32 @@ def make_material(spec: Fields, limits: Limits) -> Material:
     return material
 
 
+def close_loops(X: Patterns, lengths: ArrayLike, order: int) -> tuple[Patterns, Lengths]:
+    """Let loops go on for a few patterns, so that a network that sees the last `order` patterns learns to go round.
+
+    Parameters
+    ----------
+    X : ndarray of int8, shape (T, N)
+    lengths : array of shape (S,)
+    order : int
+        With 1, nothing has to be added.
+
+    Returns
+    -------
+    X, lengths
+        A sequence that ends with its first pattern is followed by its next ``order - 1``; others stay as they are.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1], [1, -1], [-1, 1], [1, 1]], dtype=np.int8)
+    >>> close_loops(X, [4], order=2)[0][-2:].tolist()
+    [[1, 1], [1, -1]]
+    """
+    rows = np.asarray(lengths, dtype=np.int64)
+    parts = [np.concatenate([x, x[1:order]]) if len(x) > order and np.array_equal(x[0], x[-1]) else x for x in split(X, rows)]
+    return np.concatenate(parts), np.array([len(part) for part in parts], dtype=np.int64)
+
+
 def walking(frames: int = 24, shrink: int = 2) -> Patterns:
     """Give the drawn walker with fewer and smaller frames, in a closed loop.
 
@@ -185,9 +214,7 @@ def walking(frames: int = 24, shrink: int = 2) -> Patterns:
     >>> walking(10, shrink=4).shape
     (11, 704)
     """
-    from seqattractor.datasets import walker
-
-    X = walker()
+    X = _walker_frames()
     whole = len(X) - 1
     span = whole / 3 if frames <= whole // 3 else whole
     pick = np.floor(np.arange(frames) * span / frames).astype(int)
@@ -209,6 +236,20 @@ def grid(units: int) -> tuple[int, int]:
         if units % r == 0:
             return r, units // r
     return rows, -(-units // rows)
+
+
+@lru_cache(maxsize=1)
+def _drawn() -> Patterns:
+    """All frames of the walker, drawn once."""
+    from seqattractor.datasets import walker
+
+    return walker()
+
+
+def _walker_frames() -> Patterns:
+    """All frames of the walker; visitors who come while it is being drawn wait for it."""
+    with _DRAWING:
+        return _drawn()
 
 
 @lru_cache(maxsize=8)

@@ -34,7 +34,7 @@ def place_cells(steps: int = 36, path: Literal["loop", "eight"] = "loop") -> Pat
     --------
     >>> X = place_cells(steps=20)
     >>> X.shape, int((X[0] > 0).sum())
-    ((21, 256), 21)
+    ((21, 256), 26)
     """
     if path not in ("loop", "eight"):
         raise ValueError(f"the path must be 'loop' or 'eight', but it is {path!r}.")

@@ -27,9 +27,12 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
         It ends with a trajectory of each network, ``trajectory`` or ``trajectory_a`` and ``trajectory_b``.
     """
     deep = max(orders)
-    lines = ["import seqattractor as sa", "", *material.code.splitlines()]
-    if lines[2].startswith("from "):  # imports together
-        lines[1:4] = [lines[2], ""]
+    made = material.code.splitlines()
+    imports = [line for line in made if line.startswith("from ")]
+    if deep > 1 and any(material.loop):
+        imports.append("from seqattractor.lab.materials import close_loops")
+    rest = [line for line in made if line and not line.startswith("from ")]
+    lines = ["import seqattractor as sa", *imports, "", *rest]
     lines += [
         "",
         f"cue = X[{cue.start}:{cue.start + deep}]" + ("" if deep == 1 else "  # the patterns that the network sees at first"),
@@ -46,11 +49,16 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
         lines += [
             "",
             f"net{mark} = {choice.code()}",
-            f"net{mark}.fit(X, lengths)",
+            f"net{mark}.fit({_lesson(material, order)})",
             f"trajectory{mark} = net{mark}.recall({start}, steps={steps}{noise})",
         ]
         if len(material.lengths) == 1 and material.loop[0]:
             lines.append(f"print(sa.retrieved(trajectory{mark}, X))  # the criterion of section 6.2")
         else:
-            lines.append(f"print(net{mark}.score(X, lengths))  # the fraction of transitions that are right")
+            lines.append(f"print(net{mark}.score({_lesson(material, order)}))  # the fraction of transitions that are right")
     return "\n".join(lines) + "\n"
+
+
+def _lesson(material: Material, order: int) -> str:
+    """What the network is given: loops must reach as far round as it looks back."""
+    return "X, lengths" if order == 1 or not any(material.loop) else f"*close_loops(X, lengths, order={order})"

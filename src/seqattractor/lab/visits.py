@@ -70,13 +70,14 @@ class Visits:
     def get(self, name: str) -> Visit:
         """Find a visit by the name that the page sends along."""
         with self._lock:
+            if name in self._visits:
+                self._visits.move_to_end(name)  # the last to give way to others
+            gone = self._trim()
             visit = self._visits.get(name)
             if visit is not None:
                 visit.seen = self._clock()
-                self._visits.move_to_end(name)
-            gone = self._trim()
         self._end(gone)
-        if visit is None or visit in gone:
+        if visit is None:
             raise Refusal(410, "The lab has forgotten this page, because it was idle for long or the lab was started again.")
         return visit
 
@@ -89,11 +90,9 @@ class Visits:
     def _trim(self) -> list[Visit]:
         """Take out visits that are too old or too many, and forget networks beyond the memory budget, oldest first."""
         now, gone = self._clock(), []
-        while self._visits:
-            oldest = next(iter(self._visits.values()))
-            if now - oldest.seen <= self._limits.idle_seconds and len(self._visits) <= self._limits.visits:
-                break
-            gone.append(self._visits.popitem(last=False)[1])
+        for name, visit in list(self._visits.items()):
+            if now - visit.seen > self._limits.idle_seconds or len(self._visits) > self._limits.visits:
+                gone.append(self._visits.pop(name))
         sizes = {name: visit.network_bytes() for name, visit in self._visits.items()}
         total = sum(sizes.values())
         for name, size in sizes.items():

@@ -31,8 +31,8 @@ let cueBits = null;
 let curves = [];
 let learnedKey = null; // the settings that the networks on the server have learned
 let running = false;
+let promises = null; // what is proven of these networks
 let ticket = 0; // answers to older questions are dropped
-let previewTicket = 0;
 const stage = new Stage();
 
 const player = new Player((now) => {
@@ -240,7 +240,7 @@ function buildCueFields() {
   $("cue-fields").replaceChildren(
     slider({ label: "Random flips", low: 0, high: 50, value: settings.cue.flips, say: percent, change: set("flips") }),
     slider({ label: "Covered", low: 0, high: 90, step: 5, value: settings.cue.occlusion, say: (v) => `${v} %`, change: set("occlusion") }),
-    slider({ label: "Noise in each step", low: 0, high: 30, value: settings.cue.noise, say: percent, change: set("noise") }),
+    slider({ label: "Noise per step", low: 0, high: 30, value: settings.cue.noise, say: percent, change: set("noise") }),
     slider({ label: "Start at frame", low: 1, high: Math.max(1, last + 1), value: settings.cue.start + 1, change: (v) => { settings.cue.start = v - 1; settings.cue.painted = []; refreshSoon(); } }),
   );
 }
@@ -297,12 +297,38 @@ async function refresh({ play = false }) {
   player.load(stage.scene.steps, { keep: !play && before?.preview === stage.scene.preview });
   if (play && !calm.matches) player.play();
   $("go").textContent = learned ? "Learn again" : "Learn and recall";
+  $("go").classList.toggle("quiet", learned);
   for (const button of document.querySelectorAll("[data-download]")) {
     button.disabled = !learned && button.dataset.download !== "sequence";
   }
   $("legend-b").hidden = stage.scene.runs.length < 2;
   if (!learned) $("continue").hidden = true;
   markView();
+  if (learned) await showPromises(mine, stage.scene.cueRows);
+}
+
+/** Add to the verdicts what is proven; it takes the server a moment, so it comes later. */
+async function showPromises(mine, cueRows) {
+  if (promises?.key !== learnedKey) {
+    let answer = null;
+    try {
+      answer = await api.post("promise", {});
+    } catch { /* the page is complete without it */ }
+    promises = answer && { key: learnedKey, radii: answer.radii };
+  }
+  if (!promises || mine !== ticket) return;
+  promises.radii.forEach((radii, k) => {
+    const row = settings.cue.start + cueRows - 1;
+    const words = $("verdicts").children[k];
+    if (!radii || !words || radii[row] < 0) return;
+    const radius = radii[row];
+    const note = document.createElement("small");
+    note.className = "promise";
+    note.textContent = radius
+      ? `Certified radius ${radius}: whichever ${radius === 1 ? "unit" : `${radius} units`} of this frame are flipped, the next pattern is right. That is proven.`
+      : "Certified radius 0: for this frame nothing is proven beyond the frame itself.";
+    words.append(note);
+  });
 }
 
 function showVerdicts(runs) {
@@ -319,7 +345,6 @@ function showVerdicts(runs) {
     words.append(`${runs.length > 1 ? `${"AB"[k]}: ` : ""}${run.verdict}`);
     const notes = [];
     if (run.tau !== null) notes.push(`The whole sequence x(1) … x(T) follows from step τ = ${run.tau} on.`);
-    if (run.certificate) notes.push(run.certificate);
     if (notes.length) {
       const small = document.createElement("small");
       small.textContent = notes.join(" ");
@@ -390,7 +415,8 @@ async function follow(start, wanted) {
   $("status").textContent = summary(end);
   const learned = end.networks.some((n) => n.right !== null);
   learnedKey = learned ? wanted : null;
-  $("continue").hidden = !learned || end.networks.every((n) => n.converged);
+  promises = null;
+  $("continue").hidden = !learned || end.networks.every((n) => n.converged || n.epochs === 0);
   await refresh({ play: true });
 }
 
@@ -427,7 +453,7 @@ function summary(end) {
     const name = end.networks.length > 1 ? `${"AB"[k]}: ` : "";
     if (n.right === null) return `${name}not learned yet.`;
     const steps = `${Math.floor(n.right * 100)} % of the steps are right`;
-    if (n.epochs === 0) return `${name}stored at once; ${steps}.`;
+    if (n.epochs === 0) return `${name}learned in one go; ${steps}.`;
     const epochs = `${n.epochs} epoch${n.epochs === 1 ? "" : "s"}`;
     if (n.converged) return `${name}learned without errors in ${epochs}.`;
     return `${name}${epochs}, ${end.state === "stopped" ? "stopped" : "some errors left"}; ${steps}.`;

@@ -34,7 +34,7 @@ export class Player {
     if (this.now >= this.steps - 1) this.go(0);
     $("play").textContent = "❚❚";
     $("play").setAttribute("aria-label", "Pause");
-    let next = performance.now() + (this.now === 0 ? 600 : 0); // a moment to look at the cue
+    let next = performance.now() + (this.now === 0 ? 900 : 0); // a moment to look at the cue
     const tick = (time) => {
       this.timer = requestAnimationFrame(tick);
       const pause = 1000 / Number($("speed").value);

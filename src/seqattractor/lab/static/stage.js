@@ -83,17 +83,14 @@ export class Stage {
     if (this.raster) {
       for (const panel of this.panels) {
         const units = panel.kind === "hidden" ? panel.run.hidden.units : this.scene.units;
-        panel.width = width;
+        panel.width = width - 48;
         panel.height = panel.kind === "hidden" ? Math.min(110, Math.max(50, units)) : Math.min(240, Math.max(70, units * 6));
       }
     } else {
       const perRow = width < 560 ? Math.min(2, this.panels.length) : this.panels.length;
       const share = (width - 14 * (perRow - 1)) / perRow;
-      for (const panel of this.panels) {
-        const ratio = panel.shape[1] / panel.shape[0];
-        panel.height = Math.min(300, share / ratio, share * 1.6);
-        panel.width = panel.height * ratio;
-      }
+      const height = Math.min(300, (share * rows) / columns, share * 1.6);
+      for (const panel of this.panels) Object.assign(panel, { height, width: (height * columns) / rows });
     }
     for (const panel of this.panels) {
       panel.canvas.style.width = `${panel.width}px`;

@@ -1,0 +1,70 @@
+"""A real lab on a loopback port for tests, and a client that speaks for one visitor."""
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from typing import ClassVar
+
+import httpx
+import uvicorn
+
+from seqattractor.lab.app import create_app
+from seqattractor.lab.limits import Limits
+
+
+@contextlib.contextmanager
+def running_lab(limits=None, **options):
+    """Run a lab and give its address and the application."""
+    app = create_app(limits or Limits(), **options)
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    until = time.monotonic() + 30
+    while not server.started and time.monotonic() < until:
+        time.sleep(0.02)
+    if options.get("warm_up", True):
+        assert app.state.lab.engine.ready.wait(120)
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", app
+    finally:
+        for visitor in Visitor.opened:
+            visitor.http.close()
+        Visitor.opened.clear()
+        server.should_exit = True
+        thread.join(timeout=30)
+        listener.close()
+
+
+class Visitor:
+    """One open page, without the page."""
+
+    opened: ClassVar[list] = []
+
+    def __init__(self, address):
+        Visitor.opened.append(self)
+        self.http = httpx.Client(base_url=address, timeout=60)
+        self.http.headers["x-lab-visit"] = self.http.post("/api/visit").json()["visit"]
+
+    def post(self, path, body):
+        """Post JSON."""
+        return self.http.post(f"/api/{path}", json=body)
+
+    def events(self):
+        """Follow learning to its end."""
+        text = self.http.get("/api/progress").text
+        return [json.loads(part[6:]) for part in text.split("\n\n") if part.startswith("data: ")]
+
+    def learn(self, sequence, *networks):
+        """Learn and give the end of it."""
+        answer = self.post("learn", {"sequence": sequence, "networks": list(networks)})
+        assert answer.status_code == 200, answer.text
+        return self.events()[-1]["end"]
+
+    def recall(self, **cue):
+        """Recall and give the answer."""
+        answer = self.post("recall", {"cue": cue})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
