@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+MOST_TO_CERTIFY = 10**9  # patterns x weights: some seconds
 EXAMPLES = """\b
 Examples:
   seqattractor learn cat.gif -o cat.npz
@@ -87,10 +88,11 @@ def command(
     net, tries = _fit(net, data, auto="n_hidden" not in parameters, quiet=as_json)
     seconds = time.perf_counter() - started
     score = net.score(data.X, data.lengths)
-    complaints = _complaints(net, score)
+    radius = _guaranteed(net, data)
+    complaints = _complaints(net, score, radius)
     attach(net, data, patterns=not no_patterns)
     net.save(out)
-    summary = _summary(net, data, score, seconds, tries, complaints, out)
+    summary = _summary(net, data, score, radius, seconds, tries, complaints, out)
     click.echo(json.dumps(summary, indent=1) if as_json else _sentences(summary))
     if not as_json:
         for complaint in complaints:
@@ -194,7 +196,19 @@ def _progress(net: SequenceMemory, quiet: bool) -> Iterator[tuple[dict[str, Any]
         yield ({"callback": advance} if takes_callback else {}), say
 
 
-def _complaints(net: SequenceMemory, score: float) -> list[str]:
+def _guaranteed(net: SequenceMemory, data: Bunch) -> int | None:
+    """How many flips every stored transition surely withstands; None for networks without such a proof, and very large ones."""
+    from seqattractor.analysis.certificate import certify
+
+    if len(data.X) * net.n_features_in_ * net.get_params(deep=False).get("n_hidden", 1) > MOST_TO_CERTIFY:
+        return None
+    try:
+        return int(certify(net, data.X, data.lengths, method="count", attack=False).radius.min())
+    except TypeError:
+        return None
+
+
+def _complaints(net: SequenceMemory, score: float, radius: int | None) -> list[str]:
     """The warnings that matter."""
     found = []
     if not getattr(net, "converged_", True):
@@ -206,13 +220,22 @@ def _complaints(net: SequenceMemory, score: float) -> list[str]:
     if score < 1.0:
         found.append(
             f"only {score:.1%} of the transitions are stored without a wrong unit; "
-            "try more hidden neurons, another network, or less to store."
+            "try more hidden neurons, --network sparse, a larger --order, or less to store."
         )
+    elif radius is not None and radius <= 0:
+        found.append("no number of wrong units is surely withstood (certified radius 0); recall from noise may fail, so try it.")
     return found
 
 
 def _summary(
-    net: SequenceMemory, data: Bunch, score: float, seconds: float, tries: list[Any], complaints: list[str], out: Path
+    net: SequenceMemory,
+    data: Bunch,
+    score: float,
+    radius: int | None,
+    seconds: float,
+    tries: list[Any],
+    complaints: list[str],
+    out: Path,
 ) -> dict[str, Any]:
     """All that was learned, for JSON and for sentences."""
     return {
@@ -229,6 +252,7 @@ def _summary(
         "epochs": getattr(net, "n_iter_", None),
         "converged": getattr(net, "converged_", None),
         "transitions_exact": score,
+        "certified_radius": radius,
         "tries": [vars(attempt) for attempt in tries],
         "seconds": round(seconds, 3),
         "warnings": complaints,
@@ -250,5 +274,8 @@ def _sentences(summary: dict[str, Any]) -> str:
     epochs = f" in {summary['epochs']} epoch{'s' if summary['epochs'] > 1 else ''}" if summary["epochs"] else ""
     lines.append(f"{summary['network']}{hidden}{order} learned them{epochs}, {summary['seconds']:.1f} s")
     stored = "every transition is stored exactly" if summary["transitions_exact"] == 1 else "not everything is stored"
+    if summary["certified_radius"]:
+        flips = summary["certified_radius"]
+        stored += f", and surely withstands any {flips} wrong unit{'s' if flips > 1 else ''}"
     lines.append(f"{stored}; saved as {summary['model']} ({summary['bytes'] / 1e6:.1f} MB)")
     return "\n".join(lines)

@@ -20,7 +20,13 @@ _COLOURS = ListedColormap(["#101010", "#ffffff", ORANGE, "#56b4e9"])
 
 
 def recall_strip(
-    ax: Axes, trajectory: ArrayLike, frame_shape: tuple[int, ...], *, truth: ArrayLike | None = None, n_frames: int = 8
+    ax: Axes,
+    trajectory: ArrayLike,
+    frame_shape: tuple[int, ...],
+    *,
+    truth: ArrayLike | None = None,
+    order: int = 1,
+    n_frames: int = 8,
 ) -> Axes:
     """Draw frames of a recall side by side: on white, off black, wrongly on orange, wrongly off blue.
 
@@ -28,11 +34,13 @@ def recall_strip(
     ----------
     ax : Axes
     trajectory : array of +-1, shape (K, N)
-        As `recall` returns it; row 0 is the cue, in which nothing is called wrong.
+        As `recall` returns it; the first rows are the cue, in which nothing is called wrong.
     frame_shape : tuple of int
-        (height, width); of units without a shape, ``(N,)``, all times are drawn as columns.
+        (height, width); of units without a shape, ``(N,)``, all times are drawn as columns, with the first unit at the bottom.
     truth : array of +-1, shape (K, N), optional
         What should have come; then a row of stored frames stands above.
+    order : int
+        How many rows are the cue.
     n_frames : int
         How many times to show, evenly spread.
 
@@ -51,13 +59,15 @@ def recall_strip(
     states = check_patterns(trajectory, "trajectory")
     known = None if truth is None else check_patterns(truth, "truth", n_features=states.shape[1])
     flat = len(frame_shape) == 1
+    if flat:
+        states, known = states[:, ::-1], None if known is None else known[:, ::-1]
     K = len(states)
     times = np.arange(K) if flat else np.unique(np.linspace(0, K - 1, min(K, n_frames)).astype(int))
     shape = (frame_shape[0], 1) if flat else (frame_shape[0], frame_shape[1])
-    rows = [_tiles(_marked(states, known)[times], shape, gap=0 if flat else max(1, shape[1] // 16))]
+    rows = [_tiles(_marked(states, known, order)[times], shape, gap=0 if flat else max(1, shape[1] // 16))]
     labels = ["recall"]
     if known is not None:
-        rows.insert(0, _tiles(_marked(known, None)[times], shape, gap=0 if flat else max(1, shape[1] // 16)))
+        rows.insert(0, _tiles(_filled(_marked(known, None, order), K)[times], shape, gap=0 if flat else max(1, shape[1] // 16)))
         labels.insert(0, "stored")
     gap = np.full((max(1, shape[0] // 16), rows[0].shape[1]), np.nan)
     picture = rows[0] if len(rows) == 1 else np.concatenate([rows[0], gap, rows[1]])
@@ -156,7 +166,7 @@ def hidden_raster(ax: Axes, net: Any, trajectory: ArrayLike, *, n_neurons: int =
 
 
 def weights_image(ax: Axes, weights: ArrayLike, frame_shape: tuple[int, int], *, n_neurons: int = 12) -> Axes:
-    """Draw the weights of some neurons as pictures in the shape of a frame: red above zero, blue below.
+    """Draw the weights of some neurons as pictures in the shape of a frame, each on its own scale: red above zero, blue below.
 
     Parameters
     ----------
@@ -184,14 +194,14 @@ def weights_image(ax: Axes, weights: ArrayLike, frame_shape: tuple[int, int], *,
     if array.ndim != 2 or array.shape[1] % size:
         raise ValueError(f"weights of shape {array.shape} cannot be drawn as frames of shape {tuple(frame_shape)}.")
     chosen = array[:n_neurons, -size:]
+    chosen = chosen / np.maximum(np.abs(chosen).max(axis=1, keepdims=True), np.finfo(float).tiny)
     columns = int(np.ceil(np.sqrt(len(chosen) * frame_shape[0] / frame_shape[1] * 1.6)))
     columns = min(len(chosen), max(1, columns))
     gap = max(1, frame_shape[1] // 16)
     blank = np.full((-len(chosen) % columns, size), np.nan)
     tiles = np.concatenate([chosen, blank]).reshape(-1, columns, size)
     picture = np.concatenate([np.pad(_tiles(row, frame_shape, gap), ((0, gap), (0, 0)), constant_values=np.nan) for row in tiles])
-    limit = float(np.abs(chosen).max()) or 1.0
-    ax.imshow(picture[:-gap], cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
+    ax.imshow(picture[:-gap], cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
     ax.set_xticks([])
     ax.set_yticks([])
     for spine in ax.spines.values():
@@ -199,15 +209,20 @@ def weights_image(ax: Axes, weights: ArrayLike, frame_shape: tuple[int, int], *,
     return ax
 
 
-def _marked(states: NDArray[np.int8], truth: NDArray[np.int8] | None) -> NDArray[np.float64]:
-    """Colours of units: on, off, and, beside the truth, wrongly on or off; the cue in row 0 is never called wrong."""
+def _marked(states: NDArray[np.int8], truth: NDArray[np.int8] | None, order: int) -> NDArray[np.float64]:
+    """Colours of units: on, off, and, beside the truth, wrongly on or off; the cue is never called wrong."""
     marked = np.where(states > 0, _ON, _OFF).astype(np.float64)
     if truth is not None:
         length = min(len(states), len(truth))
-        part, right, seen = marked[1:length], truth[1:length], states[1:length]
+        part, right, seen = marked[order:length], truth[order:length], states[order:length]
         part[(seen > 0) & (right < 0)] = _EXTRA
         part[(seen < 0) & (right > 0)] = _MISSING
     return marked
+
+
+def _filled(frames: NDArray[np.float64], K: int) -> NDArray[np.float64]:
+    """Cut or fill up with empty frames to K of them."""
+    return np.pad(frames[:K], ((0, max(0, K - len(frames))), (0, 0)), constant_values=np.nan)
 
 
 def _tiles(frames: NDArray[np.float64], shape: tuple[int, int], gap: int) -> NDArray[np.float64]:

@@ -1,0 +1,39 @@
+"""Every example runs, prints what it promises, and draws a picture."""
+
+import runpy
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
+# What must be printed for the example to be true to its words.
+PROMISES = {
+    "plot_gallop": "exact from the second step on: True",
+    "plot_letters": "spelled right: True",
+    "plot_moving_digits": "retrieved: True\nretrieved: True\nretrieved: True",
+    "plot_place_cells": "the lap is replayed: True",
+    "plot_tune": "recalled without a mistake: True",
+    "plot_walker": "retrieved from step",
+}
+
+
+def test_the_promised_examples_are_there():
+    assert set(PROMISES) <= {path.stem for path in EXAMPLES}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_example_runs_and_draws_a_picture(path, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plt, "show", lambda: None)
+    plt.close("all")
+    runpy.run_path(str(path), run_name="__main__")
+    figures = [plt.figure(number) for number in plt.get_fignums()]
+    assert figures
+    for figure in figures:
+        figure.canvas.draw()
+        assert any(ax.has_data() for ax in figure.axes)
+    plt.close("all")
+    printed = capsys.readouterr().out
+    assert PROMISES.get(path.stem, "") in printed
+    assert "None" not in printed
