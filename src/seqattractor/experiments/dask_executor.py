@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from seqattractor import __version__
-from seqattractor.experiments.executors import Executor, died, do_trial
+from seqattractor.experiments.executors import Executor, Trials, died, do_trial
 from seqattractor.experiments.grid import Trial
 from seqattractor.experiments.store import Finished
 
@@ -38,7 +38,7 @@ def on_dask(address: str, jobs: int = 1) -> Executor:
     Executor
     """
 
-    def run(trials: Iterator[Trial]) -> Generator[list[Finished], None, None]:
+    def run(trials: Trials) -> Generator[list[Finished], None, None]:
         with connect(address, jobs) as client:
             yield from _Cluster(client).run(trials)
 
@@ -120,7 +120,7 @@ class _Cluster:
         self.chunk = 1
         self._threads = (0.0, 1)
 
-    def run(self, trials: Iterator[Trial]) -> Iterator[list[Finished]]:
+    def run(self, trials: Trials) -> Iterator[list[Finished]]:
         """Give trials back as they finish."""
         while True:
             self._fill(trials)
@@ -134,10 +134,11 @@ class _Cluster:
                 else:
                     yield self._again(chunk, result)
 
-    def _fill(self, trials: Iterator[Trial]) -> None:
+    def _fill(self, trials: Trials) -> None:
         """Submit as many chunks as the cluster should have waiting."""
         for _ in range(_CHUNKS * self._n_threads() - len(self.pending)):
-            if not (chunk := list(islice(trials, self.chunk))):
+            chunk = [trial for trial in takewhile(bool, islice(trials, self.chunk)) if trial is not None]
+            if not chunk:
                 return
             self._submit(chunk)
 

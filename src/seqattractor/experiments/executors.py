@@ -25,9 +25,12 @@ from seqattractor.experiments.store import Finished
 from seqattractor.experiments.trial import run_trial
 from seqattractor.experiments.version import code_version
 
-__all__ = ["Executor", "died", "do_trial", "in_processes", "in_this_process", "process_pool"]
+__all__ = ["Executor", "Trials", "died", "do_trial", "in_processes", "in_this_process", "process_pool"]
 
-Executor = Callable[[Iterator[Trial]], Generator[list[Finished], None, None]]
+Trials = Iterator[Trial | None]
+"""Trials to do; None means that there are none now, but may be when more have come back."""
+
+Executor = Callable[[Trials], Generator[list[Finished], None, None]]
 """Takes trials when it has room for them and gives them back, finished, in any order."""
 
 _QUEUE = 4  # trials that wait for each worker, so that none stands idle
@@ -60,9 +63,9 @@ def died(trial: Trial) -> Finished:
     return Finished(trial, None, error, 0.0, platform.node(), code_version())
 
 
-def in_this_process(trials: Iterator[Trial]) -> Generator[list[Finished], None, None]:
+def in_this_process(trials: Trials) -> Generator[list[Finished], None, None]:
     """Do trials one after the other, here."""
-    for trial in trials:
+    while (trial := next(trials, None)) is not None:
         yield [do_trial(trial)]
 
 
@@ -78,7 +81,7 @@ def in_processes(jobs: int) -> Executor:
     Executor
     """
 
-    def run(trials: Iterator[Trial]) -> Generator[list[Finished], None, None]:
+    def run(trials: Trials) -> Generator[list[Finished], None, None]:
         again: deque[Trial] = deque()
         suspects: list[Trial] = []
         deaths: Counter[tuple[str, int]] = Counter()
@@ -108,7 +111,7 @@ def _alone(trial: Trial) -> Iterator[list[Finished]]:
     yield [died(trial)]
 
 
-def _until_one_dies(trials: Iterator[Trial], jobs: int) -> Generator[list[Finished], None, list[Trial]]:
+def _until_one_dies(trials: Trials, jobs: int) -> Generator[list[Finished], None, list[Trial]]:
     """Do trials in a pool of processes. If a worker dies the pool is gone: returns the trials that were under way."""
     pending: dict[Future[Finished], Trial] = {}
     lost: list[Trial] = []

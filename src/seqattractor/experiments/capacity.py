@@ -1,0 +1,245 @@
+"""How long a sequence a network stores: a search that spends its trials where they matter, and laws of capacity."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from seqattractor.experiments.executors import Executor
+from seqattractor.experiments.grid import Grid, Point, Trial
+from seqattractor.experiments.run import Progress
+from seqattractor.experiments.store import Finished, Store
+from seqattractor.experiments.success_curve import SuccessCurve
+from seqattractor.experiments.table import settings_of
+
+__all__ = ["Capacity", "Search", "capacities"]
+
+_BATCH = 4  # trials at one length before the next is chosen; fixed, so that a result does not depend on the number of workers
+_FIRST_REACH = 32  # the longest sequence to start with; from then on twice the longest that was retrieved
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The longest sequence that a network retrieves at a given rate."""
+
+    settings: dict[str, Any]
+    """All settings of its trials, without t."""
+    success: float
+    """The rate asked for."""
+    t: int
+    """The largest T with at least that rate; 1 if there is none."""
+    low: int
+    high: int
+    """A 95 % interval of it."""
+    trials: int
+    at_least: bool
+    """Whether even the longest sequences that were allowed are retrieved, so that the true one is larger."""
+    tried: dict[int, tuple[int, int]]
+    """Successes and trials at each length."""
+    curve: SuccessCurve = field(repr=False)
+
+
+class Search:
+    """One search for a capacity: asks for trials, is told their outcomes, and knows when it has enough.
+
+    Parameters
+    ----------
+    settings : dict
+        Of the trials, without t.
+    success : float
+        The rate of success asked for.
+    seed : int
+    precision : float
+        It ends when the ends of the interval differ by this fraction,
+    max_trials : int
+        or after so many trials.
+    t_max : int
+        The longest sequence to try.
+
+    Examples
+    --------
+    >>> from seqattractor.experiments.executors import do_trial
+    >>> search = Search({"network": "hebbian", "n": 30, "flips": 1}, max_trials=20)
+    >>> while not search.over:
+    ...     for trial in search.next_trials():
+    ...         search.tell(do_trial(trial))
+    >>> search.result().trials
+    20
+    """
+
+    def __init__(
+        self,
+        settings: dict[str, Any],
+        *,
+        success: float = 0.95,
+        seed: int = 0,
+        precision: float = 0.1,
+        max_trials: int = 200,
+        t_max: int = 5000,
+    ) -> None:
+        (self.point,) = Grid(settings, seed=seed).points()
+        self.success, self.precision, self.max_trials, self.t_max = success, precision, max_trials, t_max
+        self.curve = SuccessCurve(success, t_max)
+        self.tried: Counter[int] = Counter()
+        self.right: Counter[int] = Counter()
+        self.over = False
+        self._batch: dict[tuple[str, int], bool | None] = {}
+        self._length = 0
+
+    @property
+    def n_trials(self) -> int:
+        """How many trials it has been told of."""
+        return self.tried.total()
+
+    def next_trials(self) -> list[Trial]:
+        """Ask for the next trials, all of one length; nothing while some of the last are still out."""
+        if self._batch:
+            return []
+        reach = max([_FIRST_REACH, *(2 * t for t, right in self.right.items() if right)])
+        self._length = self.curve.best_length(reach)
+        (point,) = Grid(self.point.settings | {"t": self._length}, seed=self.point.seed).points()
+        first = self.tried[self._length]
+        number = min(_BATCH, self.max_trials - self.n_trials)
+        trials = [Trial(point, k) for k in range(first, first + number)]
+        self._batch = {trial.key: None for trial in trials}
+        return trials
+
+    def tell(self, finished: Finished) -> None:
+        """Take in a trial that is over; once the last of a batch is there, learn from it."""
+        if finished.outcome is None:
+            raise ValueError(f"a trial with sequences of {self._length} patterns failed: {finished.error}")
+        self._batch[finished.trial.key] = finished.outcome["success"]
+        outcomes = list(self._batch.values())
+        if None in outcomes:
+            return
+        right = sum(map(bool, outcomes))
+        self.curve.learn([self._length], [right], [len(outcomes)])
+        self.tried[self._length] += len(outcomes)
+        self.right[self._length] += right
+        self._batch = {}
+        low, _, high = self.curve.capacity()
+        narrow = high <= low * (1 + self.precision) or int(low) == int(high)
+        self.over = narrow or low >= self.t_max or self.n_trials >= self.max_trials
+
+    def result(self) -> Capacity:
+        """What is known."""
+        low, median, high = self.curve.capacity()
+        settings = settings_of(Point(self.point.settings, self.point.seed))
+        settings.pop("t")
+        return Capacity(
+            settings,
+            self.success,
+            min(math.floor(median), self.t_max),
+            min(math.floor(low), self.t_max),
+            min(math.ceil(high), self.t_max),
+            self.n_trials,
+            low >= self.t_max,
+            {t: (self.right[t], n) for t, n in sorted(self.tried.items())},
+            self.curve,
+        )
+
+
+def capacities(
+    searches: Sequence[Search], store: Store, executor: Executor, *, progress: Callable[[Progress], None] | None = None
+) -> list[Capacity]:
+    """Run searches side by side. Trials that the study has are not done again.
+
+    Parameters
+    ----------
+    searches : sequence of Search
+    store : Store
+        Where trials are kept.
+    executor : Executor
+    progress : callable, optional
+        Told of trials that are over, and of how many there may be at most.
+
+    Returns
+    -------
+    list of Capacity
+        In the order of the searches; it does not depend on the executor.
+    """
+    owner: dict[tuple[str, int], Search] = {}
+    known = {each.trial.key: each for each in store.finished()}
+
+    def tell() -> None:
+        if progress is not None:
+            most = sum(s.n_trials if s.over else s.max_trials for s in searches)
+            progress(Progress(sum(s.n_trials for s in searches), 0, most))
+
+    def wanted() -> Iterator[Trial | None]:
+        while not all(search.over for search in searches):
+            asked = False
+            for search in searches:
+                for trial in [] if search.over else search.next_trials():
+                    asked = True
+                    if trial.key in known:
+                        search.tell(known[trial.key])
+                    else:
+                        owner[trial.key] = search
+                        yield trial
+            if not asked:
+                yield None  # all wait for trials that are out
+
+    store.start_run("capacity")
+    with closing(executor(wanted())) as results:
+        for finished in results:
+            store.add(finished)
+            for each in finished:
+                owner.pop(each.trial.key).tell(each)
+            tell()
+    return [search.result() for search in searches]
+
+
+@dataclass(frozen=True)
+class Law:
+    """A power law of capacity, T = factor * N^a * M^b * ..., fitted to the logarithms."""
+
+    factor: float
+    exponents: dict[str, tuple[float, float]]
+    """Exponent and its standard error, by the name of the setting."""
+    spread: float
+    """The typical ratio between a capacity and the law, less 1."""
+
+    def __str__(self) -> str:
+        symbols = {"n": "N", "m": "M", "sequences": "S"}
+        parts = [f"{symbols[name]}^({a:.2f} ± {e:.2f})" for name, (a, e) in self.exponents.items()]
+        return f"T = {self.factor:.3g} * {' * '.join(parts)}, to within {self.spread:.0%}"
+
+    def __call__(self, settings: dict[str, Any]) -> float:
+        """The capacity by the law."""
+        return float(self.factor * math.prod(settings[name] ** a for name, (a, _) in self.exponents.items()))
+
+
+def fit_law(found: Sequence[Capacity]) -> Law | None:
+    """Fit a power law in those of N, M and the number of sequences that vary.
+
+    Parameters
+    ----------
+    found : sequence of Capacity
+        Those that only say "at least", or found nothing, are left out.
+
+    Returns
+    -------
+    Law or None
+        None if there are too few for a fit.
+    """
+    good = [c for c in found if not c.at_least and c.low > 1]
+    names = [name for name in ("n", "m", "sequences") if len({c.settings[name] for c in good}) > 1]
+    if not names or len(good) < len(names) + 2 or any(c.settings[name] is None for c in good for name in names):
+        return None
+    A = np.array([[1.0, *(math.log(c.settings[name]) for name in names)] for c in good])
+    y = np.log([c.t for c in good])
+    # An interval of +-1.96 standard errors; no capacity counts more than one that is known to 2 %.
+    sigma = np.array([max((math.log(c.high) - math.log(c.low)) / 3.92, 0.02) for c in good])
+    coefficients, *_ = np.linalg.lstsq(A / sigma[:, None], y / sigma, rcond=None)
+    residuals = y - A @ coefficients
+    scale = max(1.0, float(np.sum((residuals / sigma) ** 2)) / (len(good) - len(coefficients)))
+    errors = np.sqrt(np.diag(np.linalg.inv((A / sigma[:, None]).T @ (A / sigma[:, None]))) * scale)
+    exponents = {name: (float(coefficients[k]), float(errors[k])) for k, name in enumerate(names, start=1)}
+    return Law(math.exp(coefficients[0]), exponents, math.expm1(float(np.sqrt(np.mean(residuals**2)))))
