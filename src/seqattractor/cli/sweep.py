@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from seqattractor.experiments.grid import Grid
 
-__all__ = ["command", "jobs_options", "parse_list"]
+__all__ = ["command", "jobs_options", "parse_list", "parse_setting"]
 
 _STUDY = click.Path(dir_okay=False, path_type=Path)
 # Settings of a trial that have an option of their own; all others go with --set.
@@ -87,7 +87,7 @@ def run(
     from seqattractor.experiments.run import run_sweep
 
     given = {name: parse_list(text) for name, text in settings.items() if text is not None}
-    given |= dict(_parse_setting(text) for text in further)
+    given |= dict(parse_setting(text) for text in further)
     grids = _wanted_grids(grid, given, trials, seed, out, resume)
     try:
         with trial_progress("sweep", quiet=as_json) as progress:
@@ -198,7 +198,7 @@ def _parse_value(text: str) -> Any:
         return text
 
 
-def _parse_setting(text: str) -> tuple[str, list[Any]]:
+def parse_setting(text: str) -> tuple[str, list[Any]]:
     """Read KEY=LIST."""
     key, equals, values = text.partition("=")
     if not equals:

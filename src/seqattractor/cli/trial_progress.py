@@ -44,7 +44,7 @@ def trial_progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[Pro
             bars.update(task, completed=progress.done, total=progress.total, speed=told)
             if not console.is_terminal and time.monotonic() - last_line > 10:
                 last_line = time.monotonic()
-                left = (progress.total - progress.done) / speed if speed else float("inf")
-                console.print(f"{title}: {progress.done} of {progress.total} trials, {told}, about {left:.0f} s left")
+                left = f", {told}, about {(progress.total - progress.done) / speed:.0f} s left" if speed else ""
+                console.print(f"{title}: {progress.done} of {progress.total} trials{left}")
 
         yield show

@@ -229,7 +229,7 @@ def fit_law(found: Sequence[Capacity]) -> Law | None:
     Law or None
         None if there are too few for a fit.
     """
-    good = [c for c in found if not c.at_least and c.low > 1]
+    good = [c for c in found if not c.at_least and c.t > 1]
     names = [name for name in ("n", "m", "sequences") if len({c.settings[name] for c in good}) > 1]
     if not names or len(good) < len(names) + 2 or any(c.settings[name] is None for c in good for name in names):
         return None
