@@ -120,9 +120,7 @@ SHOWN_CODE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("sequence", "networks", "cue"), SHOWN_CODE, ids=lambda v: v.get("name") if isinstance(v, dict) else None
-)
+@pytest.mark.parametrize(("sequence", "networks", "cue"), SHOWN_CODE, ids=lambda v: v.get("name") if isinstance(v, dict) else "")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_shown_python_code_does_the_same_as_the_page(visitor, sequence, networks, cue, capsys):
     code = visitor.post("code", {"sequence": sequence, "networks": networks, "cue": cue})
