@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quiet import fit_quietly
 
 import seqattractor as sa
+from quiet import fit_quietly
 
 
 class Table(sa.SequenceMemory):

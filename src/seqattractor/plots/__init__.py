@@ -5,6 +5,15 @@ Colours are safe for colour-blind readers and show on light and dark ground; wra
 
 from seqattractor.plots.curves import compared_bars, error_curves, success_curve
 from seqattractor.plots.frames import filmstrip, raster
+from seqattractor.plots.guarantees import (
+    attractor_bars,
+    certificate_profile,
+    code_overlap,
+    hidden_rates,
+    margin_and_radius,
+    robustness_with_certificate,
+    state_space,
+)
 from seqattractor.plots.house import BLUE, GREEN, GREY, ORANGE, RED, style
 from seqattractor.plots.recall import hidden_raster, overlap_curve, recall_strip, weights_image
 
@@ -14,13 +23,20 @@ __all__ = [
     "GREY",
     "ORANGE",
     "RED",
+    "attractor_bars",
+    "certificate_profile",
+    "code_overlap",
     "compared_bars",
     "error_curves",
     "filmstrip",
     "hidden_raster",
+    "hidden_rates",
+    "margin_and_radius",
     "overlap_curve",
     "raster",
     "recall_strip",
+    "robustness_with_certificate",
+    "state_space",
     "style",
     "success_curve",
     "weights_image",
