@@ -67,13 +67,13 @@ def default_noise(inputs: Patterns, n_hidden: int) -> int:
 
     Measured for random patterns, 0.2 N is good where the number n of transitions is M, less noise for more transitions and more
     for fewer, and more than 0.4 N is of no use. Noise beyond the distance to the nearest other pattern would teach the network to
-    take one for the other. Where patterns lie so near to each other that less than N / 10 is left, the margins have to do.
+    take one for the other. Where patterns lie nearer to each other than N / 10, such as frames of a film, the margins have to do.
     """
     n, n_in = inputs.shape
     load = n / n_hidden
     relative = load**-1.25 if load > 1 else max(1.0, (0.8 / load) ** (1 / 3))
-    room = min(0.4 * n_in, 0.2 * n_in * relative, typical_distance(inputs))
-    return round(room) if room >= n_in / 10 else 0
+    distance = typical_distance(inputs)
+    return round(min(0.4 * n_in, 0.2 * n_in * relative, distance)) if distance >= n_in / 10 else 0
 
 
 def typical_distance(patterns: Patterns) -> float:

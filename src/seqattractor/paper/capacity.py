@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 N, M, FLIPS = 100, 500, 10
 LENGTHS = [50, 100, 200, 300, 400, 500, 600, 700, 800]
-CUE_FLIPS = [10, 15, 20, 25, 30]
+CUE_FLIPS, CUE_LENGTHS = [10, 15, 20, 25, 30], [70, 200]
 DIGITS: dict[str, Any] = {"stored": [20, 40, 80, 120, 160], "T": 20, "M": 1000, "flips": 300, "trials": 3}
 FEW = 20  # trials of a network whose outcome hardly varies, or that takes long
 
@@ -95,7 +95,7 @@ class Capacity(Target):
         cells += [
             {"part": "flips", "network": name, "T": T, "flips": flips}
             for name in ("sparse", "paper")
-            for T in (70, 200)
+            for T in CUE_LENGTHS
             for flips in CUE_FLIPS
         ]
         cells += [{"part": "ablation", "options": name, "T": ABLATION_T, "flips": FLIPS} for name in ABLATIONS]
@@ -191,7 +191,7 @@ class Capacity(Target):
         colors = dict(zip(NETWORKS, (plots.BLUE, plots.GREEN, plots.ORANGE, plots.GREY, plots.RED), strict=True))
         _draw_lengths(axes[0, 0], axes[0, 1], result, colors)
         for name in ("sparse", "paper"):
-            for T, line in ((70, "-"), (200, "--")):
+            for T, line in zip(CUE_LENGTHS, ("-", "--"), strict=True):
                 rows = [row for row in _part(result, "flips") if row["network"] == name and row["T"] == T]
                 counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
                 label = f"{NETWORKS[name][0]}, T = {T}"
