@@ -251,7 +251,7 @@ def test_the_conclusion_is_made_from_the_numbers_and_tells_the_price_of_keeping_
     assert "dense and lookup hold up to 40 (the end of the test); one-hot holds none of these values." in text
     assert "at 40 they hold 7,800 to 7,900 numbers" in text
     assert "Not learned online by local rules: lookup." in text
-    assert "With 4 trials a value only gross differences can show." in text
+    assert "With so few trials (4 a value) only gross differences can show." in text
     assert conclusion(found) == json.loads(found.to_json())["conclusion"]
 
 

@@ -43,7 +43,7 @@ def conclusion(found: Comparison) -> str:
         _not_taking_part(found),
     ]
     if s["trials"] < 10:
-        sentences.append(f"With {s['trials']} trials a value only gross differences can show.")
+        sentences.append(f"With so few trials ({s['trials']} a value) only gross differences can show.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -131,7 +131,7 @@ def _price(found: Comparison, learning: Sequence[Row], storing: Sequence[Row]) -
     if weights:
         small, large = min(weights, key=weights.__getitem__), max(weights, key=weights.__getitem__)
         between = f"{weights[small]:,}" if weights[small] == weights[large] else f"{weights[small]:,} to {weights[large]:,}"
-        text += f". The networks that learn have {between} real weights at any length, which may be more"
+        text += f". The networks that learn have {between} real weights, whatever they store"
     return text + "."
 
 

@@ -114,8 +114,8 @@ def _digits(flips: int, rng: np.random.Generator) -> Task:
 
 
 def _walker(flips: int, rng: np.random.Generator) -> Task:
-    """The walking figure, every second pixel of every second row: a network without hidden neurons has N^2 weights."""
-    frames = walker().reshape(-1, *FRAME_SHAPE)[:, ::2, ::2]
+    """The walking figure, every third pixel of every third row: a network without hidden neurons has N^2 weights."""
+    frames = walker().reshape(-1, *FRAME_SHAPE)[:, ::3, ::3]
     X = np.ascontiguousarray(frames.reshape(len(frames), -1))
     return Task(X, np.array([len(X)]), flips=flips)
 
@@ -177,9 +177,9 @@ PROTOCOLS: dict[str, Protocol] = {
             "walker",
             "A walking figure",
             "flipped pixels of the cue",
-            (0, 100, 250, 500, 750, 1000),
+            (0, 50, 100, 230, 350, 450),
             _walker,
-            "one loop of 103 silhouettes of 64 x 44 pixels",
+            "one loop of 103 silhouettes of 43 x 30 pixels",
             n_hidden=200,
             trials=3,
         ),
