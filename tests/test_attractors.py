@@ -109,6 +109,17 @@ def test_stored_loops_are_told_apart_and_from_spurious_ones():
     assert "sequence 1" in found.describe()
 
 
+def test_the_mirror_image_of_a_stored_loop_is_recognised():
+    X = sa.datasets.random_periodic(8, 60, rng=0)
+    net = sa.SequenceAttractor(n_hidden=150, random_state=0).fit(X)
+    found = sa.find_attractors(net, X, starts=-X[:1])
+    assert found[0].stored is None
+    assert found[0].mirror_of == 0
+    assert found[0].name == "mirror image of sequence 0"
+    assert {p.tobytes() for p in found[0].patterns} == {(-x).tobytes() for x in X}
+    assert found.spurious == list(found.found)
+
+
 def test_a_fixed_point_has_period_one():
     net, _ = random_table(2, 0)
     net.table = dict.fromkeys(net.table, np.array([1, -1]))

@@ -31,11 +31,23 @@ class Attractor:
     """How many of the starts came to it."""
     stored: int | None
     """The number of the stored sequence that it is, or None: then it is spurious, or where an open sequence leads."""
+    mirror_of: int | None = None
+    """The number of the stored sequence of which it is the mirror image, all units inverted. A network without thresholds stores
+    these too: its dynamics does not change when all signs do."""
 
     @property
     def period(self) -> int:
         """1 for a fixed point."""
         return len(self.patterns)
+
+    @property
+    def name(self) -> str:
+        """What it is, in words."""
+        if self.stored is not None:
+            return f"sequence {self.stored}"
+        if self.mirror_of is not None:
+            return f"mirror image of sequence {self.mirror_of}"
+        return "cycle" if self.period > 1 else "fixed point"
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ class Attractors:
 
     @property
     def spurious(self) -> list[Attractor]:
-        """The attractors that are not a stored loop."""
+        """The attractors that are not a stored loop, mirror images among them."""
         return [a for a in self.found if a.stored is None]
 
     @property
@@ -83,8 +95,11 @@ class Attractors:
             f"({fixed} fixed point{'s' if fixed != 1 else ''}, {len(self) - fixed} cycle{'s' if len(self) - fixed != 1 else ''})"
         ]
         done = self.transient[self.transient >= 0]
+        mirrored = sum(a.mirror_of is not None for a in self.found)
+        if mirrored:
+            parts.append(f"{mirrored} of them the mirror image of a stored sequence")
         if done.size:
-            parts.append(f"after {np.median(done):.0f} steps in the middle, {done.max()} at most")
+            parts.append(f"after {np.median(done):g} steps (median; {done.max()} at most)")
         if self.unfinished:
             parts.append(f"{self.unfinished} did not settle")
         stored = "; ".join(f"sequence {s}: {rate}" for s, rate in enumerate(self.reached[:5]))
@@ -237,8 +252,9 @@ def _summarise(graph: _Graph, first: Ids, sequences: list[Patterns], net: Sequen
     for c in order:
         patterns = np.array([graph.pattern(k) for k in cycles[c]])
         s = loops.get(_loop_key(patterns))
+        mirror = None if s is not None else loops.get(_loop_key(-patterns))
         stored_of[int(c)] = s
-        found.append(Attractor(patterns if s is None else sequences[s][:-1].copy(), int(counts[c]), s))
+        found.append(Attractor(patterns if s is None else sequences[s][:-1].copy(), int(counts[c]), s, mirror))
     rank = np.empty(len(cycles) + 1, dtype=np.int64)
     rank[order], rank[-1] = np.arange(len(cycles)), -1
     reached = [

@@ -126,8 +126,7 @@ def _print(found: Inspection, model: Path, html: Path | None) -> None:
         if title == "Attractors" and found.from_random is not None and len(found.from_random):
             table = Table("attractor", "period", "starts", box=None, padding=(0, 2, 0, 0))
             for k, a in enumerate(found.from_random.found[:8]):
-                name = f"stored sequence {a.stored}" if a.stored is not None else ("cycle" if a.period > 1 else "fixed point")
-                table.add_row(f"{k}: {name}", str(a.period), f"{a.starts} of {len(found.from_random.which)}")
+                table.add_row(f"{k}: {a.name}", str(a.period), f"{a.starts} of {len(found.from_random.which)}")
             console.print(table)
     if html is not None:
         console.print(f"\nThe page with figures is {html}.", markup=False, soft_wrap=True)

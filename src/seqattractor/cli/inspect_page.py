@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from importlib import resources
 
@@ -69,7 +70,7 @@ def _figures(found: Inspection) -> dict[str, list[tuple[str, Draw]]]:
         words = "How often the next pattern is exact after random flips, with the certified number shaded"
         figures["Measured robustness"] = [(words, lambda ax: plots.robustness_with_certificate(ax, curve, certificate))]
     figures["Attractors"] = [
-        (f"How many {kind} starts came to each attractor", lambda ax, a=a: plots.attractor_bars(ax, a))
+        (f"How many {kind} starts came to each attractor", partial(plots.attractor_bars, attractors=a))
         for kind, a in (("random", found.from_random), ("corrupted stored", found.from_stored))
         if a is not None
     ]

@@ -169,7 +169,8 @@ def attractor_bars(ax: Axes, attractors: Attractors, *, most: int = 12) -> Axes:
     total = len(attractors.which)
     bars = []
     for a in attractors.found[:most]:
-        name, color = (f"period {a.period}", ORANGE) if a.stored is None else (f"sequence {a.stored}", BLUE)
+        name = a.name if a.stored is not None or a.mirror_of is not None else f"{a.name}, period {a.period}"
+        color = BLUE if a.stored is not None else ORANGE
         bars.append((name, a.starts, color))
     rest = sum(a.starts for a in attractors.found[most:])
     if rest:
