@@ -9,9 +9,7 @@ takes part in every comparison beside the others. A new learning rule needs one 
 import numpy as np
 
 import seqattractor as sa
-from seqattractor.experiments.compare import compare
 from seqattractor.experiments.conclusion import conclusion
-from seqattractor.networks.traits import Traits
 
 # %%
 # A network of your own
@@ -37,7 +35,7 @@ class RandomFeatures(sa.SequenceMemory):
         return np.where(np.sign(states @ self.U_.T) @ self.V_.T >= 0, 1, -1).astype(np.int8)
 
     def _traits(self):  # what is fair to know beside its results
-        return Traits(weights=("U_", "V_"), stores_patterns=False, online=False, local=False)
+        return sa.Traits(weights=("U_", "V_"), stores_patterns=False, online=False, local=False)
 
 
 # %%
@@ -69,7 +67,7 @@ if __name__ == "__main__":
         "attractor": sa.SequenceAttractor(500),
         "dense": sa.DenseSequenceMemory(),
     }
-    found = compare("random", networks, values=[20, 40, 60, 80], trials=5)
+    found = sa.compare("random", networks, values=[20, 40, 60, 80], trials=5)
     for name in networks:
         print(f"{name:15}", *(f"{found.row(name, T)['successes']}/5 at T={T}" for T in found.settings["values"]), sep="  ")
     print(conclusion(found))

@@ -13,6 +13,7 @@ from .analysis.retrieval import wilson_interval as wilson_interval
 from .analysis.robustness import robustness_curve as robustness_curve
 from .analysis.separability import cover_probability as cover_probability
 from .analysis.separability import separable as separable
+from .experiments.compare import compare as compare
 from .networks import DenseSequenceMemory as DenseSequenceMemory
 from .networks import LookupMemory as LookupMemory
 from .networks import OneHotNetwork as OneHotNetwork
@@ -22,6 +23,7 @@ from .networks import SequenceMemory as SequenceMemory
 from .networks import SparseSequenceAttractor as SparseSequenceAttractor
 from .networks import VisibleNetwork as VisibleNetwork
 from .networks import load as load
+from .networks.traits import Traits as Traits
 from .sequences import binarize as binarize
 from .sequences import unbinarize as unbinarize
 from .successors import conflicts as conflicts
