@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Self
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -152,6 +153,7 @@ class SequenceAttractor(SequenceMemory):
         lengths: ArrayLike | None = None,
         *,
         callback: ProgressCallback | None = None,
+        client: Any = None,
     ) -> Self:
         """Learn sequences from scratch.
 
@@ -162,6 +164,8 @@ class SequenceAttractor(SequenceMemory):
             How many rows of `X` belong to each sequence.
         callback : callable, optional
             Called as ``callback(epoch, hidden_errors, visible_errors)`` for each epoch; returning True ends learning.
+        client : distributed.Client, optional
+            Learn on this Dask cluster, block by block, with the same result; then `engine` and `n_jobs` say nothing.
 
         Returns
         -------
@@ -173,7 +177,7 @@ class SequenceAttractor(SequenceMemory):
         if self.rule == "hebbian":
             learned = self._hebbian(U, inputs, targets)
         else:
-            learned = engine_module(self.engine).learn(
+            learned = self._learner(client)(
                 inputs,
                 targets,
                 self._hidden_targets(targets),
@@ -184,7 +188,6 @@ class SequenceAttractor(SequenceMemory):
                 max_epochs=int(self.max_epochs),
                 input_threshold=float(self.input_threshold),
                 learn_U=self.learn == "UV",
-                n_jobs=self.n_jobs,
                 callback=self._announce(callback, self.verbose),
             )
         self.U_, self.V_ = learned.U, learned.V
@@ -260,6 +263,14 @@ class SequenceAttractor(SequenceMemory):
     def _hidden_targets(self, targets: Patterns) -> Patterns:
         """z(t+1) of all transitions, eq. (4): (n, N) -> (n, M)."""
         return equations.sign(targets.astype(np.float64) @ self.P_.T - self.target_threshold)
+
+    def _learner(self, client: Any) -> Callable[..., Learned]:
+        """What learns: an engine on this machine, or the exact one on a cluster."""
+        if client is None:
+            return partial(engine_module(self.engine).learn, n_jobs=self.n_jobs)
+        from seqattractor.learning.cluster import learn
+
+        return partial(learn, client=client)
 
     def _draw_weights(self) -> tuple[Weights, Weights]:
         """Draw U, V and P, in this order."""

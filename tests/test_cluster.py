@@ -1,0 +1,82 @@
+"""One fit over a Dask cluster: the same weights as on one machine, also when a worker dies."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import seqattractor as sa
+from quiet import fit_quietly
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster) as connected:
+        yield connected
+
+
+def assert_same(one, other):
+    for name in ("U_", "V_", "P_", "hidden_errors_", "visible_errors_"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert (one.n_iter_, one.converged_) == (other.n_iter_, other.converged_)
+
+
+@pytest.mark.parametrize(
+    ("T", "parameters"),
+    [
+        (12, {}),
+        (60, {"max_epochs": 40}),  # does not converge
+        (12, {"max_epochs": 1}),
+        (12, {"learn": "V"}),
+        (12, {"init_scale": 0.0, "eta": 2.0**-10}),
+        (12, {"order": 2, "input_threshold": 1.5}),
+    ],
+)
+def test_a_fit_on_a_cluster_gives_the_weights_of_a_fit_here(client, T, parameters):
+    X = sa.datasets.random_periodic(T, 40, rng=0)
+    here, there = (sa.SequenceAttractor(n_hidden=70, random_state=1, **parameters) for _ in range(2))
+    assert_same(fit_quietly(here, X), fit_quietly(there, X, client=client))
+
+
+def test_a_callback_on_a_cluster_is_told_of_every_epoch_and_can_stop(client):
+    X = sa.datasets.random_periodic(12, 40, rng=0)
+    told = []
+
+    def stop_at_seven(epoch, hidden, visible):
+        told.append((epoch, hidden, visible))
+        return epoch == 7
+
+    stopped = fit_quietly(sa.SequenceAttractor(n_hidden=50, random_state=1), X, client=client, callback=stop_at_seven)
+    here = fit_quietly(sa.SequenceAttractor(n_hidden=50, random_state=1, max_epochs=7), X)
+    assert_same(stopped, here)
+    assert told == [(e + 1, here.hidden_errors_[e], here.visible_errors_[e]) for e in range(7)]
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_in_the_middle_of_a_fit_changes_nothing(cluster, client):
+    X = sa.datasets.random_periodic(300, 300, rng=0)
+    here = fit_quietly(sa.SequenceAttractor(n_hidden=800, random_state=1, max_epochs=100), X)
+    killed = []
+
+    def kill():
+        time.sleep(1.0)
+        killed.append(next(nanny.pid for nanny in cluster.workers.values() if nanny.pid))
+        os.kill(killed[0], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    there = fit_quietly(sa.SequenceAttractor(n_hidden=800, random_state=1, max_epochs=100), X, client=client)
+    thread.join()
+    assert killed
+    assert_same(here, there)
