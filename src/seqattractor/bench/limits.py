@@ -63,7 +63,7 @@ def kernel_limit() -> dict[str, float]:
         started = time.process_time()
         counted, _ = block.advance(100)
         best, errors = min(best, time.process_time() - started), int(counted.sum())
-    f = np.zeros(K.K.shape[1], dtype=np.int16)
+    f = np.zeros((8, K.K.shape[1]), dtype=np.int16)
     rows = np.random.default_rng(0).integers(0, len(K.K), 1_000_000)
     kernels.add_rows(f, K.K, rows[:10])
     alone = []

@@ -68,7 +68,7 @@ def _lowest_bit_code(typingctx: Any, mask: Any) -> Any:
 _lowest_bit: Any = extending.intrinsic(_lowest_bit_code)
 
 
-@njit(nogil=True, inline="always")
+@njit(nogil=True)
 def _next_violation(f: Any, flip: Any, bound: Any, start: int) -> Any:
     """The first t >= start whose margin is violated, or len(f)."""
     if start >= f.shape[0]:
@@ -131,7 +131,7 @@ def _add_codes_code(typingctx: Any, c: Any, start: Any, codes: Any, word: Any, s
 _add_codes: Any = extending.intrinsic(_add_codes_code)
 
 
-@njit(nogil=True, inline="always")
+@njit(nogil=True)
 def _add_signed(f: Any, rows: Any, offset: int, z: int) -> None:
     """Add z * (the row at the flat position `offset` of `rows`) to f, without a branch on the unforeseeable sign z."""
     sign = np.int64(z) >> 1
@@ -139,7 +139,7 @@ def _add_signed(f: Any, rows: Any, offset: int, z: int) -> None:
         _add_lanes(f, s, rows, offset + s, sign)
 
 
-@njit(nogil=True, inline="always")
+@njit(nogil=True)
 def _add_weights(c: Any, codes: Any, word: int, z: int) -> None:
     """Add z * y to the integer weights c, with the code y in the bits from codes.flat[word] on."""
     sign = np.int64(z) >> 1
@@ -173,7 +173,7 @@ def _threshold(z: int, h0: float, kappa: float) -> Any:
     return k
 
 
-@njit(nogil=True, inline="always")
+@njit(nogil=True)
 def _bound(z: int, h0: float, kappa: float, limit: int) -> Any:
     """The bound of the test (f ^ flip) <= bound, cut to what the type of f can hold."""
     k = min(max(_threshold(z, h0, kappa), -_BIGGEST), _BIGGEST)
@@ -197,7 +197,9 @@ def _grown(flips: Any, needed: int) -> Any:
     if needed <= flips.shape[0]:
         return flips
     longer = np.empty((2 * needed, flips.shape[1]), flips.dtype)
-    longer[: flips.shape[0]] = flips
+    for k in range(flips.shape[0]):
+        for column in range(flips.shape[1]):
+            longer[k, column] = flips[k, column]
     return longer
 
 
@@ -221,6 +223,13 @@ def _record_flips(
         flips[used, 0], flips[used, 1], flips[used, 2], flips[used, 3] = epoch, t, row, code
         used += 1
     return used
+
+
+@njit(nogil=True)
+def _load(f: Any, a: Any, b: Any, fields: Any, flip: Any, bound: Any, i: int) -> None:
+    """Copy row i to where it is worked on: in the nearest cache, and without harm if it turns out to be NARROW."""
+    for s in range(f.shape[0]):
+        f[s], a[s], b[s] = fields[i, s], flip[i, s], bound[i, s]
 
 
 @njit(nogil=True, cache=True)
@@ -254,9 +263,10 @@ def learn_rows(
     flips, used = np.empty((256, 4), np.int32), 0
     for r in range(rows.shape[0]):
         i = rows[r]
-        f[:], a[:], b[:], added[:] = fields[i], flip[i], bound[i], 0
+        _load(f, a, b, fields, flip, bound, i)
         n_before = 0
         for t in range(n):
+            added[t] = 0
             before[n_before] = t
             n_before += wrong[i, t]
         start_used, ended, left = used, 0, room[i]
@@ -289,7 +299,9 @@ def learn_rows(
         if state[r] == NARROW:
             used = start_used
             continue
-        fields[i], room[i] = f, left
+        room[i] = left
+        for s in range(padded):
+            fields[i, s] = f[s]
         for e in range(ended):
             errors[e] += row_errors[e]
         for t in range(n):
@@ -366,13 +378,13 @@ def replay_rows(
     weights_needed = any_flip or not ended
     for r in range(rows.shape[0]):
         j = rows[r]
-        f[:], a[:], b[:] = fields[j], flip[j], bound[j]
+        _load(f, a, b, fields, flip, bound, j)
         if weights_needed:
-            c[:] = C[j]
-        else:
-            added[:] = 0
+            for i in range(words * LANES):
+                c[i] = C[j, i]
+        for t in range(n):
+            g[t], added[t] = g0[j, t], 0
         if any_flip:
-            g[:] = g0[j]
             for i in range(V.shape[1]):
                 v0[i] = (V[j, i] * factor[j] + _ROUND) - _ROUND
         left, quiet = room[j], False
@@ -413,14 +425,15 @@ def replay_rows(
             state[r] = SETTLED
         for e in range(n_epochs):
             errors[e] += row_errors[e]
-        fields[j], room[j] = f, left
-        if any_flip:
-            bound[j], g0[j] = b, g
+        room[j] = left
+        for s in range(padded):
+            fields[j, s], bound[j, s] = f[s], b[s]
+        for t in range(n):
+            counts[j, t] += added[t]
+            g0[j, t] = g[t]
         if weights_needed:
-            C[j] = c
-        else:
-            for t in range(n):
-                counts[j, t] += added[t]
+            for i in range(words * LANES):
+                C[j, i] = c[i]
     return errors, state
 
 
@@ -475,6 +488,9 @@ def flip_codes(K: Any, codes: Any, bits: Any, flipped: Any, groups: Any) -> None
 
 @njit(nogil=True, cache=True)
 def add_rows(f: Any, K: Any, rows: Any) -> None:
-    """Only the additions of an update, for one row of K after another: what `learn_rows` could reach at best."""
+    """Only the additions of updates, to the rows of f in turn: what `learn_rows` could reach if it never had to look or wait."""
+    padded = K.shape[1]
     for r in range(rows.shape[0]):
-        _add_signed(f, K, rows[r] * K.shape[1], 1 - 2 * (r & 1))
+        start, offset = (r % f.shape[0]) * padded, rows[r] * padded
+        for s in range(0, padded, LANES):
+            _add_lanes(f, start + s, K, offset + s, -(r & 1))

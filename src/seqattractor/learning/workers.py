@@ -83,7 +83,7 @@ class _CompileNotice(event.Listener):
         """Called by numba when a compilation starts."""
         if not _CompileNotice.said:
             _CompileNotice.said = True
-            _logger.warning("compiling the learning kernels (once on this machine, about 15 s)")
+            _logger.warning("compiling the learning kernels (once on this machine, about 10 s)")
 
     def on_end(self, event: Any) -> None:
         """Called by numba when a compilation has ended."""
