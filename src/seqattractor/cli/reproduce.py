@@ -66,7 +66,6 @@ def command(
     request = Request(
         trials=trials or (QUICK_TRIALS if quick else 100), seed=seed, quick=quick, gait_dir=gait_dir, mnist_file=mnist_file
     )
-    out.mkdir(parents=True, exist_ok=True)
     finished: list[Finished] = []
     try:
         with _progress_bars(quiet=as_json) as progress:

@@ -66,15 +66,22 @@ def run_targets(
     progress : callable, optional
         Called as ``progress(experiment, finished, total)`` after every trial.
     """
+    # All plans first: data that cannot be read is found before any work is done.
+    plans = {name: _plan(name, request) for name in names}
     with _workers(jobs) as work:
-        for name in names:
+        for name, plan in plans.items():
             target = get_target(name)
             store = TrialStore(folder, target.experiment, request.seed)
             with closing(store):
-                plan = [(cell, target.n_trials(request, cell)) for cell in target.cells(request)]
                 _finish(name, plan, store, request, work, progress)
                 outcomes = [(cell, [_finished(store, cell, k) for k in range(n)]) for cell, n in plan]
             yield name, target.result(request, outcomes)
+
+
+def _plan(name: str, request: Request) -> list[tuple[Cell, int]]:
+    """The cells of a target, each with its number of trials."""
+    target = get_target(name)
+    return [(cell, target.n_trials(request, cell)) for cell in target.cells(request)]
 
 
 def _finish(

@@ -34,7 +34,7 @@ class Sparsity(Target):
         """The parameter of the network that sets this threshold."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Each way of learning with each T; a quick look takes every third T."""
+        """Each way of learning with each T; a quick look takes every second T."""
         periods = SPARSITY["T"][1::2] if request.quick else SPARSITY["T"]
         fixed = {key: SPARSITY[key] for key in ("N", "M", "flips")}
         return [{**variant, "T": T, **fixed} for variant in self.variants() for T in periods]
