@@ -323,3 +323,23 @@ def test_a_mistake_is_one_sentence_and_exit_code_2_and_nothing_is_written(run, m
     assert "Traceback" not in err
     assert len(err.strip().splitlines()) <= 4  # click shows how the command is used, then the sentence
     assert folder_state(tmp_path) == before
+
+
+def test_what_is_surely_withstood_is_told_and_nothing_is_promised_for_what_is_wrong(run, square, tmp_path):
+    code, out, _ = run("learn", square, "-o", "m.npz", "--hidden", 100, "--json")
+    radius = json.loads(out)["certified_radius"]
+    assert code == 0
+    assert radius == sa.certify(sa.load(tmp_path / "m.npz"), PATTERNS, method="count", attack=False).radius.min() > 0
+    assert f"surely withstands any {radius} wrong unit" in run("learn", square, "-o", "m.npz", "--hidden", 100)[1]
+    np.save(tmp_path / "hard.npy", sa.datasets.random_periodic(60, 30, rng=0))
+    _, out, _ = run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--epochs", 20)
+    assert "surely" not in out
+    code, _, err = run("learn", square, "-o", "m.npz", "--network", "one-hot")
+    assert code == 0
+    assert "certified radius 0" in err
+
+
+def test_a_cue_from_an_npz_file_names_its_array(run, model, tmp_path):
+    np.savez(tmp_path / "cues.npz", a=FRAMES[2:3], b=FRAMES[5:6])
+    assert "nearest to frame 5" in json.loads(run("recall", model, "--cue", "cues.npz", "--key", "b", "--json")[1])["cue"]
+    assert run("recall", model, "--cue", "cues.npz")[0] == 2

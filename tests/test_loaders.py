@@ -1,5 +1,6 @@
 """People's own sequences: what is read is what was drawn, and broken files give one clear sentence."""
 
+import os
 import struct
 import sys
 import zipfile
@@ -325,6 +326,18 @@ def test_an_empty_folder_a_missing_file_and_an_unknown_kind_are_refused(tmp_path
     says(tmp_path / "a.docx", "unknown kind")
     with pytest.raises(ValueError, match="nothing to load"):
         sa.datasets.load_all([])
+
+
+def test_a_device_or_a_pipe_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "a.txt")
+    says(tmp_path / "a.txt", "neither a file nor a folder")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_refused(tmp_path):
+    path = save_animation(tmp_path / "a.gif")
+    path.chmod(0)
+    says(path, "may not be read")
 
 
 def test_mixed_sizes_are_refused_and_a_size_brings_them_together(tmp_path):

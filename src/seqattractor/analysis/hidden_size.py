@@ -138,6 +138,13 @@ def recalls_from_noise(
     -------
     int
         How many of the cues led, after at most 20 steps or at the end of the sequence, to the stored pattern.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(10, 60, rng=0)
+    >>> recalls_from_noise(sa.LookupMemory().fit(X), X, flips=0.05, cues=5)
+    5
     """
     patterns, checked = check_sequences(X, lengths, order=net.order_)
     generator = noise.as_generator(rng)

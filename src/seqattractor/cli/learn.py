@@ -218,9 +218,10 @@ def _complaints(net: SequenceMemory, score: float, radius: int | None) -> list[s
             "in the last), so recall may be fragile; allow more --epochs or use more --hidden neurons."
         )
     if score < 1.0:
+        other = "--network sparse, " if type(net).__name__ == "SequenceAttractor" else ""
         found.append(
             f"only {score:.1%} of the transitions are stored without a wrong unit; "
-            "try more hidden neurons, --network sparse, a larger --order, or less to store."
+            f"try more --hidden neurons, {other}a larger --order, or less to store."
         )
     elif radius is not None and radius <= 0:
         found.append("no number of wrong units is surely withstood (certified radius 0); recall from noise may fail, so try it.")
@@ -274,8 +275,7 @@ def _sentences(summary: dict[str, Any]) -> str:
     epochs = f" in {summary['epochs']} epoch{'s' if summary['epochs'] > 1 else ''}" if summary["epochs"] else ""
     lines.append(f"{summary['network']}{hidden}{order} learned them{epochs}, {summary['seconds']:.1f} s")
     stored = "every transition is stored exactly" if summary["transitions_exact"] == 1 else "not everything is stored"
-    if summary["certified_radius"]:
-        flips = summary["certified_radius"]
+    if (flips := summary["certified_radius"] or 0) > 0:
         stored += f", and surely withstands any {flips} wrong unit{'s' if flips > 1 else ''}"
     lines.append(f"{stored}; saved as {summary['model']} ({summary['bytes'] / 1e6:.1f} MB)")
     return "\n".join(lines)

@@ -45,6 +45,7 @@ class _Start(NamedTuple):
 @click.option(
     "--cue", default="0:0", show_default=True, metavar="FILE|SEQ:FRAME", help="A file to read, or a stored frame, from 0."
 )
+@click.option("--key", help="The array of an npz file given as the cue.")
 @click.option("--flips", type=click.IntRange(min=0), default=0, help="Flip so many units of the cue.")
 @click.option("--occlude", metavar="FRACTION|BLOCK", help="Cover a part of the cue: 0.25, or rows and columns as 10:60,0:88.")
 @click.option("--noise", type=click.IntRange(min=0), default=0, help="Flip so many units again before every step.")
@@ -66,6 +67,7 @@ class _Start(NamedTuple):
 def command(
     model: Path,
     cue: str,
+    key: str | None,
     flips: int,
     occlude: str | None,
     noise: int,
@@ -85,7 +87,7 @@ def command(
 
     net = load(model)
     data = attached(net)
-    start = _start(net, data, cue)
+    start = _start(net, data, cue, key)
     n_steps = steps or start.steps
     if n_steps * net.n_features_in_ > MOST_VALUES:
         raise ValueError(f"{n_steps} steps of {net.n_features_in_} units are too many to keep; ask for fewer steps.")
@@ -148,10 +150,10 @@ def _run(net: SequenceMemory, cue: NDArray[np.int8], steps: int, noise: int, rng
     return net.recall(cue[0] if net.order_ == 1 else cue, steps, noise=noise, rng=rng)
 
 
-def _start(net: SequenceMemory, data: Bunch, cue: str) -> _Start:
+def _start(net: SequenceMemory, data: Bunch, cue: str, key: str | None) -> _Start:
     """Find the cue: a file if there is one of this name, else a place in the stored sequences."""
     if Path(cue).exists():
-        return _from_file(net, data, cue)
+        return _from_file(net, data, cue, key)
     match = re.fullmatch(r"(?:(.+):)?(\d+)", cue)
     if match is None:
         raise ValueError(f"the cue {cue!r} is neither a file nor a place such as 0:12 (sequence:frame).")
@@ -172,14 +174,14 @@ def _start(net: SequenceMemory, data: Bunch, cue: str) -> _Start:
     return _Start(truth[: net.order_], truth, steps, f"frame {frame} of {data.names[s]}")
 
 
-def _from_file(net: SequenceMemory, data: Bunch, cue: str) -> _Start:
+def _from_file(net: SequenceMemory, data: Bunch, cue: str, key: str | None) -> _Start:
     """Read a cue as the stored sequences were read, and find the stored place that is nearest to it."""
     from seqattractor.datasets import align_units, load
 
     options = {k: v for k, v in (data.options or {}).items() if k not in ("loop", "drop_repeats", "frames", "key")}
     if len(data.frame_shape) == 2:
         options["size"] = data.frame_shape
-    part = load(cue, **options)
+    part = load(cue, **options, key=key)
     if data.units is not None:
         part = align_units(part, data.units)
     order = net.order_

@@ -95,6 +95,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Bunch:
         raise TypeError(f"load has no such option ({error}).") from None
     if not target.exists():
         raise FileNotFoundError(f"there is no file or folder {target}.")
+    if not (target.is_file() or target.is_dir()):
+        raise ValueError(f"{target} is neither a file nor a folder.")
     try:
         recording = _reader(target, chosen)(target, chosen)
     except PermissionError:
@@ -103,7 +105,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Bunch:
 
 
 def load_all(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Bunch:
-    """Read several files with the same options, to be stored in one network.
+    r"""Read several files with the same options, to be stored in one network.
 
     Parameters
     ----------
@@ -115,6 +117,16 @@ def load_all(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Bunch:
     -------
     Bunch
         As `load` gives it. Columns that have names (notes, neurons) are brought into line: a unit that a file lacks is off there.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name, rows in (("a", "0,1\n1,1"), ("b", "1,0\n0,0")):
+    ...     _ = (folder / f"{name}.csv").write_text(rows)
+    >>> both = load_all([folder / "a.csv", folder / "b.csv"])
+    >>> both.names, both.lengths
+    (['a', 'b'], array([2, 2]))
     """
     if not paths:
         raise ValueError("there is nothing to load: give at least one file or folder.")

@@ -35,6 +35,15 @@ def write_recall(path: str | os.PathLike[str], recalled: Recalled) -> None:
         arrays ``truth``, ``cue``, ``recall`` and ``overlap``; ``.mid``, ``.csv`` and ``.txt`` hold the recall; a name without an
         ending is a folder of PNG frames.
     recalled : Recalled
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "xor.csv"
+    >>> write_recall(path, Recalled(X, X, order=1, frame_shape=(2,)))
+    >>> path.read_text().split()
+    ['1,1', '1,0', '0,1', '0,0', '1,1']
     """
     target = Path(path)
     check_writable(target, recalled)
