@@ -125,7 +125,7 @@ def _price(found: Comparison, learning: Sequence[Row], storing: Sequence[Row]) -
     least = f"{min(kept):,}" if min(kept) == max(kept) else f"{min(kept):,} to {max(kept):,}"
     text = (
         "These need no learning because they keep every pattern and its successor with a unit of their own, and grow with what "
-        f"they store: at {value} they hold {least} numbers, nearly all of them entries of +-1"
+        f"they store: at {value} they hold {least} numbers, entries of +-1 but for what a pseudo-inverse adds"
     )
     weights = {n["network"]: sizes[n["network"]] for n in learning if n["network"] in sizes}
     if weights:
