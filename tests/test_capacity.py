@@ -1,62 +1,179 @@
-"""reproduce capacity: every part of it, on networks small enough for a test."""
+"""Capacity: where success ends, found with few trials, the same whoever runs them."""
 
+import csv
 import json
 
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from seqattractor.paper import capacity
-from seqattractor.paper.runner import run_targets
-from seqattractor.paper.settings import Request
-from seqattractor.paper.target import Result
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """The same experiment with few neurons and short sequences."""
-    sizes = {"N": 40, "M": 80, "FLIPS": 3, "LENGTHS": [8, 20], "CUE_FLIPS": [2, 4], "CUE_LENGTHS": [8, 12], "ABLATION_T": 20}
-    digits = {"stored": [2, 3], "T": 5, "M": 80, "flips": 50, "trials": 2}
-    for name, value in {**sizes, "DIGITS": digits}.items():
-        monkeypatch.setattr(capacity, name, value)
+from seqattractor.cli.capacity import command
+from seqattractor.experiments.capacity import Capacity, Search, capacities
+from seqattractor.experiments.executors import in_processes, in_this_process
+from seqattractor.experiments.laws import PowerLaw, SaturatingLaw, fit_law
+from seqattractor.experiments.store import Finished, Store
+from seqattractor.experiments.success_curve import SuccessCurve
 
 
-def test_all_parts_run_and_are_told_in_tables_a_picture_and_a_sentence(small, tmp_path):
-    ((name, result),) = run_targets(["capacity"], Request(trials=2), tmp_path)
-    target = capacity.TARGET
-    assert name == "capacity"
-    assert json.loads(json.dumps(result.data)) == result.data
-    rows = {(r["part"], r["network"] or r["options"], r["T"] or r["stored"], r["flips"]): r for r in result.data["rows"]}
-    assert rows["length", "sparse", 20, 3]["successes"] == 2
-    assert rows["length", "sparse", 20, 3]["basin"] > 0.9
-    assert rows["length", "one-hot", 20, 3]["basin"] == 0.0  # one flipped unit is too many for it
-    assert rows["length", "dense", 20, 3]["successes"] == 2
-    assert rows["ablation", "everything", 20, 3]["basin"] > rows["ablation", "no bias", 20, 3]["basin"]
-    assert rows["digits", "sparse", 3, None]["recalled"] == [3, 3]
-    lengths, ablations, digits = target.tables(result)
-    assert lengths.rows[0] == ["sparse: success", "2/2", "2/2"]
-    assert len(ablations.rows) == len(capacity.ABLATIONS)
-    assert len(digits.rows) == 4
-    assert len({tuple(row) for row in target.csv_rows(result)}) == 1  # every row has the same columns
-    assert target.verdict(result).agrees is None
-    assert "sparse retrieves sequences of up to 20 patterns" in target.verdict(result).sentence
-    figure = target.figure(result)
-    assert len(figure.axes) == 4
-    plt.close(figure)
+def logistic(half, width, lapse=0.0):
+    return lambda T: (1 - lapse) / (1 + (T / half) ** (1 / width))
 
 
-def test_few_failures_end_the_range_that_the_sentence_tells():
-    def row(T, successes):
-        return {"part": "length", "network": "sparse", "T": T, "successes": successes, "trials": 20}
-
-    assert capacity._longest(Result({"rows": [row(50, 20), row(100, 19), row(200, 18), row(300, 20)]}), "sparse") == 100
+def linear(first, last):
+    return lambda T: float(np.clip((last - T) / (last - first), 0, 1))
 
 
-def test_no_basin_is_rounded_up_to_one():
-    assert [capacity._fraction(v) for v in (0.0, 0.5, 0.99999, 1.0)] == ["0", ".5000", ".9999", "1"]
+def search_on(rate, rng, **options):
+    """Search a capacity where success at T has the probability rate(T)."""
+    search = Search({"network": "lookup"}, **options)
+    while not search.over:
+        for trial in search.next_trials():
+            success = bool(rng.random() < rate(trial.point.settings.get("t", 50)))
+            search.tell(Finished(trial, {"success": success}, None, 0.0, "here", "1"))
+    return search.result()
 
 
-def test_trials_depend_on_their_seed_alone(small):
-    cell = {"part": "length", "network": "sparse", "T": 20, "flips": 3}
-    a, b = (capacity.TARGET.trial(cell, np.random.default_rng(5), 0) for _ in range(2))
-    assert a == b
+def true_capacity(rate, success):
+    return max((T for T in range(2, 3000) if rate(T) >= success), default=1)
+
+
+@pytest.mark.parametrize(
+    ("rate", "success"),
+    [(logistic(80, 0.07), 0.95), (logistic(80, 0.07), 0.5), (logistic(400, 0.05), 0.9), (linear(50, 100), 0.95)],
+)
+def test_the_interval_holds_the_true_capacity_in_nearly_all_searches(rate, success):
+    rng = np.random.default_rng(0)
+    found = [search_on(rate, rng, success=success) for _ in range(10)]
+    true = true_capacity(rate, success)
+    # 95 % intervals: fewer than 7 of 10 would come up once in a thousand times.
+    assert sum(each.low <= true <= each.high for each in found) >= 7
+    assert abs(np.median([each.t for each in found]) / true - 1) < 0.1
+
+
+def test_a_sharp_end_needs_far_fewer_trials_than_a_grid_would():
+    found = search_on(lambda T: float(T <= 137), np.random.default_rng(1), success=0.95, t_max=2000)
+    assert found.low <= 137 <= found.high
+    assert found.trials <= 100
+
+
+def test_a_network_without_an_end_is_said_to_hold_at_least_the_longest():
+    found = search_on(lambda T: 1.0, np.random.default_rng(2), success=0.9, t_max=100)
+    assert found.at_least
+    assert found.t == 100
+
+
+def test_a_network_that_never_reaches_the_rate_has_no_capacity():
+    found = search_on(lambda T: 0.5, np.random.default_rng(3), success=0.95)
+    assert found.t == 1
+
+
+@settings(max_examples=20)
+@given(st.integers(10, 200), st.integers(0, 8), st.integers(1, 8))
+def test_more_successes_never_lower_a_capacity_and_more_failures_never_raise_its_upper_end(T, first, more):
+    def known(successes, failures):
+        curve = SuccessCurve(0.9, t_max=500)
+        curve.learn([T], [successes], [successes + failures])
+        return curve.capacity()
+
+    assert known(first + more, 0)[1] >= known(first, 0)[1]
+    assert known(0, first + more)[2] <= known(0, first)[2]
+
+
+def test_a_failed_trial_ends_a_search_with_its_error():
+    search = Search({"network": "lookup", "n": 3})
+    trial = search.next_trials()[0]
+    with pytest.raises(ValueError, match="failed: ValueError: there are only 8"):
+        search.tell(Finished(trial, None, "ValueError: there are only 8 patterns", 0.0, "here", "1"))
+
+
+def small_searches():
+    return [Search({"network": "hebbian", "n": n, "flips": 1}, success=0.5, max_trials=24, seed=3) for n in (20, 40)]
+
+
+def numbers(found):
+    return [(each.t, each.low, each.high, each.trials, each.tried) for each in found]
+
+
+def test_a_map_does_not_depend_on_who_runs_it_and_goes_on_where_it_stopped(tmp_path):
+    with Store(tmp_path / "one.db") as store:
+        alone = numbers(capacities(small_searches(), store, in_this_process))
+    with Store(tmp_path / "two.db") as store:
+        assert numbers(capacities(small_searches(), store, in_processes(2))) == alone
+
+    def few(trials):
+        for _ in range(10):
+            yield from in_this_process(iter([next(trials)]))
+        raise KeyboardInterrupt
+
+    with Store(tmp_path / "three.db") as store:
+        with pytest.raises(KeyboardInterrupt):
+            capacities(small_searches(), store, few)
+        assert len(store.keys()) == 10
+        done = []
+        assert numbers(capacities(small_searches(), store, in_this_process, progress=done.append)) == alone
+        assert len(store.keys()) == sum(each[3] for each in alone)
+
+
+def capacity(t, **where):
+    curve = SuccessCurve(0.9, t_max=500)
+    return Capacity(where, 0.9, t, round(t * 0.95), round(t * 1.05), 50, False, {t: (9, 10)}, curve)
+
+
+EVERYWHERE = [{"n": n, "m": m, "sequences": 1} for n in (50, 100, 200) for m in (100, 300, 1000)]
+
+
+def test_a_power_law_is_found_where_there_is_one():
+    law = fit_law([capacity(round(0.5 * each["n"] ** 0.8 * each["m"] ** 0.3), **each) for each in EVERYWHERE])
+    assert isinstance(law, PowerLaw)
+    assert law.exponents["n"][0] == pytest.approx(0.8, abs=0.03)
+    assert law.exponents["m"][0] == pytest.approx(0.3, abs=0.03)
+    assert law({"n": 100, "m": 300}) == pytest.approx(0.5 * 100**0.8 * 300**0.3, rel=0.03)
+    assert "N^(0.8" in str(law)
+
+
+def test_a_law_that_saturates_is_found_where_there_is_one():
+    law = fit_law([capacity(round(0.7 * each["n"] / (1 + 0.5 * each["n"] / each["m"])), **each) for each in EVERYWHERE])
+    assert isinstance(law, SaturatingLaw)
+    assert law.a[0] == pytest.approx(0.7, abs=0.02)
+    assert law.c[0] == pytest.approx(0.5, abs=0.05)
+    assert "N / M" in str(law)
+
+
+def test_length_against_number_of_sequences_has_a_law_of_its_own():
+    law = fit_law([capacity(round(80 / s), n=100, m=500, sequences=s) for s in (1, 2, 4, 8)])
+    assert law.exponents["sequences"][0] == pytest.approx(-1, abs=0.03)
+
+
+def test_a_law_needs_more_capacities_than_it_has_numbers():
+    assert fit_law([capacity(20, n=50, m=100, sequences=1), capacity(30, n=50, m=200, sequences=1)]) is None
+    assert fit_law([capacity(20, n=50, m=None, sequences=1)] * 4) is None
+
+
+def test_the_command_writes_a_table_a_figure_and_json(tmp_path):
+    options = [
+        "--network",
+        "hebbian",
+        "--n",
+        "20,30,40",
+        "--flips",
+        "5%",
+        "--success",
+        "0.5",
+        "--max-trials",
+        "16",
+        "--jobs",
+        "1",
+    ]
+    files = ["-o", tmp_path / "c.csv", "--figure", tmp_path / "c.png", "--study", tmp_path / "s.db"]
+    told = CliRunner().invoke(command, [*options, *map(str, files)], catch_exceptions=False)
+    assert "hebbian, N = 20, 1 flips: T = " in told.output
+    assert "Law: T = " in told.output
+    rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
+    assert [(row["n"], row["flips"]) for row in rows] == [("20", "1"), ("30", "2"), ("40", "2")]
+    assert all(int(row["low"]) <= int(row["t"]) <= int(row["high"]) for row in rows)
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+    again = CliRunner().invoke(command, [*options, "--study", str(tmp_path / "s.db"), "--json"], catch_exceptions=False)
+    found = json.loads(again.stdout)["capacities"]
+    assert [str(each["t"]) for each in found] == [row["t"] for row in rows]

@@ -16,7 +16,8 @@ import click
 from seqattractor.cli.sweep import jobs_options, parse_list, parse_setting
 
 if TYPE_CHECKING:
-    from seqattractor.experiments.capacity import Capacity, Law
+    from seqattractor.experiments.capacity import Capacity
+    from seqattractor.experiments.laws import Law
 
 __all__ = ["command"]
 
@@ -61,32 +62,33 @@ def command(
 ) -> None:
     """Find the longest sequence T that a network retrieves at a given rate of success, with a 95 % interval.
 
-    Lists give a map: every combination is searched, and a law T = c N^a M^b is fitted. Trials go to lengths where they tell most;
-    a search ends when the ends of the interval differ by the fraction PRECISION.
+    Lists give a map: every combination is searched, and a law of N and M is fitted. Trials go to lengths where they tell most; a
+    search ends when the ends of the interval differ by the fraction PRECISION.
     """
     from seqattractor.cli.trial_progress import trial_progress
-    from seqattractor.experiments.capacity import Search, capacities, fit_law
+    from seqattractor.experiments.capacity import Search, capacities
+    from seqattractor.experiments.laws import fit_law
     from seqattractor.experiments.run import choose_executor
     from seqattractor.experiments.store import Store
 
     options = {key: _single(key, values) for key, values in map(parse_setting, further)}
     lists = [parse_list(text) for text in (network, n, m, sequences, flips)]
-    searches = {
-        search.point.key: search
-        for each in itertools.product(*lists)
-        for search in [
-            Search(
-                _settings(*each) | options, success=success, seed=seed, precision=precision, max_trials=max_trials, t_max=t_max
-            )
-        ]
-    }
+    searches: dict[str, Search] = {}
+    wanted: dict[tuple[str, Any], list[str]] = {}  # searches to which one law may apply: of one network, at one level of flips
+    for combination in itertools.product(*lists):
+        search = Search(
+            _settings(*combination) | options, success=success, seed=seed, precision=precision, max_trials=max_trials, t_max=t_max
+        )
+        if search.point.key not in searches:
+            searches[search.point.key] = search
+            wanted.setdefault((combination[0], combination[-1]), []).append(search.point.key)
     executor = choose_executor(min(jobs or os.cpu_count() or 1, 4 * len(searches)), dask)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         store = stack.enter_context(Store(study if study is not None else Path(folder) / "trials.db"))
         progress = stack.enter_context(trial_progress("capacity", quiet=as_json))
-        found = capacities(list(searches.values()), store, executor, progress=progress)
-    groups = _groups(found)
+        found = dict(zip(searches, capacities(list(searches.values()), store, executor, progress=progress), strict=True))
+    groups = [[found[key] for key in keys] for keys in wanted.values()]
     laws = [fit_law(group) for group in groups]
     _write(groups, laws, out, figure)
     if as_json:
@@ -115,15 +117,6 @@ def _settings(network: str, n: Any, m: Any, sequences: Any, flips: Any) -> dict[
         except (ValueError, TypeError):
             raise click.UsageError(f"--flips is a number, or a percentage such as 10%, but it is {flips!r}.") from None
     return {"network": network, "n": n, "m": m, "sequences": sequences, "flips": flips}
-
-
-def _groups(found: Sequence[Capacity]) -> list[list[Capacity]]:
-    """Capacities to which one law may apply: those of one network at one fraction of flips."""
-    groups: dict[tuple[str, float], list[Capacity]] = {}
-    for each in found:
-        fraction = round(each.settings["flips"] / each.settings["n"], 2)
-        groups.setdefault((each.settings["network"], fraction), []).append(each)
-    return list(groups.values())
 
 
 def _rows(group: Sequence[Capacity]) -> list[dict[str, Any]]:

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 if TYPE_CHECKING:
-    from seqattractor.experiments.capacity import Capacity, Law
+    from seqattractor.experiments.capacity import Capacity
+    from seqattractor.experiments.laws import Law
 
 __all__ = ["capacity_figure"]
 
@@ -69,7 +70,8 @@ def _draw_capacities(ax: Axes, axis: str, kept: dict[str, list[tuple[Capacity, L
     ax.set_yscale("log")
     ax.set_xticks(values, [f"{value:g}" for value in values])
     ax.xaxis.set_minor_formatter(NullFormatter())
-    low, high = ax.get_ylim()
+    # An interval may reach down to 1 where a rare failure cannot be told from a rate below the one asked for.
+    low, high = ax.set_ylim(bottom=max(ax.get_ylim()[0], 0.4 * min(each.t for pairs in kept.values() for each, _ in pairs)))
     ticks = [tick * 10**power for power in range(5) for tick in (1, 2, 5) if low <= tick * 10**power <= high]
     ax.set_yticks(ticks, [str(tick) for tick in ticks])
     ax.yaxis.set_minor_formatter(NullFormatter())

@@ -1,4 +1,4 @@
-"""How long a sequence a network stores: a search that spends its trials where they matter, and laws of capacity."""
+"""How long a sequence a network stores: a search that spends its trials where they matter."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from seqattractor.experiments.executors import Executor
 from seqattractor.experiments.grid import Grid, Point, Trial
@@ -194,52 +192,3 @@ def capacities(
                 owner.pop(each.trial.key).tell(each)
             tell()
     return [search.result() for search in searches]
-
-
-@dataclass(frozen=True)
-class Law:
-    """A power law of capacity, T = factor * N^a * M^b * ..., fitted to the logarithms."""
-
-    factor: float
-    exponents: dict[str, tuple[float, float]]
-    """Exponent and its standard error, by the name of the setting."""
-    spread: float
-    """The typical ratio between a capacity and the law, less 1."""
-
-    def __str__(self) -> str:
-        symbols = {"n": "N", "m": "M", "sequences": "S"}
-        parts = [f"{symbols[name]}^({a:.2f} ± {e:.2f})" for name, (a, e) in self.exponents.items()]
-        return f"T = {self.factor:.3g} * {' * '.join(parts)}, to within {self.spread:.0%}"
-
-    def __call__(self, settings: dict[str, Any]) -> float:
-        """The capacity by the law."""
-        return float(self.factor * math.prod(settings[name] ** a for name, (a, _) in self.exponents.items()))
-
-
-def fit_law(found: Sequence[Capacity]) -> Law | None:
-    """Fit a power law in those of N, M and the number of sequences that vary.
-
-    Parameters
-    ----------
-    found : sequence of Capacity
-        Those that only say "at least", or found nothing, are left out.
-
-    Returns
-    -------
-    Law or None
-        None if there are too few for a fit.
-    """
-    good = [c for c in found if not c.at_least and c.t > 1]
-    names = [name for name in ("n", "m", "sequences") if len({c.settings[name] for c in good}) > 1]
-    if not names or len(good) < len(names) + 2 or any(c.settings[name] is None for c in good for name in names):
-        return None
-    A = np.array([[1.0, *(math.log(c.settings[name]) for name in names)] for c in good])
-    y = np.log([c.t for c in good])
-    # An interval of +-1.96 standard errors; no capacity counts more than one that is known to 2 %.
-    sigma = np.array([max((math.log(c.high) - math.log(c.low)) / 3.92, 0.02) for c in good])
-    coefficients, *_ = np.linalg.lstsq(A / sigma[:, None], y / sigma, rcond=None)
-    residuals = y - A @ coefficients
-    scale = max(1.0, float(np.sum((residuals / sigma) ** 2)) / (len(good) - len(coefficients)))
-    errors = np.sqrt(np.diag(np.linalg.inv((A / sigma[:, None]).T @ (A / sigma[:, None]))) * scale)
-    exponents = {name: (float(coefficients[k]), float(errors[k])) for k, name in enumerate(names, start=1)}
-    return Law(math.exp(coefficients[0]), exponents, math.expm1(float(np.sqrt(np.mean(residuals**2)))))
