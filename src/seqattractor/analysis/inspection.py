@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor.analysis.attractors import Attractors, find_attractors
@@ -153,12 +154,15 @@ def _look_at_sequences(found: Inspection, work: _Work, starts: int, exact: bool,
     """Fill in what needs sequences."""
     net, sequences, flips = found.net, found.sequences, found.flips
     found.score = net.score(sequences)
-    chosen = work.transitions(sequences)
+    places = work.transitions(sequences)
+    chosen = [sequences[s][t - net.order_ + 1 : t + 2] for s, t in places]
     found.sampled = len(chosen) < sum(len(x) - net.order_ for x in sequences)
     method: Literal["auto", "exact"] = "exact" if exact else "auto"
     seconds = max(1.0, work.left() / 4 / max(1, len(chosen)))
     whole = chosen if found.sampled else sequences
     found.certificate = work.do("certificate", lambda: certify(net, whole, method=method, time_limit=seconds))
+    if found.sampled and found.certificate is not None:
+        found.certificate = replace(found.certificate, sequence=places[:, 0], time=places[:, 1])
     trials = work.trials(500)
     found.robustness = work.do("robustness", lambda: robustness_curve(net, whole, trials=trials, rng=rng))
     if work.fits("basin", 25 * sum(len(x) for x in sequences)):
@@ -215,13 +219,13 @@ class _Work:
         """How many trials fit at each of some 25 numbers of flips."""
         return int(np.clip(0.1 * self.left() * _SPEED / self.cost / 25, 20, wanted))
 
-    def transitions(self, sequences: list[Patterns]) -> list[Patterns]:
-        """The transitions to certify, as short sequences: all, or as many, evenly spread, as fit."""
+    def transitions(self, sequences: list[Patterns]) -> NDArray[np.int64]:
+        """The transitions to certify, as rows (sequence, time of the newest pattern): all, or as many, evenly spread, as fit."""
         order = self.found.net.order_
-        windows = [x[t : t + order + 1] for x in sequences for t in range(len(x) - order)]
+        places = np.array([(s, t) for s, x in enumerate(sequences) for t in range(order - 1, len(x) - 1)])
         # Measured: some 0.03 s for a transition of a small network, of a large one in proportion to its weights.
-        most = int(np.clip(0.4 * self.left() / (0.03 + self.cost / 1e8), 8, len(windows)))
-        return [windows[k] for k in np.unique(np.linspace(0, len(windows) - 1, most).astype(int))]
+        most = int(np.clip(0.4 * self.left() / (0.03 + self.cost / 1e8), 8, len(places)))
+        return np.asarray(places[np.unique(np.linspace(0, len(places) - 1, most).astype(int))])
 
 
 def _loops(found: Attractors | None, order: int) -> list[Patterns]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.analysis.attractors import Attractors
@@ -64,6 +65,8 @@ def certificate_profile(ax: Axes, certificate: Certificate) -> Axes:
     ax.step(t, certificate.theorem_4, where="mid", color=GREY, linestyle="--", linewidth=1.2, label="Theorem 4")
     for start in np.flatnonzero(np.diff(certificate.sequence)):
         ax.axvline(start + 0.5, color=GREY, linewidth=0.6)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("transition")
     ax.set_ylabel("flips")
     ax.set_ylim(min(-0.5, float(certificate.radius.min()) - 0.2), None)
@@ -97,6 +100,7 @@ def margin_and_radius(ax: Axes, certificates: Sequence[Certificate], labels: Seq
     for certificate, label in zip(certificates, labels, strict=True):
         spread = np.linspace(-0.25, 0.25, len(certificate.radius))  # points of equal height side by side
         ax.scatter(certificate.margin, certificate.radius + spread, s=12, alpha=0.7, label=label)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("smallest visible margin, of the sum of the weights")
     ax.set_ylabel("flips, proven")
     ax.grid(visible=True)

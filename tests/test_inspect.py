@@ -1,0 +1,164 @@
+"""`seqattractor inspect`: what a model stores and guarantees, for people, as JSON and as a page."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+from sklearn.utils import Bunch
+
+import seqattractor as sa
+from seqattractor.analysis.inspection import inspect_network
+from seqattractor.cli import main
+from seqattractor.datasets.attached import attach
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run the command line in a folder of its own; gives the exit code, what was printed, and what was complained about."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["seqattractor", *map(str, words)])
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+X = sa.datasets.random_periodic(8, 40, rng=0)
+
+
+@pytest.fixture(scope="module")
+def net():
+    return sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X)
+
+
+@pytest.fixture
+def model(net, tmp_path):
+    net.save(tmp_path / "model.npz")
+    return tmp_path / "model.npz"
+
+
+def test_a_model_alone_tells_its_loop_and_what_it_guarantees(run, model):
+    code, out, _ = run("inspect", model, "--starts", 30)
+    assert code == 0
+    assert "40 visible and 100 hidden neurons" in out
+    assert "found as cycles from random starts" in out
+    assert re.search(r"each withstands any \d( to \d)? flips of 40 units, proven", out)
+    for part in ("Guarantee", "Measured robustness", "Attractors", "Hidden neurons", "Without hidden neurons"):
+        assert part in out
+
+
+def test_json_agrees_with_the_library(run, net, model, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    code, out, _ = run("inspect", model, "--data", "x.npy", "--json", "--starts", 20, "--flips", 3)
+    values = json.loads(out)
+    certificate = sa.certify(net, X)
+    assert code == 0
+    assert values["sequences"] == {"source": "data", "lengths": [8], "score": 1.0}
+    assert values["certificate"]["radius"] == certificate.radius.tolist()
+    assert values["certificate"]["breaking"] == certificate.breaking.tolist()
+    assert values["certificate"]["theorem_4"] == certificate.theorem_4.tolist()
+    assert values["basin"]["flips"] == 3
+    assert values["attractors"]["from_stored"]["reached"] == [{"successes": 20, "trials": 20}]
+    assert values["hidden"]["follows_P"] == 1
+    assert values["separability"]["possible"] == bool(sa.separable(X))
+    assert values["left_out"] == {}
+
+
+def test_sequences_that_the_model_keeps_are_used(run, net, tmp_path):
+    attach(net, Bunch(X=X, lengths=[8], frame_shape=(40,), names=["loop"], kind="array"))
+    net.save(tmp_path / "kept.npz")
+    values = json.loads(run("inspect", "kept.npz", "--json", "--starts", 5)[1])
+    assert values["sequences"]["source"] == "model"
+    assert values["sequences"]["lengths"] == [8]
+    del net.metadata_, net.attached_patterns_
+
+
+def test_the_page_needs_nothing_else(run, model, tmp_path):
+    code, out, _ = run("inspect", model, "--html", "page.html", "--starts", 10)
+    page = (tmp_path / "page.html").read_text()
+    assert code == 0
+    assert "page.html" in out
+    assert page.count("<img") == page.count("data:image/png;base64") // 2 >= 5
+    assert not re.search(r'(src|href|srcset)="(?!data:|#)', page)
+    assert "prefers-color-scheme: dark" in page
+    assert [f.name for f in tmp_path.iterdir() if f.name.startswith(".")] == []
+
+
+def test_exact_closes_the_gap(run, tmp_path):
+    small = sa.datasets.random_periodic(5, 12, rng=0)
+    sa.SequenceAttractor(n_hidden=12, random_state=0).fit(small).save(tmp_path / "small.npz")
+    np.save(tmp_path / "small.npy", small)
+    values = json.loads(run("inspect", "small.npz", "--data", "small.npy", "--exact", "--json", "--starts", 5)[1])
+    assert all(values["certificate"]["exact"])
+
+
+def test_networks_without_a_proof_are_still_described(run, tmp_path):
+    sa.DenseSequenceMemory().fit(X).save(tmp_path / "dense.npz")
+    np.save(tmp_path / "x.npy", X)
+    code, out, _ = run("inspect", "dense.npz", "--data", "x.npy", "--starts", 10, "--html", "dense.html")
+    assert code == 0
+    assert "Left out" in out
+    assert "not a network of threshold neurons" in out
+    assert "Attractors" in out
+
+
+def test_a_context_is_understood(run, tmp_path):
+    sequence = np.array([[1, 1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1], [1, 1, 1], [1, -1, 1]])
+    net = sa.SequenceAttractor(n_hidden=60, order="auto", random_state=0).fit(sequence)
+    net.save(tmp_path / "context.npz")
+    np.save(tmp_path / "s.npy", sequence)
+    values = json.loads(run("inspect", "context.npz", "--data", "s.npy", "--json", "--starts", 10)[1])
+    assert values["order"] == 2
+    assert values["certificate"]["units"] == 6
+    assert values["sequences"]["score"] == 1
+
+
+def test_a_large_model_takes_bounded_time_and_says_what_it_left_out():
+    big = sa.datasets.random_periodic(120, 4000, rng=0)
+    net = sa.OneHotNetwork().fit(big)
+    found = inspect_network(net, big, np.array([120]), budget=0.05, starts=1000)
+    assert found.sampled
+    assert len(found.certificate.radius) == 8
+    assert found.certificate.time[-1] == 118
+    assert len(found.from_random.which) < 1000
+    assert "basin" in found.left_out
+
+
+def test_without_cycles_or_data_it_says_so():
+    net = sa.VisibleNetwork(rule="hebbian")
+    net.W_, net.n_features_in_, net.order_ = np.eye(5), 5, 1  # every state is a fixed point
+    found = inspect_network(net, starts=3)
+    assert found.sequences == []
+    assert "give the data" in found.left_out["certificate"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["missing.npz"], "missing.npz"),
+        (["model.npz", "--data", "none.npy"], "there is no file"),
+        (["model.npz", "--data", "narrow.npy"], "expecting 40"),
+        (["model.npz", "--flips", "41"], "only 40 units"),
+        (["model.npz", "--html", "nowhere/page.html"], "does not exist"),
+    ],
+)
+def test_mistakes_get_one_sentence_and_exit_code_2(run, model, tmp_path, words, sentence):
+    np.save(tmp_path / "narrow.npy", X[:, :30])
+    code, out, err = run("inspect", *words)
+    assert code == 2
+    assert out == ""
+    assert sentence in err
+    assert "Traceback" not in err
+    assert len(err.strip().splitlines()) == 1
