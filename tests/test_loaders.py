@@ -365,7 +365,7 @@ def header_of_npy(shape, dtype="<f8"):
 def test_a_header_that_promises_ten_gigabytes_is_not_believed(tmp_path):
     promise = header_of_npy((1250, 1_000_000))
     (tmp_path / "a.npy").write_bytes(promise + b"\0" * 100)
-    says(tmp_path / "a.npy", r"promises 1e\+04 MB, but it holds")
+    says(tmp_path / "a.npy", "promises 10,000,000,000 bytes, but it holds 228")
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("frames.npy", promise + b"\0" * 100)
     says(tmp_path / "a.npz", "promises")

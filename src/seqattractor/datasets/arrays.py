@@ -109,7 +109,7 @@ def _read(stream: IO[bytes], size: int, path: Path) -> NDArray[Any]:
         shape, _, dtype = header(stream)
         promised = int(np.prod(shape, dtype=object)) * dtype.itemsize
         if promised > size:
-            raise ValueError(f"its header promises {promised / 1e6:.4g} MB, but it holds {size / 1e6:.4g} MB")
+            raise ValueError(f"its header promises {promised:,} bytes, but it holds {size:,}")
         if promised > MAX_BYTES:
             raise ValueError(f"its {promised / 1e9:.1f} GB are more than the {MAX_BYTES / 1e9:.1f} GB that are read")
         stream.seek(0)
