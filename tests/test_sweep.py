@@ -78,38 +78,30 @@ def kill_sweep(path, jobs, rng, trials=GRID.trials):
         time.sleep(0.05)
 
 
-def kill_workers(rng, times, stop, pids):
-    """Kill some worker process now and then."""
-    while times and not stop.wait(rng.uniform(0.05, 0.6)):
-        if alive := pids():
-            try:
-                os.kill(int(rng.choice(alive)), signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-            times -= 1
-
-
 def run_while_killing(path, rng, times, pids, trials=GRID.trials, **options):
-    """Run the sweep here while a thread kills workers once the first trials are there; returns how many it killed."""
-    killed = threading.Event()
-    stop = threading.Event()
+    """Run the sweep here while a thread kills a worker, again and again, each time some trials after the last."""
+    killed = []
+    over = threading.Event()
 
-    def killer():
-        first = count(path) + 2
-        while count(path) < first and not stop.is_set():
-            time.sleep(0.02)
-        kill_workers(rng, times, stop, pids)
-        if not stop.is_set():
-            killed.set()
+    def kill():
+        while len(killed) < times:
+            goal, pause = count(path) + int(rng.integers(1, 10)), rng.uniform(0, 0.1)
+            while count(path) < goal:
+                if over.wait(0.02):
+                    return
+            time.sleep(pause)
+            for pid in pids()[:1]:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
 
-    thread = threading.Thread(target=killer)
+    thread = threading.Thread(target=kill)
     thread.start()
     try:
         run_sweep(Grid(SETTINGS, trials=trials, seed=GRID.seed), path, **options)
     finally:
-        stop.set()
+        over.set()
         thread.join()
-    return killed.is_set()
+    return len(killed)
 
 
 def worker_pids():
@@ -122,7 +114,7 @@ def test_killing_the_sweep_and_its_workers_changes_nothing_in_the_table(tmp_path
     kill_sweep(path, 2, rng)
     kill_sweep(path, 1, rng)
     assert 0 < count(path) < 100
-    run_while_killing(path, rng, 1, worker_pids, jobs=2)
+    assert run_while_killing(path, rng, 1, worker_pids, jobs=2) == 1
     assert csv_of(path) == uninterrupted
 
 
@@ -135,35 +127,49 @@ def cluster():
 
 def test_killing_a_dask_worker_changes_nothing_in_the_table(tmp_path, uninterrupted, cluster):
     path = tmp_path / "s.db"
-
-    def pids():
-        return [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
-
-    run_while_killing(path, np.random.default_rng(1), 1, pids, dask=cluster.scheduler_address)
+    address = cluster.scheduler_address
+    assert run_while_killing(path, np.random.default_rng(1), 1, lambda: dask_pids(cluster), dask=address) == 1
     assert csv_of(path) == uninterrupted
 
 
+def dask_pids(cluster):
+    return [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+
+
+LONG = 200  # trials at each point, for many kills
+
+
+@pytest.fixture(scope="module")
+def long_and_uninterrupted(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sweep") / "long.db"
+    run_sweep(Grid(SETTINGS, trials=LONG, seed=GRID.seed), path)
+    return csv_of(path)
+
+
 @pytest.mark.slow
-def test_twenty_kills_in_a_row_of_sweep_workers_and_dask_workers_change_nothing(tmp_path, cluster):
-    trials = 600
-    whole = tmp_path / "whole.db"
-    run_sweep(Grid(SETTINGS, trials=trials, seed=GRID.seed), whole)
-    expected = csv_of(whole)
+def test_twenty_kills_of_the_sweep_change_nothing_in_the_table(tmp_path, long_and_uninterrupted):
+    path = tmp_path / "s.db"
     rng = np.random.default_rng(2)
-    sweeps, workers, dask = (tmp_path / f"{name}.db" for name in ("sweeps", "workers", "dask"))
     for k in range(20):
-        kill_sweep(sweeps, 1 + k % 2, rng, trials)
-    assert 0 < count(sweeps) < 4 * trials
-    start(sweeps, 2, trials).communicate()
-    assert csv_of(sweeps) == expected
-    assert run_while_killing(workers, rng, 20, worker_pids, trials, jobs=2)
-    assert csv_of(workers) == expected
+        kill_sweep(path, 1 + k % 2, rng, LONG)
+    assert 0 < count(path) < 4 * LONG
+    start(path, 2, LONG).communicate()
+    assert csv_of(path) == long_and_uninterrupted
 
-    def pids():
-        return [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
 
-    assert run_while_killing(dask, rng, 20, pids, trials, dask=cluster.scheduler_address)
-    assert csv_of(dask) == expected
+@pytest.mark.slow
+def test_twenty_kills_of_workers_change_nothing_in_the_table(tmp_path, long_and_uninterrupted):
+    path = tmp_path / "s.db"
+    assert run_while_killing(path, np.random.default_rng(3), 20, worker_pids, LONG, jobs=2) == 20
+    assert csv_of(path) == long_and_uninterrupted
+
+
+@pytest.mark.slow
+def test_twenty_kills_of_dask_workers_change_nothing_in_the_table(tmp_path, long_and_uninterrupted, cluster):
+    path = tmp_path / "s.db"
+    address = cluster.scheduler_address
+    assert run_while_killing(path, np.random.default_rng(4), 20, lambda: dask_pids(cluster), LONG, dask=address) == 20
+    assert csv_of(path) == long_and_uninterrupted
 
 
 def test_two_sweeps_on_one_file_share_the_work(tmp_path, uninterrupted):

@@ -35,6 +35,7 @@ Executor = Callable[[Trials], Generator[list[Finished], None, None]]
 
 _QUEUE = 4  # trials that wait for each worker, so that none stands idle
 _SUSPECT = 3  # a trial that was under way when this many workers died is done alone from then on
+_STARTS = 20  # how often workers may die as they start, before a sweep gives up
 _GIVE_UP = 5  # a trial in which, alone, this many workers died is recorded as failed
 
 
@@ -148,7 +149,7 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """A pool of processes that are up, and that end with this one, however it ends."""
     # Workers start from scratch: a forked copy of compiled, threaded code is not safe everywhere.
     context = multiprocessing.get_context("spawn")
-    for _ in range(_GIVE_UP):
+    for _ in range(_STARTS):
         there, here = context.Pipe(duplex=False)
         pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(there,))
         try:
@@ -165,7 +166,7 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
             pool.shutdown(cancel_futures=True)
             there.close()
     raise OSError(
-        f"{_GIVE_UP} times, worker processes died as they started. In a script of your own, run sweeps below "
+        f"{_STARTS} times, worker processes died as they started. In a script of your own, run sweeps below "
         '`if __name__ == "__main__":`; or use one job, which needs no workers.'
     )
 
