@@ -3,9 +3,16 @@
 import base64
 import io
 import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import SimpleNamespace
 
 import httpx
@@ -17,6 +24,7 @@ from PIL import Image
 
 import seqattractor as sa
 from lab_server import Visitor, running_lab
+from seqattractor.cli.lab import command as lab_command
 from seqattractor.lab import app as lab_app
 from seqattractor.lab.choices import read_network
 from seqattractor.lab.fields import Fields, pack, unpack
@@ -103,7 +111,7 @@ def test_the_recall_is_that_of_the_library(visitor):
     trajectory = net.recall(cue, steps=answer["rows"] - 1, noise=1, rng=5)
     run = answer["runs"][0]
     assert (bits(run["bits"], answer["rows"], 40) == trajectory).all()
-    assert (bits(run["hidden"]["bits"], answer["rows"], 80)[1:] == net.hidden(trajectory[:-1])).all()
+    assert (bits(run["hidden"]["bits"], answer["rows"], 80) == net.hidden(trajectory)).all()
     assert run["tau"] == sa.caught_at(trajectory, X)
 
 
@@ -671,3 +679,55 @@ def test_bits_of_the_wrong_length_are_refused():
         spec = Fields({"name": "frames", "shape": [3, 3], "lengths": [2], "bits": text}, "sequence")
         with pytest.raises(Refusal):
             make_material(spec, Limits())
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
+
+
+def start_command(*options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "seqattractor", "lab", "--no-browser", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+
+
+def test_the_command_prints_an_address_that_answers_and_ends_with_ctrl_c():
+    with start_command("--port", "0") as process:
+        line = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:[0-9]+/", line).group()
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            with suppress(httpx.TransportError):
+                assert "seqattractor lab" in httpx.get(address).text
+                break
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        assert "closed" in rest
+        assert "Traceback" not in errors
+
+
+def test_the_command_warns_when_others_can_reach_it():
+    with start_command("--port", "0", "--host", "0.0.0.0") as process:
+        process.stdout.readline()
+        warning = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        assert "Warning: everybody" in warning
+
+
+def test_a_taken_port_is_explained():
+    with socket.create_server(("127.0.0.1", 0)) as taken, start_command("--port", str(taken.getsockname()[1])) as process:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 2
+        assert "cannot listen" in errors
+        assert "Traceback" not in errors
+
+
+def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(ValueError, match=r"pip install 'seqattractor\[lab\]'"):
+        lab_command.callback("127.0.0.1", 0, (), 1, True)

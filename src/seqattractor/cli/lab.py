@@ -7,6 +7,7 @@ import socket
 import threading
 import warnings
 import webbrowser
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -35,7 +36,7 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
         from seqattractor.lab.app import LOOPBACK, create_app
         from seqattractor.lab.limits import Limits
     except ModuleNotFoundError as error:
-        raise click.ClickException(f"the lab needs {error.name}; install it with: pip install 'seqattractor[lab]'") from None
+        raise ValueError(f"the lab needs {error.name}; install it with: pip install 'seqattractor[lab]'") from None
     from sklearn.exceptions import ConvergenceWarning
 
     listener = _listen(host, port)
@@ -54,7 +55,8 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
         )
     if not no_browser:
         threading.Thread(target=_open_when_ready, args=(server, address), daemon=True).start()
-    server.run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # Ctrl-C is the way to end it
+        server.run(sockets=[listener])
     click.echo("The lab is closed.")
 
 
@@ -72,9 +74,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
             if port is None and candidate:
                 continue
             where = f"{host}, port {candidate}" if candidate else host
-            raise click.ClickException(
-                f"the lab cannot listen on {where}: {error.strerror}; choose another with --port."
-            ) from None
+            raise ValueError(f"the lab cannot listen on {where}: {error.strerror}; choose another with --port.") from None
         return listener
     raise AssertionError("one of the candidates was returned or refused")
 

@@ -15,7 +15,7 @@ from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.one_hot import OneHotNetwork
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Patterns, stack_context
 
 __all__ = ["Cue", "Run", "make_cue", "read_cue", "run", "steps_for", "truth_of"]
 
@@ -44,7 +44,7 @@ class Run:
     trajectory: Patterns
     """Shape (K, N); the first rows are the cue."""
     hidden: Patterns | None
-    """zeta before each row, shape (K, M); zeros for the cue. None without hidden neurons."""
+    """zeta(t), what each state makes of the hidden neurons, eq. (2), shape (K, M). None without hidden neurons."""
     overlaps: NDArray[np.float64]
     """With the truth, shape (K,); nan where the sequence is over."""
     caught: int | None
@@ -134,13 +134,13 @@ def run(net: SequenceMemory, material: Material, cue: Cue, rows: Patterns, steps
     padded = np.concatenate([overlaps, np.full(len(trajectory) - known, np.nan)])
     good = caught is not None
     verdict = _success(caught) if caught is not None else _failure(trajectory, overlaps)
-    return Run(trajectory, _hidden(net, trajectory, len(rows)), padded, caught, tau, verdict, good)
+    return Run(trajectory, _hidden(net, trajectory), padded, caught, tau, verdict, good)
 
 
-def _hidden(net: SequenceMemory, trajectory: Patterns, cue_rows: int) -> Patterns | None:
-    """The hidden state that made each row, without the noise; silent for the cue."""
+def _hidden(net: SequenceMemory, trajectory: Patterns) -> Patterns | None:
+    """The hidden state that each row makes (without the noise); silent where the network has not seen enough patterns yet."""
     order = net.order_
-    windows = np.stack([trajectory[k : k + order].ravel() for k in range(len(trajectory) - order)])
+    windows = stack_context(trajectory, order)
     states = windows if order == 1 else windows.reshape(len(windows), order, -1)
     if isinstance(net, OneHotNetwork):
         # zeta = sign(U xi - N) of Theorem 1: on only where the state is the stored pattern itself.
@@ -149,8 +149,8 @@ def _hidden(net: SequenceMemory, trajectory: Patterns, cue_rows: int) -> Pattern
         zeta = net.hidden(states)
     else:
         return None
-    silent = np.full((cue_rows, zeta.shape[1]), -1, dtype=np.int8)
-    return np.concatenate([silent, np.where(zeta > 0, 1, -1).astype(np.int8)[cue_rows - order :]])
+    silent = np.full((order - 1, zeta.shape[1]), -1, dtype=np.int8)
+    return np.concatenate([silent, np.where(zeta > 0, 1, -1).astype(np.int8)])
 
 
 def _follows_from(trajectory: Patterns, material: Material, order: int, start: int) -> int | None:

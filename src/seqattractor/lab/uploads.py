@@ -143,4 +143,4 @@ def _without_path(error: BaseException, target: Path, name: str) -> str:
     """The loader's sentence with the visitor's name of the file in place of the server's."""
     text = str(error) or "It takes too much memory."
     text = text.replace(str(target), _shown(name)).replace(str(target.parent), "")
-    return text[:1].upper() + text[1:]
+    return text if text.startswith(_shown(name)) else text[:1].upper() + text[1:]

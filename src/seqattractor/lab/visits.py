@@ -35,7 +35,8 @@ class Visit:
     def network_bytes(self) -> int:
         """How much memory the networks take."""
         nets = self.job.networks if self.job is not None else []
-        return sum(v.nbytes for net in nets for v in vars(net).values() if isinstance(v, np.ndarray))
+        # Copied at once: the thread that learns may add to it meanwhile.
+        return sum(v.nbytes for net in nets for v in [*vars(net).values()] if isinstance(v, np.ndarray))
 
 
 class Visits:

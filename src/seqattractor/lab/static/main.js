@@ -264,8 +264,9 @@ function drawCue() {
   const canvas = $("cue-canvas");
   if (!material || !cueBits || !canvas.clientWidth) return;
   const [rows, columns] = material.shape;
+  canvas.style.maxWidth = `${(240 * columns) / rows}px`;
   const width = canvas.clientWidth;
-  const height = Math.min(240, (width * rows) / columns);
+  const height = (width * rows) / columns;
   canvas.style.height = `${height}px`;
   const order = Math.max(...networksInUse().map((n) => n.order || 1));
   const place = Math.min(settings.cue.start + order - 1, material.frames - 1) * material.units;
@@ -325,7 +326,7 @@ async function showPromises(mine, cueRows) {
     const note = document.createElement("small");
     note.className = "promise";
     note.textContent = radius
-      ? `Certified radius ${radius}: whichever ${radius === 1 ? "unit" : `${radius} units`} of this frame are flipped, the next pattern is right. That is proven.`
+      ? `Certified radius ${radius}: whichever ${radius === 1 ? "unit of this frame is" : `${radius} units of this frame are`} flipped, the next pattern is right. That is proven.`
       : "Certified radius 0: for this frame nothing is proven beyond the frame itself.";
     words.append(note);
   });
@@ -418,6 +419,7 @@ async function follow(start, wanted) {
   promises = null;
   $("continue").hidden = !learned || end.networks.every((n) => n.converged || n.epochs === 0);
   await refresh({ play: true });
+  if (innerWidth <= 860) $("h-recall").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
 }
 
 function addEpochs(news) {
@@ -559,12 +561,7 @@ function connect() {
 
 /** Take the settings of a link over what is the default. */
 function restore() {
-  let given = null;
-  try {
-    given = decode(location.hash);
-  } catch {
-    complain("The link is damaged, so the lab starts as usual.");
-  }
+  const given = decode(location.hash);
   if (!given) return;
   settings = {
     ...settings, ...given,
@@ -580,7 +577,12 @@ async function start() {
   catalogue = await attempt(api.catalogue);
   if (!catalogue) return;
   $("version").textContent = `seqattractor ${catalogue.version}`;
-  restore();
+  let damaged = false;
+  try {
+    restore();
+  } catch {
+    damaged = true;
+  }
   const { raster } = settings;
   buildTiles();
   markTile();
@@ -589,7 +591,8 @@ async function start() {
   drawCurves();
   drawing.draw();
   await loadSequence();
-  if (location.hash) setView(raster);
+  if (damaged) complain("The link is damaged, so the lab starts as usual.");
+  else if (location.hash) setView(raster);
   await attempt(drawTiles);
 }
 

@@ -117,7 +117,7 @@ export class Stage {
     if (panel.kind === "truth") view = { bits: known ? scene.truth : null, at: now * units, units, shape: panel.shape };
     else if (panel.kind === "hidden") {
       const hidden = panel.run.hidden;
-      view = { bits: now < scene.cueRows ? null : hidden.bits, at: now * hidden.units, units: hidden.units, shape: panel.shape };
+      view = { bits: now < scene.cueRows - 1 ? null : hidden.bits, at: now * hidden.units, units: hidden.units, shape: panel.shape };
     } else if (panel.run.still) {
       view = { bits: panel.run.bits, at: 0, units, shape: panel.shape, truth: scene.truth, truthAt: panel.run.truthAt };
     } else {
