@@ -18,6 +18,8 @@ from seqattractor.experiments.protocols import PROTOCOLS, Task, count_recalled, 
 from seqattractor.networks.names import NAMES
 from seqattractor.networks.traits import n_parameters, traits
 from seqattractor.paper.comparison_view import comparison_html, comparison_png, comparison_tables
+from seqattractor.paper.registry import get_target
+from seqattractor.paper.settings import Request
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "plot_your_own_rule.py"
 FEW = ["hebbian", "dense", "lookup", "one-hot"]
@@ -264,6 +266,21 @@ def test_the_figure_and_the_page_show_every_network(found):
         assert f'<th scope="row">{name}</th>' in page
     assert "s to learn" not in page
     assert "s to learn" in comparison_html(found, png, timing=True)
+
+
+def test_the_report_has_a_section_that_is_the_same_for_the_same_seed():
+    target, request = get_target("comparison"), Request(trials=2, quick=True)
+    cells = [{**cell, "networks": FEW} for cell in target.cells(request)[:2]]
+    both = [
+        target.result(request, [(cell, [target.trial(cell, np.random.default_rng(k), k) for k in (0, 1)]) for cell in cells])
+        for _ in (0, 1)
+    ]
+    assert json.dumps(both[0].data) == json.dumps(both[1].data)
+    assert "seconds" not in json.dumps(both[0].data)
+    assert len(both[0].data["rows"]) == 2 * len(FEW)
+    assert [len(table.rows) for table in target.tables(both[0])] == [len(FEW)] * 2
+    assert "hold up to 40" in target.verdict(both[0]).sentence
+    assert len(target.figure(both[0]).axes) == 2
 
 
 # -- the command line -------------------------------------------------------------------------------------------

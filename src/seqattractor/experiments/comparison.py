@@ -159,10 +159,9 @@ def _summary(found: Sequence[Row]) -> Row:
 
 
 def _times(found: Sequence[Row]) -> Row:
-    """Median times of one network at one value."""
-    done = [outcome for outcome in found if "error" not in outcome]
-    keys = ("learn_seconds", "recall_seconds")
-    return {key: median(outcome[key] for outcome in done) if done else None for key in keys}
+    """Median times of one network at one value, or None where they were not kept."""
+    times = {key: [outcome[key] for outcome in found if key in outcome] for key in ("learn_seconds", "recall_seconds")}
+    return {key: median(each) if each else None for key, each in times.items()}
 
 
 def _mean(numbers: Sequence[float]) -> float | None:
