@@ -13,6 +13,7 @@ import seqattractor as sa
 from quiet import fit_quietly
 from seqattractor.cli.compare import command
 from seqattractor.experiments.compare import DEFAULT_NETWORKS, chosen_networks, compare, compare_once, get_protocol
+from seqattractor.experiments.comparison import Comparison
 from seqattractor.experiments.conclusion import conclusion, mcnemar, reach
 from seqattractor.experiments.protocols import PROTOCOLS, Task, count_recalled, passages
 from seqattractor.networks.names import NAMES
@@ -255,6 +256,17 @@ def test_the_conclusion_is_made_from_the_numbers_and_tells_the_price_of_keeping_
     assert "Not learned online by local rules: lookup." in text
     assert "With so few trials (4 a value) only gross differences can show." in text
     assert conclusion(found) == json.loads(found.to_json())["conclusion"]
+
+
+def test_two_networks_that_differ_in_a_single_trial_are_not_called_the_same():
+    outcome = {"recalled": 1, "sequences": 1, "one_step_error": 0.0, "epochs": 1, "parameters": 5}
+    trials = {5: [(1, 1), (1, 1)], 9: [(1, 0), (0, 0)]}
+    outcomes = {
+        value: [{name: {**outcome, "success": bool(s)} for name, s in zip("ab", pair, strict=True)} for pair in each]
+        for value, each in trials.items()
+    }
+    found = Comparison.of(get_protocol("random"), outcomes, dict.fromkeys("ab", sa.Traits()), seed=0, n_hidden=5)
+    assert "differ most at 9: only a succeeds in 1 trial, only b in 0" in conclusion(found)
 
 
 def test_the_figure_and_the_page_show_every_network(found):

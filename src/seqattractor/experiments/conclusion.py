@@ -146,7 +146,7 @@ def _paired(found: Comparison, learning: Sequence[Row]) -> str:
         value: mcnemar(found.row(first, value)["by_trial"], found.row(second, value)["by_trial"])
         for value in found.settings["values"]
     }
-    value = min(splits, key=lambda v: splits[v][2])
+    value = min(splits, key=lambda v: (splits[v][2], -abs(splits[v][0] - splits[v][1])))
     a, b, p = splits[value]
     if a + b == 0:
         return f"{first} and {second}, which come furthest of those that learn, succeed in the same trials everywhere."
