@@ -1,8 +1,12 @@
 """Sphinx configuration: `make docs` builds with warnings as errors."""
 
 import os
+from pathlib import Path
+
+import click
 
 import seqattractor
+from seqattractor.cli import group
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -41,3 +45,26 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "abort_on_example_error": True,
 }
+
+
+def write_command_reference(app):
+    """Write the reference of the command line from the commands themselves, so that it cannot be stale."""
+
+    def pages(command, path):
+        context = click.Context(command, info_name=path, max_content_width=100)
+        yield f"{path}\n{'-' * len(path)}\n\n.. code-block:: text\n\n" + "\n".join(
+            f"    {line}" for line in command.get_help(context).splitlines()
+        )
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                yield from pages(command.get_command(context, name), f"{path} {name}")
+
+    target = Path(app.srcdir) / "generated" / "cli.rst"
+    target.parent.mkdir(exist_ok=True)
+    text = "The command line\n================\n\n" + "\n\n".join(pages(group, "seqattractor")) + "\n"
+    if not target.exists() or target.read_text() != text:
+        target.write_text(text)
+
+
+def setup(app):
+    app.connect("config-inited", lambda app, config: write_command_reference(app))
