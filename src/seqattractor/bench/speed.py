@@ -21,8 +21,8 @@ _ROUNDS = 3
 def compare(name: str, *, n_jobs: int, seconds: float) -> dict[str, Any]:
     """Measure one of `CASES`; the plain loop gets about `seconds`, in turns with the engine, and each counts with its best turn.
 
-    Both run up to the first epoch without an error, or 500 epochs; the plain loop's time for so many is computed from the
-    transitions that it was measured on.
+    The engine runs up to the first epoch without an error, or 500 epochs. The plain loop's time for 500 epochs (as in the paper)
+    and for as many as the engine runs is computed from the transitions that it was measured on.
     """
     problem = make_problem(name)
     with threadpool_limits(n_jobs):
@@ -50,6 +50,7 @@ def compare(name: str, *, n_jobs: int, seconds: float) -> dict[str, Any]:
         "plain_seconds": plain_total,
         "plain_seconds_500_epochs": min(plain) * n * MAX_EPOCHS,
         "ratio": plain_total / min(exact),
+        "ratio_500_epochs": min(plain) * n * MAX_EPOCHS / min(exact),
     }
 
 

@@ -117,11 +117,13 @@ def start_fields(weights: Floats, X: Patterns, eta: float, theta: float = 0.0) -
 def add_learned(weights: Floats, counts: Integers, X: Patterns, eta: float) -> None:
     """Add eta * counts X to the weights in place, for integer counts (rows, n); the integer product is exact."""
     n, N = X.shape
+    changed = np.flatnonzero(counts.any(axis=1))  # often few: most visible neurons have settled before the tape ends
     most = int(np.abs(counts).sum(axis=1).max(initial=0))
     kind: np.dtype[Any] = np.dtype(np.float32 if most < _FLOAT32_WHOLE else np.float64)
     for part in pieces(N, max(_CHUNK // n, 1)):
         x: NDArray[Any] = X[:, part].astype(kind)
-        for rows in pieces(len(weights), max(_CHUNK // x.shape[1], 1)):
+        for some in pieces(len(changed), max(_CHUNK // x.shape[1], 1)):
+            rows = changed[some]
             learned: Floats = (counts[rows].astype(kind) @ x).astype(np.float64)
             learned *= eta
             weights[rows, part] += learned
