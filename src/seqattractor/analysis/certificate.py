@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from seqattractor.analysis.certificate_attack import breaking_set
-from seqattractor.analysis.certificate_bound import theorem_4, transition_radius
+from seqattractor.analysis.certificate_attack import breaking_set, weakest_neuron
+from seqattractor.analysis.certificate_bound import flip_radius, theorem_4, transition_radius
 from seqattractor.analysis.certificate_exact import smallest_breaking_set
 from seqattractor.analysis.threshold_view import ThresholdView, threshold_view
 from seqattractor.networks.base import SequenceMemory
@@ -190,6 +190,8 @@ def _bracket(
     view: ThresholdView, inputs: Patterns, targets: Patterns, method: str, attack: bool, time_limit: float
 ) -> tuple[Counts, Counts, list[NDArray[np.int64]]]:
     """Bounds from below and from above for transitions that the network makes, and the sets of the attack."""
+    if view.hidden is None:
+        return _bracket_visible(view, inputs, targets)
     radius = transition_radius(view, inputs, targets, effort=0)
     none: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
     sets = [none] * len(inputs)
@@ -201,13 +203,26 @@ def _bracket(
     breaking[radius < 0] = 0
     if method != "count":
         radius = transition_radius(view, inputs, targets, below=breaking)
-    if method == "exact" and view.hidden is not None:
+    if method == "exact":
         for t in np.flatnonzero(radius + 1 < breaking):
             known = sets[t] if len(sets[t]) else None
             exact = smallest_breaking_set(view, inputs[t], targets[t], radius=int(radius[t]), known=known, time_limit=time_limit)
             radius[t] = exact.radius
             sets[t] = none if exact.units is None else exact.units
             breaking[t] = len(sets[t]) or view.n_inputs + 1
+    return radius, breaking, sets
+
+
+def _bracket_visible(view: ThresholdView, inputs: Patterns, targets: Patterns) -> tuple[Counts, Counts, list[NDArray[np.int64]]]:
+    """The same without hidden neurons, where each neuron's number is exact and the weakest one decides."""
+    of_neurons = flip_radius(view.visible, inputs, view.visible.fields(inputs))
+    radius = of_neurons.min(axis=1, initial=view.n_inputs)
+    sets = [np.zeros(0, dtype=np.int64)] * len(inputs)
+    for t in np.flatnonzero(radius >= 0):
+        found = weakest_neuron(view, inputs[t], targets[t], of_neurons[t])
+        sets[t] = sets[t] if found is None else found
+    breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
+    breaking[radius < 0] = 0
     return radius, breaking, sets
 
 

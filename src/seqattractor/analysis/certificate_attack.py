@@ -9,7 +9,7 @@ from seqattractor.analysis.certificate_bound import flip_radius
 from seqattractor.analysis.threshold_view import ThresholdView
 from seqattractor.sequences import Patterns
 
-__all__ = ["breaking_set", "breaks"]
+__all__ = ["breaking_set", "breaks", "weakest_neuron"]
 
 Array = NDArray[np.float32]
 Units = NDArray[np.int64]
@@ -43,7 +43,8 @@ def breaking_set(view: ThresholdView, x: Patterns, target: Patterns, *, at_least
         `at_least`.
     """
     if view.hidden is None:
-        return _weakest_neuron(view, x, target)
+        radius = flip_radius(view.visible, x[None], view.visible.fields(x[None]))[0]
+        return weakest_neuron(view, x, target, radius)
     search = _Search(view, x, target)
     rankings = search.rankings()
     best = search.first_to_break(rankings)
@@ -55,13 +56,23 @@ def breaking_set(view: ThresholdView, x: Patterns, target: Patterns, *, at_least
     return None if best is None else np.sort(best)
 
 
-def _weakest_neuron(view: ThresholdView, x: Patterns, target: Patterns) -> Units | None:
-    """The smallest set without hidden neurons: the largest supports of the neuron that withstands the fewest flips."""
-    layer = view.visible
-    fields = layer.fields(x[None])
-    radius = flip_radius(layer, x[None], fields)[0]
-    j = int(radius.argmin())
-    support = np.where(fields[0, j] >= 0, 1, -1) * layer.weights[j] * x
+def weakest_neuron(view: ThresholdView, x: Patterns, target: Patterns, radius: Units) -> Units | None:
+    """The smallest set without hidden neurons: the largest supports of the neuron that withstands the fewest flips.
+
+    Parameters
+    ----------
+    view : ThresholdView without hidden neurons
+    x : ndarray of +-1, shape (order * N,)
+    target : ndarray of +-1, shape (N,)
+    radius : ndarray of int, shape (N,)
+        What `flip_radius` gives for the visible neurons.
+
+    Returns
+    -------
+    ndarray of int, or None if not even all flips break the transition
+    """
+    layer, j = view.visible, int(radius.argmin())
+    support = target[j] * layer.weights[j] * x
     order = np.argsort(-support, kind="stable")
     # Where rounding counted against the network, one flip more than necessary in theory may be needed.
     for r in range(int(radius[j]) + 1, view.n_inputs + 1):
