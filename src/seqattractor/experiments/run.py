@@ -122,6 +122,8 @@ def run_trials(
             progress(Progress(done, failed, len(trials)))
 
     tell()
+    if not todo:
+        return SweepReport(len(trials), before, 0, 0)
     with closing(executor(missing())) as results:
         for finished in results:
             added += store.add(finished)

@@ -179,7 +179,6 @@ class Store:
             _check_ours(db, self.path)
             _switch_to_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut at most the last trials
-            db.execute("PRAGMA wal_autocheckpoint = 100")  # pages: a small log leaves room on a disk that is nearly full
             with db:
                 db.execute("BEGIN IMMEDIATE")
                 for statement in _SCHEMA.split(";"):

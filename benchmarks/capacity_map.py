@@ -1,0 +1,62 @@
+"""The map of capacity of the paper's rule in docs/sweeps.rst: run the searches and write the table and the figure.
+
+    python benchmarks/capacity_map.py --study map.db [--max-trials 120]
+
+The study keeps the trials, so that the script can be stopped and goes on.
+"""
+
+import argparse
+import platform
+from datetime import date
+from pathlib import Path
+
+import numba
+import numpy as np
+
+from seqattractor.cli.capacity_figure import capacity_figure
+from seqattractor.cli.sweep_figure import save
+from seqattractor.experiments.capacity import Search, capacities
+from seqattractor.experiments.laws import fit_law
+from seqattractor.experiments.run import choose_executor
+from seqattractor.experiments.store import Store
+from seqattractor.experiments.version import code_version
+
+DOCS = Path(__file__).parents[1] / "docs"
+N = (50, 100, 200)
+M = (100, 200, 500, 1000)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--study", required=True)
+    parser.add_argument("--max-trials", type=int, default=120)
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    searches = [
+        Search({"n": n, "m": m, "flips": n // 10}, success=0.95, max_trials=options.max_trials, t_max=1000) for n in N for m in M
+    ]
+    with Store(options.study) as store:
+        found = capacities(searches, store, choose_executor(options.jobs))
+    law = fit_law(found)
+    save(lambda: capacity_figure([found], [law]), DOCS / "images" / "capacity_map.png")
+    (DOCS / "capacity_map.inc").write_text(table(found, law))
+
+
+def table(found, law):
+    rows = {(each.settings["n"], each.settings["m"]): each for each in found}
+    lines = [".. list-table:: The longest T with 95 % success of the paper's rule, N/10 flips in the cue, and 95 % intervals"]
+    lines += ["   :header-rows: 1", "", "   * - "] + [f"     - M = {m}" for m in M]
+    for n in N:
+        cells = [f"{rows[n, m].t} ({rows[n, m].low} to {rows[n, m].high})" for m in M]
+        lines += [f"   * - N = {n}"] + [f"     - {cell}" for cell in cells]
+    trials = sum(each.trials for each in found)
+    lines += ["", f"Law: {law}.", ""]
+    lines += [
+        f"{trials} trials, seed {found[0].settings['seed']}, {date.today()}; seqattractor {code_version()}, "
+        f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}."
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
