@@ -40,7 +40,11 @@ Examples:
 )
 @click.option("--exact", is_flag=True, help="Close gaps in the certificate by mixed-integer programming (small networks).")
 @click.option(
-    "--seconds", type=click.FloatRange(min=1), default=30.0, show_default=True, help="About how long to look; less is left out."
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=30.0,
+    show_default=True,
+    help="About how long to look; what does not fit is left out.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same starts.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
