@@ -258,6 +258,15 @@ def test_the_conclusion_is_made_from_the_numbers_and_tells_the_price_of_keeping_
     assert conclusion(found) == json.loads(found.to_json())["conclusion"]
 
 
+def test_of_several_sequences_it_is_told_how_many_are_recalled():
+    found = compare("multi", ["hebbian", "lookup"], values=["6x4"], trials=2)
+    share = found.row("hebbian", "6x4")["recalled"]
+    assert 0 <= share < 1
+    assert f"100 % by lookup; {100 * share:.0f} % by hebbian." in conclusion(found)
+    table = comparison_tables(found)[1]
+    assert table.rows[1][list(table.columns).index("sequences recalled")] == "100 %"
+
+
 def test_two_networks_that_differ_in_a_single_trial_are_not_called_the_same():
     outcome = {"recalled": 1, "sequences": 1, "one_step_error": 0.0, "epochs": 1, "parameters": 5}
     trials = {5: [(1, 1), (1, 1)], 9: [(1, 0), (0, 0)]}

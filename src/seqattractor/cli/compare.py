@@ -83,7 +83,7 @@ def command(
 
 def _write(found: Comparison, out: Path, timing: bool) -> list[Path]:
     """Write all files, each whole or not at all."""
-    from seqattractor.paper.comparison_view import comparison_html, comparison_png
+    from seqattractor.paper.comparison_view import comparison_page, comparison_png
     from seqattractor.storage import atomic_write
 
     out.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def _write(found: Comparison, out: Path, timing: bool) -> list[Path]:
         "json": found.to_json(timing=timing).encode(),
         "csv": found.to_csv(timing=timing).encode(),
         "png": png,
-        "html": comparison_html(found, png, timing=timing).encode(),
+        "html": comparison_page(found, png, timing=timing).encode(),
     }
     paths = []
     for kind, content in contents.items():

@@ -83,6 +83,11 @@ class Comparison:
                 seconds.append({"value": value, "network": name, **_times(found)})
         return cls(settings, networks, rows, seconds)
 
+    @property
+    def several(self) -> bool:
+        """Whether trials have several sequences, so that a part of them can be recalled."""
+        return self.settings["protocol"] in ("multi", "digits")
+
     def row(self, network: str, value: Any) -> Row:
         """Give the results of one network at one value."""
         return next(row for row in self.rows if row["network"] == network and row["value"] == value)

@@ -37,6 +37,7 @@ def conclusion(found: Comparison) -> str:
         intro,
         _ranking(found, learning, "Networks that learn weights"),
         _ranking(found, storing, "Memories that keep the patterns themselves"),
+        _partly(found),
         _price(found, learning, storing),
         _paired(found, learning),
         _conditions(learning + storing),
@@ -115,6 +116,19 @@ def _ranking(found: Comparison, networks: Sequence[Row], who: str) -> str:
     return f"{who}: {'; '.join(parts)}."
 
 
+def _partly(found: Comparison) -> str:
+    """Where several sequences are stored: how many of them each network recalls."""
+    if not found.several:
+        return ""
+    value = found.settings["values"][-1]
+    shares = {row["network"]: row["recalled"] for row in found.rows if row["value"] == value and row["recalled"] is not None}
+    groups: dict[str, list[str]] = {}
+    for name in sorted(shares, key=lambda name: -shares[name]):
+        groups.setdefault(f"{100 * shares[name]:.0f} %", []).append(name)
+    told = "; ".join(f"{share} by {_listed(names)}" for share, names in groups.items())
+    return f"A trial succeeds only if all its sequences are recalled; of the sequences at {value} are recalled: {told}."
+
+
 def _price(found: Comparison, learning: Sequence[Row], storing: Sequence[Row]) -> str:
     """What it costs to keep the patterns, beside what the networks that learn have."""
     value = found.settings["values"][-1]
@@ -142,6 +156,8 @@ def _paired(found: Comparison, learning: Sequence[Row]) -> str:
     if len(names) < 2:
         return ""
     first, second = sorted(names, key=lambda name: -totals[name])[:2]
+    if not totals[second]:
+        return ""
     splits = {
         value: mcnemar(found.row(first, value)["by_trial"], found.row(second, value)["by_trial"])
         for value in found.settings["values"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from html import escape
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from seqattractor.experiments.comparison import Comparison, Row
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["comparison_figure", "comparison_html", "comparison_png", "comparison_tables", "draw"]
+__all__ = ["comparison_figure", "comparison_html", "comparison_page", "comparison_png", "comparison_tables", "draw"]
 
 _COLORS = ("#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a6fc0", "#8a8a8a", "#c05fa0", "#5fb0b0", "#a08030", "#606060")
 _MARKERS = "osD^vP*X<>"
@@ -98,6 +99,8 @@ def comparison_tables(found: Comparison, *, timing: bool = False) -> list[Table]
     successes = [[name, *(_success(found.row(name, value)) for value in values)] for name in names]
     kinds = [_kind(found, network, timing) for network in found.networks]
     columns = ["network", "numbers kept", "patterns kept", "online", "local", "epochs to no error", "wrong units after a step"]
+    if found.several:
+        columns.append("sequences recalled")
     if timing:
         columns += ["s to learn", "s to recall"]
     return [
@@ -139,6 +142,18 @@ def comparison_html(found: Comparison, png: bytes, *, timing: bool = False) -> s
     )
 
 
+def comparison_page(found: Comparison, png: bytes, *, timing: bool = False) -> str:
+    """Give a whole page with this one section, in the style of the report."""
+    style = (resources.files("seqattractor.paper") / "report.css").read_text(encoding="utf-8")
+    title = escape(f"Sequence memories compared: {found.settings['title'].lower()}")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>\n{style}\n</style>\n</head>\n<body>\n<main>\n"
+        f"{comparison_html(found, png, timing=timing)}</main>\n</body>\n</html>\n"
+    )
+
+
 def _success(row: Row) -> str:
     """Successes with an interval in percent, or a dash if the network could not take part."""
     if row["parameters"] is None:
@@ -157,6 +172,8 @@ def _kind(found: Comparison, network: Row, timing: bool) -> list[str]:
         _epochs(row),
         "–" if row["one_step_error"] is None else f"{100 * row['one_step_error']:.2g} %",
     ]
+    if found.several:
+        cells.append("–" if row["recalled"] is None else f"{100 * row['recalled']:.0f} %")
     if timing:
         times = next(t for t in found.seconds if t["network"] == network["network"] and t["value"] == value)
         cells += ["–" if times[k] is None else f"{times[k]:.2g}" for k in ("learn_seconds", "recall_seconds")]
