@@ -13,6 +13,9 @@ import uvicorn
 from seqattractor.lab.app import create_app
 from seqattractor.lab.limits import Limits
 
+SMALL = {"name": "random", "frames": 12, "units": 40, "seed": 3}
+QUICK = {"name": "attractor", "hidden": 80}
+
 
 @contextlib.contextmanager
 def running_lab(limits=None, **options):

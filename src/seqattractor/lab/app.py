@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 
@@ -96,7 +96,7 @@ def page_files() -> dict[str, bytes]:
     return {f.name: f.read_bytes() for f in sorted(folder.iterdir(), key=lambda f: f.name) if f.name.split(".")[-1] in _TYPES}
 
 
-def _serve(name: str, content: bytes):  # type: ignore[no-untyped-def]
+def _serve(name: str, content: bytes) -> Callable[[Request], Awaitable[Response]]:
     """An answer with one file of the page, which a browser keeps as long as it is the same."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
     headers = {"etag": tag, "cache-control": "no-cache", "content-type": _TYPES[name.split(".")[-1]]}

@@ -7,6 +7,7 @@ import io
 import tempfile
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -17,6 +18,9 @@ from seqattractor.lab.recall import Run
 from seqattractor.lab.tune import PITCHES
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["animation", "figure", "model", "sequence"]
 
@@ -83,7 +87,7 @@ def figure(job: Job, runs: list[Run], truth: Patterns, *, dark: bool) -> bytes:
     return buffer.getvalue()
 
 
-def _draw(drawing, job: Job, runs: list[Run], truth: Patterns) -> None:  # type: ignore[no-untyped-def]
+def _draw(drawing: Figure, job: Job, runs: list[Run], truth: Patterns) -> None:
     """Put the parts of the figure in place."""
     from seqattractor import plots
 

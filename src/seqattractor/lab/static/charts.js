@@ -2,6 +2,7 @@
 
 import { palette, prepare } from "./canvas.js";
 
+const $ = (id) => document.getElementById(id);
 const LEFT = 40, BOTTOM = 20, TOP = 8, RIGHT = 8;
 
 function axes(context, color, width, height, yTicks, y) {
@@ -46,7 +47,7 @@ function curve(context, points, color, dash = []) {
 const short = (n) => (n >= 1e6 ? `${n / 1e6}M` : n >= 1000 ? `${n / 1000}k` : `${n}`);
 
 /** Errors in each epoch, on a scale of 1 + errors by powers of ten. */
-export function drawErrors(canvas, networks) {
+function drawErrors(canvas, networks) {
   const width = canvas.clientWidth, height = canvas.clientHeight;
   if (!width) return;
   const context = prepare(canvas, width, height);
@@ -71,6 +72,24 @@ export function drawErrors(canvas, networks) {
     if (n.hidden.some((v) => v > 0)) curve(context, n.hidden.map((v, e) => [x(e), y(v)]), color(k ? "b2" : "a2"), [5, 4]);
     curve(context, n.visible.map((v, e) => [x(e), y(v)]), color(k ? "b" : "a"));
   });
+}
+
+/** Draw the errors of all networks, with a legend. */
+export function showErrors(curves) {
+  drawErrors($("errors"), curves);
+  const parts = [];
+  curves.forEach((curve, k) => {
+    if (!curve.visible.length) return;
+    const name = curves.length > 1 ? ` ${"AB"[k]}` : "";
+    parts.push([`line-${k ? "b" : "a"}`, `visible errors${name}`]);
+    if (curve.hidden.some((v) => v > 0)) parts.push([`line-${k ? "b2" : "a2"}`, `hidden errors${name}`]);
+  });
+  $("errors-legend").replaceChildren(...parts.flatMap(([color, words]) => {
+    const dot = document.createElement("i");
+    dot.className = `dot ${color}`;
+    return [dot, words];
+  }));
+  $("learning-note").textContent = parts.length ? "updates in each epoch" : "the errors of each epoch will appear here";
 }
 
 /** Overlap with the truth at each step, with the moment that is shown and the steps at which networks were caught. */

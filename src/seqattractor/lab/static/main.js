@@ -2,16 +2,20 @@
 
 import * as api from "./api.js";
 import { unpack } from "./bits.js";
-import { drawFrame, drawThumbnail } from "./canvas.js";
-import { drawErrors, stepAt } from "./charts.js";
+import { drawFrame } from "./canvas.js";
+import { showErrors, stepAt } from "./charts.js";
 import { choice, slider } from "./controls.js";
 import { Drawing } from "./drawing.js";
 import { decode, encode } from "./link.js";
+import { attempt, complain, debounced } from "./messages.js";
 import { buildNetwork, defaults } from "./networks.js";
 import { paintable } from "./paint.js";
 import { Player } from "./player.js";
+import { copy, copyLink } from "./share.js";
 import { playStep, setSound } from "./sound.js";
 import { previewScene, recallScene, Stage } from "./stage.js";
+import { buildTiles, drawTiles, markTile } from "./tiles.js";
+import { addPromises, showVerdicts, summary } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -45,25 +49,6 @@ const player = new Player((now) => {
   }
 });
 
-// -- messages -----------------------------------------------------------------------------------------------------
-
-function complain(sentence) {
-  $("alert").querySelector("span").textContent = sentence;
-  $("alert").hidden = !sentence;
-  if (sentence) $("alert").scrollIntoView({ block: "nearest" });
-}
-
-/** Run something that may fail with a sentence for the visitor. */
-async function attempt(action) {
-  try {
-    return await action();
-  } catch (error) {
-    complain(error instanceof api.LabError ? error.message : `Something went wrong on the page: ${error.message}`);
-    if (!(error instanceof api.LabError)) console.error(error);
-    return null;
-  }
-}
-
 // -- settings as the server takes them -----------------------------------------------------------------------------
 
 const networksInUse = () => (settings.compare ? settings.networks : settings.networks.slice(0, 1));
@@ -78,74 +63,13 @@ const isLearned = () => learnedKey !== null && learnedKey === key();
 
 /** Keep the address in step with the settings, so that reloading and copying it restore them. */
 function remember() {
-  const hash = encode(settings);
-  if (hash) history.replaceState(null, "", hash);
+  history.replaceState(null, "", encode(settings) ?? location.pathname);
   if ($("code-box").open) showCode();
 }
 
 // -- sequence ------------------------------------------------------------------------------------------------------
 
 const entryOf = (name) => catalogue.sequences.find((s) => s.name === name);
-
-function buildTiles() {
-  const own = [{ name: "draw", label: "Draw", hint: "Draw the frames yourself." }, { name: "file", label: "Your file", hint: "" }];
-  const tiles = [...catalogue.sequences, ...own].map((entry) => {
-    const tile = document.createElement("button");
-    tile.type = "button";
-    tile.className = "tile";
-    tile.setAttribute("role", "radio");
-    tile.dataset.source = entry.name;
-    tile.title = entry.hint;
-    const picture = document.createElement("canvas");
-    picture.width = picture.height = 44;
-    tile.append(picture, entry.label);
-    tile.onclick = () => chooseSource(entry.name);
-    return tile;
-  });
-  $("tiles").replaceChildren(...tiles);
-  $("tiles").onkeydown = (event) => {
-    const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!move) return;
-    event.preventDefault();
-    const next = tiles[(tiles.indexOf(document.activeElement) + move + tiles.length) % tiles.length];
-    next.focus();
-    next.click();
-  };
-  drawIcon(tiles.at(-2).firstChild, "✎");
-  drawIcon(tiles.at(-1).firstChild, "⤓");
-}
-
-function drawIcon(canvas, sign) {
-  const context = canvas.getContext("2d");
-  context.font = "24px system-ui, sans-serif";
-  context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--soft");
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  context.clearRect(0, 0, 44, 44);
-  context.fillText(sign, 22, 23);
-}
-
-/** Draw the pictures on the tiles, one after the other, when the page has nothing else to do. */
-async function drawTiles() {
-  for (const entry of catalogue.sequences) {
-    const tile = document.querySelector(`[data-source=${entry.name}] canvas`);
-    const sequence = await api.post("sequence", { name: entry.name });
-    drawThumbnail(tile, sequence, unpack(sequence.bits, sequence.frames * sequence.units));
-  }
-}
-
-function markTile() {
-  for (const tile of $("tiles").children) {
-    const chosen = tile.dataset.source === settings.source;
-    tile.setAttribute("aria-checked", String(chosen));
-    tile.tabIndex = chosen ? 0 : -1;
-  }
-  $("drawing").hidden = settings.source !== "draw";
-  $("upload").hidden = settings.source !== "file";
-  $("sequence-hint").textContent = { draw: "Draw the frames yourself; › adds one.", file: "" }[settings.source] ?? sentence(entryOf(settings.source).hint);
-}
-
-const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1) + ".";
 
 function chooseSource(name) {
   settings.source = name;
@@ -157,7 +81,7 @@ function chooseSource(name) {
     settings.cue = { ...settings.cue, start: 0, painted: [], occlusion: 0, noise: 0, flips: entry.suggest.flips };
     buildNetworks();
   }
-  markTile();
+  markTile(catalogue, settings.source);
   buildOptions();
   if (name === "draw") drawing.tell();
   else if (entry) changedSequence();
@@ -214,7 +138,7 @@ async function takeFiles(files) {
   if (!answer) return;
   settings.source = "file";
   settings.sequence = { name: "frames", ...pick(answer, ["shape", "units", "lengths", "kind", "bits"]) };
-  markTile();
+  markTile(catalogue, settings.source);
   buildOptions();
   changedSequence();
 }
@@ -293,7 +217,7 @@ async function refresh({ play = false }) {
   drawCue();
   const before = stage.scene;
   stage.load(learned ? recallScene(material, answer) : previewScene(material, cueBits, settings.cue.start + Math.max(...orders) - 1), settings.raster);
-  showVerdicts(learned ? answer.runs : null);
+  showVerdicts(learned ? answer.runs : null, learnedKey !== null);
   player.looping = !learned;
   player.load(stage.scene.steps, { keep: !play && before?.preview === stage.scene.preview });
   if (play && !calm.matches) player.play();
@@ -318,41 +242,7 @@ async function showPromises(mine, cueRows) {
     promises = answer && { key: learnedKey, radii: answer.radii };
   }
   if (!promises || mine !== ticket) return;
-  promises.radii.forEach((radii, k) => {
-    const row = settings.cue.start + cueRows - 1;
-    const words = $("verdicts").children[k];
-    if (!radii || !words || radii[row] < 0) return;
-    const radius = radii[row];
-    const note = document.createElement("small");
-    note.className = "promise";
-    note.textContent = radius
-      ? `Certified radius ${radius}: whichever ${radius === 1 ? "unit of this frame is" : `${radius} units of this frame are`} flipped, the next pattern is right. That is proven.`
-      : "Certified radius 0: for this frame nothing is proven beyond the frame itself.";
-    words.append(note);
-  });
-}
-
-function showVerdicts(runs) {
-  if (!runs) {
-    const words = document.createElement("p");
-    words.className = "verdict none";
-    words.textContent = learnedKey ? "The settings have changed: learn again to see the recall." : "The network will get the spoilt cue and must find the sequence.";
-    $("verdicts").replaceChildren(words);
-    return;
-  }
-  $("verdicts").replaceChildren(...runs.map((run, k) => {
-    const words = document.createElement("p");
-    words.className = `verdict ${run.good ? "good" : "bad"}`;
-    words.append(`${runs.length > 1 ? `${"AB"[k]}: ` : ""}${run.verdict}`);
-    const notes = [];
-    if (run.tau !== null) notes.push(`The whole sequence x(1) … x(T) follows from step τ = ${run.tau} on.`);
-    if (notes.length) {
-      const small = document.createElement("small");
-      small.textContent = notes.join(" ");
-      words.append(small);
-    }
-    return words;
-  }));
+  addPromises(promises.radii, settings.cue.start + cueRows - 1);
 }
 
 function markView() {
@@ -430,40 +320,8 @@ function addEpochs(news) {
     const name = settings.compare ? ` network ${"AB"[network]}` : "";
     $("status").textContent = `Learning${name}: epoch ${curves[network].visible.length}, ${left.toLocaleString("en")} errors`;
   }
-  drawCurves();
+  showErrors(curves);
 }
-
-function drawCurves() {
-  drawErrors($("errors"), curves);
-  const parts = [];
-  curves.forEach((curve, k) => {
-    if (!curve.visible.length) return;
-    const name = curves.length > 1 ? ` ${"AB"[k]}` : "";
-    parts.push([`line-${k ? "b" : "a"}`, `visible errors${name}`]);
-    if (curve.hidden.some((v) => v > 0)) parts.push([`line-${k ? "b2" : "a2"}`, `hidden errors${name}`]);
-  });
-  $("errors-legend").replaceChildren(...parts.flatMap(([color, words]) => {
-    const dot = document.createElement("i");
-    dot.className = `dot ${color}`;
-    return [dot, words];
-  }));
-  $("learning-note").textContent = parts.length ? "updates in each epoch" : "the errors of each epoch will appear here";
-}
-
-function summary(end) {
-  const parts = end.networks.map((n, k) => {
-    const name = end.networks.length > 1 ? `${"AB"[k]}: ` : "";
-    if (n.right === null) return `${name}not learned yet.`;
-    const steps = `${Math.floor(n.right * 100)} % of the steps are right`;
-    if (n.epochs === 0) return `${name}learned in one go; ${steps}.`;
-    const epochs = `${n.epochs} epoch${n.epochs === 1 ? "" : "s"}`;
-    if (n.converged) return `${name}learned without errors in ${epochs}.`;
-    return `${name}${epochs}, ${end.state === "stopped" ? "stopped" : "some errors left"}; ${steps}.`;
-  });
-  return sentenceCase([...parts, end.note].filter(Boolean).join(" "));
-}
-
-const sentenceCase = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 function setRunning(now) {
   running = now;
@@ -479,33 +337,7 @@ async function showCode() {
   if (code !== null) $("code").textContent = code;
 }
 
-async function copy(words, note) {
-  try {
-    await navigator.clipboard.writeText(words);
-    $("share-note").textContent = note;
-  } catch {
-    $("share-note").textContent = words;
-  }
-}
-
-async function copyLink() {
-  const hash = encode(settings);
-  if (hash === null) {
-    $("share-note").textContent = "This sequence is too large for a link; send the sequence as a file instead.";
-    return;
-  }
-  await copy(location.origin + location.pathname + hash, "The link is copied; it restores all settings.");
-}
-
 // -- the page ------------------------------------------------------------------------------------------------------
-
-function debounced(action, pause) {
-  let timer = null;
-  return (...args) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => action(...args), pause);
-  };
-}
 
 function redraw() {
   if (stage.scene) {
@@ -514,7 +346,7 @@ function redraw() {
   }
   drawCue();
   drawing.draw();
-  drawCurves();
+  showErrors(curves);
 }
 
 function connect() {
@@ -527,7 +359,7 @@ function connect() {
   $("view-frames").onclick = () => setView(false);
   $("view-raster").onclick = () => setView(true);
   $("alert").querySelector("button").onclick = () => complain("");
-  $("share-link").onclick = copyLink;
+  $("share-link").onclick = () => copyLink(settings);
   $("copy-code").onclick = () => copy($("code").textContent, "The code is copied.");
   $("code-box").ontoggle = () => { if ($("code-box").open) showCode(); };
   for (const button of document.querySelectorAll("[data-download]")) {
@@ -559,17 +391,19 @@ function connect() {
   addEventListener("hashchange", () => location.reload());
 }
 
-/** Take the settings of a link over what is the default. */
+/** Take the settings of a link over what is the default; an error, where they are damaged, leaves the default. */
 function restore() {
   const given = decode(location.hash);
   if (!given) return;
-  settings = {
+  const next = {
     ...settings, ...given,
     networks: settings.networks.map((network, k) => ({ ...network, ...given.networks[k] })),
     cue: { ...settings.cue, ...given.cue },
   };
-  if (!entryOf(settings.source) && !["draw", "file"].includes(settings.source)) settings.source = "walker";
-  if (settings.source === "draw" && !drawing.restore(settings.sequence)) settings.source = "file";
+  if (!Array.isArray(next.cue.painted)) throw new Error("incomplete link");
+  if (!entryOf(next.source) && !["draw", "file"].includes(next.source)) throw new Error("unknown sequence");
+  if (next.source === "draw" && !drawing.restore(next.sequence)) next.source = "file";
+  settings = next;
 }
 
 async function start() {
@@ -584,16 +418,16 @@ async function start() {
     damaged = true;
   }
   const { raster } = settings;
-  buildTiles();
-  markTile();
+  buildTiles(catalogue, chooseSource);
+  markTile(catalogue, settings.source);
   buildOptions();
   buildNetworks();
-  drawCurves();
+  showErrors(curves);
   drawing.draw();
   await loadSequence();
   if (damaged) complain("The link is damaged, so the lab starts as usual.");
   else if (location.hash) setView(raster);
-  await attempt(drawTiles);
+  await attempt(() => drawTiles(catalogue));
 }
 
 start();

@@ -1,0 +1,32 @@
+// Sentences for the visitor, and waiting for them to finish what they do.
+
+import { LabError } from "./api.js";
+
+const $ = (id) => document.getElementById(id);
+
+/** Tell the visitor what went wrong; an empty sentence takes the message away. */
+export function complain(sentence) {
+  $("alert").querySelector("span").textContent = sentence;
+  $("alert").hidden = !sentence;
+  if (sentence) $("alert").scrollIntoView({ block: "nearest" });
+}
+
+/** Run something that may fail with a sentence for the visitor. */
+export async function attempt(action) {
+  try {
+    return await action();
+  } catch (error) {
+    complain(error instanceof LabError ? error.message : `Something went wrong on the page: ${error.message}`);
+    if (!(error instanceof LabError)) console.error(error);
+    return null;
+  }
+}
+
+/** Do something once nothing has asked for it for a moment. */
+export function debounced(action, pause) {
+  let timer = null;
+  return (...args) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => action(...args), pause);
+  };
+}
