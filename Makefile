@@ -27,6 +27,9 @@ $(VENV)/installed-bench: pyproject.toml
 run: $(VENV)/installed-run
 	$(BIN)/seqattractor reproduce --quick --out $(OUT)
 
+# Two test processes on two cores: more BLAS threads would only fight for them.
+test paper: export OPENBLAS_NUM_THREADS = 1
+
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
