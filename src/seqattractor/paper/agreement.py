@@ -77,7 +77,7 @@ def describe(compared: Sequence[Compared], names: Sequence[str]) -> Verdict:
     least = min(c.p_holm for c in compared)
     trials = max(c.row["trials"] for c in compared)
     if not differing:
-        text = f"All {len(compared)} cells agree with the paper (smallest p = {least:.2g}; {test}, level {LEVEL})."
+        text = f"All {len(compared)} cells agree with the paper (smallest corrected p = {least:.2g}; {test}, level {LEVEL})."
     else:
         cells = "; ".join(
             f"{', '.join(f'{name} = {c.row[name]}' for name in names)}: {c.row['successes']}/{c.row['trials']} here, "
