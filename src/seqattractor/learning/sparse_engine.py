@@ -66,11 +66,17 @@ def learn_sparse(
         epoch = first_epoch + k
         errors.append(worker.epoch(epoch, hidden_step, visible_step))
         stop = callback is not None and callback(k + 1, *errors[-1])
-        settled = errors[-1] == (0, 0) and not settings.noise and epoch >= settings.homeostasis_epochs
-        if stop or settled:
+        if stop or (errors[-1] == (0, 0) and _nothing_more_changes(settings, epoch)):
             break
     worker.finish()
     return np.array(errors, dtype=np.int64).reshape(-1, 2), bool(errors) and errors[-1] == (0, 0)
+
+
+def _nothing_more_changes(settings: SparseSettings, epoch: int) -> bool:
+    """After an epoch without errors: whether inputs and targets, too, stay as they are."""
+    thresholds_rest = epoch >= settings.homeostasis_epochs
+    averages_matter = settings.feedback > 0 and epoch + 1 < settings.target_epochs
+    return not settings.noise and thresholds_rest and not averages_matter
 
 
 class _Worker(Protocol):
