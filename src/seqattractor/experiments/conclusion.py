@@ -139,8 +139,10 @@ def _price(found: Comparison, learning: Sequence[Row], storing: Sequence[Row]) -
     least = f"{min(kept):,}" if min(kept) == max(kept) else f"{min(kept):,} to {max(kept):,}"
     text = (
         "These need no learning because they keep every pattern and its successor with a unit of their own, and grow with what "
-        f"they store: at {value} they hold {least} numbers, entries of +-1 but for what a pseudo-inverse adds"
+        f"they store: at {value} they hold {least} numbers, entries of +-1"
     )
+    if any(n["local"] is False and n["online"] is False for n in storing):
+        text += " but for what a pseudo-inverse adds"
     weights = {n["network"]: sizes[n["network"]] for n in learning if n["network"] in sizes}
     if weights:
         small, large = min(weights, key=weights.__getitem__), max(weights, key=weights.__getitem__)

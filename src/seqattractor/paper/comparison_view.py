@@ -169,7 +169,7 @@ def _kind(found: Comparison, network: Row, timing: bool) -> list[str]:
         network["network"],
         "–" if row["parameters"] is None else f"{row['parameters']:,}",
         *(_yes_no(network[key]) for key in ("stores_patterns", "online", "local")),
-        _epochs(row),
+        _epochs(row, network),
         "–" if row["one_step_error"] is None else f"{100 * row['one_step_error']:.2g} %",
     ]
     if found.several:
@@ -180,12 +180,14 @@ def _kind(found: Comparison, network: Row, timing: bool) -> list[str]:
     return cells
 
 
-def _epochs(row: Row) -> str:
+def _epochs(row: Row, network: Row) -> str:
     """Epochs until no error was left, and in how many trials."""
+    if row["epochs"] == 0:
+        return "nothing learned" if network["stores_patterns"] else "not told"
     if row["epochs"] is None:
         return "–" if row["parameters"] is None else "never"
     some = f" (in {row['without_error']} of {row['trials']})" if row["without_error"] < row["trials"] else ""
-    return f"{row['epochs']:g}{some}" if row["epochs"] else "nothing learned"
+    return f"{row['epochs']:g}{some}"
 
 
 def _yes_no(value: Any) -> str:
