@@ -37,8 +37,8 @@ class ComparisonTarget(Target):
     about = (
         "The paper's network beside asymmetric Hebbian, slow-synapse, pseudo-inverse and perceptron networks, temporal "
         "predictive coding, dense associative memories and a look-up table. Every trial gives all of them the same sequences "
-        "and the same corrupted cues. The command seqattractor compare does this with more trials, on moving digits and the walker, and "
-        "with a network of your own."
+        "and the same corrupted cues. The command seqattractor compare does this with more trials, on moving digits and the "
+        "walker, and with a network of your own."
     )
 
     def cells(self, request: Request) -> list[Cell]:
