@@ -182,6 +182,17 @@ def test_a_recall_that_only_ends_on_stored_patterns_by_chance_is_no_success(visi
     assert run["verdict"].startswith("Not recalled")
 
 
+def test_a_recall_that_goes_on_at_another_place_of_the_loop_says_how_far_off_it_is(visitor):
+    visitor.learn(SMALL, QUICK)
+    units = np.flatnonzero(bits(visitor.recall()["truth"], 35, 40)[0] != bits(visitor.recall()["truth"], 35, 40)[3])
+    answer = visitor.recall(painted=units.tolist())  # the first pattern, repainted to be the fourth
+    run = answer["runs"][0]
+    assert run["verdict"].startswith("On the sequence from the start")
+    answer = visitor.recall(painted=units.tolist()[1:])
+    assert answer["runs"][0]["verdict"] == "Caught at step 1, 3 ahead of the truth: from there on every unit is right."
+    assert answer["runs"][0]["overlaps"][-1] == 1.0
+
+
 def test_an_open_sequence_is_recalled_to_its_end_and_no_further(visitor):
     visitor.learn({"name": "digits", "sequences": 2, "frames": 10}, {"name": "attractor", "hidden": 150})
     answer = visitor.recall(start=13, flips=50)

@@ -100,9 +100,14 @@ def _draw(drawing: Figure, job: Job, runs: list[Run], truth: Patterns) -> None:
         curves.plot(epochs, job.visible[k], label=f"visible{mark}", color=(plots.BLUE, plots.GREEN)[k])
         if any(job.hidden[k]):
             curves.plot(epochs, job.hidden[k], "--", label=f"hidden{mark}", color=(plots.ORANGE, plots.RED)[k])
-        overlap.plot(runs[k].overlaps, label=f"recall{mark}", color=(plots.BLUE, plots.GREEN)[k])
+        overlap.plot(runs[k].overlaps, ("-", "--")[k], label=f"recall{mark}", color=(plots.BLUE, plots.GREEN)[k])
     curves.set(xlabel="epoch", ylabel="updates", title="Learning", yscale="symlog")
-    overlap.set(xlabel="step", ylabel="overlap", title="Recall", ylim=(-1.05, 1.05))
+    overlap.set(
+        xlabel="step",
+        ylabel="overlap",
+        title="Recall",
+        ylim=(min(-0.05, *(np.nanmin(run.overlaps) - 0.05 for run in runs)), 1.05),
+    )
     for ax in (curves, overlap):
         ax.grid(visible=True)
         if ax.lines:

@@ -113,9 +113,9 @@ CATALOGUE: tuple[dict[str, Any], ...] = (
     {
         "name": "tune",
         "label": "Tune",
-        "hint": "four bars for the piano",
+        "hint": "four bars for the piano, with three steps of context",
         "options": [],
-        "suggest": {"hidden": 600, "flips": 4},
+        "suggest": {"hidden": 400, "order": 3, "flips": 4},
     },
     {
         "name": "random",

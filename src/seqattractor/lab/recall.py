@@ -46,7 +46,7 @@ class Run:
     hidden: Patterns | None
     """zeta(t), what each state makes of the hidden neurons, eq. (2), shape (K, M). None without hidden neurons."""
     overlaps: NDArray[np.float64]
-    """With the truth, shape (K,); nan where the sequence is over."""
+    """With the truth, shape (K,); nan where the sequence is over. Once caught, with the patterns that it follows."""
     caught: int | None
     """The row from which on it follows what was stored."""
     tau: int | None
@@ -131,10 +131,11 @@ def run(net: SequenceMemory, material: Material, cue: Cue, rows: Patterns, steps
     overlaps = (trajectory[:known] == truth[:known]).mean(axis=1) * 2 - 1
     caught = _follows_from(trajectory, material, order, cue.start)
     tau = caught_at(trajectory, _sequence(material, cue.start))
+    verdict = _failure(trajectory, overlaps) if caught is None else _success(trajectory, material, cue.start, caught)
+    if caught is not None:
+        overlaps[caught:] = 1.0  # it may follow the sequence out of step with the truth
     padded = np.concatenate([overlaps, np.full(len(trajectory) - known, np.nan)])
-    good = caught is not None
-    verdict = _success(caught) if caught is not None else _failure(trajectory, overlaps)
-    return Run(trajectory, _hidden(net, trajectory), padded, caught, tau, verdict, good)
+    return Run(trajectory, _hidden(net, trajectory), padded, caught, tau, verdict, caught is not None)
 
 
 def _hidden(net: SequenceMemory, trajectory: Patterns) -> Patterns | None:
@@ -181,11 +182,22 @@ def _follows_from(trajectory: Patterns, material: Material, order: int, start: i
     return caught if stop - caught >= min(round_, stop // 2) else None
 
 
-def _success(caught: int) -> str:
-    """A sentence for a recall that worked."""
+def _success(trajectory: Patterns, material: Material, start: int, caught: int) -> str:
+    """A sentence for a recall that worked, also where it is ahead of the truth or behind."""
     if caught == 0:
         return "On the sequence from the start: the cue was right already."
-    return f"Caught at step {caught}: from there on every unit is right."
+    truth, known = truth_of(material, start, len(trajectory))
+    if (trajectory[caught:known] == truth[caught:known]).all():
+        return f"Caught at step {caught}: from there on every unit is right."
+    X = _sequence(material, start)
+    first, _ = _sequence_of(material, start)
+    period = len(X) - 1
+    places = [p for p in range(period) if np.array_equal(trajectory[caught : caught + 2], X[p : p + 2])]
+    if not places or not np.array_equal(X[0], X[-1]):
+        return f"Caught at step {caught}, at another place of what was stored: from there on every step is right."
+    ahead = (places[0] - (start - first + caught)) % period
+    where = f"{ahead} ahead of the truth" if ahead <= period / 2 else f"{period - ahead} behind the truth"
+    return f"Caught at step {caught}, {where}: from there on every unit is right."
 
 
 def _failure(trajectory: Patterns, overlaps: NDArray[np.float64]) -> str:

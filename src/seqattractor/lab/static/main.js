@@ -77,7 +77,7 @@ function chooseSource(name) {
   const entry = entryOf(name);
   if (entry) {
     settings.sequence = { name };
-    for (const network of settings.networks) Object.assign(network, { epochs: 500, eta: 0.001, order: 1 }, pick(entry.suggest, ["hidden", "eta", "epochs"]));
+    for (const network of settings.networks) Object.assign(network, { epochs: 500, eta: 0.001, order: 1 }, pick(entry.suggest, ["hidden", "order"]));
     settings.cue = { ...settings.cue, start: 0, painted: [], occlusion: 0, noise: 0, flips: entry.suggest.flips };
     buildNetworks();
   }
