@@ -72,7 +72,7 @@ def _draw_capacities(ax: Axes, axis: str, kept: dict[str, list[tuple[Capacity, L
     ax.xaxis.set_minor_formatter(NullFormatter())
     # An interval may reach down to 1 where a rare failure cannot be told from a rate below the one asked for.
     low, high = ax.set_ylim(bottom=max(ax.get_ylim()[0], 0.4 * min(each.t for pairs in kept.values() for each, _ in pairs)))
-    ticks = [tick * 10**power for power in range(5) for tick in (1, 2, 5) if low <= tick * 10**power <= high]
+    ticks = [tick * 10**power for power in range(5) for tick in (1, 2, 3, 5) if low <= tick * 10**power <= high]
     ax.set_yticks(ticks, [str(tick) for tick in ticks])
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel(_SYMBOLS[axis])
