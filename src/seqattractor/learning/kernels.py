@@ -6,7 +6,7 @@ The test of a margin is (f ^ flip) <= bound, with flip = 0 for a target +1 and -
 Before every update `room` says how many more cannot leave the integer type of the fields; a row that runs out of room is left
 as it was and reported as NARROW, so that it can be done again in a wider type.
 
-Every kernel is in this one file, because numba's cache on disk looks only at the file of the kernel it loads.
+These kernels share one file with their helpers, because numba's cache on disk looks only at the file of the kernel it loads.
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ __all__ = [
     "RUNNING",
     "SETTLED",
     "add_rows",
-    "flip_codes",
     "learn_rows",
     "replay_rows",
     "set_bounds",
-    "sort_flips",
 ]
 
 LANES = 32  # fields are padded to a multiple of this, so that no loop has a scalar rest
@@ -159,25 +157,29 @@ def _room(f: Any, limit: int, step: int) -> Any:
 
 @njit(nogil=True)
 def _threshold(z: int, h0: float, kappa: float) -> Any:
-    """The largest integer k such that the margin is violated at z * n = k: kappa - z * (h0 + n) >= 0, eqs. (5), (8)."""
-    exact = kappa - z * h0
-    k = np.floor(exact)
-    if h0 == 0 or (1e-6 < exact - k < 1 - 1e-6 and abs(h0) + kappa < 2**30):
-        return k
-    for _ in range(2):  # `exact` was rounded and is close to an integer: ask the rule itself
+    """The largest integer k such that the margin is violated at z * n = k, asking the rule itself: eqs. (5), (8)."""
+    k = np.floor(kappa - z * h0)
+    for _ in range(2):  # the line above was rounded
         if kappa - z * (h0 + z * (k + 1)) >= 0:
             k += 1
     for _ in range(2):
         if kappa - z * (h0 + z * k) < 0:
             k -= 1
-    return k
+    return np.int64(min(max(k, -_BIGGEST), _BIGGEST))
 
 
 @njit(nogil=True)
 def _bound(z: int, h0: float, kappa: float, limit: int) -> Any:
     """The bound of the test (f ^ flip) <= bound, cut to what the type of f can hold."""
-    k = min(max(_threshold(z, h0, kappa), -_BIGGEST), _BIGGEST)
-    return min(max(np.int64(k) + (np.int64(z) >> 1), -limit - 2), limit + 1)
+    exact = kappa - z * h0
+    k = np.int64(0)
+    sure = abs(h0) + kappa < 2**30
+    if sure:
+        k = np.int64(np.floor(exact))
+        sure = bool(h0 == 0 or 1e-6 < exact - k < 1 - 1e-6)  # rounding of `exact` cannot have crossed an integer
+    if not sure:
+        k = _threshold(z, h0, kappa)
+    return min(max(k + (np.int64(z) >> 1), -limit - 2), limit + 1)
 
 
 @njit(nogil=True, cache=True)
@@ -313,7 +315,7 @@ def learn_rows(
 
 @njit(nogil=True)
 def _apply_flips(
-    f: Any, b: Any, g: Any, c: Any, v0: Any, scale: float, z: Any, flipped: Any, groups: Any, kappa: float, limit: int
+    f: Any, b: Any, g: Any, c: Any, v0: Any, unit: float, z: Any, flipped: Any, groups: Any, kappa: float, limit: int
 ) -> Any:
     """Move the fields of a row to the codes of the next epoch: g(t) += V . (new y(t) - old y(t)); False if too narrow."""
     for group in range(groups.shape[0]):
@@ -329,7 +331,7 @@ def _apply_flips(
         if abs(value) > limit:
             return False
         f[t] = value
-        g[t] += 2 * start_change / scale
+        g[t] += start_change * unit
         b[t] = _bound(z[t], g[t], kappa, limit)
     return True
 
@@ -392,7 +394,7 @@ def replay_rows(
             row_errors[e] = 0
             if group_start[e + 1] > group_start[e]:
                 now = groups[group_start[e] : group_start[e + 1]]
-                if not _apply_flips(f, b, g, c, v0, scale[j], x[j], flipped, now, kappa, limit):
+                if not _apply_flips(f, b, g, c, v0, 2 / scale[j], x[j], flipped, now, kappa, limit):
                     state[r] = NARROW
                     break
                 left = 0
@@ -435,55 +437,6 @@ def replay_rows(
             for i in range(words * LANES):
                 C[j, i] = c[i]
     return errors, state
-
-
-@njit(nogil=True, cache=True)
-def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
-    """Sort flips (epoch, t, row, code) by epoch, t and code (+1 first).
-
-    Returns them, groups (t, start, start of those to -1, end) of one epoch and t each, and where the groups of each epoch
-    start (n_epochs + 1,).
-    """
-    keys = 2 * n_epochs * n
-    place = np.zeros(keys + 1, np.int64)
-    for k in range(flips.shape[0]):
-        place[2 * (flips[k, 0] * n + flips[k, 1]) + (flips[k, 3] < 0) + 1] += 1
-    for key in range(keys):
-        place[key + 1] += place[key]
-    used = 0
-    groups, group_start = np.empty((min(flips.shape[0], n_epochs * n), 4), np.int64), np.empty(n_epochs + 1, np.int64)
-    for e in range(n_epochs):
-        group_start[e] = used
-        for t in range(n):
-            key = 2 * (e * n + t)
-            if place[key + 2] > place[key]:
-                groups[used, 0], groups[used, 1], groups[used, 2], groups[used, 3] = t, place[key], place[key + 1], place[key + 2]
-                used += 1
-    group_start[n_epochs] = used
-    out = np.empty_like(flips)
-    for k in range(flips.shape[0]):
-        key = 2 * (flips[k, 0] * n + flips[k, 1]) + (flips[k, 3] < 0)
-        for column in range(4):
-            out[place[key], column] = flips[k, column]
-        place[key] += 1
-    return out, groups[:used], group_start
-
-
-@njit(nogil=True, cache=True)
-def flip_codes(K: Any, codes: Any, bits: Any, flipped: Any, groups: Any) -> None:
-    """Apply groups of flips to the codes (M, padded n), their bits (n, words) and their Gram matrix K, in place."""
-    for group in range(groups.shape[0]):
-        t = groups[group, 0]
-        own = K[t, t]
-        for k in range(groups[group, 1], groups[group, 3]):
-            i, code = flipped[k], 1 if k < groups[group, 2] else -1
-            for s in range(K.shape[1]):
-                K[t, s] += 2 * code * codes[i, s]
-            codes[i, t] = code
-            bits[t, i // LANES] ^= np.uint32(1) << np.uint32(i % LANES)
-        K[t, t] = own
-        for s in range(K.shape[0]):
-            K[s, t] = K[t, s]
 
 
 @njit(nogil=True, cache=True)

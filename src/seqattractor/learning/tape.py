@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning import kernels
+from seqattractor.learning import tape_kernels
 from seqattractor.learning.fields import Integers, gram, narrowest, padded
 from seqattractor.learning.kept import Kept
 from seqattractor.sequences import Patterns
@@ -76,7 +76,7 @@ class Codes(Kept):
 
     def play(self, flips: Integers, n_epochs: int, *, ended: bool) -> Iterator[Tape]:
         """Apply flips (epoch, t, neuron, new code) of some epochs and give the tape, in pieces of bounded size."""
-        flips, groups, start = kernels.sort_flips(flips, len(self.K), n_epochs)
+        flips, groups, start = tape_kernels.sort_flips(flips, len(self.K), n_epochs)
         flipped = np.ascontiguousarray(flips[:, 2])
         most = max(_VERSIONS_BYTES // (self.K.nbytes + self.bits.nbytes), 1)
         epoch = 0
@@ -92,7 +92,7 @@ class Codes(Kept):
             Y = np.empty((version[-1] + 1, *self.bits.shape), dtype=np.uint32)
             for e in range(begin, epoch):
                 if start[e + 1] > start[e]:
-                    kernels.flip_codes(self.K, self.transposed, self.bits, flipped, groups[start[e] : start[e + 1]])
+                    tape_kernels.flip_codes(self.K, self.transposed, self.bits, flipped, groups[start[e] : start[e + 1]])
                 if e == begin or start[e + 1] > start[e]:
                     K[version[e - begin]], Y[version[e - begin]] = self.K, self.bits
             last = bool(ended and start[-1] == start[epoch])
