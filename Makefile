@@ -31,6 +31,7 @@ run: $(VENV)/installed-run
 test paper: export OPENBLAS_NUM_THREADS = 1
 
 test: $(VENV)/installed-dev
+	sh tests/install_browser.sh
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 lint: $(VENV)/installed-dev
@@ -42,8 +43,10 @@ lint: $(VENV)/installed-dev
 paper: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 -m slow
 
+# Speed beside the plain PyTorch loop; writes the tables of README and docs.
 bench: $(VENV)/installed-bench
-	$(BIN)/seqattractor bench
+	$(BIN)/seqattractor bench --growth --limit --memory digits --memory large -o benchmarks/results.json
+	$(BIN)/python benchmarks/report.py
 
 docs: $(VENV)/installed-dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
