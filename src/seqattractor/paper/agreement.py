@@ -36,8 +36,8 @@ def fisher_exact(a: int, n: int, b: int, m: int) -> float:
 
     Examples
     --------
-    >>> fisher_exact(8, 10, 1, 6)
-    0.034965034965034965
+    >>> round(fisher_exact(8, 10, 1, 6), 6)
+    0.034965
     """
     successes = a + b
 
