@@ -42,7 +42,15 @@ def expected_failures(net):
 
 
 @parametrize_with_checks(
-    [sa.SequenceAttractor(n_hidden=5, max_epochs=3), sa.VisibleNetwork(max_epochs=3), sa.OneHotNetwork()],
+    [
+        sa.SequenceAttractor(n_hidden=5, max_epochs=3),
+        sa.SparseSequenceAttractor(n_hidden=5, max_epochs=3),
+        sa.VisibleNetwork(max_epochs=3),
+        sa.OneHotNetwork(),
+        sa.DenseSequenceMemory(),
+        sa.PredictiveCodingMemory(max_epochs=3),
+        sa.LookupMemory(),
+    ],
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learns_own_checks(estimator, check):
