@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from seqattractor.experiments.comparison import Comparison, Row
 from seqattractor.experiments.conclusion import conclusion
 from seqattractor.paper.files import DPI
-from seqattractor.paper.report import _embedded, _table
+from seqattractor.paper.report import embedded, table_html
 from seqattractor.paper.target import Table
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def comparison_html(found: Comparison, png: bytes, *, timing: bool = False) -> s
             f'<section id="compare-{escape(found.settings["protocol"])}">',
             f"<h2>{escape(found.settings['title'])}</h2>",
             f"<p>{escape(conclusion(found))}</p>",
-            f'<div class="wide"><img class="figure" style="max-width: 100%" src="{_embedded(png, "png")}" alt="{words}"></div>',
-            *(_table(table) for table in comparison_tables(found, timing=timing)),
+            f'<div class="wide"><img class="figure" style="max-width: 100%" src="{embedded(png, "png")}" alt="{words}"></div>',
+            *(table_html(table) for table in comparison_tables(found, timing=timing)),
             "</section>",
             "",
         ]

@@ -18,7 +18,7 @@ from seqattractor.paper.files import DPI, dark_png
 from seqattractor.paper.settings import LEARNING, Request
 from seqattractor.paper.target import Animation, Result, Table, Target, Verdict
 
-__all__ = ["Finished", "report_html"]
+__all__ = ["Finished", "embedded", "report_html", "table_html"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _section(one: Finished, verdict: Verdict) -> str:
         f"<p>{escape(target.about)}</p>",
         f'<p class="verdict">{_badge(verdict)} {escape(verdict.sentence)}</p>',
         _picture(one),
-        *(_table(table) for table in target.tables(result)),
+        *(table_html(table) for table in target.tables(result)),
         *(_animation(animation) for animation in target.animations(result)),
         f'<p class="files">Files: {", ".join(f"{escape(target.name)}.{kind}" for kind in ("json", "csv", "png", "pdf"))}</p>',
         "</section>",
@@ -92,14 +92,14 @@ def _section(one: Finished, verdict: Verdict) -> str:
     return "\n".join(parts)
 
 
-def _embedded(content: bytes, kind: str) -> str:
+def embedded(content: bytes, kind: str) -> str:
     """A file inside the page."""
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def _picture(one: Finished) -> str:
     """The figure, drawn for light and for dark pages."""
-    light, dark = _embedded(one.png, "png"), _embedded(dark_png(one.target, one.result), "png")
+    light, dark = embedded(one.png, "png"), embedded(dark_png(one.target, one.result), "png")
     width = int.from_bytes(one.png[16:20]) * 100 // DPI  # of the PNG; an inch of the figure is 100 pixels of the page
     box = "wide scrolls" if width > 700 else "wide"  # small figures shrink with the page, large ones would be illegible
     words = escape(f"{one.target.title}: {one.target.about}")
@@ -109,7 +109,7 @@ def _picture(one: Finished) -> str:
     )
 
 
-def _table(table: Table) -> str:
+def table_html(table: Table) -> str:
     """A table that scrolls sideways where the page is narrow."""
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
     body = "\n".join(
@@ -124,7 +124,7 @@ def _table(table: Table) -> str:
 
 def _animation(animation: Animation) -> str:
     """A moving picture with its caption."""
-    source = _embedded(animation.gif, "gif")
+    source = embedded(animation.gif, "gif")
     caption = escape(animation.caption)
     return (
         f'<figure class="moving"><img src="{source}" alt="{caption}" width="{animation.width}">'
