@@ -33,9 +33,7 @@ def test_any_folder_of_the_layout_can_be_given_and_the_first_long_enough_subject
 
 def test_a_subject_and_a_recording_can_be_chosen(database):
     assert np.array_equal(load_gait(database, subject=8, n_frames=3), EXPECTED[:3])
-    assert np.array_equal(
-        load_gait(database, subject="0000031", sequence="Seq01", n_frames=6), EXPECTED[::-1]
-    )
+    assert np.array_equal(load_gait(database, subject="0000031", sequence="Seq01", n_frames=6), EXPECTED[::-1])
 
 
 def test_the_bunch_tells_the_shape_of_a_frame(database):
