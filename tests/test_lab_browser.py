@@ -371,3 +371,16 @@ def test_a_visit_that_the_server_forgot_is_opened_again(open_page):
         times=1,
     )
     assert "Caught" in learn(page)
+
+
+def test_choices_made_in_quick_succession_end_in_what_was_chosen_last(open_page):
+    page = open_page()
+    slow = []
+    page.route("**/api/sequence", lambda route: (slow.append(1), time.sleep(0.4), route.continue_()))
+    for name in ("places", "toy", "random", "places"):
+        page.click(f"[data-source={name}]")
+        page.wait_for_timeout(170)  # each is asked for before the one before has arrived
+    page.check("#compare")
+    until(page, "document.getElementById('step').value.endsWith('of 37')")
+    assert "A: Caught" in learn(page)
+    assert len(slow) > 1

@@ -31,11 +31,13 @@ let settings = {
 };
 let catalogue = null;
 let material = null; // the sequence as the server made it, bits unpacked
+let materialKey = null; // the settings that it was made from
 let cueBits = null;
 let curves = [];
 let learnedKey = null; // the settings that the networks on the server have learned
 let running = false;
 let promises = null; // what is proven of these networks
+let loads = 0;
 let ticket = 0; // answers to older questions are dropped
 const stage = new Stage();
 
@@ -59,6 +61,7 @@ const cueSpec = () => ({
 });
 const learnSpec = () => ({ sequence: settings.sequence, networks: networksInUse() });
 const key = () => JSON.stringify(learnSpec());
+const isLoaded = () => material !== null && materialKey === JSON.stringify(settings.sequence);
 const isLearned = () => learnedKey !== null && learnedKey === key();
 
 /** Keep the address in step with the settings, so that reloading and copying it restore them. */
@@ -108,10 +111,12 @@ const changedSequence = debounced(async () => {
 }, 150);
 
 async function loadSequence() {
-  const mine = ++ticket;
+  const mine = ++loads;
+  const wanted = JSON.stringify(settings.sequence);
   const answer = await attempt(() => api.post("sequence", settings.sequence));
-  if (!answer || mine !== ticket) return;
+  if (!answer || mine !== loads) return;
   complain("");
+  materialKey = wanted;
   material = { ...answer, bits: unpack(answer.bits, answer.frames * answer.units) };
   settings.cue.start = Math.min(settings.cue.start, answer.frames - 2);
   $("sound").hidden = !material.pitches;
@@ -204,8 +209,8 @@ const refreshSoon = debounced(() => refresh({}), 120);
 
 /** Bring cue and stage up to date: recall if the networks have learned this, else show what they will get. */
 async function refresh({ play = false }) {
-  if (!material || running) { remember(); return; }
   remember();
+  if (!isLoaded() || running) return; // what is under way ends with a refresh of its own
   const mine = ++ticket;
   const learned = isLearned();
   const orders = networksInUse().map((n) => n.order || 1);
@@ -333,6 +338,7 @@ function setRunning(now) {
 // -- to take away --------------------------------------------------------------------------------------------------
 
 async function showCode() {
+  if (!isLoaded()) return;
   const code = await attempt(() => api.text("code", { ...learnSpec(), cue: cueSpec() }));
   if (code !== null) $("code").textContent = code;
 }
