@@ -128,7 +128,7 @@ def test_killing_a_dask_worker_changes_nothing_in_the_table(tmp_path, uninterrup
     assert csv_of(path) == uninterrupted
 
 
-LONG = 100  # trials at each point, for many kills
+LONG = 200  # trials at each point, for many kills
 
 
 @pytest.fixture(scope="module")

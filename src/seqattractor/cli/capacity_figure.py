@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["capacity_figure"]
 
-_SYMBOLS = {"n": "N", "m": "M", "sequences": "number of sequences", "flips": "flips", "network": "network"}
+_SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
 
 
 def capacity_figure(groups: Sequence[Sequence[Capacity]], laws: Sequence[Law | None]) -> Figure:
@@ -75,7 +75,7 @@ def _draw_capacities(ax: Axes, axis: str, kept: dict[str, list[tuple[Capacity, L
     ticks = [tick * 10**power for power in range(5) for tick in (1, 2, 3, 5) if low <= tick * 10**power <= high]
     ax.set_yticks(ticks, [str(tick) for tick in ticks])
     ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel(_SYMBOLS[axis])
+    ax.set_xlabel("number of sequences S" if axis == "sequences" else _SYMBOLS[axis])
     some = next(iter(kept.values()))[0][0]
     ax.set_ylabel(f"longest T with {some.success:.0%} success")
     laws = any(law is not None for pairs in kept.values() for _, law in pairs)
