@@ -44,8 +44,10 @@ class SparseSequenceAttractor(SequenceMemory):
         k: how many hidden neurons should be active for each transition.
     code : {"winners", "thresholds"}
         Targets are the k neurons with the highest wish, or all with a wish above their threshold (k on average).
-    target_from : {"current", "next"}
-        Whether a hidden neuron's wish comes from the random projection P of x(t), or of x(t+1) as in the paper.
+    target_from : {"current", "next", "auto"}
+        Whether a hidden neuron's wish comes from the random projection P of x(t), or of x(t+1) as in the paper. x(t) eases
+        the task of U, x(t+1) that of V. "auto" takes x(t+1) if there is no noise and there are no more transitions than input
+        units, so that U has an easy task anyway.
     feedback : float or "auto"
         How much a hidden neuron's own field adds to its wish while targets are chosen; 0 for a purely random choice.
     bias : int or "auto"
@@ -126,7 +128,7 @@ class SparseSequenceAttractor(SequenceMemory):
         *,
         n_winners: int | Auto = "auto",
         code: Literal["winners", "thresholds"] = "winners",
-        target_from: Literal["current", "next"] = "current",
+        target_from: Literal["current", "next", "auto"] = "auto",
         feedback: float | Auto = "auto",
         bias: int | Auto = "auto",
         noise: int | Auto = "auto",
@@ -264,7 +266,7 @@ class SparseSequenceAttractor(SequenceMemory):
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
         # Multiples of 2**-20 add up without rounding, so that the drive does not depend on the order of a sum.
-        self.P_ = np.rint(rng.standard_normal((M, N if self.target_from == "next" else n_in)) * 2**20) / 2**20
+        self.P_ = np.rint(rng.standard_normal((M, N if self.target_from_ == "next" else n_in)) * 2**20) / 2**20
         self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
         self.V_: Weights = np.rint(rng.standard_normal((N, M)) * 1e-3 / self.visible_unit_) * self.visible_unit_
         self.hidden_bias_: Weights = np.zeros(M)
@@ -284,7 +286,7 @@ class SparseSequenceAttractor(SequenceMemory):
 
     def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
         """P applied to the pattern that targets come from, shape (n, M)."""
-        source = targets if self.target_from == "next" else inputs
+        source = targets if self.target_from_ == "next" else inputs
         return np.asarray(source.astype(np.float64) @ self.P_.T)
 
     def _learn(
@@ -353,7 +355,7 @@ class SparseSequenceAttractor(SequenceMemory):
         if self.n_winners != "auto" and check_count(self.n_winners, "n_winners") > M:
             raise ValueError(f"n_winners must be at most n_hidden, which is {M}, but it is {self.n_winners}.")
         check_choice(self.code, "code", ("winners", "thresholds"))
-        check_choice(self.target_from, "target_from", ("current", "next"))
+        check_choice(self.target_from, "target_from", ("current", "next", "auto"))
         check_choice(self.engine, "engine", ("exact", "reference"))
         for name in ("bias", "noise"):
             if getattr(self, name) != "auto":

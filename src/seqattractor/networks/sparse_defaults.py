@@ -37,6 +37,7 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns) -> dict[str, 
     values = {
         "n_winners": min(max(3, math.ceil(net.n_hidden / 200)), net.n_hidden),
         "bias": max(1, round(math.sqrt(n_in) / 2)),
+        "target_from": "next" if convergent and len(inputs) <= n_in else "current",
         "noise": noise,
         "kappa_active": 2.0 * net.kappa if convergent else net.kappa,
         "eta_hidden": (0.2 if convergent else 0.15) / n_in,
