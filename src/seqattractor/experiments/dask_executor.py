@@ -62,7 +62,7 @@ def connect(address: str, jobs: int = 1) -> Iterator[Any]:
     """
     distributed = _distributed()
     if address == "local":
-        cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None)
+        cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0")
         with cluster, distributed.Client(cluster) as client:
             cluster.adapt(minimum=jobs, maximum=jobs, interval="2s")  # a nanny whose worker dies as it starts gives up
             yield client
