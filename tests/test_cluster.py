@@ -64,13 +64,14 @@ def test_a_callback_on_a_cluster_is_told_of_every_epoch_and_can_stop(client):
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_in_the_middle_of_a_fit_changes_nothing(cluster, client):
+@pytest.mark.parametrize("delay", [0.1, 0.3, 0.6, 1.0, 1.5])
+def test_a_worker_that_dies_in_the_middle_of_a_fit_changes_nothing(cluster, client, delay):
     X = sa.datasets.random_periodic(300, 300, rng=0)
     here = fit_quietly(sa.SequenceAttractor(n_hidden=800, random_state=1, max_epochs=100), X)
     killed = []
 
     def kill():
-        time.sleep(1.0)
+        time.sleep(delay)
         killed.append(next(nanny.pid for nanny in cluster.workers.values() if nanny.pid))
         os.kill(killed[0], signal.SIGKILL)
 

@@ -1,13 +1,15 @@
 """The exact engine on a Dask cluster: one large fit, block by block, with the same result as on one machine.
 
 Hidden neurons need nothing but the inputs, so blocks of them learn all epochs at once, wherever they are. Their flips make the
-tape, which goes to every worker once; blocks of visible neurons then replay it, again all epochs at once. A task depends on its
-arguments alone: if a worker dies, Dask does its tasks again elsewhere.
+tape, which goes to every worker once; blocks of visible neurons then replay it, again all epochs at once. Both phases depend on
+their arguments alone: if a worker dies and takes data with it, the phase is done again.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +24,10 @@ __all__ = ["learn"]
 
 _BLOCKS = 4  # for each thread of the cluster, so that all end at about the same time
 _LEAST_ROWS = 16
+_ATTEMPTS = 5  # how often a phase may lose workers
+_PATIENCE = 60  # seconds to wait for a worker
+
+_Result = TypeVar("_Result")
 
 
 def learn(
@@ -59,7 +65,7 @@ def learn(
     flips = np.empty((0, 4), dtype=np.int32)
     U_learned = U
     if learn_U:
-        hidden_errors, flips, U_learned = run.hidden(inputs, hidden_targets, U, input_threshold)
+        hidden_errors, flips, U_learned = run.surely(lambda: run.hidden(inputs, hidden_targets, U, input_threshold))
         y = hidden_targets.copy()
         at_once = flips[:, 0] == 0  # what differs from the targets in the first epoch; the tape starts with these codes
         y[flips[at_once, 1], flips[at_once, 2]] = flips[at_once, 3]
@@ -67,7 +73,7 @@ def learn(
     else:
         fixed = start_fields(U, inputs, 1.0, input_threshold).T >= 0  # eq. (7): a fixed U makes one code
         y = np.where(fixed, 1, -1).astype(np.int8)
-    visible_errors, V_learned = run.visible(y, flips, targets, V)
+    visible_errors, V_learned = run.surely(lambda: run.visible(y, flips, targets, V))
     errors = np.stack([hidden_errors, visible_errors], axis=1)
     quiet = np.flatnonzero(~errors.any(axis=1))
     errors = errors[: quiet[0] + 1] if len(quiet) else errors  # after an epoch without errors nothing changes
@@ -94,6 +100,18 @@ class _Cluster:
 
     def __init__(self, client: Any, kappa: float, eta: float, max_epochs: int) -> None:
         self.client, self.kappa, self.eta, self.max_epochs = client, kappa, eta, max_epochs
+
+    def surely(self, phase: Callable[[], _Result]) -> _Result:
+        """Do a phase, and do it again if workers were lost."""
+        for _ in range(_ATTEMPTS):
+            try:
+                self.client.wait_for_workers(1, timeout=_PATIENCE)
+                return phase()
+            except (OSError, CancelledError) as error:  # also what distributed raises when connections or data are lost
+                problem: BaseException = error
+        raise OSError(
+            f"the Dask cluster failed {_ATTEMPTS} times in one fit ({problem}); see what ends its workers."
+        ) from problem
 
     def hidden(self, inputs: Patterns, z: Patterns, U: Floats, theta: float) -> tuple[Integers, Integers, Floats]:
         """Learn U; returns the errors of each epoch, all flips of codes, and U."""
