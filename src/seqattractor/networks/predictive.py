@@ -28,7 +28,7 @@ class PredictiveCodingMemory(SequenceMemory):
     dW ~ (x(t+1) - W f(x(t))) f(x(t))^T, and recalls xi' = sign(W f(xi)). Learned to the end this is the pseudo-inverse.
 
     Two layers predict the state z of latent neurons, and from it the pattern. At every step z is found by gradient descent on
-    |z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2, and both weight matrices make a step down. z carries a context from step
+    ``|z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2``, and both weight matrices make a step down. z carries a context from step
     to step, so a pattern may have different successors (``on_conflict="learn"``).
 
     Parameters
@@ -59,9 +59,9 @@ class PredictiveCodingMemory(SequenceMemory):
         With one layer.
     W_r_, W_o_ : ndarray, shapes (H, H) and (N, H)
         With two layers and H latent neurons.
-    visible_errors_ : ndarray of int, shape (n_iter_,)
+    visible_errors_ : ndarray of int, shape (n_epochs,)
         Units predicted with the wrong sign, in each epoch.
-    losses_ : ndarray, shape (n_iter_,)
+    losses_ : ndarray, shape (n_epochs,)
         Mean squared errors of the predictions.
     n_iter_ : int
     converged_ : bool
