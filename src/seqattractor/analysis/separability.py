@@ -150,7 +150,7 @@ def separable(
     order : int
         How many past patterns each neuron sees.
     largest_margin : bool, optional
-        Whether to find the weights whose margin min_t x_i(t+1) w.x(t) is largest for weights of at most 1, up to rounding. That is
+        Whether to find the weights whose margin min_t x_i(t+1) w.x(t) is largest for weights up to 1, up to rounding. That is
         the margin that counts against flips: fewer than half of it can never change the answer. By default yes, unless the
         problem is large.
 

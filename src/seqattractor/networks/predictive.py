@@ -28,7 +28,7 @@ class PredictiveCodingMemory(SequenceMemory):
     dW ~ (x(t+1) - W f(x(t))) f(x(t))^T, and recalls xi' = sign(W f(xi)). Learned to the end this is the pseudo-inverse.
 
     Two layers predict the state z of latent neurons, and from it the pattern. At every step z is found by gradient descent on
-    ``|z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2``, and both weight matrices make a step down. z carries a context from step
+    ``|z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2``, and both matrices make a step down. z carries a context from step
     to step, so a pattern may have different successors (``on_conflict="learn"``).
 
     Parameters
