@@ -65,5 +65,12 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (ValueError, TypeError, OSError) as error:
-        click.echo(f"seqattractor: {error}", err=True)
+        click.echo(f"seqattractor: {_sentence(error)}", err=True)
         sys.exit(2)
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong, without the number that the system gives to it."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror.lower()}."
+    return str(error)
