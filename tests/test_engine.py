@@ -266,8 +266,8 @@ def test_frames_of_256_by_256_learn_in_less_than_3_gb():
 
 @pytest.mark.slow
 def test_kernels_are_compiled_once_on_a_machine_and_the_first_time_says_so(tmp_path):
-    first = learn_in_new_process(20, 30, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))
-    second = learn_in_new_process(20, 30, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))
+    first = learn_in_new_process(100, 60, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))
+    second = learn_in_new_process(100, 60, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))
     assert first[3].count("compiling the learning kernels") == 1
     assert second[3] == ""
     assert second[0] < 2
