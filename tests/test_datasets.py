@@ -38,7 +38,7 @@ def test_toy_sequences_are_learned_and_recalled_with_two_of_ten_units_flipped(wh
     assert not sa.conflicts(X)
     cues = np.array([X[0] * np.where(np.isin(range(10), pair), -1, 1) for pair in itertools.combinations(range(10), 2)])
     recalled = []
-    for seed in range(5):
+    for seed in range(1000, 1005):  # the sequences were chosen by their recall with seeds 0 to 11: these are others
         net = fit_quietly(sa.SequenceAttractor(n_hidden=50, random_state=seed), X)
         assert net.score(X) == 1.0
         recalled += [sa.retrieved(path, X) for path in net.recall(cues, steps=25)]
@@ -48,7 +48,7 @@ def test_toy_sequences_are_learned_and_recalled_with_two_of_ten_units_flipped(wh
 def test_xor_is_learned_with_thresholds_that_break_the_symmetry():
     """Without thresholds the network is odd, next(-x) = -next(x), and xor() asks for the contrary."""
     X = sa.datasets.xor()
-    for seed in range(5):
+    for seed in range(1000, 1010):  # the thresholds were chosen on seeds 0 to 4: these are others
         net = fit_quietly(sa.SequenceAttractor(50, input_threshold=0.5, target_threshold=1.0, random_state=seed), X)
         assert np.array_equal(net.recall(X[0], steps=4), X)
         plain = fit_quietly(sa.SequenceAttractor(50, random_state=seed), X)
