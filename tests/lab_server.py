@@ -41,6 +41,19 @@ def running_lab(limits=None, **options):
         listener.close()
 
 
+_ORDINARY = 0.12  # seconds that the yardstick takes on an ordinary machine with nothing else to do
+
+
+def slowness():
+    """How many times longer than an ordinary idle machine this one takes now; never less than 1.
+
+    Limits in seconds are meant for such a machine; tests also run on slow ones that are shared with others.
+    """
+    start = time.perf_counter()
+    sum(k * k for k in range(1_500_000))
+    return max(1.0, (time.perf_counter() - start) / _ORDINARY)
+
+
 class Visitor:
     """One open page, without the page."""
 

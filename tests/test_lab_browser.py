@@ -10,13 +10,17 @@ import pytest
 from PIL import Image
 
 import seqattractor as sa
-from lab_server import running_lab
+from lab_server import running_lab, slowness
+from seqattractor.lab.fields import unpack
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: run tests/install_browser.sh; the lab is not tested in a browser"),
 ]
+
+# How long a test waits for what must come, in seconds; only a page that is stuck takes as long, on however slow a machine.
+PATIENCE = 120
 
 
 @pytest.fixture(scope="module")
@@ -39,15 +43,18 @@ def open_page(chromium, lab):
     """Open pages on which every error of the page fails the test."""
     contexts, errors = [], []
 
-    def open_one(path="/", **options):
+    def open_one(path="/", settle=True, **options):
         context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda m: errors.append(m.text) if m.type == "error" and "Failed to load" not in m.text else None)
         page.goto(lab + path)
-        page.wait_for_selector("#panels canvas")
+        if settle:
+            settled(page)
+        else:
+            page.wait_for_selector("#panels canvas")
         return page
 
     yield open_one
@@ -56,16 +63,27 @@ def open_page(chromium, lab):
     assert errors == []
 
 
+# What the address carries.
+SETTINGS = "JSON.parse(atob(location.hash.slice(4).replaceAll('-', '+').replaceAll('_', '/')))"
+
+
+def settled(page):
+    """Wait until the page has nothing under way, which it says itself."""
+    page.wait_for_selector("#recall[aria-busy=false]")
+
+
 def learn(page):
+    """Learn and give the verdicts on the recall, with all that comes after them."""
     page.click("#go")
-    page.wait_for_selector(".verdict.good, .verdict.bad, #alert:visible")
+    settled(page)
     assert page.inner_text("#alert span") == ""
+    assert page.locator(".verdict.good, .verdict.bad").count() > 0
     return page.inner_text("#verdicts")
 
 
-def until(page, condition, seconds=30):
-    """Wait for a condition on the page; Playwright's own way needs eval, which the page forbids."""
-    end = time.monotonic() + seconds
+def until(page, condition):
+    """Wait for what comes while the page works or plays; Playwright's own way needs eval, which the page forbids."""
+    end = time.monotonic() + PATIENCE
     while not page.evaluate(condition):
         assert time.monotonic() < end, f"never: {condition}"
         page.wait_for_timeout(50)
@@ -77,33 +95,43 @@ def wrong_units(page):
     return int(label.split(": ")[1].split(" of ")[0])
 
 
+def in_time(attempt, seconds):
+    """Whether one of a few attempts takes less than so many seconds of an ordinary machine that has nothing else to do."""
+    for _ in range(4):  # other tests and other machines' guests come and go
+        took = attempt()
+        if took < seconds * slowness():
+            return True
+    return False
+
+
 def test_a_first_visit_comes_to_a_recalled_sequence_in_ten_seconds_without_reading(open_page):
-    start = time.monotonic()
-    page = open_page()
-    # Nothing is read: the visitor presses the one button that stands out, by its size and colour.
-    button = page.evaluate(
-        """() => [...document.querySelectorAll("button")]
-            .filter((b) => b.offsetParent && getComputedStyle(b).backgroundColor !== "rgba(0, 0, 0, 0)")
-            .map((b) => ({ id: b.id, size: b.offsetWidth * b.offsetHeight * (b.classList.contains("primary") ? 1 : 0) }))
-            .sort((a, b) => b.size - a.size)[0].id"""
-    )
-    page.click(f"#{button}")
-    page.wait_for_selector(".verdict.good")
-    assert time.monotonic() - start < 10
-    assert "Caught at step" in page.inner_text("#verdicts")
-    until(page, "document.getElementById('scrub').value >= 3")  # it plays by itself
-    assert wrong_units(page) == 0
+    def visit():
+        page = open_page(settle=False)
+        # Nothing is read: the visitor presses the one button that stands out, by its size and colour.
+        button = page.evaluate(
+            """() => [...document.querySelectorAll("button")]
+                .filter((b) => b.offsetParent && getComputedStyle(b).backgroundColor !== "rgba(0, 0, 0, 0)")
+                .map((b) => ({ id: b.id, size: b.offsetWidth * b.offsetHeight * (b.classList.contains("primary") ? 1 : 0) }))
+                .sort((a, b) => b.size - a.size)[0].id"""
+        )
+        page.click(f"#{button}")
+        page.wait_for_selector(".verdict.good")
+        took = page.evaluate("performance.now()") / 1000  # since the browser asked for the page
+        assert "Caught at step" in page.inner_text("#verdicts")
+        until(page, "document.getElementById('scrub').value >= 3")  # it plays by itself
+        assert wrong_units(page) == 0
+        return took
+
+    assert in_time(visit, 10)
 
 
 def test_the_page_paints_within_a_second(open_page):
-    times = []
-    for _ in range(4):  # the best of several, since the machine may be busy with other tests
+    def paint():
         page = open_page()
         until(page, "performance.getEntriesByType('paint').length > 0")
-        times.append(page.evaluate("Math.max(...performance.getEntriesByType('paint').map((p) => p.startTime))"))
-        if times[-1] < 1000:
-            break
-    assert 0 < min(times) < 1000
+        return page.evaluate("Math.max(...performance.getEntriesByType('paint').map((p) => p.startTime))") / 1000
+
+    assert in_time(paint, 1)
 
 
 def test_painting_on_the_cue_changes_the_recall(open_page):
@@ -111,13 +139,16 @@ def test_painting_on_the_cue_changes_the_recall(open_page):
     learn(page)
     slider = page.get_by_label("Random flips")
     slider.fill("0")
-    until(page, "document.querySelector('.verdict').textContent.includes('right already')")
+    settled(page)
+    assert "right already" in page.inner_text("#verdicts")
+    page.locator("#cue-canvas").scroll_into_view_if_needed()
     box = page.locator("#cue-canvas").bounding_box()
     page.mouse.move(box["x"] + 20, box["y"] + 30)
     page.mouse.down()
     page.mouse.move(box["x"] + 60, box["y"] + 30, steps=8)
     page.mouse.up()
-    until(page, "document.querySelector('.verdict').textContent.includes('Caught at step')")
+    settled(page)
+    assert "Caught at step" in page.inner_text("#verdicts")
     page.get_by_label("Step of the recall").fill("0")
     painted = wrong_units(page)
     assert painted >= 5
@@ -125,9 +156,11 @@ def test_painting_on_the_cue_changes_the_recall(open_page):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
-    until(page, f"document.querySelector('[data-panel=state]').getAttribute('aria-label').includes(' {painted + 1} of')")
+    settled(page)
+    assert wrong_units(page) == painted + 1
     page.click("#cue-unpaint")
-    until(page, "document.querySelector('.verdict').textContent.includes('right already')")
+    settled(page)
+    assert "right already" in page.inner_text("#verdicts")
 
 
 def test_stepping_and_scrubbing_move_through_the_recall(open_page):
@@ -140,14 +173,21 @@ def test_stepping_and_scrubbing_move_through_the_recall(open_page):
     assert page.inner_text("#step") == "step 40 of 60"
     page.click("#back")
     assert page.inner_text("#step") == "step 39 of 60"
+    page.get_by_label("Step of the recall").fill("1")
+    page.select_option("#speed", "slow")
     page.click("#play")
-    until(page, "document.getElementById('scrub').value > 41")
+    until(page, "document.getElementById('scrub').value > 2")
     page.click("#play")
     stopped = page.inner_text("#step")
-    page.wait_for_timeout(400)
+    assert page.get_attribute("#play", "aria-label") == "Play"
+    page.wait_for_timeout(700)  # two steps long
     assert page.inner_text("#step") == stopped
     page.click("#view-raster")
     assert page.get_attribute("#view-raster", "aria-pressed") == "true"
+
+
+EPOCH = "Number(/epoch ([0-9]+)/.exec(document.getElementById('status').textContent)?.[1])"  # while it learns
+EPOCHS = "Number(/([0-9]+) epoch/.exec(document.getElementById('status').textContent)?.[1])"  # at the end
 
 
 def test_a_long_learning_is_stopped_and_continued(open_page):
@@ -158,25 +198,30 @@ def test_a_long_learning_is_stopped_and_continued(open_page):
     epochs = page.locator("#network-0").get_by_label("Epochs at most")
     epochs.fill("5000")
     epochs.press("Tab")
-    page.wait_for_timeout(600)
+    settled(page)
     page.click("#go")
-    until(page, "/epoch [0-9]+/.test(document.getElementById('status').textContent)")
-    pressed = time.monotonic()
+    until(page, f"{EPOCH} > 0")
     page.click("#stop")
-    page.wait_for_selector("#continue:visible")
-    assert time.monotonic() - pressed < 8
-    assert "stopped" in page.inner_text("#status")
+    settled(page)
+    status = page.inner_text("#status")
+    assert "stopped" in status
+    assert "The lab stops learning" not in status  # it was the visitor, not the clock
+    stopped = page.evaluate(EPOCHS)
+    assert 0 < stopped < 5000
+    assert page.locator(".verdict").count() == 1  # the network as it stands can be tried
     page.click("#continue")
-    page.wait_for_selector("#stop:visible")
+    until(page, f"{EPOCH} > {stopped}")  # it goes on where it was
     page.click("#stop")
-    page.wait_for_selector("#continue:visible")
+    settled(page)
+    assert "stopped" in page.inner_text("#status")
+    assert stopped < page.evaluate(EPOCHS) < 5000
+    assert page.is_visible("#continue")
 
 
 def test_two_networks_are_compared_on_the_same_cue(open_page):
     page = open_page()
     page.click("[data-source=toy]")
     page.check("#compare")
-    page.wait_for_timeout(500)
     verdicts = learn(page)
     assert "A: Caught at step" in verdicts
     assert "B: Not recalled" in verdicts  # no network without hidden neurons can
@@ -186,18 +231,26 @@ def test_two_networks_are_compared_on_the_same_cue(open_page):
 def test_frames_are_drawn_by_hand_and_recalled(open_page):
     page = open_page()
     page.click("[data-source=draw]")
-    box = page.locator("#drawing-canvas").bounding_box()
-    cell = box["width"] / 12
-    page.mouse.click(box["x"] + cell / 2, box["y"] + cell / 2)
-    page.mouse.click(box["x"] + box["width"] - cell / 2, box["y"] + cell / 2)
+    settled(page)
+    canvas = page.locator("#drawing-canvas")
+    side = canvas.bounding_box()["width"]
+    low, high = side / 24, side - side / 24  # the middles of the first and the last of 12 units
+    canvas.click(position={"x": low, "y": low})
+    canvas.click(position={"x": high, "y": low})
     page.click("#draw-next")
     assert page.inner_text("#draw-number") == "Frame 2 of 10"
     page.click("#draw-copy")
-    page.mouse.click(box["x"] + cell / 2, box["y"] + box["height"] - cell / 2)
-    page.wait_for_timeout(600)
+    canvas.click(position={"x": low, "y": high})
+    settled(page)
+    drawn = page.evaluate(SETTINGS)["sequence"]
+    X = unpack(drawn["bits"], *drawn["lengths"], 144)
+    assert drawn["lengths"] == [12]  # ten, a copy, and the first again: the loop is closed
+    assert [X[0, 0], X[0, 11], X[0, 132]] == [1, 1, -1]
+    assert (np.flatnonzero(X[2] != X[1]) == [132]).all()
     assert "Caught at step" in learn(page)
     page.click("#code-box summary")
-    until(page, "document.getElementById('code').textContent.includes('sequence.npz')")
+    settled(page)
+    assert "sequence.npz" in page.inner_text("#code")
 
 
 def gif():
@@ -218,9 +271,9 @@ def test_a_gif_is_uploaded_and_recalled_and_a_bad_file_is_explained(open_page):
     page.wait_for_selector("#alert:visible")
     assert "broken.gif" in page.inner_text("#alert")
     page.set_input_files("#file", {"name": "square.gif", "mimeType": "image/gif", "buffer": gif()})
-    until(page, "document.getElementById('upload-name').textContent.includes('8 frames')")
-    page.wait_for_selector("#alert", state="hidden")
-    page.wait_for_timeout(600)
+    settled(page)
+    assert "8 frames" in page.inner_text("#upload-name")
+    assert page.is_hidden("#alert")
     assert "Caught at step" in learn(page)
 
 
@@ -234,20 +287,26 @@ def test_a_file_can_be_dropped_anywhere(open_page):
         }""",
         list(gif()),
     )
-    until(page, "document.getElementById('upload-name').textContent.includes('8 frames')")
+    settled(page)
+    assert "dropped.gif: 8 frames" in page.inner_text("#upload-name")
+    assert page.get_attribute("[data-source=file]", "aria-checked") == "true"
+    assert page.inner_text("#step").endswith("of 8")
+    assert "Caught at step" in learn(page)
 
 
 def test_two_tabs_do_not_disturb_each_other(open_page, lab):
     first = open_page()
     second = first.context.new_page()
+    second.set_default_timeout(PATIENCE * 1000)
     second.goto(lab)
-    second.wait_for_selector("#panels canvas")
+    settled(second)
     second.click("[data-source=toy]")
-    second.wait_for_timeout(500)
+    settled(second)
     learn(first)
     learn(second)
     first.click("#cue-again")
-    until(first, "document.getElementById('step').value.endsWith('of 60')")
+    settled(first)
+    assert first.inner_text("#step").endswith("of 60")
     assert second.inner_text("#step").endswith("of 22")
 
 
@@ -255,7 +314,8 @@ def test_two_tabs_do_not_disturb_each_other(open_page, lab):
 def test_a_phone_shows_everything_without_scrolling_sideways(open_page, scheme):
     page = open_page(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, color_scheme=scheme)
     page.tap("#go")
-    page.wait_for_selector(".verdict.good")
+    settled(page)
+    assert page.locator(".verdict.good").count() == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     button = page.locator("#go").bounding_box()
     assert button["y"] + button["height"] <= 740  # always in reach
@@ -273,13 +333,12 @@ def test_a_link_restores_all_settings(open_page, lab):
     page.check("#compare")
     page.select_option("#network-kind-1", "dense")
     page.get_by_label("Random flips").fill("11")
-    page.wait_for_timeout(700)
-    box = page.locator("#cue-canvas").bounding_box()
-    page.mouse.click(box["x"] + 5, box["y"] + 5)
-    page.wait_for_timeout(500)
+    settled(page)
+    page.locator("#cue-canvas").click(position={"x": 5, "y": 5})
+    settled(page)
+    assert page.evaluate(SETTINGS)["cue"]["painted"] == [0]
     link = page.evaluate("location.hash")
     again = open_page("/" + link)
-    again.wait_for_timeout(600)
     assert again.get_attribute("[data-source=places]", "aria-checked") == "true"
     assert again.get_by_label("Places").input_value() == "20"
     assert again.input_value("#network-kind-1") == "dense"
@@ -293,7 +352,7 @@ def test_a_link_restores_all_settings(open_page, lab):
 def test_model_animation_and_figure_are_downloaded(open_page, tmp_path):
     page = open_page()
     page.click("[data-source=places]")
-    page.wait_for_timeout(500)
+    settled(page)
     learn(page)
     for what, name in (("model", "model.npz"), ("gif", "recall.gif"), ("figure", "recall.png"), ("sequence", "sequence.npz")):
         with page.expect_download() as download:
@@ -320,10 +379,11 @@ def test_everything_has_a_name_and_is_reached_with_the_keyboard(open_page):
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     assert page.get_attribute("[data-source=toy]", "aria-checked") == "true"
-    page.wait_for_timeout(500)
+    settled(page)
     page.focus("#go")
     page.keyboard.press("Enter")
-    page.wait_for_selector(".verdict.good")
+    settled(page)
+    assert page.locator(".verdict.good").count() == 1
 
 
 CONTRAST = """() => {
@@ -346,13 +406,12 @@ CONTRAST = """() => {
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_text_has_enough_contrast(open_page, scheme):
-    page = open_page(color_scheme=scheme)
+    page = open_page(color_scheme=scheme, reduced_motion="reduce")  # colours change at once
     page.check("#compare")
-    page.wait_for_timeout(300)
+    settled(page)
     assert page.evaluate(CONTRAST) == []
     learn(page)
     page.mouse.move(0, 0)
-    page.wait_for_timeout(300)
     assert page.evaluate(CONTRAST) == []
 
 
@@ -379,12 +438,24 @@ def test_a_visit_that_the_server_forgot_is_opened_again(open_page):
 
 def test_choices_made_in_quick_succession_end_in_what_was_chosen_last(open_page):
     page = open_page()
-    slow = []
-    page.route("**/api/sequence", lambda route: (slow.append(1), time.sleep(0.4), route.continue_()))
-    for name in ("places", "toy", "random", "places"):
+    held = []
+    page.route("**/api/sequence", lambda route: held.append(route))
+    chosen = ("places", "toy", "random", "places")
+    for k, name in enumerate(chosen):
         page.click(f"[data-source={name}]")
-        page.wait_for_timeout(170)  # each is asked for before the one before has arrived
+        while len(held) == k:  # each is asked for before the one before has arrived
+            page.wait_for_timeout(20)
     page.check("#compare")
-    until(page, "document.getElementById('step').value.endsWith('of 37')")
+    for route in reversed(held):  # and the first arrives last
+        route.fulfill(response=route.fetch())
+    settled(page)
+    assert len(held) == len(chosen)
+    assert page.inner_text("#step").endswith("of 37")
     assert "A: Caught" in learn(page)
-    assert len(slow) > 1
+
+
+def test_learning_that_is_asked_for_before_the_sequence_has_come_learns_it(open_page):
+    page = open_page()
+    page.click("[data-source=toy]")
+    assert "Caught" in learn(page)
+    assert page.inner_text("#step").endswith("of 22")

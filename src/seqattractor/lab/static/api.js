@@ -1,5 +1,7 @@
 // Talking to the server: JSON requests, files and the stream of progress. Each open page is a visit of its own.
 
+import { begin, busyWith } from "./busy.js";
+
 let visit = null;
 
 /** An answer that is not what was asked for, with the server's sentence. */
@@ -44,12 +46,12 @@ async function inVisit(path, options) {
 
 const asJson = (body) => ({ method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
 
-export const catalogue = async () => (await request("catalogue")).json();
-export const post = async (path, body) => (await inVisit(path, asJson(body))).json();
-export const text = async (path, body) => (await inVisit(path, asJson(body))).text();
+export const catalogue = () => busyWith(async () => (await request("catalogue")).json());
+export const post = (path, body) => busyWith(async () => (await inVisit(path, asJson(body))).json());
+export const text = (path, body) => busyWith(async () => (await inVisit(path, asJson(body))).text());
 
 /** Ask for a file and give it to the visitor. */
-export async function download(body) {
+export const download = (body) => busyWith(async () => {
   const answer = await inVisit("download", asJson(body));
   const name = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "")?.[1] ?? "file";
   const link = document.createElement("a");
@@ -57,24 +59,29 @@ export async function download(body) {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
+});
 
 /** Send files: a line with their names and sizes, then their bytes. */
-export async function upload(files) {
+export const upload = (files) => busyWith(async () => {
   const head = JSON.stringify({ files: files.map((f) => ({ name: f.name, size: f.size })) });
   return (await inVisit("upload", { method: "POST", body: new Blob([head, "\n", ...files]) })).json();
-}
+});
 
 /** Go through the events of learning until it ends. */
 export async function* progress() {
-  const reader = (await inVisit("progress", {})).body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const events = (rest + value).split("\n\n");
-    rest = events.pop();
-    for (const event of events) if (event.startsWith("data: ")) yield JSON.parse(event.slice(6));
+  const end = begin();
+  try {
+    const reader = (await inVisit("progress", {})).body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const events = (rest + value).split("\n\n");
+      rest = events.pop();
+      for (const event of events) if (event.startsWith("data: ")) yield JSON.parse(event.slice(6));
+    }
+  } finally {
+    end();
   }
 }
 

@@ -2,12 +2,13 @@
 
 import * as api from "./api.js";
 import { unpack } from "./bits.js";
+import { busyWith, debounced } from "./busy.js";
 import { drawFrame } from "./canvas.js";
 import { showErrors, stepAt } from "./charts.js";
 import { choice, slider } from "./controls.js";
 import { Drawing } from "./drawing.js";
 import { decode, encode } from "./link.js";
-import { attempt, complain, debounced } from "./messages.js";
+import { attempt, complain } from "./messages.js";
 import { buildNetwork, defaults } from "./networks.js";
 import { paintable } from "./paint.js";
 import { Player } from "./player.js";
@@ -436,4 +437,4 @@ async function start() {
   await attempt(() => drawTiles(catalogue));
 }
 
-start();
+busyWith(start);

@@ -1,4 +1,4 @@
-// Sentences for the visitor, and waiting for them to finish what they do.
+// Sentences for the visitor.
 
 import { LabError } from "./api.js";
 
@@ -20,13 +20,4 @@ export async function attempt(action) {
     if (!(error instanceof LabError)) console.error(error);
     return null;
   }
-}
-
-/** Do something once nothing has asked for it for a moment. */
-export function debounced(action, pause) {
-  let timer = null;
-  return (...args) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => action(...args), pause);
-  };
 }
