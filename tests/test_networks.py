@@ -147,10 +147,11 @@ def test_verbose_prints_the_errors(capsys):
 
 
 def test_errors_left_over_give_a_convergence_warning():
-    with pytest.warns(ConvergenceWarning, match=r"after 1 epoch with \d+ hidden and \d+ visible errors left"):
+    with pytest.warns(ConvergenceWarning, match=r"after 1 epoch with \d+ hidden and \d+ visible errors left") as of_attractor:
         sa.SequenceAttractor(5, max_epochs=1, random_state=0).fit(X)
-    with pytest.warns(ConvergenceWarning, match="visible errors left"):
+    with pytest.warns(ConvergenceWarning, match="visible errors left") as of_visible:
         sa.VisibleNetwork(max_epochs=1, random_state=0).fit(X)
+    assert of_attractor[0].filename == of_visible[0].filename == __file__  # where the user called fit
 
 
 def test_a_conflict_is_refused_by_name_and_can_be_learned_on_request():

@@ -24,7 +24,6 @@ from seqattractor.experiments.user_networks import import_files, user_networks
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.names import NAMES, make_network
 from seqattractor.networks.traits import n_parameters, traits
-from seqattractor.sequences import transitions
 
 __all__ = ["DEFAULT_NETWORKS", "Outcome", "chosen_networks", "compare", "compare_once", "get_protocol"]
 
@@ -215,21 +214,12 @@ def _take_part(prototype: SequenceMemory, task: Task, state: int, of_cue: np.ran
         "success": recalled == len(task.lengths),
         "recalled": recalled,
         "sequences": len(task.lengths),
-        "one_step_error": _one_step_error(net, task),
+        "one_step_error": float(np.mean(net._wrong_units(task.X, task.lengths))),
         "epochs": _epochs(net),
         "parameters": n_parameters(net),
         "learn_seconds": learned - started,
         "recall_seconds": done - recalling,
     }
-
-
-def _one_step_error(net: SequenceMemory, task: Task) -> float:
-    """The fraction of wrong units one step after a stored pattern."""
-    if getattr(net, "n_latent", None) is not None and hasattr(net, "_wrong_units"):
-        return float(np.mean(net._wrong_units(task.X, task.lengths)))  # it needs what came before
-    inputs, targets = transitions(task.X, task.lengths, net.order_)
-    states = inputs if net.order_ == 1 else inputs.reshape(len(inputs), net.order_, -1)
-    return float(np.mean(net.step(states) != targets))
 
 
 def _epochs(net: SequenceMemory) -> int | None:

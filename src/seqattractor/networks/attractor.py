@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.learning import rule as equations
 from seqattractor.learning.result import Learned, ProgressCallback
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.base import Lesson
 from seqattractor.networks.checks import (
     check_choice,
     check_count,
@@ -20,6 +20,7 @@ from seqattractor.networks.checks import (
     check_positive,
     engine_module,
 )
+from seqattractor.networks.hidden import HiddenLayerMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns
 
@@ -28,7 +29,7 @@ __all__ = ["SequenceAttractor"]
 Weights = NDArray[np.float64]
 
 
-class SequenceAttractor(SequenceMemory):
+class SequenceAttractor(HiddenLayerMemory):
     """The recurrent network with hidden neurons of Lu & Wu and its local three-factor learning rule.
 
     Visible neurons xi drive hidden neurons zeta, which drive the next visible state, eqs. (2)-(3)::
@@ -171,16 +172,19 @@ class SequenceAttractor(SequenceMemory):
         -------
         self
         """
-        self._check_parameters()
-        inputs, targets = self._transitions(X, lengths)
+        return self._fit(X, lengths, callback, partial(self._learn, client=client))
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _learn(self, lesson: Lesson, callback: ProgressCallback | None, client: Any = None) -> tuple[int, int]:
         U, V = self._draw_weights()
         if self.rule == "hebbian":
-            learned = self._hebbian(U, inputs, targets)
+            learned = self._hebbian(U, lesson.inputs, lesson.targets)
         else:
             learned = self._learner(client)(
-                inputs,
-                targets,
-                self._hidden_targets(targets),
+                lesson.inputs,
+                lesson.targets,
+                self._hidden_targets(lesson.targets),
                 U=U,
                 V=V,
                 kappa=float(self.kappa),
@@ -188,73 +192,26 @@ class SequenceAttractor(SequenceMemory):
                 max_epochs=int(self.max_epochs),
                 input_threshold=float(self.input_threshold),
                 learn_U=self.learn == "UV",
-                callback=self._announce(callback, self.verbose),
+                callback=callback,
             )
         self.U_, self.V_ = learned.U, learned.V
         self.hidden_errors_, self.visible_errors_ = learned.hidden_errors, learned.visible_errors
         self.n_iter_, self.converged_ = learned.n_iter, learned.converged
-        self._warn_if_errors_left(int(self.hidden_errors_[-1]), int(self.visible_errors_[-1]))
-        return self
+        return int(self.hidden_errors_[-1]), int(self.visible_errors_[-1])
 
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Present the transitions of `X` once and learn from each, on top of what the network knows.
+    def _start(self, lesson: Lesson) -> None:
+        self.U_, self.V_ = self._draw_weights()
+        if self.rule == "hebbian":
+            self.V_[:] = 0.0
+        self.hidden_errors_ = self.visible_errors_ = np.zeros(0, dtype=np.int64)
+        self.n_iter_ = 0
 
-        Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`. Consecutive pieces of
-        one long sequence must overlap by `order` patterns, so that no transition is missed.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        self
-            With the errors of this presentation appended to `hidden_errors_` and `visible_errors_`.
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> A, B = sa.datasets.random_periodic(8, 40, rng=0), sa.datasets.random_periodic(8, 40, rng=1)
-        >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(A)
-        >>> while net.score([A, B]) < 1:
-        ...     net = net.partial_fit([A, B])
-        """
-        self._check_parameters()
-        first = not hasattr(self, "U_")
-        inputs, targets = self._transitions(X, lengths, continuing=not first)
-        if first:
-            self.U_, self.V_ = self._draw_weights()
-            if self.rule == "hebbian":
-                self.V_[:] = 0.0
-            self.hidden_errors_ = self.visible_errors_ = np.zeros(0, dtype=np.int64)
-            self.n_iter_ = 0
-        hidden, visible = self._present(inputs, targets)
+    def _present(self, lesson: Lesson) -> None:
+        hidden, visible = self._go_through(lesson.inputs, lesson.targets)
         self.hidden_errors_ = np.append(self.hidden_errors_, hidden)
         self.visible_errors_ = np.append(self.visible_errors_, visible)
         self.n_iter_ += 1
         self.converged_ = hidden == visible == 0
-        return self
-
-    def hidden(self, states: ArrayLike) -> Patterns:
-        """Give the state zeta of the hidden neurons, eq. (2).
-
-        Parameters
-        ----------
-        states : array of +-1, shape (N,) or (B, N); with an order k > 1 (k, N) or (B, k, N)
-
-        Returns
-        -------
-        ndarray of int8, shape (M,) or (B, M)
-        """
-        batch, single = self._as_states(states, "state")
-        zeta = self._hidden(batch.reshape(len(batch), -1))
-        return zeta[0] if single else zeta
-
-    # -- inside -------------------------------------------------------------------------------------------------
-
-    def _next(self, states: Patterns) -> Patterns:
-        return equations.sign(self._hidden(states).astype(np.float64) @ self.V_.T)  # eq. (3)
 
     def _hidden(self, states: Patterns) -> Patterns:
         """The hidden states of a batch: (B, order * N) -> (B, M)."""
@@ -290,8 +247,8 @@ class SequenceAttractor(SequenceMemory):
         wrong = int(np.sum(equations.sign(y.astype(np.float64) @ V.T) != targets))
         return Learned(U, V, np.zeros(1, dtype=np.int64), np.array([wrong]), 1, wrong == 0)
 
-    def _present(self, inputs: Patterns, targets: Patterns) -> tuple[int, int]:
-        """Go once through the transitions with the plain rule on the weights; returns the errors."""
+    def _go_through(self, inputs: Patterns, targets: Patterns) -> tuple[int, int]:
+        """Learn from each transition with the plain rule on the weights; returns the errors."""
         if self.rule == "hebbian":
             y = self._hidden(inputs)
             self.V_ += equations.hebbian(y, targets)

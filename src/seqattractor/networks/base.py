@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import os
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor import noise as _noise
-from seqattractor.learning.result import ProgressCallback
-from seqattractor.sequences import Patterns, check_patterns, check_sequences, transitions
+from seqattractor.sequences import Lengths, Patterns, check_patterns, check_sequences, transitions
 from seqattractor.storage import read_model, write_model
 from seqattractor.successors import check_no_conflicts, conflicts
 
-__all__ = ["SequenceMemory", "load"]
+__all__ = ["Lesson", "SequenceMemory", "load"]
+
+
+class Lesson(NamedTuple):
+    """What a network learns from: transitions x(t) -> x(t+1) in the paper's order, and how many each sequence has."""
+
+    inputs: Patterns  # (n, order * N)
+    targets: Patterns  # (n, N)
+    lengths: Lengths  # (S,), which sum to n
 
 
 class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
@@ -133,6 +138,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     def score(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> float:
         """Give the fraction of transitions x(t) -> x(t+1) that the network makes without a wrong unit.
 
+        A network whose answer depends on what came before is shown every sequence from its start.
+
         Parameters
         ----------
         X : array of shape (T, N), or a list of arrays of shape (T_s, N)
@@ -145,8 +152,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "n_features_in_")
         patterns, checked = check_sequences(X, lengths, order=self.order_)
         check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
-        inputs, targets = transitions(patterns, checked, self.order_)
-        return float(np.mean(np.all(self._next(inputs) == targets, axis=1)))
+        return float(np.mean(~self._wrong_units(patterns, checked).any(axis=1)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network to one file, whole or not at all; `sa.load` brings it back.
@@ -181,6 +187,14 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         """One step of recall; networks with slow variables use and change `memory`."""
         return self._next(states)
 
+    def _wrong_units(self, patterns: Patterns, lengths: Lengths) -> NDArray[np.bool_]:
+        """Which units are wrong one step after the patterns of checked sequences, shape (n, N)."""
+        inputs, targets = transitions(patterns, lengths, self.order_)
+        return np.asarray(self._next(inputs) != targets)
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense; by default there are none."""
+
     def _transitions(
         self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None, *, continuing: bool = False
     ) -> tuple[Patterns, Patterns]:
@@ -188,6 +202,11 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
         With `continuing` a network that has learned before keeps its N and its order.
         """
+        lesson = self._lesson(X, lengths, continuing=continuing)
+        return lesson.inputs, lesson.targets
+
+    def _lesson(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None, *, continuing: bool = False) -> Lesson:
+        """Do what `_transitions` does, and also say which transitions belong to which sequence."""
         order = self.order_ if continuing else self.order
         if order != "auto" and (isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 1):
             raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {order!r}.")
@@ -205,7 +224,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             check_no_conflicts(patterns, checked, int(order))
         self.n_features_in_ = patterns.shape[1]
         self.order_ = int(order)
-        return transitions(patterns, checked, self.order_)
+        return Lesson(*transitions(patterns, checked, self.order_), checked - self.order_)
 
     def _as_states(self, state: ArrayLike, name: str) -> tuple[Patterns, bool]:
         """Check one state or a batch of them and give it as (B, order, N)."""
@@ -221,31 +240,6 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
                 + ("." if order == 1 else f": the last {order} patterns, oldest first.")
             )
         return check_patterns(array.reshape(-1, n), name).reshape(-1, order, n), single
-
-    def _warn_if_errors_left(self, hidden: int, visible: int) -> None:
-        """Give scikit-learn's ConvergenceWarning if the last epoch had errors."""
-        if not (hidden or visible):
-            return
-        left = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
-        warnings.warn(
-            f"{type(self).__name__} ended after {self.n_iter_} epoch{'s' if self.n_iter_ != 1 else ''} with {left} left in "
-            "the last one; the stored sequences may not be recalled. "
-            "Allow more epochs (max_epochs), use more hidden neurons, or store less.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-
-    def _announce(self, callback: ProgressCallback | None, verbose: int) -> ProgressCallback | None:
-        """Add a line on the terminal now and then to the callback, if the user wants it."""
-        if not verbose:
-            return callback
-
-        def tell(epoch: int, hidden: int, visible: int) -> bool | None:
-            if epoch % (1 if verbose > 1 else 50) == 0 or epoch == 1 or hidden == visible == 0:
-                print(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
-            return callback(epoch, hidden, visible) if callback is not None else None
-
-        return tell
 
 
 def load(path: str | os.PathLike[str]) -> SequenceMemory:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from seqattractor.learning.rule import sign
-from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.checks import check_choice, check_count, check_not_negative, check_positive
+from seqattractor.networks.fitting import StoringMemory
 from seqattractor.networks.interactions import Interaction, Part, by_sign, fields, fields_of_mixed_overlaps
 from seqattractor.networks.slow import remember, start_memory, unfinished
 from seqattractor.networks.traits import Traits
@@ -22,7 +21,7 @@ _KEEP = 2_000_000  # entries of patterns up to which they are also kept as float
 _LARGEST_BETA = 300.0  # with a slow part: exp(-2 beta) must not vanish in float64
 
 
-class DenseSequenceMemory(SequenceMemory):
+class DenseSequenceMemory(StoringMemory):
     """A dense associative memory for sequences: every stored pattern calls its successor, the more the nearer it is.
 
     With the overlaps m_i^mu = 1/(N-1) sum_{j != i} xi_j^mu S_j of the state S with the stored patterns (the DenseNet of
@@ -85,6 +84,8 @@ class DenseSequenceMemory(SequenceMemory):
     True
     """
 
+    patterns_: Patterns
+    successors_: Patterns
     _kept: dict[str, NDArray[np.float64]] | None
 
     def __init__(
@@ -109,43 +110,6 @@ class DenseSequenceMemory(SequenceMemory):
         self.slow_steps = slow_steps
         self.order = order
         self.on_conflict = on_conflict
-
-    def fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Store sequences.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        self._store(*self._transitions(X, lengths))
-        return self
-
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Add the transitions of `X` to what is stored, with a new hidden unit for each.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        self
-        """
-        if not hasattr(self, "patterns_"):
-            return self.fit(X, lengths)
-        self._check_parameters()
-        inputs, targets = self._transitions(X, lengths, continuing=True)
-        going_on = self.successors_.any(axis=1)
-        inputs = np.concatenate([self.patterns_[going_on], inputs])
-        self._store(inputs, np.concatenate([self.successors_[going_on], targets]))
-        return self
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -206,8 +170,12 @@ class DenseSequenceMemory(SequenceMemory):
             beta = min(beta, np.log(4.0 * len(self.patterns_)) / 2)
         return Interaction(self.interaction, int(self.degree), beta, unit)
 
-    def _store(self, inputs: Patterns, targets: Patterns) -> None:
-        """Keep the patterns as keys and values."""
+    def _store(self, inputs: Patterns, targets: Patterns, *, anew: bool) -> None:
+        """Keep the patterns as keys and values, with a hidden unit for each."""
+        if not anew:
+            going_on = self.successors_.any(axis=1)  # a sequence that ended may go on now
+            inputs = np.concatenate([self.patterns_[going_on], inputs])
+            targets = np.concatenate([self.successors_[going_on], targets])
         if self.slow_weight is not None:
             if self.order_ != 1:
                 raise ValueError(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.fitting import StoringMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.sequences import Patterns
 
 __all__ = ["LookupMemory"]
 
 
-class LookupMemory(SequenceMemory):
+class LookupMemory(StoringMemory):
     """A look-up table: find the stored pattern nearest to the state and answer with its successor.
 
     It is no neural network but the yardstick for them: nothing that knows only these patterns can do better from a cue with
@@ -45,42 +44,13 @@ class LookupMemory(SequenceMemory):
     True
     """
 
+    patterns_: Patterns
+    successors_: Patterns
+    counts_: NDArray[np.int64]
+
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order
         self.on_conflict = on_conflict
-
-    def fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Write down the transitions.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        self
-        """
-        inputs, targets = self._transitions(X, lengths)
-        return self._write_down(inputs, targets, np.ones(len(inputs), dtype=np.int64))
-
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Add the transitions of `X` to the table.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        self
-        """
-        if not hasattr(self, "patterns_"):
-            return self.fit(X, lengths)
-        inputs, targets = self._transitions(X, lengths, continuing=True)
-        counts = np.concatenate([self.counts_, np.ones(len(inputs), dtype=np.int64)])
-        return self._write_down(np.concatenate([self.patterns_, inputs]), np.concatenate([self.successors_, targets]), counts)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -91,14 +61,17 @@ class LookupMemory(SequenceMemory):
         nearest = np.argmax(overlaps + self.counts_ / (self.counts_.sum() + 1.0), axis=1)
         return np.asarray(self.successors_[nearest])
 
-    def _write_down(self, inputs: Patterns, targets: Patterns, counts: NDArray[np.int64]) -> Self:
+    def _store(self, inputs: Patterns, targets: Patterns, *, anew: bool) -> None:
         """Keep every different transition once, in the order in which they came, with its count."""
+        counts = np.ones(len(inputs), dtype=np.int64)
+        if not anew:
+            inputs, targets = np.concatenate([self.patterns_, inputs]), np.concatenate([self.successors_, targets])
+            counts = np.concatenate([self.counts_, counts])
         rows: dict[bytes, int] = {}
         number = np.array([rows.setdefault(x.tobytes() + y.tobytes(), len(rows)) for x, y in zip(inputs, targets, strict=True)])
         first = np.unique(number, return_index=True)[1]
         self.patterns_, self.successors_ = inputs[first], targets[first]
         self.counts_ = np.bincount(number, weights=counts).astype(np.int64)
-        return self
 
     def _traits(self) -> Traits:
         """What is fair to know beside its results."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from seqattractor.learning.rule import sign
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.fitting import StoringMemory
 from seqattractor.sequences import Patterns
 
 __all__ = ["OneHotNetwork"]
 
 
-class OneHotNetwork(SequenceMemory):
+class OneHotNetwork(StoringMemory):
     """A network that makes any sequence without conflicts, with one hidden neuron a transition (Theorem 1).
 
     Hidden neuron i answers to x(i) alone and calls x(i+1)::
@@ -50,46 +48,20 @@ class OneHotNetwork(SequenceMemory):
     (4, np.True_)
     """
 
+    _table = "U_"
+    U_: Patterns
+    V_: Patterns
+
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order
         self.on_conflict = on_conflict
 
-    def fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Build the network.
+    # -- inside -------------------------------------------------------------------------------------------------
 
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        self
-        """
-        inputs, targets = self._transitions(X, lengths)
-        self._build(inputs, targets)
-        return self
-
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Add a hidden neuron for each transition of `X` to what is there.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        self
-        """
-        if not hasattr(self, "U_"):
-            return self.fit(X, lengths)
-        inputs, targets = self._transitions(X, lengths, continuing=True)
-        self._build(np.concatenate([self.U_, inputs]), np.concatenate([self.V_.T, targets]))
-        return self
-
-    def _build(self, inputs: Patterns, targets: Patterns) -> None:
+    def _store(self, inputs: Patterns, targets: Patterns, *, anew: bool) -> None:
         """One hidden neuron for each transition."""
+        if not anew:
+            inputs, targets = np.concatenate([self.U_, inputs]), np.concatenate([self.V_.T, targets])
         self.U_, self.V_ = inputs, np.ascontiguousarray(targets.T)
         self.bias_ = targets.sum(axis=0, dtype=np.int64)
         self.n_hidden_ = len(inputs)

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
 from seqattractor.learning.predictive_coding import TwoLayers, f, learn_one_layer
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import sign
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.base import Lesson
 from seqattractor.networks.checks import check_count, check_not_negative, check_positive
+from seqattractor.networks.fitting import EpochMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Lengths, Patterns, check_patterns, check_sequences, split
+from seqattractor.sequences import Lengths, Patterns, split
 
 __all__ = ["PredictiveCodingMemory"]
 
 
-class PredictiveCodingMemory(SequenceMemory):
+class PredictiveCodingMemory(EpochMemory):
     """Temporal predictive coding (Tang et al.): predict the next pattern and learn from the error of the prediction.
 
     One layer (the default) learns W so that W f(x(t)) is x(t+1), with f = tanh, online by the delta rule
@@ -111,80 +110,15 @@ class PredictiveCodingMemory(SequenceMemory):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike | Sequence[ArrayLike],
-        lengths: ArrayLike | None = None,
-        *,
-        callback: ProgressCallback | None = None,
-    ) -> Self:
-        """Learn sequences from scratch.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-        callback : callable, optional
-            Called as ``callback(epoch, 0, errors)`` for each epoch; returning True ends learning.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        inputs, targets = self._transitions(X, lengths)
-        self._draw_weights()
-        self._learn(inputs, targets, X, lengths, int(self.max_epochs), self._announce(callback, self.verbose))
-        self._warn_if_errors_left(0, int(self.visible_errors_[-1]))
-        return self
-
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Present the sequences of `X` once and learn from every transition, on top of what the network knows.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        first = not hasattr(self, "n_iter_")
-        inputs, targets = self._transitions(X, lengths, continuing=not first)
-        if first:
-            self._draw_weights()
-        known = (np.zeros(0, dtype=np.int64), np.zeros(0)) if first else (self.visible_errors_, self.losses_)
-        self._learn(inputs, targets, X, lengths, 1, None)
-        self.visible_errors_ = np.append(known[0], self.visible_errors_)
-        self.losses_ = np.append(known[1], self.losses_)
-        self.n_iter_ = len(self.losses_)
-        return self
-
-    def score(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> float:
-        """Give the fraction of transitions x(t) -> x(t+1) that the network makes without a wrong unit.
-
-        With two layers every sequence is shown from its start, since the latent state depends on what came before.
-
-        Parameters
-        ----------
-        X : array of shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        float
-        """
-        if self.n_latent is None:
-            return super().score(X, lengths)
-        check_is_fitted(self, "n_features_in_")
-        patterns, checked = check_sequences(X, lengths)
-        check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
-        wrong = self._wrong_units(patterns, checked)
-        return float(np.mean(np.all(~wrong, axis=1)))
-
     # -- inside -------------------------------------------------------------------------------------------------
+
+    def _learn(self, lesson: Lesson, callback: ProgressCallback | None) -> tuple[int, int]:
+        self._start(lesson)
+        self._go_on(lesson, int(self.max_epochs), callback)
+        return 0, int(self.visible_errors_[-1])
+
+    def _present(self, lesson: Lesson) -> None:
+        self._go_on(lesson, 1, None)
 
     def _next(self, states: Patterns) -> Patterns:
         if self.n_latent is None:
@@ -203,7 +137,8 @@ class PredictiveCodingMemory(SequenceMemory):
         return sign(layers.predict(memory))
 
     def _wrong_units(self, patterns: Patterns, lengths: Lengths) -> NDArray[np.bool_]:
-        """Which units are wrong one step on, when sequences are shown from their start: (transitions, N)."""
+        if self.n_latent is None:
+            return super()._wrong_units(patterns, lengths)
         wrong = []
         for x in split(patterns, lengths):
             latent = self._start_recall(x[None, :1])
@@ -214,47 +149,53 @@ class PredictiveCodingMemory(SequenceMemory):
         """The weights with the way to infer latent states."""
         return TwoLayers(self.W_r_, self.W_o_, int(self.inference_steps), float(self.inference_rate))
 
-    def _draw_weights(self) -> None:
-        """Random or zero weights."""
+    def _start(self, lesson: Lesson) -> None:
         rng = as_generator(self.random_state)
         N, H = self.n_features_in_, self.n_latent
         if H is None:
             self.W_ = rng.standard_normal((N, N * self.order_)) * float(self.init_scale or 0.0)
-            return
-        if self.order_ != 1:
-            raise ValueError(f"with latent neurons the order must be 1, but it is {self.order_}: their state is the context.")
-        scale = 1 / np.sqrt(H) if self.init_scale is None else float(self.init_scale)
-        self.W_r_, self.W_o_ = rng.standard_normal((H, H)) * scale, rng.standard_normal((N, H)) * scale
+        else:
+            if self.order_ != 1:
+                raise ValueError(f"with latent neurons the order must be 1, but it is {self.order_}: their state is the context.")
+            scale = 1 / np.sqrt(H) if self.init_scale is None else float(self.init_scale)
+            self.W_r_, self.W_o_ = rng.standard_normal((H, H)) * scale, rng.standard_normal((N, H)) * scale
+        self.visible_errors_, self.losses_, self.n_iter_ = np.zeros(0, dtype=np.int64), np.zeros(0), 0
 
-    def _learn(
-        self,
-        inputs: Patterns,
-        targets: Patterns,
-        X: ArrayLike | Sequence[ArrayLike],
-        lengths: ArrayLike | None,
-        max_epochs: int,
-        callback: ProgressCallback | None,
-    ) -> None:
-        """Go on from the present weights."""
-        rate, tol = float(self.learning_rate), float(self.tol)
+    def _go_on(self, lesson: Lesson, max_epochs: int, callback: ProgressCallback | None) -> None:
+        """Learn for some epochs from the present weights, and add their errors to those recorded."""
         if self.n_latent is None:
-            self.W_, self.visible_errors_, self.losses_ = learn_one_layer(
-                inputs, targets, W=self.W_, rate=rate, max_epochs=max_epochs, tol=tol, callback=callback
+            self.W_, errors, losses = learn_one_layer(
+                lesson.inputs,
+                lesson.targets,
+                W=self.W_,
+                rate=float(self.learning_rate),
+                max_epochs=max_epochs,
+                tol=float(self.tol),
+                callback=callback,
             )
         else:
-            patterns, checked = check_sequences(X, lengths)
-            sequences = [x.astype(np.float64) for x in split(patterns, checked)]
-            layers = self._two_layers()
-            record: list[tuple[int, float]] = []
-            while len(record) < max_epochs and not (record and record[-1][1] < tol):
-                record.append(layers.learn(sequences, rate))
-                self._refuse_divergence()
-                if callback is not None and callback(len(record), 0, record[-1][0]):
-                    break
-            self.visible_errors_ = np.array([wrong for wrong, _ in record], dtype=np.int64)
-            self.losses_ = np.array([loss for _, loss in record])
-        self.n_iter_, self.converged_ = len(self.losses_), bool(self.visible_errors_[-1] == 0)
+            errors, losses = self._go_on_with_latent(lesson, max_epochs, callback)
+        self.visible_errors_, self.losses_ = np.append(self.visible_errors_, errors), np.append(self.losses_, losses)
+        self.n_iter_, self.converged_ = len(self.losses_), bool(errors[-1] == 0)
         self._refuse_divergence()
+
+    def _go_on_with_latent(
+        self, lesson: Lesson, max_epochs: int, callback: ProgressCallback | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The same with two layers, whose latent state starts anew with every sequence; returns errors and losses."""
+        pieces = zip(split(lesson.inputs, lesson.lengths), split(lesson.targets, lesson.lengths), strict=True)
+        sequences = [np.concatenate([x, x_next[-1:]]).astype(np.float64) for x, x_next in pieces]
+        layers = self._two_layers()
+        errors: list[int] = []
+        losses: list[float] = []
+        while len(losses) < max_epochs and not (losses and losses[-1] < self.tol):
+            wrong, loss = layers.learn(sequences, float(self.learning_rate))
+            errors.append(wrong)
+            losses.append(loss)
+            self._refuse_divergence()
+            if callback is not None and callback(len(errors), 0, wrong):
+                break
+        return np.array(errors, dtype=np.int64), np.array(losses)
 
     def _refuse_divergence(self) -> None:
         """Raise if learning ran away."""

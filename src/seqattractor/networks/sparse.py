@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.learning.rule import heaviside, sign
+from seqattractor.learning.rule import heaviside
 from seqattractor.learning.sparse_engine import learn_sparse
 from seqattractor.learning.sparse_rule import SparseSettings, SparseState
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.base import Lesson
 from seqattractor.networks.checks import check_choice, check_count, check_not_negative, check_number, check_positive
+from seqattractor.networks.hidden import HiddenLayerMemory
 from seqattractor.networks.sparse_defaults import choose_defaults, in_units
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns
@@ -24,7 +24,7 @@ Weights = NDArray[np.floating[Any]]
 Auto = Literal["auto"]
 
 
-class SparseSequenceAttractor(SequenceMemory):
+class SparseSequenceAttractor(HiddenLayerMemory):
     """A sequence memory of threshold neurons with few active hidden neurons; it stores more patterns than it has hidden neurons.
 
     Hidden neurons are 0 or 1 and have a bias; visible ones are -1 or +1::
@@ -111,6 +111,12 @@ class SparseSequenceAttractor(SequenceMemory):
     SequenceAttractor : the paper's network.
     seqattractor.basin : how well stored sequences attract.
 
+    Notes
+    -----
+    In a stream (`partial_fit`) learning steps are an eighth of the first ones if rates decay, else the same. Targets are chosen
+    anew; a sequence that was learned before should be presented along with new ones. What is "auto" is settled by the first
+    call.
+
     Examples
     --------
     A sequence of 200 patterns, of which the paper's rule stores nothing with 500 hidden neurons:
@@ -171,94 +177,24 @@ class SparseSequenceAttractor(SequenceMemory):
         self.engine = engine
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike | Sequence[ArrayLike],
-        lengths: ArrayLike | None = None,
-        *,
-        callback: ProgressCallback | None = None,
-    ) -> Self:
-        """Learn sequences from scratch.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-            How many rows of `X` belong to each sequence.
-        callback : callable, optional
-            Called as ``callback(epoch, hidden_errors, visible_errors)`` for each epoch; returning True ends learning.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        inputs, targets = self._transitions(X, lengths)
-        self._start(inputs, targets)
-        share = 1.0 - np.arange(self.max_epochs) / self.max_epochs if self.decay_ else np.ones(self.max_epochs)
-        self._learn(inputs, targets, share, self._settings(), self._announce(callback, self.verbose))
-        wrong = int(np.sum(self._next(inputs) != targets))
-        self._warn_if_errors_left(0, wrong)
-        return self
-
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Present the transitions of `X` once and learn from each, on top of what the network knows.
-
-        Learning steps are an eighth of the first ones if rates decay, else the same. Targets are chosen anew; a sequence that was
-        learned before should be presented along with new ones. What is "auto" is settled by the first call.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        self
-            With the errors of this presentation appended to `hidden_errors_` and `visible_errors_`.
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> A, B = sa.datasets.random_periodic(8, 40, rng=0), sa.datasets.random_periodic(8, 40, rng=1)
-        >>> net = sa.SparseSequenceAttractor(n_hidden=60, random_state=0, max_epochs=100).fit(A)
-        >>> while net.score([A, B]) < 1:
-        ...     net = net.partial_fit([A, B])
-        """
-        self._check_parameters()
-        first = not hasattr(self, "U_")
-        inputs, targets = self._transitions(X, lengths, continuing=not first)
-        if first:
-            self._start(inputs, targets)
-        self._learn(inputs, targets, np.array([1 / 8 if self.decay_ else 1.0]), self._settings(frozen_targets=False), None)
-        return self
-
-    def hidden(self, states: ArrayLike) -> Patterns:
-        """Give the state zeta of the hidden neurons, 0 or 1.
-
-        Parameters
-        ----------
-        states : array of +-1, shape (N,) or (B, N); with an order k > 1 (k, N) or (B, k, N)
-
-        Returns
-        -------
-        ndarray of int8, shape (M,) or (B, M)
-        """
-        batch, single = self._as_states(states, "state")
-        zeta = self._hidden(batch.reshape(len(batch), -1))
-        return zeta[0] if single else zeta
-
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _next(self, states: Patterns) -> Patterns:
-        return sign(self._hidden(states).astype(np.float64) @ self.V_.T)  # eq. (3)
+    def _learn(self, lesson: Lesson, callback: ProgressCallback | None) -> tuple[int, int]:
+        self._start(lesson)
+        share = 1.0 - np.arange(self.max_epochs) / self.max_epochs if self.decay_ else np.ones(self.max_epochs)
+        self._go_on(lesson, share, self._settings(), callback)
+        return 0, int(np.sum(self._next(lesson.inputs) != lesson.targets))
+
+    def _present(self, lesson: Lesson) -> None:
+        self._go_on(lesson, np.array([1 / 8 if self.decay_ else 1.0]), self._settings(frozen_targets=False), None)
 
     def _hidden(self, states: Patterns) -> Patterns:
         """The hidden states of a batch: (B, order * N) -> (B, M). Weights are dyadic, so these sums are exact."""
         return heaviside(states.astype(np.float64) @ self.U_.T + self.hidden_bias_).astype(np.int8)  # eq. (2), 0 for silent
 
-    def _start(self, inputs: Patterns, targets: Patterns) -> None:
+    def _start(self, lesson: Lesson) -> None:
         """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
+        inputs, targets = lesson.inputs, lesson.targets
         for name, value in choose_defaults(self, inputs, targets).items():
             setattr(self, f"{name}_", value)
         rng = as_generator(self.random_state)
@@ -268,7 +204,7 @@ class SparseSequenceAttractor(SequenceMemory):
         # Multiples of 2**-20 add up without rounding, so that the drive does not depend on the order of a sum.
         self.P_ = np.rint(rng.standard_normal((M, N if self.target_from_ == "next" else n_in)) * 2**20) / 2**20
         self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
-        self.V_: Weights = np.rint(rng.standard_normal((N, M)) * 1e-3 / self.visible_unit_) * self.visible_unit_
+        self.V_ = np.rint(rng.standard_normal((N, M)) * 1e-3 / self.visible_unit_) * self.visible_unit_
         self.hidden_bias_: Weights = np.zeros(M)
         self.average_field_ = np.zeros(M)
         drive = self._raw_drive(inputs, targets)
@@ -289,15 +225,15 @@ class SparseSequenceAttractor(SequenceMemory):
         source = targets if self.target_from_ == "next" else inputs
         return np.asarray(source.astype(np.float64) @ self.P_.T)
 
-    def _learn(
+    def _go_on(
         self,
-        inputs: Patterns,
-        targets: Patterns,
+        lesson: Lesson,
         share: NDArray[np.float64],
         settings: SparseSettings,
         callback: ProgressCallback | None,
     ) -> None:
         """Run epochs with the given shares of the full learning steps, in whole numbers, and keep the result."""
+        inputs, targets = lesson.inputs, lesson.targets
         b = settings.bias
         from_bias = self.hidden_bias_ / b if b else self.hidden_bias_
         state = SparseState(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from seqattractor.learning import rule as equations
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.base import Lesson
 from seqattractor.networks.checks import (
     check_choice,
     check_count,
@@ -19,6 +19,7 @@ from seqattractor.networks.checks import (
     check_positive,
     engine_module,
 )
+from seqattractor.networks.fitting import EpochMemory
 from seqattractor.networks.slow import remember, start_memory, unfinished
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
@@ -32,7 +33,7 @@ OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
 """Called as ``rule(W, x, x_next)`` for one transition: changes W (N, order * N) in place, returns its number of errors."""
 
 
-class VisibleNetwork(SequenceMemory):
+class VisibleNetwork(EpochMemory):
     """A recurrent network of visible neurons only: xi' = sign(W xi), eq. (1).
 
     It can make a sequence only if, for every neuron, the patterns after which it is on can be separated linearly from those
@@ -125,76 +126,43 @@ class VisibleNetwork(SequenceMemory):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike | Sequence[ArrayLike],
-        lengths: ArrayLike | None = None,
-        *,
-        callback: ProgressCallback | None = None,
-    ) -> Self:
-        """Learn sequences from scratch.
+    # -- inside -------------------------------------------------------------------------------------------------
 
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-        callback : callable, optional
-            For rules that learn in epochs; called as ``callback(epoch, 0, errors)`` for each; returning True ends learning.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        inputs, targets = self._transitions(X, lengths)
+    def _learn(self, lesson: Lesson, callback: ProgressCallback | None) -> tuple[int, int]:
         self._refuse_context()
         if callable(self.rule):
-            self._fit_online(inputs, targets, callback)
+            self._fit_online(self.rule, lesson, callback)
         elif self.rule == "perceptron":
-            self._fit_perceptron(inputs, targets, callback)
+            self._fit_perceptron(lesson, callback)
         else:
-            self._fit_at_once(inputs, targets)
-        self._warn_if_errors_left(0, int(self.visible_errors_[-1]))
-        return self
+            self._fit_at_once(lesson)
+        return 0, int(self.visible_errors_[-1])
 
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Present the transitions of `X` once and learn from each, on top of what the network knows.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
+    def _check_stream(self) -> None:
         if self.rule == "pseudo-inverse":
             raise ValueError(
                 "the pseudo-inverse needs all patterns at once and cannot learn from a stream; use fit, or another rule."
             )
-        first = not hasattr(self, "W_")
-        inputs, targets = self._transitions(X, lengths, continuing=not first)
+
+    def _start(self, lesson: Lesson) -> None:
         self._refuse_context()
-        if first:
-            self.W_ = self._draw_weights() if self._rule_of_transition() else self._zero_weights()
-            if self.rule == "slow-synapses":
-                self.W_S_ = self._zero_weights()
-            self.visible_errors_ = np.zeros(0, dtype=np.int64)
-            self.n_iter_ = 0
+        self.W_ = self._draw_weights() if self._rule_of_transition() else self._zero_weights()
+        if self.rule == "slow-synapses":
+            self.W_S_ = self._zero_weights()
+        self.visible_errors_ = np.zeros(0, dtype=np.int64)
+        self.n_iter_ = 0
+
+    def _present(self, lesson: Lesson) -> None:
+        self._refuse_context()
         rule = self._rule_of_transition()
         if rule is not None:
-            errors = _present(rule, self.W_, inputs, targets)
+            errors = _go_through(rule, self.W_, lesson)
         else:
-            self._add_hebbian(inputs, targets, held=inputs)  # the last pattern of a piece is held once it has a successor
-            errors = int(np.sum(self._next(inputs) != targets))
+            self._add_hebbian(lesson, held=lesson.inputs)  # the last pattern of a piece is held once it has a successor
+            errors = self._count_wrong(lesson)
         self.visible_errors_ = np.append(self.visible_errors_, errors)
         self.n_iter_ += 1
         self.converged_ = errors == 0
-        return self
-
-    # -- inside -------------------------------------------------------------------------------------------------
 
     def _next(self, states: Patterns) -> Patterns:
         fields = states.astype(np.float64) @ self.W_.T  # eq. (1)
@@ -215,52 +183,54 @@ class VisibleNetwork(SequenceMemory):
         held = self.slow_steps * (states.astype(np.float64) @ self.W_S_.T)
         return equations.sign(held + float(self.slow_weight) * called)
 
-    def _fit_online(self, inputs: Patterns, targets: Patterns, callback: ProgressCallback | None) -> None:
+    def _fit_online(self, rule: OnlineRule, lesson: Lesson, callback: ProgressCallback | None) -> None:
         """A rule of the user's, transition after transition, until an epoch has no error."""
-        rule = self._rule_of_transition()
-        assert rule is not None
         self.W_ = self._draw_weights()
-        told = self._announce(callback, self.verbose)
         errors: list[int] = []
         while len(errors) < self.max_epochs and (not errors or errors[-1]):
-            errors.append(_present(rule, self.W_, inputs, targets))
-            if told is not None and told(len(errors), 0, errors[-1]):
+            errors.append(_go_through(rule, self.W_, lesson))
+            if callback is not None and callback(len(errors), 0, errors[-1]):
                 break
         self.visible_errors_ = np.array(errors, dtype=np.int64)
         self.n_iter_, self.converged_ = len(errors), errors[-1] == 0
 
-    def _fit_perceptron(self, inputs: Patterns, targets: Patterns, callback: ProgressCallback | None) -> None:
+    def _fit_perceptron(self, lesson: Lesson, callback: ProgressCallback | None) -> None:
         """The margin perceptron, by the chosen engine."""
         learned = engine_module(self.engine).learn_visible(
-            inputs,
-            targets,
+            lesson.inputs,
+            lesson.targets,
             W=self._draw_weights(),
             kappa=float(self.kappa),
             eta=float(self.eta),
             max_epochs=int(self.max_epochs),
             n_jobs=self.n_jobs,
-            callback=self._announce(callback, self.verbose),
+            callback=callback,
         )
         self.W_, self.visible_errors_ = learned.W, learned.errors
         self.n_iter_, self.converged_ = learned.n_iter, learned.converged
 
-    def _fit_at_once(self, inputs: Patterns, targets: Patterns) -> None:
+    def _fit_at_once(self, lesson: Lesson) -> None:
         """The rules that need no epochs."""
+        inputs, targets = lesson.inputs, lesson.targets
         if self.rule == "pseudo-inverse":
             self.W_ = targets.astype(np.float64).T @ np.linalg.pinv(inputs.astype(np.float64).T)
         else:
             self.W_ = self._zero_weights()
             if self.rule == "slow-synapses":
                 self.W_S_ = self._zero_weights()
-            self._add_hebbian(inputs, targets, held=np.concatenate([inputs, unfinished(inputs, targets)]))
-        wrong = int(np.sum(self._next(inputs) != targets))
+            self._add_hebbian(lesson, held=np.concatenate([inputs, unfinished(inputs, targets)]))
+        wrong = self._count_wrong(lesson)
         self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
 
-    def _add_hebbian(self, inputs: Patterns, targets: Patterns, held: Patterns) -> None:
+    def _add_hebbian(self, lesson: Lesson, held: Patterns) -> None:
         """Add the Hebbian weights of some transitions, and of the patterns that slow synapses hold."""
         if self.rule == "slow-synapses":
             self.W_S_ += equations.hebbian(held, held)
-        self.W_ += equations.hebbian(inputs, targets)
+        self.W_ += equations.hebbian(lesson.inputs, lesson.targets)
+
+    def _count_wrong(self, lesson: Lesson) -> int:
+        """How many units are wrong over all transitions."""
+        return int(np.sum(self._next(lesson.inputs) != lesson.targets))
 
     def _refuse_context(self) -> None:
         """Slow synapses and a context do not go together."""
@@ -310,9 +280,9 @@ class VisibleNetwork(SequenceMemory):
         )
 
 
-def _present(rule: OnlineRule, W: Weights, inputs: Patterns, targets: Patterns) -> int:
+def _go_through(rule: OnlineRule, W: Weights, lesson: Lesson) -> int:
     """Go once through the transitions and learn from each; returns the errors."""
-    x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
+    x, x_next = lesson.inputs.astype(np.float64), lesson.targets.astype(np.float64)
     errors = sum(rule(W, x[t], x_next[t]) for t in range(len(x)))
     if not np.isfinite(W).all():
         raise ValueError("the rule made weights that are not finite; make its steps smaller.")

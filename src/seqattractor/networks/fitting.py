@@ -1,0 +1,191 @@
+"""`fit` and `partial_fit`, once for all: memories that store transitions as they are, and memories that learn them in epochs."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Self
+
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.networks.base import Lesson, SequenceMemory
+from seqattractor.sequences import Patterns
+
+__all__ = ["EpochMemory", "StoringMemory"]
+
+
+class StoringMemory(SequenceMemory):
+    """A memory that writes transitions down. A subclass says how in `_store`, and what comes next in `_next`."""
+
+    _table: ClassVar[str] = "patterns_"
+    """The attribute that a memory has once it has stored something."""
+
+    def fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+        """Store sequences, and forget those from before.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+            The patterns, one row a time step.
+        lengths : array of shape (S,), optional
+            How many rows of `X` belong to each sequence. By default `X` is one sequence.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._store(*self._transitions(X, lengths), anew=True)
+        return self
+
+    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+        """Add the transitions of `X` to those that are stored.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+            The patterns, one row a time step. Consecutive pieces of one long sequence must overlap by `order` patterns, so
+            that no transition is missed.
+        lengths : array of shape (S,), optional
+            How many rows of `X` belong to each sequence.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        anew = not hasattr(self, self._table)
+        self._store(*self._transitions(X, lengths, continuing=not anew), anew=anew)
+        return self
+
+    @abstractmethod
+    def _store(self, inputs: Patterns, targets: Patterns, *, anew: bool) -> None:
+        """Store transitions, (n, order * N) and (n, N), alone if `anew`, else beside those that are there."""
+
+
+class EpochMemory(SequenceMemory):
+    """A memory that learns transitions in epochs and counts its errors.
+
+    A subclass says how it learns from scratch (`_learn`), how it gets ready for a stream (`_start`), and how it learns from
+    one presentation (`_present`).
+    """
+
+    verbose: int = 0
+    n_iter_: int
+
+    def fit(
+        self,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None = None,
+        *,
+        callback: ProgressCallback | None = None,
+    ) -> Self:
+        """Learn sequences from scratch.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+            The patterns, one row a time step.
+        lengths : array of shape (S,), optional
+            How many rows of `X` belong to each sequence. By default `X` is one sequence.
+        callback : callable, optional
+            Called as ``callback(epoch, hidden_errors, visible_errors)`` for each epoch; returning True ends learning. Without
+            hidden neurons ``hidden_errors`` is 0. Rules that learn in one go do not call it.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, lengths, callback, self._learn)
+
+    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+        """Present the transitions of `X` once and learn from each, on top of what the network knows.
+
+        Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+            The patterns, one row a time step. Consecutive pieces of one long sequence must overlap by `order` patterns, so
+            that no transition is missed.
+        lengths : array of shape (S,), optional
+            How many rows of `X` belong to each sequence.
+
+        Returns
+        -------
+        self
+            With the errors of this presentation appended to those of earlier epochs.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> A, B = sa.datasets.random_periodic(8, 40, rng=0), sa.datasets.random_periodic(8, 40, rng=1)
+        >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(A)
+        >>> while net.score([A, B]) < 1:
+        ...     net = net.partial_fit([A, B])
+        """
+        self._check_parameters()
+        self._check_stream()
+        new = not hasattr(self, "n_iter_")
+        lesson = self._lesson(X, lengths, continuing=not new)
+        if new:
+            self._start(lesson)
+        self._present(lesson)
+        return self
+
+    def _fit(
+        self,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None,
+        callback: ProgressCallback | None,
+        learn: Callable[[Lesson, ProgressCallback | None], tuple[int, int]],
+    ) -> Self:
+        """Learn from scratch by `learn` and warn of errors that are left."""
+        self._check_parameters()
+        left = learn(self._lesson(X, lengths), self._announce(callback))
+        self._warn_if_errors_left(*left)
+        return self
+
+    def _check_stream(self) -> None:
+        """Refuse settings that cannot learn from a stream; by default all can."""
+
+    @abstractmethod
+    def _learn(self, lesson: Lesson, callback: ProgressCallback | None) -> tuple[int, int]:
+        """Learn from scratch; returns how many hidden and visible errors are left."""
+
+    @abstractmethod
+    def _start(self, lesson: Lesson) -> None:
+        """Get ready for the first presentation of a stream: initial weights, no errors and no epochs."""
+
+    @abstractmethod
+    def _present(self, lesson: Lesson) -> None:
+        """Go once through the transitions and learn from each; adds an epoch and its errors to what is recorded."""
+
+    def _warn_if_errors_left(self, hidden: int, visible: int) -> None:
+        """Give scikit-learn's ConvergenceWarning if the last epoch had errors."""
+        if not (hidden or visible):
+            return
+        left = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
+        warnings.warn(
+            f"{type(self).__name__} ended after {self.n_iter_} epoch{'s' if self.n_iter_ != 1 else ''} with {left} left in "
+            "the last one; the stored sequences may not be recalled. "
+            "Allow more epochs (max_epochs), use more hidden neurons, or store less.",
+            ConvergenceWarning,
+            stacklevel=4,  # of `fit`
+        )
+
+    def _announce(self, callback: ProgressCallback | None) -> ProgressCallback | None:
+        """Add a line on the terminal now and then to the callback, if the user wants it."""
+        verbose = self.verbose
+        if not verbose:
+            return callback
+
+        def tell(epoch: int, hidden: int, visible: int) -> bool | None:
+            if epoch % (1 if verbose > 1 else 50) == 0 or epoch == 1 or hidden == visible == 0:
+                print(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
+            return callback(epoch, hidden, visible) if callback is not None else None
+
+        return tell
