@@ -70,6 +70,8 @@ def test_an_impossible_wish_ends_with_one_sentence_instead_of_never():
     ("arguments", "words"),
     [
         ({"n_sequences": 0}, "n_sequences"),
+        ({"n_sequences": 1.5}, "n_sequences must be a whole number"),
+        ({"random_state": -1}, "a seed must be 0 or more"),
         ({"length": 1}, "length"),
         ({"n_digits": 0}, "n_digits"),
         ({"size": 28}, "size"),

@@ -149,7 +149,9 @@ def test_verbose_prints_the_errors(capsys):
 def test_errors_left_over_give_a_convergence_warning():
     with pytest.warns(ConvergenceWarning, match=r"after 1 epoch with \d+ hidden and \d+ visible errors left") as of_attractor:
         sa.SequenceAttractor(5, max_epochs=1, random_state=0).fit(X)
-    with pytest.warns(ConvergenceWarning, match="visible errors left") as of_visible:
+    with pytest.warns(
+        ConvergenceWarning, match=r"visible errors left .*: allow more epochs \(max_epochs\) or store less"
+    ) as of_visible:
         sa.VisibleNetwork(max_epochs=1, random_state=0).fit(X)
     assert of_attractor[0].filename == of_visible[0].filename == __file__  # where the user called fit
 
@@ -175,6 +177,13 @@ def test_the_same_seed_gives_the_same_network():
     assert not np.array_equal(trained().U_, other.U_)
 
 
+def test_a_warning_gives_only_advice_that_helps():
+    with pytest.warns(ConvergenceWarning, match=r"may not be recalled: use more hidden neurons or store less\.$"):
+        sa.SequenceAttractor(5, rule="hebbian", random_state=0).fit(X)
+    with pytest.warns(ConvergenceWarning, match=r"may not be recalled: store less\.$"):
+        sa.VisibleNetwork("hebbian").fit(sa.datasets.random_periodic(9, 10, rng=0))
+
+
 def test_initial_weights_have_standard_deviation_1e_3_not_variance():
     net = fit_quietly(sa.SequenceAttractor(300, learn="V", max_epochs=1, random_state=0), X)
     assert np.std(net.U_) == pytest.approx(1e-3, rel=0.05)
@@ -185,6 +194,8 @@ def test_initial_weights_have_standard_deviation_1e_3_not_variance():
     [
         ({"n_hidden": 0}, ValueError, "n_hidden must be at least 1, but it is 0"),
         ({"n_hidden": 2.5}, TypeError, "n_hidden must be a whole number"),
+        ({"n_jobs": "a"}, TypeError, "n_jobs must be a whole number"),
+        ({"random_state": -1}, ValueError, "a seed must be 0 or more"),
         ({"eta": 0}, ValueError, "eta must be above 0"),
         ({"eta": -1e-3}, ValueError, "eta must be above 0"),
         ({"kappa": 0}, ValueError, "kappa must be above 0"),
@@ -214,7 +225,7 @@ def test_bad_parameters_get_one_clear_sentence(parameters, error, says):
         (lambda net: net.recall(X[0][:-1], steps=1), r"the cue has the shape \(29,\), but this network takes \(30,\)"),
         (lambda net: net.recall(X[None], steps=1), r"shape \(1, 9, 30\)"),
         (lambda net: net.recall(X[:0], steps=1), r"shape \(0, 30\)"),
-        (lambda net: net.recall(X[0] * 2, steps=1), r"cue must hold only -1 and"),
+        (lambda net: net.recall(X[0] * 2, steps=1), r"cue must hold only -1 and.*cue\[0\] is -?2"),
         (lambda net: net.recall(X[0], steps=-1), "steps must be a whole number, 0 or more"),
         (lambda net: net.recall(X[0], steps=1, noise=31), "from 0 to 30"),
         (lambda net: net.step(X[0, 0]), "the state has the shape"),

@@ -47,6 +47,10 @@ def test_an_occluded_block_is_one_rectangle_inside_the_frame(h, w, fraction, see
     assert (frame[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] == -1).all()
 
 
+def test_the_shape_of_a_pattern_that_is_no_picture_may_be_a_number():
+    assert sa.noise.occlude([1, 1, 1], 3, ((0, 2),)).tolist() == [-1, -1, 1]
+
+
 def test_a_given_block_is_covered_with_a_given_value():
     frame = sa.noise.occlude(-np.ones((2, 6), dtype=int), (2, 3), ((0, 1), (1, 3)), value=1)
     assert frame.tolist() == [[-1, 1, 1, -1, -1, -1]] * 2
@@ -58,10 +62,14 @@ def test_a_given_block_is_covered_with_a_given_value():
         (lambda: sa.noise.flip([1, 1], 3), "0 to 2"),
         (lambda: sa.noise.flip([1, 1], -1), "0 to 2"),
         (lambda: sa.noise.flip([1, 1], 0.5), "whole number"),
-        (lambda: sa.noise.flip([1, 0], 1), "only -1 and"),
+        (lambda: sa.noise.flip([1, 0], 1), r"only -1 and.*x\[1\] is 0"),
+        (lambda: sa.noise.flip([[1, 1], [0, 1]], 1), r"x\[1, 0\] is 0"),
+        (lambda: sa.noise.flip([1, 1], 1, rng=-1), "a seed must be 0 or more, but it is -1"),
         (lambda: sa.noise.occlude([1, 1], (3,)), "3 units, but the patterns have 2"),
         (lambda: sa.noise.occlude([1, 1], (2,), ((1, 4),)), "does not lie inside"),
+        (lambda: sa.noise.occlude([1, 1], (-1, -2)), "sides of a frame must be 1 or more"),
         (lambda: sa.noise.occlude([1, 1], (2,), value=0), "-1 or"),
+        (lambda: sa.noise.occlude([1, 1], 2, fraction="a"), "above 0"),
         (lambda: sa.noise.occlude([1, 1], (2,), fraction=0), "above 0"),
     ],
 )

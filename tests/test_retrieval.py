@@ -59,7 +59,8 @@ def test_success_rate_counts():
         (lambda: sa.wilson_interval(3, 2), "3 of 2"),
         (lambda: sa.wilson_interval(1, 2, confidence=1), "between 0 and 1"),
         (lambda: sa.retrieved(np.ones((2, 3, 4)), np.ones((3, 4))), "batch"),
-        (lambda: sa.retrieved(np.ones((2, 3)), np.ones((3, 4))), "3 features"),
+        (lambda: sa.retrieved(np.ones((2, 3)), np.ones((3, 4))), "trajectory has 3 neurons, but the patterns of X have 4"),
+        (lambda: sa.success_rate([True, np.nan]), "True or False"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, says):

@@ -64,6 +64,13 @@ def test_two_equal_beginnings_cannot_be_resolved_by_any_context():
     assert "no context resolves" in found.describe()
 
 
+def test_a_context_as_long_as_the_shortest_sequence_is_of_no_use():
+    a, b, c, d = [1, 1], [1, -1], [-1, 1], [-1, -1]
+    found = sa.conflicts([[a, b, c, a, b, d], [d, d, d]])  # the first needs three patterns of context, the second has only three
+    assert found.context is None
+    assert "fits into the shortest sequence, of 3 patterns" in found.describe()
+
+
 @given(frames=arrays(np.uint8, (3, 4, 2)), threshold=st.integers(0, 254))
 def test_binarize_and_back_is_a_threshold(frames, threshold):
     X = sa.binarize(frames, threshold=threshold)
@@ -90,7 +97,9 @@ def test_binarize_takes_booleans_and_finds_the_middle_by_itself():
         ([[1, -1], [1]], None, ValueError, "rows of X differ in length"),
         ([[[1, -1], [1]]], None, ValueError, "rows of X.0. differ in length"),
         ([1, -1], None, ValueError, "two dimensions"),
-        (np.ones((2, 2, 2, 2)), None, ValueError, "two dimensions"),
+        (np.ones((2, 2, 2, 2)), None, ValueError, r"two dimensions.*X\.reshape\(len\(X\), -1\)"),
+        ([], None, ValueError, "X is empty"),
+        (None, None, TypeError, "X is missing"),
         (np.ones((0, 3)), None, ValueError, "empty"),
         (np.ones((3, 0)), None, ValueError, "0 feature"),
         (np.ones((1, 3)), None, ValueError, "needs at least 2: a pattern and its successor"),
@@ -118,5 +127,10 @@ def test_bad_frames_get_one_clear_sentence():
         sa.binarize([1, 2, 3])
     with pytest.raises(TypeError, match="numbers"):
         sa.binarize([["a"]])
+    with pytest.raises(ValueError, match="frames differ in size"):
+        sa.binarize([np.ones((2, 2)), np.ones((3, 3))])
+    for threshold in ("otsu", np.nan):
+        with pytest.raises(ValueError, match="threshold must be a finite number"):
+            sa.binarize([[1, 2]], threshold=threshold)
     with pytest.raises(ValueError, match=r"\(2, 2\) has 4 values, but the patterns have 3"):
         sa.unbinarize([[1, 1, -1]], (2, 2))

@@ -1,6 +1,7 @@
 """Model files: whole, ours, without pickle, and good to learn on from."""
 
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -124,6 +125,35 @@ def test_an_array_that_promises_more_than_it_holds_is_refused_before_memory_is_t
         archive.writestr("W_.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + b"\0" * 64)
     with pytest.raises(ValueError, match="shorter than its header says"):
         sa.load(model)
+
+
+@pytest.mark.parametrize(
+    ("array", "says"), [(None, "U_ is missing"), (np.ones((3, 3)), r"U_ has the shape \(3, 3\), not \(30, 20\)")]
+)
+def test_an_array_that_is_missing_or_of_another_shape_is_named(model, array, says):
+    with zipfile.ZipFile(model) as old:
+        members = {name: old.read(name) for name in old.namelist() if name != "U_.npy"}
+    with zipfile.ZipFile(model, "w") as new:
+        for name, content in members.items():
+            new.writestr(name, content)
+        if array is not None:
+            with new.open("U_.npy", "w") as member:
+                np.lib.format.write_array(member, array)
+    with pytest.raises(ValueError, match=f"damaged.*{says}"):
+        sa.load(model)
+
+
+def test_a_model_saved_before_its_header_named_the_arrays_is_read(model):
+    rewrite(model, lambda h: {k: v for k, v in h.items() if k != "arrays"})
+    assert sa.load(model).score(X) == 1
+
+
+def test_a_pipe_or_a_device_is_not_replaced_by_a_file(model):
+    pipe = model.with_name("pipe")
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="no ordinary file"):
+        sa.load(model).save(pipe)
+    assert pipe.is_fifo()
 
 
 def test_pickled_arrays_are_refused(model):

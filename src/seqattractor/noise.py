@@ -5,6 +5,7 @@ Every function takes a generator or a seed, and leaves its input alone.
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ def as_generator(rng: Seed) -> np.random.Generator:
         return np.random.default_rng(rng.randint(2**31, size=4))
     if isinstance(rng, (bool, float, str)):
         raise TypeError(f"a seed is a whole number, a numpy Generator or None, not {rng!r}.")
+    if isinstance(rng, (int, np.integer)) and rng < 0:
+        raise ValueError(f"a seed must be 0 or more, but it is {rng}.")
     return np.random.default_rng(rng)
 
 
@@ -66,7 +69,7 @@ def flip(x: ArrayLike, k: int, rng: Seed = None) -> Patterns:
 
 def occlude(
     x: ArrayLike,
-    frame_shape: tuple[int, ...],
+    frame_shape: int | tuple[int, ...],
     block: tuple[tuple[int, int], ...] | None = None,
     *,
     fraction: float = 0.25,
@@ -78,8 +81,8 @@ def occlude(
     Parameters
     ----------
     x : array of +-1, shape (N,) or (B, N)
-    frame_shape : tuple of int
-        The shape of one pattern; its product is N. Use ``(N,)`` for patterns that are no pictures.
+    frame_shape : int or tuple of int
+        The shape of one pattern; its product is N. Use ``N`` for patterns that are no pictures.
     block : tuple of (start, stop), optional
         The covered range along each axis. By default a block with the given fraction of the frame, placed at random.
     fraction : float
@@ -98,12 +101,14 @@ def occlude(
     array([[-1,  1,  1], [-1,  1,  1]], dtype=int8)
     """
     batch, single = _as_batch(x)
-    shape = tuple(int(s) for s in frame_shape)
+    shape = tuple(int(s) for s in np.atleast_1d(frame_shape))
+    if min(shape, default=0) < 1:
+        raise ValueError(f"the sides of a frame must be 1 or more, but its shape is {shape}.")
     if int(np.prod(shape)) != batch.shape[1]:
         raise ValueError(f"a frame of shape {shape} has {int(np.prod(shape))} units, but the patterns have {batch.shape[1]}.")
     if value not in (-1, 1):
         raise ValueError(f"covered units become -1 or +1, not {value!r}.")
-    if not 0 < fraction <= 1:
+    if not (isinstance(fraction, numbers.Real) and 0 < fraction <= 1):
         raise ValueError(f"the covered fraction must be above 0 and at most 1, but it is {fraction!r}.")
     generator = as_generator(rng)
     frames = batch.copy().reshape(-1, *shape)
@@ -132,4 +137,4 @@ def _as_batch(x: ArrayLike) -> tuple[Patterns, bool]:
     """See one pattern as a batch of one."""
     array: NDArray[Any] = np.asarray(x)
     single = array.ndim == 1
-    return check_patterns(array[None] if single else array, "x"), single
+    return check_patterns(array[None] if single else array, "x", shape=array.shape), single

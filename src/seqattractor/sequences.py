@@ -6,6 +6,7 @@ Several sequences are given as a list of arrays, or as one array with ``lengths`
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -68,8 +69,11 @@ def check_sequences(
     return patterns, checked
 
 
-def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None) -> Patterns:
-    """Check that `X` is a two-dimensional array of +-1 and return it as int8, shape (T, N)."""
+def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, shape: tuple[int, ...] | None = None) -> Patterns:
+    """Check that `X` is a two-dimensional array of +-1 and return it as int8, shape (T, N).
+
+    A message names the place of a wrong value in an array of the given `shape`: that of what the user wrote.
+    """
     if hasattr(X, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; patterns of +-1 have no zeros, so pass a dense array instead.")
     try:
@@ -87,10 +91,16 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None) ->
             ) from None
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported: {name} must hold only -1 and +1.")
-    if array.ndim != 2:
-        hint = " Reshape your data: one row a time step, one column a neuron." if array.ndim == 1 else ""
-        raise ValueError(f"{name} must have two dimensions (time, neurons), but its shape is {array.shape}.{hint}")
-    if array.shape[0] == 0:
+    if X is None:
+        raise TypeError(f"{name} is missing: it must be an array of -1 and +1 with two dimensions (time, neurons).")
+    if array.ndim != 2 and array.size:
+        hint = (
+            "one row a time step, one column a neuron" if array.ndim < 3 else f"{name}.reshape(len({name}), -1) flattens frames"
+        )
+        raise ValueError(
+            f"{name} must have two dimensions (time, neurons), but its shape is {array.shape}. Reshape your data: {hint}."
+        )
+    if array.ndim != 2 or array.shape[0] == 0:
         raise ValueError(f"{name} is empty: it has 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.shape[1] == 0:
         raise ValueError(f"{name} has 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
@@ -99,22 +109,23 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None) ->
             f"{name} has {array.shape[1]} features, but the network is expecting {n_features} features as input, "
             "as many as the patterns that it learned."
         )
-    _refuse_other_values(array, name)
+    _refuse_other_values(array, name, array.shape if shape is None else shape)
     return np.ascontiguousarray(array, dtype=np.int8)
 
 
-def _refuse_other_values(array: NDArray[Any], name: str) -> None:
-    """Raise with the first entry that is not -1 or +1."""
+def _refuse_other_values(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> None:
+    """Raise with the first entry that is not -1 or +1, and its place in an array of the given shape."""
     if array.dtype == np.bool_:
         raise ValueError(f"{name} is boolean, but patterns hold -1 and +1; convert it with sa.binarize({name}).")
     wrong = (array != 1) & (array != -1)
     if not wrong.any():
         return
-    t, j = (int(k) for k in np.argwhere(wrong)[0])
-    value = array[t, j]
+    first = int(np.argmax(wrong))
+    value = array.flat[first]
+    place = ", ".join(str(k) for k in np.unravel_index(first, shape))
     kind = "NaN" if np.isnan(value) else "inf" if np.isinf(value) else f"{value:g}"
     raise ValueError(
-        f"{name} must hold only -1 and +1, but {name}[{t}, {j}] is {kind}; "
+        f"{name} must hold only -1 and +1, but {name}[{place}] is {kind}; "
         f"convert your data with sa.binarize({name}, threshold=...)."
     )
 
@@ -239,7 +250,12 @@ def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:
     >>> binarize([[0, 255], [200, 10]], threshold=127)
     array([[-1,  1], [ 1, -1]], dtype=int8)
     """
-    array = np.asarray(frames)
+    try:
+        array = np.asarray(frames)
+    except ValueError:
+        raise ValueError("the frames differ in size; every frame must have the same shape.") from None
+    if threshold is not None and not (isinstance(threshold, numbers.Real) and np.isfinite(threshold)):
+        raise ValueError(f"the threshold must be a finite number, but it is {threshold!r}.")
     if array.dtype.kind not in "biuf":
         raise TypeError(f"frames must be an array of numbers, not of {array.dtype}.")
     if array.ndim < 2 or array.size == 0:

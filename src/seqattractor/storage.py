@@ -40,6 +40,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the name of a file.")
+    if target.exists() and not target.is_file():  # a device or a pipe would be replaced by a file
+        raise OSError(f"{target} is no ordinary file; give another name.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the folder {target.parent} does not exist; make it first.")
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
@@ -57,7 +59,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Write a model file: an npz with one .npy for each array and a JSON header."""
-    full = {"format": FORMAT, "version": FORMAT_VERSION, **header}
+    shapes = {name: list(np.shape(array)) for name, array in arrays.items()}
+    full = {"format": FORMAT, "version": FORMAT_VERSION, **header, "arrays": shapes}
     text = json.dumps(full, indent=1, allow_nan=True)
     with (
         atomic_write(path) as file,
@@ -82,7 +85,9 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
                 raise ValueError(f"{target} is not a seqattractor model: it has no header.")
             header = json.loads(archive.read(_HEADER))
             _check_header(header, target)
-            return header, {n[:-4]: _read_array(archive, n) for n in archive.namelist() if n.endswith(".npy")}
+            arrays = {n[:-4]: _read_array(archive, n) for n in archive.namelist() if n.endswith(".npy")}
+            _check_arrays(header.pop("arrays", {}), arrays, target)
+            return header, arrays
     except zipfile.BadZipFile:
         raise ValueError(
             f"{target} is not a seqattractor model, or it is truncated: it cannot be opened as an npz file."
@@ -108,6 +113,14 @@ def _check_header(header: Any, target: Path) -> None:
             f"{target} is a model file of version {header.get('version')!r}, but this seqattractor reads version "
             f"{FORMAT_VERSION}; save it again with a matching release."
         )
+
+
+def _check_arrays(shapes: dict[str, list[int]], arrays: dict[str, NDArray[Any]], target: Path) -> None:
+    """Refuse a file that lacks an array which its header names, or has it in another shape."""
+    for name, shape in shapes.items():
+        if name not in arrays or list(arrays[name].shape) != shape:
+            found = f"has the shape {arrays[name].shape}, not {tuple(shape)}" if name in arrays else "is missing"
+            raise ValueError(f"the model file {target} is damaged (the array {name} {found}); save the model again.")
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:

@@ -35,12 +35,16 @@ class Conflicts(tuple[Conflict, ...]):
     """All conflicts of a set of sequences; empty, and so false, where there is none."""
 
     context: int | None
-    """The least number of stacked past patterns that resolves all conflicts (1 where there is none), or None where none does."""
+    """The least number of stacked past patterns that resolves all conflicts (1 where there is none), or None where none does
+    that is shorter than the shortest sequence."""
+    shortest: int
+    """The number of patterns in the shortest sequence."""
 
-    def __new__(cls, found: Iterable[Conflict], context: int | None) -> Conflicts:
+    def __new__(cls, found: Iterable[Conflict], context: int | None, shortest: int) -> Conflicts:
         """Make the list of what was found, with the context that resolves it."""
         self = super().__new__(cls, found)
         self.context = context
+        self.shortest = shortest
         return self
 
     def describe(self) -> str:
@@ -52,7 +56,8 @@ class Conflicts(tuple[Conflict, ...]):
         remedy = (
             f"a context of {self.context} patterns resolves all conflicts: use order={self.context}."
             if self.context is not None
-            else "no context resolves this, because the sequences do not differ far enough back: drop or change one of them."
+            else f"no context resolves this that fits into the shortest sequence, of {self.shortest} patterns: "
+            "drop or change one of them."
         )
         return (
             f"pattern {first.t} of sequence {first.sequence} stands again as pattern {second.t} of sequence "
@@ -104,7 +109,7 @@ def _conflicts(X: Patterns, lengths: Lengths, order: int = 1) -> Conflicts:
     position = np.flatnonzero(has_successor)
     group = names[position]
     found: tuple[Conflict, ...] = ()
-    longest = int(lengths.min()) - 1
+    shortest = int(lengths.min())
     for context in range(1, len(X)):
         keep = index[position] >= context - 1  # the context must lie inside the sequence
         position, group = position[keep], group[keep]
@@ -115,8 +120,8 @@ def _conflicts(X: Patterns, lengths: Lengths, order: int = 1) -> Conflicts:
             found = tuple(_pairs(X, names, position[clash], group[clash], sequence, index))
         position, group = position[clash], group[clash]
         if not position.size:
-            return Conflicts(found, context if context <= longest else None)
-    return Conflicts(found, None)
+            return Conflicts(found, context if context < shortest else None, shortest)
+    return Conflicts(found, None, shortest)
 
 
 def _name_patterns(X: Patterns) -> NDArray[np.int64]:

@@ -133,9 +133,11 @@ def success_rate(outcomes: ArrayLike, confidence: float = 0.95) -> SuccessRate:
     >>> print(success_rate([True, True, False, True]))
     3/4 (95% interval 0.301 to 0.954)
     """
-    array = np.asarray(outcomes, dtype=bool).ravel()
+    array = np.asarray(outcomes).ravel()
     if array.size == 0:
         raise ValueError("a success rate needs at least one trial.")
+    if not np.isin(array, (0, 1)).all():
+        raise ValueError("outcomes must be True or False (or 1 and 0), one for each trial.")
     return SuccessRate(int(array.sum()), array.size, confidence)
 
 
@@ -179,4 +181,7 @@ def _check_pair(trajectory: ArrayLike, X: ArrayLike) -> tuple[Patterns, Patterns
     path = np.asarray(trajectory)
     if path.ndim == 3:
         raise ValueError("the trajectory is a batch (three dimensions); give one of its trajectories at a time.")
-    return sequence, check_patterns(path, "trajectory", n_features=sequence.shape[1])
+    states = check_patterns(path, "trajectory")
+    if states.shape[1] != sequence.shape[1]:
+        raise ValueError(f"the trajectory has {states.shape[1]} neurons, but the patterns of X have {sequence.shape[1]}.")
+    return sequence, states

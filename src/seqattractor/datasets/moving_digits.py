@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
+from seqattractor.datasets.random import check_count
+from seqattractor.noise import as_generator
+
 __all__ = ["moving_digits"]
 
 STEP = 0.1  # of the free canvas, in each time step
@@ -92,12 +95,12 @@ def moving_digits(
         ("length", length, 2),
         ("n_digits", n_digits, 1),
     ):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, but it is {value}.")
+        check_count(value, name, least)
+    check_count(size, "size", 1)
     if size <= max(glyphs.shape[1:]):
         raise ValueError(f"size must exceed the {max(glyphs.shape[1:])} pixels of a digit, but it is {size}.")
 
-    rng = np.random.default_rng(random_state)
+    rng = as_generator(random_state)
     successors: dict[bytes, bytes] = {}
     sequences: list[NDArray[np.int8]] = []
     redraws = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+
 import numpy as np
 
 from seqattractor.noise import Seed, as_generator
@@ -36,7 +38,7 @@ def random_periodic(T: int, N: int = 100, *, correlation: float = 0.0, bias: flo
     >>> X.shape, (X[0] == X[-1]).all()
     ((50, 100), np.True_)
     """
-    _check_count(T, "T", 2)
+    check_count(T, "T", 2)
     X, _ = _draw([T - 1], N, correlation, bias, as_generator(rng))
     return np.concatenate([X, X[:1]])
 
@@ -65,8 +67,8 @@ def random_sequences(
     >>> X.shape, lengths
     ((30, 40), array([10, 10, 10]))
     """
-    _check_count(n_sequences, "n_sequences", 1)
-    _check_count(T, "T", 2)
+    check_count(n_sequences, "n_sequences", 1)
+    check_count(T, "T", 2)
     return _draw([T] * n_sequences, N, correlation, bias, as_generator(rng))
 
 
@@ -74,10 +76,10 @@ def _draw(
     lengths: list[int], N: int, correlation: float, bias: float, rng: np.random.Generator
 ) -> tuple[Patterns, np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
     """Draw sequences pattern by pattern, each again as long as it equals an earlier one."""
-    _check_count(N, "N", 1)
-    if not 0 <= correlation < 1:
+    check_count(N, "N", 1)
+    if not (isinstance(correlation, numbers.Real) and 0 <= correlation < 1):
         raise ValueError(f"the correlation must be 0 or more and below 1, but it is {correlation!r}.")
-    if not -1 < bias < 1:
+    if not (isinstance(bias, numbers.Real) and -1 < bias < 1):
         raise ValueError(f"the bias must lie between -1 and 1, but it is {bias!r}.")
     total = sum(lengths)
     if N < 60 and total > 2**N:
@@ -112,7 +114,7 @@ def _next_pattern(
     )
 
 
-def _check_count(value: int, name: str, least: int) -> None:
+def check_count(value: int, name: str, least: int) -> None:
     """Check a whole number."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} must be a whole number, at least {least}, but it is {value!r}.")

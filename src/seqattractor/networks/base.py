@@ -239,7 +239,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
                 f"the {name} has the shape {array.shape}, but this network takes {one}, or (batch, {', '.join(map(str, one))})"
                 + ("." if order == 1 else f": the last {order} patterns, oldest first.")
             )
-        return check_patterns(array.reshape(-1, n), name).reshape(-1, order, n), single
+        return check_patterns(array.reshape(-1, n), name, shape=array.shape).reshape(-1, order, n), single
 
 
 def load(path: str | os.PathLike[str]) -> SequenceMemory:

@@ -168,11 +168,16 @@ class EpochMemory(SequenceMemory):
         """Give scikit-learn's ConvergenceWarning if the last epoch had errors."""
         if not (hidden or visible):
             return
+        settings = self.get_params(deep=False)
+        remedies = [
+            *(["allow more epochs (max_epochs)"] if self.n_iter_ == settings.get("max_epochs") else []),
+            *(["use more hidden neurons"] if "n_hidden" in settings else []),
+            "store less",
+        ]
         left = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
         warnings.warn(
             f"{type(self).__name__} ended after {self.n_iter_} epoch{'s' if self.n_iter_ != 1 else ''} with {left} left in "
-            "the last one; the stored sequences may not be recalled. "
-            "Allow more epochs (max_epochs), use more hidden neurons, or store less.",
+            f"the last one; the stored sequences may not be recalled: {' or '.join(remedies)}.",
             ConvergenceWarning,
             stacklevel=4,  # of `fit`
         )
