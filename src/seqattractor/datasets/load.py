@@ -15,6 +15,7 @@ from seqattractor.datasets import arrays, midi, pictures, spikes, tables, text, 
 from seqattractor.datasets.options import Options
 from seqattractor.datasets.recording import Recording
 from seqattractor.datasets.threshold import to_patterns
+from seqattractor.loops import close_loop, is_loop
 from seqattractor.sequences import Patterns, split
 
 __all__ = ["align_units", "close_loops", "load", "load_all"]
@@ -170,10 +171,7 @@ def close_loops(data: Bunch, order: int) -> Bunch:
     >>> close_loops(Bunch(X=X, lengths=np.array([3]), closed=0), 2).X.tolist()
     [[1, 1], [1, -1], [-1, 1], [1, 1], [1, -1]]
     """
-    parts = []
-    for sequence in split(data.X, data.lengths):
-        open_part = sequence[: len(sequence) - data.closed]
-        parts.append(np.concatenate([open_part, np.resize(open_part, (order, open_part.shape[1]))]))
+    parts = [close_loop(x[: len(x) - data.closed], order) for x in split(data.X, data.lengths)]
     lengths = np.array([len(part) for part in parts], dtype=np.int64)
     return Bunch(**{**data, "X": np.concatenate(parts), "lengths": lengths, "closed": order})
 
@@ -227,7 +225,7 @@ def _as_bunch(recording: Recording, options: Options, path: Path) -> Bunch:
     if options.drop_repeats:
         patterns = [_without_repeats(p) for p in patterns]
     if options.loop:  # a sequence that ends where it began is closed already
-        patterns = [p[:-1] if len(p) > 1 and np.array_equal(p[0], p[-1]) else p for p in patterns]
+        patterns = [p[:-1] if is_loop(p) else p for p in patterns]
     data = Bunch(
         X=np.concatenate(patterns),
         lengths=np.array([len(p) for p in patterns], dtype=np.int64),

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqattractor.lab.choices import Chosen
 from seqattractor.lab.limits import Limits, Refusal
-from seqattractor.lab.materials import Material, close_loops, walking
+from seqattractor.lab.materials import Material, walking
+from seqattractor.loops import close_loops
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Lengths, Patterns
 

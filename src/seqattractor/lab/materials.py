@@ -10,15 +10,14 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from seqattractor.lab.fields import Fields, pack, unpack
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.place_cells import place_cells
 from seqattractor.lab.tune import PITCHES, tune
-from seqattractor.sequences import Lengths, Patterns, split
+from seqattractor.sequences import Lengths, Patterns
 
-__all__ = ["CATALOGUE", "Material", "close_loops", "grid", "make_material", "walking"]
+__all__ = ["CATALOGUE", "Material", "grid", "make_material", "walking"]
 
 
 @dataclass(frozen=True)
@@ -167,32 +166,6 @@ def make_material(spec: Fields, limits: Limits) -> Material:
     material = _MAKERS[name](**values)
     limits.check_sequence(*material.X.shape)
     return material
-
-
-def close_loops(X: Patterns, lengths: ArrayLike, order: int) -> tuple[Patterns, Lengths]:
-    """Let loops go on for a few patterns, so that a network that sees the last `order` patterns learns to go round.
-
-    Parameters
-    ----------
-    X : ndarray of int8, shape (T, N)
-    lengths : array of shape (S,)
-    order : int
-        With 1, nothing has to be added.
-
-    Returns
-    -------
-    X, lengths
-        A sequence that ends with its first pattern is followed by its next ``order - 1``; others stay as they are.
-
-    Examples
-    --------
-    >>> X = np.array([[1, 1], [1, -1], [-1, 1], [1, 1]], dtype=np.int8)
-    >>> close_loops(X, [4], order=2)[0][-2:].tolist()
-    [[1, 1], [1, -1]]
-    """
-    rows = np.asarray(lengths, dtype=np.int64)
-    parts = [np.concatenate([x, x[1:order]]) if len(x) > order and np.array_equal(x[0], x[-1]) else x for x in split(X, rows)]
-    return np.concatenate(parts), np.array([len(part) for part in parts], dtype=np.int64)
 
 
 def walking(frames: int = 24, shrink: int = 2) -> Patterns:

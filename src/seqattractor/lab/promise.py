@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.lab.materials import Material, close_loops
+from seqattractor.lab.materials import Material
+from seqattractor.loops import close_loops
 from seqattractor.networks.base import SequenceMemory
 
 __all__ = ["certified_radii"]
