@@ -69,6 +69,14 @@ def test_results_do_not_depend_on_the_number_of_processes(found):
     assert compare("random", FEW, values=[5, 40], trials=4, jobs=2).to_json() == found.to_json()
 
 
+def test_a_network_that_other_processes_cannot_know_is_refused_with_a_remedy():
+    class Local(sa.LookupMemory):
+        """Defined inside a function, where no other process can find it."""
+
+    with pytest.raises(ValueError, match=r"cannot be sent to other processes .* or use one job"):
+        compare("random", {"local": Local()}, values=[5], trials=2, jobs=2)
+
+
 def test_results_depend_on_the_seed(found):
     other = compare("random", ["hebbian"], values=[40], trials=4, seed=1)
     assert other.row("hebbian", 40)["one_step_error"] != found.row("hebbian", 40)["one_step_error"]

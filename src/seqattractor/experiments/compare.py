@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
+import pickle
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from seqattractor.experiments.comparison import Comparison
+from seqattractor.experiments.executors import process_pool
 from seqattractor.experiments.protocols import DWELL, PROTOCOLS, Protocol, Task, count_recalled
 from seqattractor.experiments.seeds import seed_of
 from seqattractor.experiments.user_networks import import_files, user_networks
@@ -251,53 +252,53 @@ def _results(
     """Do all trials, here or in other processes, and give each as it is over."""
     if jobs == 1:
         with threadpool_limits(limits=1):  # as in the workers: sums in one order, fair times
-            _get_ready(prototypes)
-            yield from ((job, _do(job)) for job in todo)
+            _warm_up(prototypes)
+            yield from ((job, _do(job, prototypes)) for job in todo)
         return
-    # Workers start from scratch: a forked copy of compiled, threaded code is not safe everywhere.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(tuple(files),)) as pool:
-        ready = {pool.submit(_do_with, job, dict(prototypes)): job for job in todo}
+    try:
+        sent = pickle.dumps(dict(prototypes))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(f"a network cannot be sent to other processes ({error}); {_AT_THE_TOP}") from None
+    with process_pool(jobs) as pool:
+        ready = {pool.submit(_do_there, job, tuple(files), sent): job for job in todo}
         try:
             for future in as_completed(ready):
                 yield ready[future], future.result()
         except BrokenProcessPool:
-            raise OSError(
-                "a worker process died (out of memory, or killed). In a script of your own, compare below "
-                '`if __name__ == "__main__":`, with networks that the script defines at its top; or use one job.'
-            ) from None
-        finally:
-            pool.shutdown(cancel_futures=True)
+            raise OSError(f"a worker process died (out of memory, or killed); {_AT_THE_TOP}") from None
 
 
-_prototypes: dict[str, SequenceMemory] = {}
+_AT_THE_TOP = (
+    'in a script of your own, compare below `if __name__ == "__main__":`, '
+    "with networks that it defines at its top; or use one job."
+)
 
 
-def _start(files: tuple[str, ...]) -> None:
-    """Get a worker ready: one thread, and the user's files known before anything of them arrives."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threadpool_limits(limits=1)
-    import_files(files)
-
-
-def _get_ready(prototypes: Mapping[str, SequenceMemory]) -> None:
-    """Keep the networks, and let each learn something small once, so that no trial pays for compiling."""
-    _prototypes.clear()
-    _prototypes.update(prototypes)
+def _warm_up(prototypes: Mapping[str, SequenceMemory]) -> None:
+    """Let each network learn something small once, so that no trial pays for compiling."""
     small = PROTOCOLS["random"].make(4, np.random.default_rng(0))
     for net in prototypes.values():
         _take_part(net, small, 0, np.random.SeedSequence(0))
 
 
-def _do(job: _Job) -> dict[str, Outcome]:
+def _do(job: _Job, prototypes: Mapping[str, SequenceMemory]) -> dict[str, Outcome]:
     """Do one trial."""
-    test = get_protocol(job.protocol)
     seed = seed_of(job.seed, ["compare", job.protocol, job.value], job.number)
-    return compare_once(test, job.value, _prototypes, seed)
+    return compare_once(get_protocol(job.protocol), job.value, prototypes, seed)
 
 
-def _do_with(job: _Job, prototypes: dict[str, SequenceMemory]) -> dict[str, Outcome]:
-    """Do one trial in a worker, which gets ready at its first."""
-    if list(_prototypes) != list(prototypes):
-        _get_ready(prototypes)
-    return _do(job)
+def _do_there(job: _Job, files: tuple[str, ...], sent: bytes) -> dict[str, Outcome]:
+    """Do one trial in a worker."""
+    return _do(job, _received(files, sent))
+
+
+@cache
+def _received(files: tuple[str, ...], sent: bytes) -> dict[str, SequenceMemory]:
+    """Unpack the networks in a worker, once, ready to take part; the user's files must be known before anything of them."""
+    import_files(files)
+    try:
+        prototypes: dict[str, SequenceMemory] = pickle.loads(sent)
+    except (AttributeError, ImportError) as error:
+        raise ValueError(f"a worker process does not know a network ({error}); {_AT_THE_TOP}") from None
+    _warm_up(prototypes)
+    return prototypes

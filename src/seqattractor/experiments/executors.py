@@ -166,7 +166,7 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
             pool.shutdown(cancel_futures=True)
             there.close()
     raise OSError(
-        f"{_STARTS} times, worker processes died as they started. In a script of your own, run sweeps below "
+        f"{_STARTS} times, worker processes died as they started. In a script of your own, start them below "
         '`if __name__ == "__main__":`; or use one job, which needs no workers.'
     )
 
