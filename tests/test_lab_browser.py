@@ -349,19 +349,46 @@ def test_a_link_restores_all_settings(open_page, lab):
     assert "damaged" in broken.inner_text("#alert")
 
 
+def download(page, what, folder):
+    """Press a button under "Take it with you" and give the file."""
+    with page.expect_download() as download:
+        page.click(f"[data-download={what}]")
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
 def test_model_animation_and_figure_are_downloaded(open_page, tmp_path):
     page = open_page()
     page.click("[data-source=places]")
     settled(page)
+    assert page.is_disabled("[data-download=model]")  # nothing is learned yet
     learn(page)
-    for what, name in (("model", "model.npz"), ("gif", "recall.gif"), ("figure", "recall.png"), ("sequence", "sequence.npz")):
-        with page.expect_download() as download:
-            page.click(f"[data-download={what}]")
-        assert download.value.suggested_filename == name
-        download.value.save_as(tmp_path / name)
-    assert sa.load(tmp_path / "model.npz").score(np.load(tmp_path / "sequence.npz")["X"]) == 1.0
-    with Image.open(tmp_path / "recall.gif") as animation:
+    assert page.is_hidden("#share-which")
+    files = {what: download(page, what, tmp_path) for what in ("model", "gif", "figure", "sequence")}
+    assert [file.name for file in files.values()] == ["model.npz", "recall.gif", "recall.png", "sequence.npz"]
+    assert sa.load(files["model"]).score(np.load(files["sequence"])["X"]) == 1.0
+    with Image.open(files["gif"]) as animation:
         assert animation.n_frames > 10
+
+
+def test_of_two_networks_each_can_be_downloaded(open_page, tmp_path):
+    page = open_page()
+    page.click("[data-source=toy]")
+    page.check("#compare")
+    learn(page)
+    models, animations = [], []
+    for mark in "AB":
+        page.select_option("#share-network", f"network {mark}")
+        models.append(download(page, "model", tmp_path))
+        animations.append(download(page, "gif", tmp_path))
+    assert [file.name for file in models + animations] == ["model-a.npz", "model-b.npz", "recall-a.gif", "recall-b.gif"]
+    assert [type(sa.load(file)) for file in models] == [sa.SequenceAttractor, sa.VisibleNetwork]
+    assert animations[0].read_bytes() != animations[1].read_bytes()  # only the first recalls the sequence
+    page.uncheck("#compare")
+    learn(page)
+    assert page.is_hidden("#share-which")
+    assert download(page, "model", tmp_path).name == "model.npz"
 
 
 def test_everything_has_a_name_and_is_reached_with_the_keyboard(open_page):

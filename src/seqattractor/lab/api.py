@@ -247,13 +247,15 @@ class Lab:
         spec.only("what", "network", "cue", "sequence", "dark")
         makers: dict[str, tuple[str, str, Callable[[], bytes]]] = {
             "sequence": ("sequence.npz", "application/octet-stream", partial(self._sequence_file, spec)),
-            "model": ("model.npz", "application/octet-stream", partial(self._model_file, visit, spec)),
-            "gif": ("recall.gif", "image/gif", partial(self._gif_file, visit, spec)),
+            "model": ("model{}.npz", "application/octet-stream", partial(self._model_file, visit, spec)),
+            "gif": ("recall{}.gif", "image/gif", partial(self._gif_file, visit, spec)),
             "figure": ("recall.png", "image/png", partial(self._figure_file, visit, spec)),
         }
         name, kind, make = makers[spec.choice("what", "", tuple(makers))]
+        compared = visit.job is not None and len(visit.job.chosen) > 1
+        mark = f"-{'ab'[spec.whole('network', 0, 0, 1)]}" if compared else ""
         content = await run_in_threadpool(make)
-        return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
+        return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name.format(mark)}"'})
 
     def _sequence_file(self, spec: Fields) -> bytes:
         """The sequence of the request."""

@@ -1,15 +1,24 @@
-// The card in which a network and its settings are chosen.
+// The card in which one or two networks and their settings are chosen.
 
 import { choice, number, slider } from "./controls.js";
+import { changed, lab, settings } from "./state.js";
 
+const $ = (id) => document.getElementById(id);
 const ORDERS = { 1: "1 (only the last pattern)", 2: "2", 3: "3", 4: "4", 5: "5", 6: "6", 0: "as many as needed" };
 
-export const defaults = { name: "attractor", hidden: 150, kappa: 1, eta: 0.001, epochs: 500, order: 1, degree: 2, seed: 0 };
+/** Build what is chosen for each network. */
+export function buildNetworks() {
+  $("compare").checked = settings.compare;
+  $("network-1").hidden = !settings.compare;
+  settings.networks.forEach((network, k) => buildNetwork($(`network-${k}`), network, k));
+}
 
-/** Build the card of network `k` (0 or 1); `changed` is called after each choice. */
-export function buildNetwork(box, k, settings, catalogue, compare, changed) {
+/** Build the choices for network `k` (0 or 1). */
+function buildNetwork(box, network, k) {
+  const { catalogue } = lab;
+  const { compare } = settings;
   box.replaceChildren();
-  const entry = catalogue.networks.find((n) => n.name === settings.name) ?? catalogue.networks[0];
+  const entry = catalogue.networks.find((n) => n.name === network.name) ?? catalogue.networks[0];
   const label = document.createElement("label");
   label.className = `which ${k ? "b" : "a"}`;
   label.textContent = compare ? `Network ${k ? "B" : "A"}` : "";
@@ -17,12 +26,12 @@ export function buildNetwork(box, k, settings, catalogue, compare, changed) {
   select.id = `network-kind-${k}`;
   select.setAttribute("aria-label", `Kind of network${compare ? (k ? " B" : " A") : ""}`);
   label.htmlFor = select.id;
-  for (const network of catalogue.networks) select.add(new Option(network.label, network.name));
+  for (const offered of catalogue.networks) select.add(new Option(offered.label, offered.name));
   select.value = entry.name;
   select.onchange = () => {
-    settings.name = select.value;
+    network.name = select.value;
     const open = box.querySelector("details")?.open;
-    buildNetwork(box, k, settings, catalogue, compare, changed);
+    buildNetwork(box, network, k);
     if (open && box.querySelector("details")) box.querySelector("details").open = true;
     box.querySelector("select").focus();
     changed();
@@ -33,11 +42,11 @@ export function buildNetwork(box, k, settings, catalogue, compare, changed) {
   box.append(...(compare ? [label] : []), select, hint);
 
   const has = (name) => entry.settings.includes(name);
-  const set = (name) => (value) => { settings[name] = Number(value); changed(); };
+  const set = (name) => (value) => { network[name] = Number(value); changed(); };
   const face = document.createElement("div");
   face.className = "fields";
   if (has("hidden")) {
-    face.append(slider({ label: "Hidden neurons M", low: 10, high: 1000, step: 10, value: settings.hidden, change: set("hidden") }));
+    face.append(slider({ label: "Hidden neurons M", low: 10, high: 1000, step: 10, value: network.hidden, change: set("hidden") }));
   }
   box.append(face);
   const more = document.createElement("details");
@@ -46,12 +55,12 @@ export function buildNetwork(box, k, settings, catalogue, compare, changed) {
   const fields = document.createElement("div");
   fields.className = "fields";
   const limits = catalogue.limits;
-  if (has("kappa")) fields.append(number({ label: "Robustness κ", low: 1e-6, high: 1e6, step: "any", value: settings.kappa, change: set("kappa") }));
-  if (has("eta")) fields.append(number({ label: "Learning rate η", low: 1e-6, high: 1e3, step: "any", value: settings.eta, change: set("eta") }));
-  if (has("epochs")) fields.append(number({ label: "Epochs at most", low: 1, high: limits.epochs, value: settings.epochs, change: set("epochs") }));
-  if (has("degree")) fields.append(number({ label: "Degree", low: 1, high: 30, value: settings.degree, change: set("degree") }));
-  if (has("order")) fields.append(choice({ label: "Past patterns it sees", choices: ORDERS, value: String(settings.order), change: set("order") }));
-  if (has("seed")) fields.append(number({ label: "Seed", low: 0, high: 9999, value: settings.seed, change: set("seed") }));
+  if (has("kappa")) fields.append(number({ label: "Robustness κ", low: 1e-6, high: 1e6, step: "any", value: network.kappa, change: set("kappa") }));
+  if (has("eta")) fields.append(number({ label: "Learning rate η", low: 1e-6, high: 1e3, step: "any", value: network.eta, change: set("eta") }));
+  if (has("epochs")) fields.append(number({ label: "Epochs at most", low: 1, high: limits.epochs, value: network.epochs, change: set("epochs") }));
+  if (has("degree")) fields.append(number({ label: "Degree", low: 1, high: 30, value: network.degree, change: set("degree") }));
+  if (has("order")) fields.append(choice({ label: "Past patterns it sees", choices: ORDERS, value: String(network.order), change: set("order") }));
+  if (has("seed")) fields.append(number({ label: "Seed", low: 0, high: 9999, value: network.seed, change: set("seed") }));
   more.append(title, fields);
   box.append(more);
 }

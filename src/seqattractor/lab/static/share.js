@@ -1,11 +1,15 @@
-// Copying a link or code.
+// The card of what to take away: a link, files, and the Python code.
 
+import * as api from "./api.js";
 import { encode } from "./link.js";
+import { attempt } from "./messages.js";
+import { cueSpec, isLoaded, learnSpec, settings } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
+const buttons = () => document.querySelectorAll("[data-download]");
 
 /** Copy words; where the browser forbids it, show them. */
-export async function copy(words, note) {
+async function copy(words, note) {
   try {
     await navigator.clipboard.writeText(words);
     $("share-note").textContent = note;
@@ -15,11 +19,38 @@ export async function copy(words, note) {
 }
 
 /** Copy a link that restores the settings. */
-export async function copyLink(settings) {
+async function copyLink() {
   const hash = encode(settings);
   if (hash === null) {
     $("share-note").textContent = "This sequence is too large for a link; send the sequence as a file instead.";
     return;
   }
   await copy(location.origin + location.pathname + hash, "The link is copied; it restores all settings.");
+}
+
+/** Offer what there is: the sequence at all times, the rest of so many networks that have learned. */
+export function offerDownloads(networks) {
+  for (const button of buttons()) button.disabled = !networks && button.dataset.download !== "sequence";
+  $("share-which").hidden = networks < 2;
+  if (networks < 2) $("share-network").value = "0";
+}
+
+/** Write the code anew, if it is seen. */
+export async function updateCode() {
+  if (!$("code-box").open || !isLoaded()) return;
+  const code = await attempt(() => api.text("code", { ...learnSpec(), cue: cueSpec() }));
+  if (code !== null) $("code").textContent = code;
+}
+
+/** Let the buttons work. */
+export function connectShare() {
+  $("share-link").onclick = copyLink;
+  $("copy-code").onclick = () => copy($("code").textContent, "The code is copied.");
+  $("code-box").ontoggle = updateCode;
+  for (const button of buttons()) {
+    button.onclick = () => attempt(() => api.download({
+      what: button.dataset.download, network: Number($("share-network").value), cue: cueSpec(), sequence: settings.sequence,
+      dark: Number(matchMedia("(prefers-color-scheme: dark)").matches),
+    }));
+  }
 }

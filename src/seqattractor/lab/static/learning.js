@@ -1,0 +1,80 @@
+// Learning: started, followed epoch by epoch, stopped and continued.
+
+import * as api from "./api.js";
+import { showErrors } from "./charts.js";
+import { attempt, complain } from "./messages.js";
+import { calm, forgetPromises, refresh } from "./recall.js";
+import { lab, learnKey, learnSpec, networksInUse, settings } from "./state.js";
+import { summary } from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+
+async function learn() {
+  if (lab.running || !lab.material) return;
+  lab.curves = networksInUse().map(() => ({ hidden: [], visible: [] }));
+  await follow(() => api.post("learn", learnSpec()), learnKey());
+}
+
+async function goOn() {
+  if (lab.running) return;
+  await follow(() => api.post("continue", { epochs: Math.max(...networksInUse().map((n) => n.epochs)) }), lab.learnedKey);
+}
+
+/** Start learning and follow it to its end. */
+async function follow(start, wanted) {
+  complain("");
+  setRunning(true);
+  say("Learning …");
+  let end = null;
+  await attempt(async () => {
+    await start();
+    for await (const event of api.progress()) {
+      if (event.epochs) addEpochs(event.epochs);
+      if (event.ahead > 0) say(`Please wait: ${event.ahead} other ${event.ahead === 1 ? "visitor is" : "visitors are"} before you.`);
+      if (event.end) end = event.end;
+    }
+  });
+  setRunning(false);
+  if (end === null) return say("");
+  forgetPromises();
+  if (end.state === "failed") {
+    say("");
+    lab.learnedKey = null;
+    complain(end.note);
+    return refresh();
+  }
+  say(summary(end));
+  const learned = end.networks.some((n) => n.right !== null);
+  lab.learnedKey = learned ? wanted : null;
+  $("continue").hidden = !learned || end.networks.every((n) => n.converged || n.epochs === 0);
+  await refresh({ play: true });
+  if (innerWidth <= 860) $("h-recall").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+}
+
+function addEpochs(news) {
+  for (const { network, from, hidden, visible } of news) {
+    const curve = lab.curves[network];
+    curve.hidden.splice(from, Infinity, ...hidden);
+    curve.visible.splice(from, Infinity, ...visible);
+    const left = hidden.at(-1) + visible.at(-1);
+    const name = settings.compare ? ` network ${"AB"[network]}` : "";
+    say(`Learning${name}: epoch ${curve.visible.length}, ${left.toLocaleString("en")} errors`);
+  }
+  showErrors(lab.curves);
+}
+
+const say = (words) => { $("status").textContent = words; };
+
+function setRunning(now) {
+  lab.running = now;
+  $("go").hidden = now;
+  $("stop").hidden = !now;
+  if (now) $("continue").hidden = true;
+}
+
+/** Let the buttons work. */
+export function connectLearning() {
+  $("go").onclick = learn;
+  $("stop").onclick = () => attempt(() => api.post("stop", {}));
+  $("continue").onclick = goOn;
+}

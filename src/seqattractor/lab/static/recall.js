@@ -1,0 +1,117 @@
+// The card of the recall: what is on the stage, how it is played, and the verdict on it.
+
+import * as api from "./api.js";
+import { unpack } from "./bits.js";
+import { stepAt } from "./charts.js";
+import { drawCue } from "./cue.js";
+import { attempt, complain } from "./messages.js";
+import { Player } from "./player.js";
+import { offerDownloads, updateCode } from "./share.js";
+import { playStep, setSound } from "./sound.js";
+import { previewScene, recallScene, Stage } from "./stage.js";
+import { cueSpec, isLearned, isLoaded, lab, networksInUse, remember, settings } from "./state.js";
+import { addPromises, showVerdicts } from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+
+/** Whether the visitor asked for little motion. */
+export const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+let proven = { radii: null }; // of the networks that have learned
+let ticket = 0; // answers to older questions are dropped
+const stage = new Stage();
+
+const player = new Player((now) => {
+  stage.draw(now);
+  $("step").value = stage.scene?.preview ? `frame ${now + 1} of ${player.steps}` : `step ${now} of ${player.steps - 1}`;
+  const { material } = lab;
+  if (material?.pitches && player.timer && $("sound").getAttribute("aria-pressed") === "true") {
+    const bits = stage.scene.preview ? stage.scene.truth : stage.scene.runs[0].bits;
+    playStep(material.pitches, bits, now * material.units, now ? (now - 1) * material.units : null, 1 / Number($("speed").value));
+  }
+});
+
+/** Bring cue and stage up to date: recall if the networks have learned this, else show what they will get. */
+export async function refresh({ play = false } = {}) {
+  remember();
+  updateCode();
+  if (!isLoaded() || lab.running) return; // what is under way ends with a refresh of its own
+  const mine = ++ticket;
+  const learned = isLearned();
+  const orders = networksInUse().map((n) => n.order || 1);
+  const question = learned ? { cue: cueSpec() } : { cue: cueSpec(), sequence: settings.sequence, orders };
+  const answer = await attempt(() => api.post("recall", question));
+  if (!answer || mine !== ticket) return;
+  complain("");
+  lab.cueBits = unpack(answer.cue, lab.material.units);
+  drawCue();
+  const before = stage.scene;
+  stage.load(learned ? recallScene(lab.material, answer) : previewScene(lab.material, lab.cueBits, settings.cue.start + Math.max(...orders) - 1), settings.raster);
+  showVerdicts(learned ? answer.runs : null, lab.learnedKey !== null);
+  player.looping = !learned;
+  player.load(stage.scene.steps, { keep: !play && before?.preview === stage.scene.preview });
+  if (play && !calm.matches) player.play();
+  $("go").textContent = learned ? "Learn again" : "Learn and recall";
+  $("go").classList.toggle("quiet", learned);
+  $("sound").hidden = !lab.material.pitches;
+  $("legend-b").hidden = stage.scene.runs.length < 2;
+  if (!learned) $("continue").hidden = true;
+  offerDownloads(learned ? answer.runs.length : 0);
+  markView();
+  if (learned) await showPromises(mine, stage.scene.cueRows);
+}
+
+/** Add to the verdicts what is proven; it takes the server a moment, so it comes later. */
+async function showPromises(mine, cueRows) {
+  const those = proven;
+  if (those.radii === null) {
+    try {
+      those.radii = (await api.post("promise", {})).radii;
+    } catch { /* the page is complete without it */ }
+  }
+  if (those.radii && mine === ticket) addPromises(those.radii, settings.cue.start + cueRows - 1);
+}
+
+/** The networks are others than before. */
+export const forgetPromises = () => { proven = { radii: null }; };
+
+function markView() {
+  const raster = settings.raster && !stage.scene?.preview;
+  $("view-frames").setAttribute("aria-pressed", String(!raster));
+  $("view-raster").setAttribute("aria-pressed", String(raster));
+  $("view-raster").disabled = Boolean(stage.scene?.preview);
+}
+
+/** Show frames, or all steps at once. */
+export function setView(raster) {
+  settings.raster = raster;
+  if (stage.scene) {
+    stage.load(stage.scene, raster);
+    player.go(player.now);
+  }
+  markView();
+  remember();
+}
+
+/** Draw again, in another size or in other colours. */
+export function redrawRecall() {
+  if (!stage.scene) return;
+  stage.measure();
+  stage.draw(player.now);
+}
+
+/** Let the buttons of the card work, and the curve move through the steps. */
+export function connectRecall() {
+  $("view-frames").onclick = () => setView(false);
+  $("view-raster").onclick = () => setView(true);
+  $("sound").onclick = () => {
+    const on = $("sound").getAttribute("aria-pressed") !== "true";
+    $("sound").setAttribute("aria-pressed", String(on));
+    $("sound").textContent = on ? "Sound on" : "Sound off";
+    setSound(on);
+  };
+  const overlap = $("overlap");
+  const scrub = (event) => { player.pause(); player.go(stepAt(overlap, event.clientX, player.steps)); };
+  overlap.onpointerdown = (event) => { overlap.setPointerCapture(event.pointerId); scrub(event); };
+  overlap.onpointermove = (event) => { if (event.buttons) scrub(event); };
+}

@@ -1,0 +1,92 @@
+// The card in which a sequence is picked, drawn or dropped.
+
+import * as api from "./api.js";
+import { unpack } from "./bits.js";
+import { debounced } from "./busy.js";
+import { choice, slider } from "./controls.js";
+import { buildCueFields } from "./cue.js";
+import { Drawing } from "./drawing.js";
+import { attempt, complain } from "./messages.js";
+import { buildNetworks } from "./networks.js";
+import { changed, entryOf, lab, sequenceKey, settings } from "./state.js";
+import { markTile } from "./tiles.js";
+
+const $ = (id) => document.getElementById(id);
+const pick = (object, names) => Object.fromEntries(names.filter((n) => n in object).map((n) => [n, object[n]]));
+
+let loads = 0; // answers to older questions are dropped
+
+/** The editor of frames drawn by hand. */
+export const drawing = new Drawing((sequence) => {
+  settings.sequence = sequence;
+  changedSequence();
+});
+
+/** Take another sequence, with settings with which it can be learned. */
+export function chooseSource(name) {
+  settings.source = name;
+  complain("");
+  const entry = entryOf(name);
+  if (entry) {
+    settings.sequence = { name };
+    for (const network of settings.networks) Object.assign(network, { epochs: 500, eta: 0.001, order: 1 }, pick(entry.suggest, ["hidden", "order"]));
+    settings.cue = { ...settings.cue, start: 0, painted: [], occlusion: 0, noise: 0, flips: entry.suggest.flips };
+    buildNetworks();
+  }
+  showChoice();
+  if (name === "draw") drawing.tell();
+  else if (entry) changedSequence();
+}
+
+/** Show which sequence is chosen, and its options. */
+export function showChoice() {
+  markTile(lab.catalogue, settings.source);
+  const fields = (entryOf(settings.source)?.options ?? []).map((option) => {
+    const value = settings.sequence[option.name] ?? option.default;
+    const change = (next) => { settings.sequence = { ...settings.sequence, [option.name]: next }; changedSequence(); };
+    if (option.choices) return choice({ label: option.label, choices: option.choices, value, change });
+    return slider({ label: option.label, low: option.low, high: option.high, value, change });
+  });
+  $("sequence-options").replaceChildren(...fields);
+}
+
+/** The sequence is another one: what was painted and learned does not fit it any more. */
+const changedSequence = debounced(async () => {
+  settings.cue.painted = [];
+  settings.cue.start = 0;
+  await loadSequence();
+}, 150);
+
+/** Ask for the sequence of the settings and show it. */
+export async function loadSequence() {
+  const mine = ++loads;
+  const wanted = sequenceKey();
+  const answer = await attempt(() => api.post("sequence", settings.sequence));
+  if (!answer || mine !== loads) return;
+  complain("");
+  lab.materialKey = wanted;
+  lab.material = { ...answer, bits: unpack(answer.bits, answer.frames * answer.units) };
+  settings.cue.start = Math.min(settings.cue.start, answer.frames - 2);
+  settings.raster = answer.kind !== "pictures";
+  buildCueFields();
+  await changed({ play: true });
+}
+
+/** Send files to the server and take what it reads in them. */
+export async function takeFiles(files) {
+  if (!files.length) return;
+  const total = files.reduce((sum, file) => sum + file.size, 0);
+  const most = lab.catalogue.limits.upload;
+  if (total > most) {
+    complain(`The files have ${(total / 1e6).toFixed(1)} MB; the lab takes up to ${most / 1e6} MB.`);
+    return;
+  }
+  $("upload-name").textContent = "Reading …";
+  const answer = await attempt(() => api.upload(files));
+  $("upload-name").textContent = answer ? `${files.length > 1 ? `${files.length} pictures` : files[0].name}: ${answer.frames} frames of ${answer.units} units` : "";
+  if (!answer) return;
+  settings.source = "file";
+  settings.sequence = { name: "frames", ...pick(answer, ["shape", "units", "lengths", "kind", "bits"]) };
+  showChoice();
+  changedSequence();
+}

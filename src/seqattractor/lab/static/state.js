@@ -1,0 +1,61 @@
+// What the parts of the page share: the settings, what the server made of them, and the wish to see it.
+
+import { debounced } from "./busy.js";
+import { encode } from "./link.js";
+
+const defaults = { name: "attractor", hidden: 150, kappa: 1, eta: 0.001, epochs: 500, order: 1, degree: 2, seed: 0 };
+
+/** All that a link restores. Flips, cover and noise are in percent. */
+export const settings = {
+  source: "walker",
+  sequence: { name: "walker" },
+  networks: [{ ...defaults }, { ...defaults, name: "visible" }],
+  compare: false,
+  cue: { start: 0, flips: 20, occlusion: 0, noise: 0, seed: 1, painted: [] },
+  raster: false,
+};
+
+/** What came from the server. */
+export const lab = {
+  catalogue: null,
+  material: null, // the sequence as the server made it, bits unpacked
+  materialKey: null, // the settings that it was made from
+  cueBits: null, // the spoilt cue
+  curves: [], // errors of each epoch, for each network
+  learnedKey: null, // the settings that the networks on the server have learned
+  running: false,
+};
+
+export const networksInUse = () => (settings.compare ? settings.networks : settings.networks.slice(0, 1));
+export const entryOf = (name) => lab.catalogue.sequences.find((s) => s.name === name);
+
+/** So many percent of the units. */
+export const units = (percent) => Math.round(((lab.material?.units ?? 0) * percent) / 100);
+
+// Settings as the server takes them.
+export const cueSpec = () => ({
+  start: settings.cue.start, seed: settings.cue.seed, painted: settings.cue.painted,
+  flips: units(settings.cue.flips), noise: units(settings.cue.noise), occlusion: settings.cue.occlusion / 100,
+});
+export const learnSpec = () => ({ sequence: settings.sequence, networks: networksInUse() });
+export const learnKey = () => JSON.stringify(learnSpec());
+export const sequenceKey = () => JSON.stringify(settings.sequence);
+
+export const isLoaded = () => lab.material !== null && lab.materialKey === sequenceKey();
+export const isLearned = () => lab.learnedKey !== null && lab.learnedKey === learnKey();
+
+/** Keep the address in step with the settings, so that reloading and copying it restore them. */
+export function remember() {
+  history.replaceState(null, "", encode(settings) ?? location.pathname);
+}
+
+let show = null;
+
+/** Say what brings the page up to date after a change. */
+export const onChange = (action) => { show = action; };
+
+/** Bring the page up to date; `play` also starts to play. */
+export const changed = (how = {}) => show(how);
+
+/** The same once the visitor pauses. */
+export const changedSoon = debounced(() => changed(), 120);
