@@ -4,18 +4,12 @@ Colours are safe for colour-blind readers and show on light and dark ground; wra
 """
 
 from seqattractor.plots.curves import compared_bars, error_curves, success_curve
+from seqattractor.plots.dynamics import attractor_bars, state_space
 from seqattractor.plots.frames import filmstrip, raster
-from seqattractor.plots.guarantees import (
-    attractor_bars,
-    certificate_profile,
-    code_overlap,
-    hidden_rates,
-    margin_and_radius,
-    robustness_with_certificate,
-    state_space,
-)
+from seqattractor.plots.guarantees import certificate_profile, margin_and_radius, robustness_with_certificate
 from seqattractor.plots.house import BLUE, GREEN, GREY, ORANGE, RED, style
-from seqattractor.plots.recall import hidden_raster, overlap_curve, recall_strip, weights_image
+from seqattractor.plots.neurons import code_overlap, hidden_raster, hidden_rates, weights_image
+from seqattractor.plots.recall import overlap_curve, recall_strip
 
 __all__ = [
     "BLUE",

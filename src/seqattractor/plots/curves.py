@@ -61,10 +61,7 @@ def compared_bars(
         ax.text(k - width / 2, max(rate, high) + 1.5, str(count), ha="center", va="bottom", fontsize=8)
         ax.text(k + width / 2, theirs + 1.5, str(theirs), ha="center", va="bottom", fontsize=8, color=GREY)
     ax.set_xticks(range(len(labels)), [str(label) for label in labels])
-    ax.set_xlim(-0.6, len(labels) - 0.4)
-    ax.set_ylim(0, 116)
-    ax.set_yticks(range(0, 101, 25))
-    ax.set_ylabel("success, %")
+    ax.set(xlim=(-0.6, len(labels) - 0.4), ylim=(0, 116), yticks=range(0, 101, 25), ylabel="success, %")
     ax.grid(axis="y")
     return ax
 
@@ -100,8 +97,7 @@ def success_curve(
     spread = np.abs(ends.T - rate)
     options: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.4, "elinewidth": 1.0, "capsize": 2} | line
     ax.errorbar(np.asarray(x, dtype=float) + shift, rate, yerr=spread, **options)
-    ax.set_ylim(-4, 104)
-    ax.set_ylabel("success, %")
+    ax.set(ylim=(-4, 104), ylabel="success, %")
     ax.grid(visible=True)
     return ax
 
@@ -132,9 +128,7 @@ def error_curves(ax: Axes, hidden: ArrayLike, visible: ArrayLike) -> Axes:
     ):
         values: NDArray[np.float64] = np.asarray(errors, dtype=float)
         ax.plot(np.arange(1, len(values) + 1), values, dash, color=color, label=label, linewidth=1.6)
-    ax.set_xlabel("epoch")
-    ax.set_ylabel("errors per neuron")
-    ax.set_ylim(bottom=0)
+    ax.set(xlabel="epoch", ylabel="errors per neuron", ylim=(0, None))
     ax.grid(visible=True)
     ax.legend()
     return ax

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.plots.house import GREY, RED
 
-__all__ = ["filmstrip", "raster"]
+__all__ = ["filmstrip", "raster", "tiles"]
 
 
 def filmstrip(ax: Axes, frames: ArrayLike, *, label: str = "", numbers: Sequence[int] | None = None) -> Axes:
@@ -38,15 +39,11 @@ def filmstrip(ax: Axes, frames: ArrayLike, *, label: str = "", numbers: Sequence
     (8, 22)
     """
     pictures = np.asarray(frames)
-    n, height, width = pictures.shape
+    height, width = pictures.shape[1:]
     gap = max(1, width // 30)
-    strip = np.full((height, n * width + (n - 1) * 2 * gap), np.nan)
-    for k, picture in enumerate(pictures):
-        left = k * (width + 2 * gap)
-        strip[:, left : left + width] = picture
-        if numbers is not None:
-            ax.text(left + width / 2, -0.03 * height, f"{numbers[k]}", ha="center", va="bottom", fontsize=8)
-    _black_and_white(ax, strip)
+    _black_and_white(ax, tiles(pictures, 2 * gap))
+    for k, number in enumerate(numbers if numbers is not None else ()):
+        ax.text(k * (width + 2 * gap) + width / 2, -0.03 * height, f"{number}", ha="center", va="bottom", fontsize=8)
     ax.set_ylabel(label, rotation=0, ha="right", va="center")
     return ax
 
@@ -87,11 +84,16 @@ def raster(ax: Axes, X: ArrayLike, *, title: str = "", wrong: ArrayLike | None =
     return ax
 
 
+def tiles(frames: NDArray[Any], gap: int) -> NDArray[np.float64]:
+    """Put frames (T, height, width) side by side with `gap` empty columns, NaN, between: (height, columns)."""
+    padded = np.pad(frames.astype(np.float64), ((0, 0), (0, 0), (0, gap)), constant_values=np.nan)
+    row = np.concatenate(list(padded), axis=1)
+    return row[:, : row.shape[1] - gap]
+
+
 def _black_and_white(ax: Axes, picture: NDArray[np.float64]) -> None:
     """Show +1 white, -1 black and NaN not at all, without ticks but with a frame."""
     ax.imshow(picture, cmap=ListedColormap(["black", "white"]), vmin=-1, vmax=1, interpolation="nearest")
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for spine in ax.spines.values():
-        spine.set_visible(bool(np.isfinite(picture).all()))
-        spine.set_color(GREY)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(bool(np.isfinite(picture).all()))
+    ax.spines[:].set_color(GREY)

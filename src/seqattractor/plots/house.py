@@ -8,8 +8,9 @@ from typing import Any
 
 import matplotlib as mpl
 from cycler import cycler
+from matplotlib.axes import Axes
 
-__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "RED", "style"]
+__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "RED", "bare", "style"]
 
 BLUE, ORANGE, GREEN, RED, GREY = "#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a8a8a"
 
@@ -47,3 +48,9 @@ def style(*, dark: bool = False) -> Iterator[None]:
         settings[part] = ink
     with mpl.rc_context(settings):
         yield
+
+
+def bare(ax: Axes) -> None:
+    """Take ticks and frame away, where a picture speaks for itself."""
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
