@@ -16,7 +16,7 @@ from seqattractor.analysis.certificate_exact import smallest_breaking_set
 from seqattractor.analysis.threshold_view import ThresholdView, threshold_view
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.checks import check_choice
-from seqattractor.sequences import Patterns, check_patterns, check_sequences, transitions
+from seqattractor.sequences import Patterns
 
 __all__ = ["Certificate", "certify"]
 
@@ -157,13 +157,10 @@ def certify(
     """
     check_choice(method, "method", ("auto", "count", "tight", "exact"))
     view = threshold_view(net)
-    patterns, checked = check_sequences(X, lengths, order=net.order_)
-    check_patterns(patterns[:1], "X", n_features=net.n_features_in_)
-    inputs, targets = transitions(patterns, checked, net.order_)
+    inputs, targets, counts = net._shown(X, lengths)
     made = np.flatnonzero(np.all((net._next(inputs) == targets) & (view.next(inputs) == targets), axis=1))
     if method == "auto":
-        size = len(inputs) * (view.hidden or view.visible).weights.size
-        method = "tight" if size <= _QUICK else "count"
+        method = "tight" if len(inputs) * (view.hidden or view.visible).weights.size <= _QUICK else "count"
     radius, breaking = np.full(len(inputs), -1), np.zeros(len(inputs), dtype=np.int64)
     sets: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(inputs)
     # Thousands of small matrix products: threads would cost far more than they give.
@@ -171,15 +168,13 @@ def certify(
         radius[made], breaking[made], found = _bracket(view, inputs[made], targets[made], method, attack, time_limit)
     for t, units in zip(made, found, strict=True):
         sets[t] = units
-    promised = np.where(radius >= 0, theorem_4(view, inputs), 0)
-    counts = checked - net.order_
     return Certificate(
         radius=radius,
         breaking=breaking,
-        theorem_4=promised,
+        theorem_4=np.where(radius >= 0, theorem_4(view, inputs), 0),
         margin=_margins(view, inputs, targets),
-        sequence=np.repeat(np.arange(len(checked)), counts),
-        time=np.concatenate([np.arange(net.order_ - 1, length - 1) for length in checked]),
+        sequence=np.repeat(np.arange(len(counts)), counts),
+        time=np.concatenate([net.order_ - 1 + np.arange(n) for n in counts]),
         n_inputs=view.n_inputs,
         attacked=attack,
         breaking_sets=sets,

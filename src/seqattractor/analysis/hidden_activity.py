@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor.analysis.threshold_view import threshold_view
 from seqattractor.networks import SequenceAttractor
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.sequences import check_patterns, check_sequences, transitions
 
 __all__ = ["HiddenActivity", "hidden_activity"]
 
@@ -118,9 +117,7 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     view = threshold_view(net)
     if view.hidden is None:
         raise TypeError(f"{type(net).__name__} has no hidden neurons.")
-    patterns, checked = check_sequences(X, lengths, order=net.order_)
-    check_patterns(patterns[:1], "X", n_features=net.n_features_in_)
-    inputs, targets = transitions(patterns, checked, net.order_)
+    inputs, targets, _ = net._shown(X, lengths)
     active = view.hidden.fields(inputs) >= 0
     follows, decoded = None, None
     if isinstance(net, SequenceAttractor) and net.learn == "UV" and net.rule == "three-factor":

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from seqattractor.analysis.retrieval import SuccessRate
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.checks import check_count
 from seqattractor.noise import Seed, as_generator, flip
-from seqattractor.sequences import check_patterns, check_sequences, transitions
 
 __all__ = ["RobustnessCurve", "robustness_curve"]
 
@@ -81,11 +79,8 @@ def robustness_curve(
     >>> curve.successes[:2], curve.half
     (array([100, 100]), 30)
     """
-    check_is_fitted(net, "n_features_in_")
     check_count(trials, "trials")
-    patterns, checked = check_sequences(X, lengths, order=net.order_)
-    check_patterns(patterns[:1], "X", n_features=net.n_features_in_)
-    inputs, targets = transitions(patterns, checked, net.order_)
+    inputs, targets, _ = net._shown(X, lengths)
     units = inputs.shape[1]
     asked = _spread(units) if flips is None else np.atleast_1d(np.asarray(flips))
     if asked.ndim != 1 or asked.dtype.kind not in "iu" or asked.min(initial=0) < 0 or asked.max(initial=0) > units:

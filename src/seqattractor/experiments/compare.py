@@ -215,7 +215,7 @@ def _take_part(prototype: SequenceMemory, task: Task, state: int, of_cue: np.ran
         "success": recalled == len(task.lengths),
         "recalled": recalled,
         "sequences": len(task.lengths),
-        "one_step_error": float(np.mean(net._wrong_units(task.X, task.lengths))),
+        "one_step_error": float(net._wrong_units(net._shown(task.X, task.lengths)).mean()),
         "epochs": _epochs(net),
         "parameters": n_parameters(net),
         "learn_seconds": learned - started,

@@ -149,10 +149,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         -------
         float
         """
-        check_is_fitted(self, "n_features_in_")
-        patterns, checked = check_sequences(X, lengths, order=self.order_)
-        check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
-        return float(np.mean(~self._wrong_units(patterns, checked).any(axis=1)))
+        return float(np.mean(~self._wrong_units(self._shown(X, lengths)).any(axis=1)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network to one file, whole or not at all; `sa.load` brings it back.
@@ -187,10 +184,16 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         """One step of recall; networks with slow variables use and change `memory`."""
         return self._next(states)
 
-    def _wrong_units(self, patterns: Patterns, lengths: Lengths) -> NDArray[np.bool_]:
-        """Which units are wrong one step after the patterns of checked sequences, shape (n, N)."""
-        inputs, targets = transitions(patterns, lengths, self.order_)
-        return np.asarray(self._next(inputs) != targets)
+    def _wrong_units(self, shown: Lesson) -> NDArray[np.bool_]:
+        """Which units are wrong one step on, shape (n, N)."""
+        return np.asarray(self._next(shown.inputs) != shown.targets)
+
+    def _shown(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None) -> Lesson:
+        """Check sequences that are shown to a network that has learned, and give their transitions."""
+        check_is_fitted(self, "n_features_in_")
+        patterns, checked = check_sequences(X, lengths, order=self.order_)
+        check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
+        return Lesson(*transitions(patterns, checked, self.order_), checked - self.order_)
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense; by default there are none."""

@@ -15,7 +15,7 @@ from seqattractor.networks.checks import check_count, check_not_negative, check_
 from seqattractor.networks.fitting import EpochMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Lengths, Patterns, split
+from seqattractor.sequences import Patterns, split
 
 __all__ = ["PredictiveCodingMemory"]
 
@@ -136,13 +136,13 @@ class PredictiveCodingMemory(EpochMemory):
         memory[:] = layers.infer(states.astype(np.float64), memory)[0]
         return sign(layers.predict(memory))
 
-    def _wrong_units(self, patterns: Patterns, lengths: Lengths) -> NDArray[np.bool_]:
+    def _wrong_units(self, shown: Lesson) -> NDArray[np.bool_]:
         if self.n_latent is None:
-            return super()._wrong_units(patterns, lengths)
+            return super()._wrong_units(shown)
         wrong = []
-        for x in split(patterns, lengths):
-            latent = self._start_recall(x[None, :1])
-            wrong += [self._recall_step(x[t : t + 1], latent)[0] != x[t + 1] for t in range(len(x) - 1)]
+        for inputs, targets in zip(split(shown.inputs, shown.lengths), split(shown.targets, shown.lengths), strict=True):
+            latent = self._start_recall(inputs[None, :1])  # the latent state is the context: a sequence runs from its start
+            wrong += [self._recall_step(inputs[t : t + 1], latent)[0] != targets[t] for t in range(len(inputs))]
         return np.array(wrong)
 
     def _two_layers(self) -> TwoLayers:

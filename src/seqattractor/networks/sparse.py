@@ -183,7 +183,7 @@ class SparseSequenceAttractor(HiddenLayerMemory):
         self._start(lesson)
         share = 1.0 - np.arange(self.max_epochs) / self.max_epochs if self.decay_ else np.ones(self.max_epochs)
         self._go_on(lesson, share, self._settings(), callback)
-        return 0, int(np.sum(self._next(lesson.inputs) != lesson.targets))
+        return 0, int(self._wrong_units(lesson).sum())
 
     def _present(self, lesson: Lesson) -> None:
         self._go_on(lesson, np.array([1 / 8 if self.decay_ else 1.0]), self._settings(frozen_targets=False), None)

@@ -159,7 +159,7 @@ class VisibleNetwork(EpochMemory):
             errors = _go_through(rule, self.W_, lesson)
         else:
             self._add_hebbian(lesson, held=lesson.inputs)  # the last pattern of a piece is held once it has a successor
-            errors = self._count_wrong(lesson)
+            errors = int(self._wrong_units(lesson).sum())
         self.visible_errors_ = np.append(self.visible_errors_, errors)
         self.n_iter_ += 1
         self.converged_ = errors == 0
@@ -219,7 +219,7 @@ class VisibleNetwork(EpochMemory):
             if self.rule == "slow-synapses":
                 self.W_S_ = self._zero_weights()
             self._add_hebbian(lesson, held=np.concatenate([inputs, unfinished(inputs, targets)]))
-        wrong = self._count_wrong(lesson)
+        wrong = int(self._wrong_units(lesson).sum())
         self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
 
     def _add_hebbian(self, lesson: Lesson, held: Patterns) -> None:
@@ -227,10 +227,6 @@ class VisibleNetwork(EpochMemory):
         if self.rule == "slow-synapses":
             self.W_S_ += equations.hebbian(held, held)
         self.W_ += equations.hebbian(lesson.inputs, lesson.targets)
-
-    def _count_wrong(self, lesson: Lesson) -> int:
-        """How many units are wrong over all transitions."""
-        return int(np.sum(self._next(lesson.inputs) != lesson.targets))
 
     def _refuse_context(self) -> None:
         """Slow synapses and a context do not go together."""
