@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqattractor.analysis.retrieval import retrieved, wilson_interval
+from seqattractor.analysis.retrieval import retrieved
 from seqattractor.datasets.toy import toy
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING, RECALL_PERIODS, TOY, Request
-from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
+from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict, count_successes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,19 +47,11 @@ class Figure4(Target):
         rows = []
         shown = {}
         for cell, trials in outcomes:
-            successes = sum(outcome["success"] for outcome in trials)
             X = toy(cell["sequence"])
             first = max(trials, key=lambda outcome: np.mean(np.array(outcome["trajectory"])[: len(X)] == X))
             shown[cell["sequence"]] = np.array(first["trajectory"])
-            rows.append(
-                {
-                    "sequence": cell["sequence"],
-                    "trials": len(trials),
-                    "learned": sum(outcome["learned"] for outcome in trials),
-                    "successes": successes,
-                    "interval": list(wilson_interval(successes, len(trials))),
-                }
-            )
+            learned = sum(outcome["learned"] for outcome in trials)
+            rows.append({"sequence": cell["sequence"], "learned": learned} | count_successes(trials))
         settings = {**TOY, **LEARNING, "recall_steps": f"{RECALL_PERIODS} T", "trials": request.trials, "seed": request.seed}
         return Result({"settings": settings, "rows": rows}, {"shown": shown})
 

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seqattractor.analysis.retrieval import retrieved, wilson_interval
+from seqattractor.analysis.retrieval import retrieved
 from seqattractor.datasets.random import random_periodic
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper import numbers
 from seqattractor.paper.agreement import compare, describe
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES, RECALL_PERIODS, Request
-from seqattractor.paper.target import Cell, Outcome, Result, Target, Verdict
+from seqattractor.paper.target import Cell, Outcome, Result, Target, Verdict, count_successes
 
 __all__ = ["WAYS", "RandomSequences", "retrieval_trial"]
 
@@ -53,18 +53,8 @@ class RandomSequences(Target):
         table = {"table1": numbers.TABLE_1, "table2": numbers.TABLE_2}[self.experiment]
         rows = []
         for cell, trials in outcomes:
-            successes = sum(outcome["success"] for outcome in trials)
-            rows.append(
-                {
-                    "T": cell["T"],
-                    "M": cell["M"],
-                    "learn": cell["learn"],
-                    "trials": len(trials),
-                    "successes": successes,
-                    "interval": list(wilson_interval(successes, len(trials))),
-                    "paper": table[cell["learn"]][cell[self.varied]],
-                }
-            )
+            of_paper = table[cell["learn"]][cell[self.varied]]
+            rows.append({key: cell[key] for key in ("T", "M", "learn")} | count_successes(trials) | {"paper": of_paper})
         settings = {
             **{key: RANDOM_SEQUENCES[key] for key in ("N", "flips")},
             **LEARNING,

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqattractor.analysis.retrieval import wilson_interval
 from seqattractor.paper.agreement import LEVEL, fisher_exact, holm
 from seqattractor.paper.random_sequences import retrieval_trial
 from seqattractor.paper.settings import LEARNING, RECALL_PERIODS, SPARSITY, Request
-from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
+from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict, count_successes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,19 +47,7 @@ class Sparsity(Target):
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """Count successes."""
-        rows = []
-        for cell, trials in outcomes:
-            successes = sum(outcome["success"] for outcome in trials)
-            rows.append(
-                {
-                    "learn": cell["learn"],
-                    "theta": cell["theta"],
-                    "T": cell["T"],
-                    "trials": len(trials),
-                    "successes": successes,
-                    "interval": list(wilson_interval(successes, len(trials))),
-                }
-            )
+        rows = [{key: cell[key] for key in ("learn", "theta", "T")} | count_successes(trials) for cell, trials in outcomes]
         fixed = {key: SPARSITY[key] for key in ("N", "M", "flips")}
         settings = {**fixed, **LEARNING, "recall_steps": f"{RECALL_PERIODS} T", "trials": request.trials, "seed": request.seed}
         return Result({"settings": settings, "rows": rows})

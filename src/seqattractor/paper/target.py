@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from seqattractor.analysis.retrieval import wilson_interval
 from seqattractor.paper.settings import Request
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Animation", "Cell", "Outcome", "Result", "Table", "Target", "Verdict"]
+__all__ = ["Animation", "Cell", "Outcome", "Result", "Table", "Target", "Verdict", "count_successes"]
 
 Cell = dict[str, Any]
 """What all trials of a cell share, as plain JSON values: part of the seed, and passed to every trial."""
@@ -110,3 +111,15 @@ class Target(ABC):
     def animations(self, result: Result) -> list[Animation]:
         """Moving pictures for the report."""
         return []
+
+
+def count_successes(trials: Sequence[Outcome]) -> dict[str, Any]:
+    """Give the part of a row that says how many trials succeeded, with the 95 % Wilson interval.
+
+    Examples
+    --------
+    >>> count_successes([{"success": True}, {"success": False}])["successes"]
+    1
+    """
+    successes = sum(outcome["success"] for outcome in trials)
+    return {"trials": len(trials), "successes": successes, "interval": list(wilson_interval(successes, len(trials)))}
