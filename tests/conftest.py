@@ -1,9 +1,10 @@
-"""What all tests share: quiet, bounded Hypothesis runs and a drawing back end without a screen."""
+"""What all tests share: quiet, bounded Hypothesis runs, a drawing back end without a screen, and the command line."""
 
 import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -12,3 +13,24 @@ sys.path.insert(0, str(Path(__file__).parent))  # for oracle.py and strategies.p
 # Time limits per example say more about the machine than about the code.
 settings.register_profile("seqattractor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("seqattractor")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run the command line in a folder of its own; gives the exit code, what was printed, and what was complained about."""
+    from seqattractor.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["seqattractor", *map(str, words)])
+        code = 0
+        try:
+            main()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -12,28 +11,7 @@ from sklearn.utils import Bunch
 
 import seqattractor as sa
 from seqattractor.analysis.inspection import inspect_network
-from seqattractor.cli import main
 from seqattractor.datasets.attached import attach
-
-
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run the command line in a folder of its own; gives the exit code, what was printed, and what was complained about."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "300")
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["seqattractor", *map(str, words)])
-        code = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return call
-
 
 X = sa.datasets.random_periodic(8, 40, rng=0)
 

@@ -1,7 +1,6 @@
 """`seqattractor learn` and `recall`: from a file to a model to a picture, in two lines."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -9,26 +8,7 @@ from PIL import Image
 
 import seqattractor as sa
 from seqattractor.analysis.hidden_size import choose_hidden, recalls_from_noise
-from seqattractor.cli import main
 from seqattractor.datasets.attached import attached
-
-
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run the command line in a folder of its own; gives the exit code, what was printed, and what was complained about."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["seqattractor", *map(str, words)])
-        code = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return call
 
 
 def complaints_in(err):
