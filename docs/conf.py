@@ -23,6 +23,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 autosummary_generate = True
+templates_path = ["_templates"]  # a class with its methods in full
 autodoc_typehints = "none"  # numpydoc's sections say the types, with shapes
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

@@ -21,6 +21,15 @@ Seed = int | np.random.Generator | np.random.RandomState | np.random.SeedSequenc
 def as_generator(rng: Seed) -> np.random.Generator:
     """Make a generator from a seed; a generator is used as it is, and moves on.
 
+    Parameters
+    ----------
+    rng : int, Generator, RandomState, SeedSequence or None
+        None is a fresh seed from the operating system.
+
+    Returns
+    -------
+    Generator
+
     Examples
     --------
     >>> bool(as_generator(3).integers(10) == np.random.default_rng(3).integers(10))

@@ -177,7 +177,25 @@ def close_loops(data: Bunch, order: int) -> Bunch:
 
 
 def align_units(part: Bunch, units: Sequence[str]) -> Bunch:
-    """Bring the named columns of what `load` gave into the order of `units`; a unit that it lacks is off."""
+    """Bring the named columns of loaded sequences into a given order.
+
+    Parameters
+    ----------
+    part : Bunch
+        As `load` gives it. Without named columns it stays as it is.
+    units : list of str
+        The names, in the order of the columns of the result; a unit that `part` lacks is off there.
+
+    Returns
+    -------
+    Bunch
+
+    Examples
+    --------
+    >>> part = Bunch(X=np.array([[1, -1]], dtype=np.int8), units=["C4", "D4"], names=["tune"])
+    >>> align_units(part, ["B3", "C4", "D4"]).X
+    array([[-1,  1, -1]], dtype=int8)
+    """
     if part.units is None or list(part.units) == list(units):
         return part
     place = {name: k for k, name in enumerate(units)}

@@ -21,6 +21,7 @@ from seqattractor.networks.checks import (
     engine_module,
 )
 from seqattractor.networks.hidden import HiddenLayerMemory
+from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns
 
@@ -171,6 +172,16 @@ class SequenceAttractor(HiddenLayerMemory):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(10, 50, rng=0)
+        >>> errors = []
+        >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0)
+        >>> net = net.fit(X, callback=lambda epoch, hidden, visible: errors.append((hidden, visible)))
+        >>> len(errors) == net.n_iter_, errors[-1]
+        (True, (0, 0))
         """
         return self._fit(X, lengths, callback, partial(self._learn, client=client))
 
@@ -282,3 +293,6 @@ class SequenceAttractor(HiddenLayerMemory):
         check_number(self.target_threshold, "target_threshold")
         check_number(self.input_threshold, "input_threshold")
         check_choice(self.engine, "engine", ("exact", "reference"))
+
+    def _traits(self) -> Traits:
+        return Traits(weights=("U_", "V_"), stores_patterns=False, online=True, local=True)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor import noise as _noise
+from seqattractor.networks.traits import Traits
 from seqattractor.sequences import Lengths, Patterns, check_patterns, check_sequences, transitions
 from seqattractor.storage import read_model, write_model
 from seqattractor.successors import check_no_conflicts, conflicts
@@ -75,7 +76,19 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Learn the sequences of `X`, from scratch."""
+        """Learn sequences from scratch.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+            The patterns, one row a time step.
+        lengths : array of shape (S,), optional
+            How many rows of `X` belong to each sequence. By default `X` is one sequence.
+
+        Returns
+        -------
+        self
+        """
 
     @abstractmethod
     def _next(self, states: Patterns) -> Patterns:
@@ -94,6 +107,13 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of int8, shape (N,) or (B, N)
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.xor()
+        >>> sa.OneHotNetwork().fit(X).step(X[0]), X[1]
+        (array([ 1, -1], dtype=int8), array([ 1, -1], dtype=int8))
         """
         states, single = self._as_states(state, "state")
         following = self._next(states.reshape(len(states), -1))
@@ -117,6 +137,16 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of int8, shape (order + steps, N) or (B, order + steps, N)
             The cue, then what the network answered (before the noise of the next step).
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+        >>> net = sa.LookupMemory().fit(X)
+        >>> net.recall(X[0], steps=30).shape
+        (31, 50)
+        >>> net.recall(sa.noise.flip(X[:4], 5, rng=1), steps=30, noise=2, rng=2).shape
+        (4, 31, 50)
         """
         states, single = self._as_states(cue, "cue")
         if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
@@ -148,6 +178,14 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(21, 50, rng=0)
+        >>> net = sa.LookupMemory().fit(X[:11])  # 10 of the 20 transitions
+        >>> net.score(X[:11]), net.score(X) < 1
+        (1.0, True)
         """
         return float(np.mean(~self._wrong_units(self._shown(X, lengths)).any(axis=1)))
 
@@ -158,6 +196,14 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         ----------
         path : str or path
             The name of the file, an npz with a JSON header (no pickle).
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, seqattractor as sa
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.npz"
+        >>> sa.OneHotNetwork().fit(sa.datasets.xor()).save(path)
+        >>> sa.load(path)
+        OneHotNetwork()
         """
         check_is_fitted(self, "n_features_in_")
         from seqattractor import __version__
@@ -194,6 +240,10 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         patterns, checked = check_sequences(X, lengths, order=self.order_)
         check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
         return Lesson(*transitions(patterns, checked, self.order_), checked - self.order_)
+
+    def _traits(self) -> Traits:
+        """What is fair to know beside its results; by default nothing is said."""
+        return Traits()
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense; by default there are none."""

@@ -204,7 +204,6 @@ class DenseSequenceMemory(StoringMemory):
                 raise ValueError(f"beta must be at most {_LARGEST_BETA:g} with a slow part, but it is {self.beta}.")
 
     def _traits(self) -> Traits:
-        """What is fair to know beside its results."""
         local = not self.pseudo_inverse
         return Traits(
             weights=("patterns_", "successors_") + (("inverse_",) if self.pseudo_inverse else ()),

@@ -36,6 +36,13 @@ class StoringMemory(SequenceMemory):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(10, 50, rng=0)
+        >>> sa.LookupMemory().fit(X).patterns_.shape
+        (9, 50)
         """
         self._check_parameters()
         self._store(*self._transitions(X, lengths), anew=True)
@@ -55,6 +62,13 @@ class StoringMemory(SequenceMemory):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> A, B = sa.datasets.random_periodic(10, 50, rng=0), sa.datasets.random_periodic(10, 50, rng=1)
+        >>> sa.LookupMemory().fit(A).partial_fit(B).score([A, B])
+        1.0
         """
         self._check_parameters()
         anew = not hasattr(self, self._table)
@@ -98,6 +112,13 @@ class EpochMemory(SequenceMemory):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(10, 50, rng=0)
+        >>> sa.VisibleNetwork(random_state=0).fit(X).converged_
+        True
         """
         return self._fit(X, lengths, callback, self._learn)
 

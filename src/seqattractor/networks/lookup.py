@@ -74,7 +74,6 @@ class LookupMemory(StoringMemory):
         self.counts_ = np.bincount(number, weights=counts).astype(np.int64)
 
     def _traits(self) -> Traits:
-        """What is fair to know beside its results."""
         return Traits(
             weights=("patterns_", "successors_"),
             stores_patterns=True,

@@ -8,6 +8,7 @@ import numpy as np
 
 from seqattractor.learning.rule import sign
 from seqattractor.networks.fitting import StoringMemory
+from seqattractor.networks.traits import Traits
 from seqattractor.sequences import Patterns
 
 __all__ = ["OneHotNetwork"]
@@ -71,3 +72,12 @@ class OneHotNetwork(StoringMemory):
         fields = states.astype(np.float32) @ self.U_.T.astype(np.float32)
         zeta = sign(fields - states.shape[1]).astype(np.float32)
         return sign(zeta @ self.V_.T.astype(np.float32) + self.bias_)
+
+    def _traits(self) -> Traits:
+        return Traits(
+            weights=("U_", "V_", "bias_"),
+            stores_patterns=True,
+            online=True,
+            local=True,
+            note="no learning: one hidden unit with fixed weights for each transition",
+        )

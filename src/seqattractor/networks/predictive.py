@@ -220,7 +220,6 @@ class PredictiveCodingMemory(EpochMemory):
             check_not_negative(self.init_scale, "init_scale")
 
     def _traits(self) -> Traits:
-        """What is fair to know beside its results."""
         return Traits(
             weights=("W_",) if self.n_latent is None else ("W_r_", "W_o_"), stores_patterns=False, online=True, local=True
         )

@@ -15,6 +15,7 @@ from seqattractor.networks.base import Lesson
 from seqattractor.networks.checks import check_choice, check_count, check_not_negative, check_number, check_positive
 from seqattractor.networks.hidden import HiddenLayerMemory
 from seqattractor.networks.sparse_defaults import choose_defaults, in_units
+from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns
 
@@ -310,6 +311,9 @@ class SparseSequenceAttractor(HiddenLayerMemory):
         if self.redraw_tolerance != "auto" and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1:
             raise ValueError(f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}.")
         check_count(self.max_epochs, "max_epochs")
+
+    def _traits(self) -> Traits:
+        return Traits(weights=("U_", "hidden_bias_", "V_"), stores_patterns=False, online=True, local=True)
 
 
 def _at_least_one(steps: NDArray[Any]) -> NDArray[np.int64]:

@@ -3,42 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqattractor.networks.base import SequenceMemory
+if TYPE_CHECKING:
+    from seqattractor.networks.base import SequenceMemory
 
 __all__ = ["Traits", "n_parameters", "traits"]
 
 
 @dataclass(frozen=True)
 class Traits:
-    """What kind of memory a network is. None means that its author has not said."""
+    """What kind of memory a network is. None means that its author has not said.
+
+    Parameters
+    ----------
+    weights : tuple of str, optional
+        The fitted arrays that recall needs; by default all except the records of learning (``..._errors_``).
+    stores_patterns : bool, optional
+        Whether the patterns themselves are the weights, with a unit for each.
+    online : bool, optional
+        Whether it learns from one transition at a time, keeping no other.
+    local : bool, optional
+        Whether every weight changes by what is known at its two ends.
+    dwells : bool
+        Whether it stays at each pattern for several steps, so that repeated states count once.
+    note : str
+        Anything else that is fair to know.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> class Table(sa.LookupMemory):
+    ...     def _traits(self):
+    ...         return sa.Traits(stores_patterns=True, online=True, local=False)
+    >>> sa.compare("random", {"table": Table()}, values=[5], trials=1).networks[0]["stores_patterns"]
+    True
+    """
 
     weights: tuple[str, ...] | None = None
-    """The fitted arrays that recall needs; by default all except the records of learning (``..._errors_``)."""
     stores_patterns: bool | None = None
-    """Whether the patterns themselves are the weights, with a unit for each."""
     online: bool | None = None
-    """Whether it learns from one transition at a time, keeping no other."""
     local: bool | None = None
-    """Whether every weight changes by what is known at its two ends."""
     dwells: bool = False
-    """Whether it stays at each pattern for several steps, so that repeated states count once."""
     note: str = ""
-
-
-_OF_CLASSES = {
-    "SequenceAttractor": Traits(weights=("U_", "V_"), stores_patterns=False, online=True, local=True),
-    "SparseSequenceAttractor": Traits(weights=("U_", "hidden_bias_", "V_"), stores_patterns=False, online=True, local=True),
-    "OneHotNetwork": Traits(
-        weights=("U_", "V_", "bias_"),
-        stores_patterns=True,
-        online=True,
-        local=True,
-        note="no learning: one hidden unit with fixed weights for each transition",
-    ),
-}
 
 
 def traits(net: SequenceMemory) -> Traits:
@@ -60,11 +69,7 @@ def traits(net: SequenceMemory) -> Traits:
     >>> traits(sa.VisibleNetwork(rule="pseudo-inverse")).local
     False
     """
-    own = getattr(net, "_traits", None)
-    if own is not None:
-        told: Traits = own()
-        return told
-    return _OF_CLASSES.get(type(net).__name__, Traits())
+    return net._traits()
 
 
 def n_parameters(net: SequenceMemory) -> int:

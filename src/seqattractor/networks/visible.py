@@ -265,7 +265,6 @@ class VisibleNetwork(EpochMemory):
         check_choice(self.engine, "engine", ("exact", "reference"))
 
     def _traits(self) -> Traits:
-        """What is fair to know beside its results."""
         learned_alone = self.rule != "pseudo-inverse"
         return Traits(
             weights=("W_", "W_S_") if self.rule == "slow-synapses" else ("W_",),

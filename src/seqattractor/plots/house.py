@@ -17,7 +17,16 @@ BLUE, ORANGE, GREEN, RED, GREY = "#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8
 
 @contextmanager
 def style(*, dark: bool = False) -> Iterator[None]:
-    """Draw with the house style inside this context: on a light or a dark page.
+    """Draw with the house style inside this context.
+
+    Parameters
+    ----------
+    dark : bool
+        For a dark page instead of a light one.
+
+    Yields
+    ------
+    None
 
     Examples
     --------
