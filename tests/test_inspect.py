@@ -68,7 +68,8 @@ def test_the_page_needs_nothing_else(run, model, tmp_path):
     page = (tmp_path / "page.html").read_text()
     assert code == 0
     assert "page.html" in out
-    assert page.count("<img") == page.count("data:image/png;base64") // 2 >= 5
+    assert page.count('class="figure on-light"') == page.count('class="figure on-dark"') >= 5
+    assert page.count("<img") == page.count("data:image/png;base64")
     assert not re.search(r'(src|href|srcset)="(?!data:|#)', page)
     assert "prefers-color-scheme: dark" in page
     assert [f.name for f in tmp_path.iterdir() if f.name.startswith(".")] == []

@@ -77,6 +77,16 @@ def test_the_report_needs_nothing_but_itself(results):
     assert not re.search(r"https?://|@import|url\(", text)
 
 
+def test_on_paper_the_report_has_margins_and_light_figures(results):
+    out, _ = results
+    text = (out / "report.html").read_text()
+    assert re.search(r"@page \{ margin: \d+mm", text)
+    assert text.count('class="figure on-light"') == text.count('class="figure on-dark"') == 2
+    # What is dark shows on a screen only; whoever reads in the dark prints on white.
+    assert re.findall(r"@media.*dark.*", text) == ["@media screen and (prefers-color-scheme: dark) {"] * 2
+    assert ".on-dark { display: none; }" in text
+
+
 def test_the_report_says_settings_seed_machine_and_time(results):
     out, _ = results
     text = (out / "report.html").read_text()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +17,7 @@ from seqattractor.analysis.inspection import Inspection
 from seqattractor.analysis.projection import principal_plane
 from seqattractor.cli.inspect import heading, sections
 from seqattractor.noise import flip
+from seqattractor.paper.report import figure_html
 
 __all__ = ["inspection_page"]
 
@@ -99,12 +99,7 @@ def _state_space(found: Inspection) -> Draw:
 
 def _picture(draw: Draw, words: str) -> str:
     """A figure inside the page, drawn for light and for dark screens."""
-    light, dark = (base64.b64encode(_png(draw, dark=d)).decode() for d in (False, True))
-    return (
-        f'<div class="wide" tabindex="0"><picture><source srcset="data:image/png;base64,{dark}" '
-        f'media="(prefers-color-scheme: dark)"><img class="figure" style="width: {int(_SIZE[0] * 100)}px" '
-        f'src="data:image/png;base64,{light}" alt="{escape(words)}"></picture></div>'
-    )
+    return figure_html(_png(draw, dark=False), _png(draw, dark=True), words, _DPI)
 
 
 def _png(draw: Draw, *, dark: bool) -> bytes:

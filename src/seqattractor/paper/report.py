@@ -18,7 +18,7 @@ from seqattractor.paper.files import DPI, dark_png
 from seqattractor.paper.settings import LEARNING, Request
 from seqattractor.paper.target import Animation, Result, Table, Target, Verdict
 
-__all__ = ["Finished", "embedded", "report_html", "table_html"]
+__all__ = ["Finished", "embedded", "figure_html", "report_html", "table_html"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _section(one: Finished, verdict: Verdict) -> str:
         f"<h2>{escape(target.title)}</h2>",
         f"<p>{escape(target.about)}</p>",
         f'<p class="verdict">{_badge(verdict)} {escape(verdict.sentence)}</p>',
-        _picture(one),
+        figure_html(one.png, dark_png(target, result), f"{target.title}: {target.about}", DPI),
         *(table_html(table) for table in target.tables(result)),
         *(_animation(animation) for animation in target.animations(result)),
         f'<p class="files">Files: {", ".join(f"{escape(target.name)}.{kind}" for kind in ("json", "csv", "png", "pdf"))}</p>',
@@ -97,16 +97,17 @@ def embedded(content: bytes, kind: str) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def _picture(one: Finished) -> str:
-    """The figure, drawn for light and for dark pages."""
-    light, dark = embedded(one.png, "png"), embedded(dark_png(one.target, one.result), "png")
-    width = int.from_bytes(one.png[16:20]) * 100 // DPI  # of the PNG; an inch of the figure is 100 pixels of the page
+def figure_html(light: bytes, dark: bytes, words: str, dpi: float) -> str:
+    """A figure drawn for light and for dark pages, as PNGs; CSS shows one of them, on paper always the light one."""
+    # The size stands in the PNG; an inch of the figure is 100 pixels of the page.
+    width, height = (int(int.from_bytes(light[start : start + 4]) * 100 / dpi) for start in (16, 20))
     box = "wide scrolls" if width > 700 else "wide"  # small figures shrink with the page, large ones would be illegible
-    words = escape(f"{one.target.title}: {one.target.about}")
-    return (
-        f'<div class="{box}" tabindex="0"><picture><source srcset="{dark}" media="(prefers-color-scheme: dark)">'
-        f'<img class="figure" style="width: {width}px" src="{light}" alt="{words}"></picture></div>'
+    box += " tall" if height > width else ""  # on paper a page of its own
+    images = (
+        f'<img class="figure on-{ground}" style="width: {width}px" src="{embedded(png, "png")}" alt="{escape(words)}">'
+        for ground, png in (("light", light), ("dark", dark))
     )
+    return f'<div class="{box}" tabindex="0">{"".join(images)}</div>'
 
 
 def table_html(table: Table) -> str:
