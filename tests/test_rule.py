@@ -133,3 +133,17 @@ def test_recall_follows_equations_2_and_3(X, M, theta, seed):
 def test_sign_of_zero_is_plus_one_and_heaviside_of_zero_is_one():
     assert rule.sign(np.array([-0.5, 0.0, 0.5])).tolist() == [-1, 1, 1]
     assert rule.heaviside(np.array([-0.5, 0.0, 0.5])).tolist() == [0, 1, 1]
+
+
+@settings(max_examples=50)
+@given(X=sequences(), M=st.integers(1, 5), theta=st.sampled_from([0.0, 0.25]), seed=st.integers(0, 99))
+def test_networks_compute_equations_1_to_4_as_the_rule_writes_them(X, M, theta, seed):
+    exact = {"eta": ETA, "init_scale": 0, "max_epochs": 4, "random_state": seed}
+    net = fit_quietly(sa.SequenceAttractor(M, input_threshold=theta, target_threshold=theta, **exact), X)
+    visible_only = fit_quietly(sa.VisibleNetwork(**exact), X)
+    for x in np.vstack(X):
+        zeta = rule.hidden_state(net.U_, x, theta)
+        assert np.array_equal(net.hidden(x), zeta)
+        assert np.array_equal(net.step(x), rule.visible_state(net.V_, zeta))
+        assert np.array_equal(net._hidden_targets(x[None])[0], rule.hidden_target(net.P_, x, theta))
+        assert np.array_equal(visible_only.step(x), rule.next_visible_only(visible_only.W_, x))

@@ -25,7 +25,7 @@ class TrialStore:
     """
 
     def __init__(self, folder: Path, experiment: str, seed: int) -> None:
-        self._experiment, self._seed = experiment, seed
+        self._seed = seed
         self._version = code_version("paper")
         self._outcomes: dict[str, Outcome] = {}
         folder.mkdir(parents=True, exist_ok=True)
