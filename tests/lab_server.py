@@ -8,6 +8,7 @@ import time
 from typing import ClassVar
 
 import httpx
+import pytest
 import uvicorn
 
 from seqattractor.lab.app import create_app
@@ -15,6 +16,9 @@ from seqattractor.lab.limits import Limits
 
 SMALL = {"name": "random", "frames": 12, "units": 40, "seed": 3}
 QUICK = {"name": "attractor", "hidden": 80}
+
+# How long to wait for what must come, in seconds; only what is stuck takes as long, on however slow a machine.
+PATIENCE = 300
 
 
 @contextlib.contextmanager
@@ -25,11 +29,11 @@ def running_lab(limits=None, **options):
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
-    until = time.monotonic() + 30
+    until = time.monotonic() + PATIENCE
     while not server.started and time.monotonic() < until:
         time.sleep(0.02)
     if options.get("warm_up", True):
-        assert app.state.lab.engine.ready.wait(120)
+        assert app.state.lab.compiled.wait(PATIENCE)
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}", app
     finally:
@@ -54,6 +58,28 @@ def slowness():
     return max(1.0, (time.perf_counter() - start) / _ORDINARY)
 
 
+def in_time(attempt, seconds):
+    """Whether one of a few attempts takes less than so many seconds of an ordinary machine that has nothing else to do."""
+    for _ in range(4):  # other tests and other machines' guests come and go
+        took = attempt()
+        if took < seconds * slowness():
+            return True
+    return False
+
+
+@pytest.fixture(scope="module")
+def lab():
+    """A lab and its application, for all tests of a module."""
+    with running_lab() as (address, app):
+        yield address, app
+
+
+@pytest.fixture
+def visitor(lab):
+    """A visitor of the lab."""
+    return Visitor(lab[0])
+
+
 class Visitor:
     """One open page, without the page."""
 
@@ -61,7 +87,7 @@ class Visitor:
 
     def __init__(self, address):
         Visitor.opened.append(self)
-        self.http = httpx.Client(base_url=address, timeout=60)
+        self.http = httpx.Client(base_url=address, timeout=PATIENCE)
         self.http.headers["x-lab-visit"] = self.http.post("/api/visit").json()["visit"]
 
     def post(self, path, body):
@@ -72,6 +98,14 @@ class Visitor:
         """Follow learning to its end."""
         text = self.http.get("/api/progress").text
         return [json.loads(part[6:]) for part in text.split("\n\n") if part.startswith("data: ")]
+
+    def wait_for(self, key):
+        """Follow learning until it tells this."""
+        with self.http.stream("GET", "/api/progress") as stream:
+            for line in stream.iter_lines():
+                if line.startswith("data: ") and key in (event := json.loads(line[6:])):
+                    return event
+        raise AssertionError(f"learning ended without {key}")
 
     def learn(self, sequence, *networks):
         """Learn and give the end of it."""

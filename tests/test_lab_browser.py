@@ -1,107 +1,20 @@
-"""The lab in a real browser: what a visitor does, in Debian's Chromium."""
+"""The lab in a real browser: a visitor teaches, spoils, recalls and compares, in Debian's Chromium."""
 
 import io
-import json
-import shutil
-import time
+import threading
 
 import numpy as np
-import pytest
 from PIL import Image
 
-import seqattractor as sa
-from lab_server import running_lab, slowness
+import lab_browser
+import lab_server
+from lab_browser import NEEDS_BROWSER, SETTINGS, learn, settled, until, wrong_units
+from lab_server import PATIENCE, in_time, running_lab
+from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.fields import unpack
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO CHROMIUM: run tests/install_browser.sh; the lab is not tested in a browser"),
-]
-
-# How long a test waits for what must come, in seconds; only a page that is stuck takes as long, on however slow a machine.
-PATIENCE = 120
-
-
-@pytest.fixture(scope="module")
-def lab():
-    with running_lab() as (address, _):
-        yield address
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="NO PLAYWRIGHT: pip install playwright")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(chromium, lab):
-    """Open pages on which every error of the page fails the test."""
-    contexts, errors = [], []
-
-    def open_one(path="/", settle=True, **options):
-        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE * 1000)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda m: errors.append(m.text) if m.type == "error" and "Failed to load" not in m.text else None)
-        page.goto(lab + path)
-        if settle:
-            settled(page)
-        else:
-            page.wait_for_selector("#panels canvas")
-        return page
-
-    yield open_one
-    for context in contexts:
-        context.close()
-    assert errors == []
-
-
-# What the address carries.
-SETTINGS = "JSON.parse(atob(location.hash.slice(4).replaceAll('-', '+').replaceAll('_', '/')))"
-
-
-def settled(page):
-    """Wait until the page has nothing under way, which it says itself."""
-    page.wait_for_selector("#recall[aria-busy=false]")
-
-
-def learn(page):
-    """Learn and give the verdicts on the recall, with all that comes after them."""
-    page.click("#go")
-    settled(page)
-    assert page.inner_text("#alert span") == ""
-    assert page.locator(".verdict.good, .verdict.bad").count() > 0
-    return page.inner_text("#verdicts")
-
-
-def until(page, condition):
-    """Wait for what comes while the page works or plays; Playwright's own way needs eval, which the page forbids."""
-    end = time.monotonic() + PATIENCE
-    while not page.evaluate(condition):
-        assert time.monotonic() < end, f"never: {condition}"
-        page.wait_for_timeout(50)
-
-
-def wrong_units(page):
-    """What the recalled frame says of itself to those who cannot see it."""
-    label = page.get_attribute("[data-panel=state]", "aria-label")
-    return int(label.split(": ")[1].split(" of ")[0])
-
-
-def in_time(attempt, seconds):
-    """Whether one of a few attempts takes less than so many seconds of an ordinary machine that has nothing else to do."""
-    for _ in range(4):  # other tests and other machines' guests come and go
-        took = attempt()
-        if took < seconds * slowness():
-            return True
-    return False
+lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.open_page
+pytestmark = NEEDS_BROWSER
 
 
 def test_a_first_visit_comes_to_a_recalled_sequence_in_ten_seconds_without_reading(open_page):
@@ -123,15 +36,6 @@ def test_a_first_visit_comes_to_a_recalled_sequence_in_ten_seconds_without_readi
         return took
 
     assert in_time(visit, 10)
-
-
-def test_the_page_paints_within_a_second(open_page):
-    def paint():
-        page = open_page()
-        until(page, "performance.getEntriesByType('paint').length > 0")
-        return page.evaluate("Math.max(...performance.getEntriesByType('paint').map((p) => p.startTime))") / 1000
-
-    assert in_time(paint, 1)
 
 
 def test_painting_on_the_cue_changes_the_recall(open_page):
@@ -218,6 +122,24 @@ def test_a_long_learning_is_stopped_and_continued(open_page):
     assert page.is_visible("#continue")
 
 
+def test_learning_that_is_asked_for_while_the_engine_compiles_says_so_and_becomes_quick(chromium, monkeypatch):
+    ready = {kind: threading.Event() for kind in Compiled._ready}
+    monkeypatch.setattr(Compiled, "_ready", ready)
+    with running_lab(warm_up=False) as (address, _):
+        page = chromium.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        page.goto(address)
+        settled(page)
+        page.click("#go")
+        until(page, "/epoch [0-9]+.*is being compiled, once on this machine/.test(document.getElementById('status').textContent)")
+        for event in ready.values():
+            event.set()
+        settled(page)
+        assert "Caught" in page.inner_text("#verdicts")
+        assert "compiled" not in page.inner_text("#status")
+        page.close()
+
+
 def test_two_networks_are_compared_on_the_same_cue(open_page):
     page = open_page()
     page.click("[data-source=toy]")
@@ -298,7 +220,7 @@ def test_two_tabs_do_not_disturb_each_other(open_page, lab):
     first = open_page()
     second = first.context.new_page()
     second.set_default_timeout(PATIENCE * 1000)
-    second.goto(lab)
+    second.goto(lab[0])
     settled(second)
     second.click("[data-source=toy]")
     settled(second)
@@ -308,159 +230,6 @@ def test_two_tabs_do_not_disturb_each_other(open_page, lab):
     settled(first)
     assert first.inner_text("#step").endswith("of 60")
     assert second.inner_text("#step").endswith("of 22")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_shows_everything_without_scrolling_sideways(open_page, scheme):
-    page = open_page(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, color_scheme=scheme)
-    page.tap("#go")
-    settled(page)
-    assert page.locator(".verdict.good").count() == 1
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    button = page.locator("#go").bounding_box()
-    assert button["y"] + button["height"] <= 740  # always in reach
-    small = page.evaluate(
-        """() => [...document.querySelectorAll("button, select")]
-            .filter((b) => b.offsetParent && b.offsetHeight < 36).map((b) => b.id)"""
-    )
-    assert small == []
-
-
-def test_a_link_restores_all_settings(open_page, lab):
-    page = open_page()
-    page.click("[data-source=places]")
-    page.get_by_label("Places").fill("20")
-    page.check("#compare")
-    page.select_option("#network-kind-1", "dense")
-    page.get_by_label("Random flips").fill("11")
-    settled(page)
-    page.locator("#cue-canvas").click(position={"x": 5, "y": 5})
-    settled(page)
-    assert page.evaluate(SETTINGS)["cue"]["painted"] == [0]
-    link = page.evaluate("location.hash")
-    again = open_page("/" + link)
-    assert again.get_attribute("[data-source=places]", "aria-checked") == "true"
-    assert again.get_by_label("Places").input_value() == "20"
-    assert again.input_value("#network-kind-1") == "dense"
-    assert again.get_by_label("Random flips").input_value() == "11"
-    assert again.evaluate("location.hash") == link  # with what was painted
-    assert learn(again) == learn(page)
-    broken = open_page("/#v1.nonsense")
-    assert "damaged" in broken.inner_text("#alert")
-
-
-def download(page, what, folder):
-    """Press a button under "Take it with you" and give the file."""
-    with page.expect_download() as download:
-        page.click(f"[data-download={what}]")
-    path = folder / download.value.suggested_filename
-    download.value.save_as(path)
-    return path
-
-
-def test_model_animation_and_figure_are_downloaded(open_page, tmp_path):
-    page = open_page()
-    page.click("[data-source=places]")
-    settled(page)
-    assert page.is_disabled("[data-download=model]")  # nothing is learned yet
-    learn(page)
-    assert page.is_hidden("#share-which")
-    files = {what: download(page, what, tmp_path) for what in ("model", "gif", "figure", "sequence")}
-    assert [file.name for file in files.values()] == ["model.npz", "recall.gif", "recall.png", "sequence.npz"]
-    assert sa.load(files["model"]).score(np.load(files["sequence"])["X"]) == 1.0
-    with Image.open(files["gif"]) as animation:
-        assert animation.n_frames > 10
-
-
-def test_of_two_networks_each_can_be_downloaded(open_page, tmp_path):
-    page = open_page()
-    page.click("[data-source=toy]")
-    page.check("#compare")
-    learn(page)
-    models, animations = [], []
-    for mark in "AB":
-        page.select_option("#share-network", f"network {mark}")
-        models.append(download(page, "model", tmp_path))
-        animations.append(download(page, "gif", tmp_path))
-    assert [file.name for file in models + animations] == ["model-a.npz", "model-b.npz", "recall-a.gif", "recall-b.gif"]
-    assert [type(sa.load(file)) for file in models] == [sa.SequenceAttractor, sa.VisibleNetwork]
-    assert animations[0].read_bytes() != animations[1].read_bytes()  # only the first recalls the sequence
-    page.uncheck("#compare")
-    learn(page)
-    assert page.is_hidden("#share-which")
-    assert download(page, "model", tmp_path).name == "model.npz"
-
-
-def test_everything_has_a_name_and_is_reached_with_the_keyboard(open_page):
-    page = open_page()
-    nameless = page.evaluate(
-        """() => [...document.querySelectorAll("button, input, select, canvas[tabindex], [role=img]")]
-            .filter((e) => e.offsetParent)
-            .filter((e) => !(e.getAttribute("aria-label") || e.labels?.[0]?.textContent.trim() || e.textContent.trim()))
-            .map((e) => e.outerHTML.slice(0, 80))"""
-    )
-    assert nameless == []
-    page.focus("[data-source=walker]")
-    page.keyboard.press("ArrowLeft")  # round to the last of the tiles
-    assert page.get_attribute("[data-source=file]", "aria-checked") == "true"
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("ArrowLeft")
-    assert page.get_attribute("[data-source=toy]", "aria-checked") == "true"
-    settled(page)
-    page.focus("#go")
-    page.keyboard.press("Enter")
-    settled(page)
-    assert page.locator(".verdict.good").count() == 1
-
-
-CONTRAST = """() => {
-    const rgb = (text) => text.match(/[0-9.]+/g).map(Number);
-    const light = ([r, g, b]) => [r, g, b].map((c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
-    const ground = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor);
-        if (c.length === 3 || c[3] > 0) return c; } };
-    const weak = [];
-    for (const e of document.querySelectorAll("body *")) {
-        const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-        if (!own || !e.offsetParent || e.disabled || ["OPTION", "SCRIPT"].includes(e.tagName)) continue;
-        const [a, b] = [light(rgb(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x);
-        const ratio = (a + 0.05) / (b + 0.05);
-        if (ratio < 4.5) weak.push([e.textContent.trim().slice(0, 30), ratio.toFixed(2)]);
-    }
-    return weak;
-}"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_has_enough_contrast(open_page, scheme):
-    page = open_page(color_scheme=scheme, reduced_motion="reduce")  # colours change at once
-    page.check("#compare")
-    settled(page)
-    assert page.evaluate(CONTRAST) == []
-    learn(page)
-    page.mouse.move(0, 0)
-    assert page.evaluate(CONTRAST) == []
-
-
-def test_the_page_says_so_when_the_server_is_gone(open_page):
-    page = open_page()
-    page.route("**/api/learn", lambda route: route.abort())
-    page.click("#go")
-    page.wait_for_selector("#alert:visible")
-    assert "does not answer" in page.inner_text("#alert")
-    page.unroute("**/api/learn")
-    page.click("#alert button")
-    assert "Caught" in learn(page)
-
-
-def test_a_visit_that_the_server_forgot_is_opened_again(open_page):
-    page = open_page()
-    page.route(
-        "**/api/learn",
-        lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})),
-        times=1,
-    )
-    assert "Caught" in learn(page)
 
 
 def test_choices_made_in_quick_succession_end_in_what_was_chosen_last(open_page):

@@ -55,7 +55,7 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
             err=True,
         )
     if not no_browser:
-        threading.Thread(target=_open_when_ready, args=(server, app.state.lab.engine.ready, address), daemon=True).start()
+        threading.Thread(target=_open_when_ready, args=(server, address), daemon=True).start()
     with suppress(KeyboardInterrupt):  # Ctrl-C is the way to end it
         server.run(sockets=[listener])
     click.echo("The lab is closed.")
@@ -93,10 +93,9 @@ def _is_any(host: str) -> bool:
     return host in ("0.0.0.0", "::")
 
 
-def _open_when_ready(server: uvicorn.Server, compiled: threading.Event, address: str) -> None:
-    """Open the page as soon as the server answers and learning is quick: the first time it has to be compiled."""
+def _open_when_ready(server: uvicorn.Server, address: str) -> None:
+    """Open the page as soon as the server answers."""
     until = time.monotonic() + 60
     while not server.started and time.monotonic() < until:
         time.sleep(0.05)
-    compiled.wait(until - time.monotonic())
     webbrowser.open(address)

@@ -16,8 +16,9 @@ from starlette.routing import Route
 from seqattractor import __version__
 from seqattractor.lab import downloads
 from seqattractor.lab.choices import offered, read_network
+from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.fields import Fields, pack, parse
-from seqattractor.lab.jobs import Engine, Job, Pool
+from seqattractor.lab.jobs import Job, Pool
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
 from seqattractor.lab.promise import certified_radii
@@ -39,7 +40,7 @@ class Lab:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.engine = Engine()
+        self.compiled = Compiled()
         self.pool = Pool(limits)
         self.visits = Visits(limits, self.pool.stop)
         self._uploads = asyncio.Semaphore(2)
@@ -107,7 +108,7 @@ class Lab:
         material = await run_in_threadpool(make_material, spec.object("sequence"), self.limits)
         for choice in chosen:
             await run_in_threadpool(choice.check_size, material.X, material.lengths, self.limits)
-        job = Job(material, chosen, self.limits, self.engine)
+        job = Job(material, chosen, self.limits, self.compiled)
         with visit.lock:
             if visit.job is not None:
                 self.pool.stop(visit.job)
@@ -145,7 +146,7 @@ class Lab:
     async def _events(self, job: Job) -> AsyncIterator[str]:
         """Go through what happens to a job."""
         seen = [0 for _ in job.chosen]
-        ahead, quiet = -1, 0.0
+        ahead, compiling, quiet = -1, False, 0.0
         while True:
             running = job.running  # read first, so that nothing is missed after the end
             news = job.progress(seen)
@@ -158,6 +159,9 @@ class Lab:
             if now != ahead:
                 ahead = now
                 yield _event({"ahead": ahead})
+            if job.compiling != compiling:
+                compiling = not compiling
+                yield _event({"compiling": compiling})
             quiet += _LOOK
             if quiet > _KEEP_ALIVE:
                 yield ": still here\n\n"

@@ -60,7 +60,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         if warm_up:
-            threading.Thread(target=lab.engine.warm_up, name="lab-warm-up", daemon=True).start()
+            threading.Thread(target=lab.compiled.warm_up, name="lab-warm-up", daemon=True).start()
         yield
         lab.pool.close()
 

@@ -14,39 +14,16 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor.lab.choices import Chosen
+from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.limits import Limits, Refusal
-from seqattractor.lab.materials import Material, walking
+from seqattractor.lab.materials import Material
 from seqattractor.loops import close_loops
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Lengths, Patterns
 
-__all__ = ["Engine", "Job", "Pool", "is_learned"]
+__all__ = ["Job", "Pool", "is_learned"]
 
 State = Literal["waiting", "learning", "done", "stopped", "failed"]
-
-
-class Engine:
-    """Which engine learns: the compiled one as soon as it is compiled, and the plain loop, with the same result, until then."""
-
-    ready = threading.Event()  # of the whole process, as compiled code is
-
-    def warm_up(self) -> None:
-        """Compile what learning needs, or load it from numba's cache."""
-        from seqattractor.datasets import random_periodic
-        from seqattractor.networks.attractor import SequenceAttractor
-        from seqattractor.networks.sparse import SparseSequenceAttractor
-        from seqattractor.networks.visible import VisibleNetwork
-
-        walking()  # the first picture that a visitor sees
-        X = random_periodic(6, 40, rng=0)
-        SequenceAttractor(20, engine="exact", random_state=0).fit(X)
-        VisibleNetwork(engine="exact", random_state=0).fit(X)
-        self.ready.set()
-        quiet_fit(SparseSequenceAttractor(20, max_epochs=2, random_state=0), X, None)
-
-    def name(self) -> str:
-        """The engine to use now."""
-        return "exact" if self.ready.is_set() else "reference"
 
 
 class Job:
@@ -55,7 +32,7 @@ class Job:
     The thread that learns appends to the lists of errors; others only read them, so no lock is needed.
     """
 
-    def __init__(self, material: Material, chosen: list[Chosen], limits: Limits, engine: Engine) -> None:
+    def __init__(self, material: Material, chosen: list[Chosen], limits: Limits, compiled: Compiled) -> None:
         self.material, self.chosen = material, chosen
         self.networks: list[SequenceMemory] = []
         self.scores: list[float | None] = [None for _ in chosen]
@@ -65,7 +42,8 @@ class Job:
         self.certifying = threading.Lock()
         self.state: State = "waiting"
         self.note = ""
-        self._limits, self._engine = limits, engine
+        self._limits, self._compiled = limits, compiled
+        self._now = 0  # the network that learns
         self._stop = threading.Event()
         self._deadline = 0.0
         self._more = 0
@@ -76,6 +54,11 @@ class Job:
     def running(self) -> bool:
         """Whether it learns or waits to learn."""
         return self.state in ("waiting", "learning")
+
+    @property
+    def compiling(self) -> bool:
+        """Whether learning is slow, or has not begun, because its code is still being compiled."""
+        return self.state == "learning" and not self._compiled.covers(self.chosen[self._now].class_name)
 
     def stop(self) -> None:
         """Ask it to stop after the current epoch."""
@@ -132,11 +115,11 @@ class Job:
         self._deadline = time.monotonic() + self._limits.seconds
         try:
             if not self.networks:
-                engine = self._engine.name()
-                self.networks = [c.make(engine=engine, on_conflict="raise") for c in self.chosen]
+                self.networks = [c.make(engine=self._engine(c), on_conflict="raise") for c in self.chosen]
             for k, net in enumerate(self.networks):
                 if self._ended():
                     break
+                self._now = k
                 self._learn(k, net)
                 self.scores[k] = net.score(*self._lesson(k))
             self.state = "stopped" if self._ended() else "done"
@@ -154,17 +137,19 @@ class Job:
             if epoch > len(self.visible[k]):  # not told before
                 self.hidden[k].append(int(hidden))
                 self.visible[k].append(int(visible))
-            return self._ended() or self._can_speed_up(net)
+            return self._ended() or self._can_speed_up(k)
 
         X, lengths = self._lesson(k)
         if not is_learned(net):
             takes_callback = "callback" in inspect.signature(net.fit).parameters
             quiet_fit(net, X, lengths, **({"callback": note_epoch} if takes_callback else {}))
-            if takes_callback and self._can_speed_up(net) and not self._ended() and not getattr(net, "converged_", True):
+            if takes_callback and self._can_speed_up(k) and not self._ended() and not getattr(net, "converged_", True):
                 # Both engines do the same, so the quick one begins again and tells only what is new.
                 net.set_params(engine="exact")
                 quiet_fit(net, X, lengths, callback=note_epoch)
             return
+        if self._can_speed_up(k):
+            net.set_params(engine="exact")
         for _ in range(self._more):
             if not self.visible[k] or getattr(net, "converged_", True) or self._ended():
                 return  # learned in one go, or without errors left, or stopped
@@ -177,9 +162,13 @@ class Job:
         X, lengths = self.material.X, self.material.lengths
         return close_loops(X, lengths, self.chosen[k].settled_order(X, lengths))
 
-    def _can_speed_up(self, net: SequenceMemory) -> bool:
-        """Whether the plain loop learns although the compiled engine has become ready."""
-        return getattr(net, "engine", "exact") == "reference" and self._engine.name() == "exact"
+    def _engine(self, choice: Chosen) -> str:
+        """The engine for a network: the plain loop, which does the same, where the quick one is not compiled yet."""
+        return "exact" if self._compiled.covers(choice.class_name) else "reference"
+
+    def _can_speed_up(self, k: int) -> bool:
+        """Whether network `k` learns in the plain loop although the quick engine has been compiled."""
+        return getattr(self.networks[k], "engine", "exact") == "reference" and self._engine(self.chosen[k]) == "exact"
 
     def _ended(self) -> bool:
         """Whether the visitor or the clock says stop."""

@@ -9,6 +9,9 @@ import { summary } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 
+const COMPILING = "The learning engine is being compiled, once on this machine (10 to 20 s); then it is quick.";
+let compiling = false;
+
 async function learn() {
   if (lab.running || !lab.material) return;
   lab.curves = networksInUse().map(() => ({ hidden: [], visible: [] }));
@@ -24,11 +27,13 @@ async function goOn() {
 async function follow(start, wanted) {
   complain("");
   setRunning(true);
+  compiling = false;
   say("Learning …");
   let end = null;
   await attempt(async () => {
     await start();
     for await (const event of api.progress()) {
+      if (event.compiling !== undefined) setCompiling(event.compiling);
       if (event.epochs) addEpochs(event.epochs);
       if (event.ahead > 0) say(`Please wait: ${event.ahead} other ${event.ahead === 1 ? "visitor is" : "visitors are"} before you.`);
       if (event.end) end = event.end;
@@ -58,9 +63,14 @@ function addEpochs(news) {
     curve.visible.splice(from, Infinity, ...visible);
     const left = hidden.at(-1) + visible.at(-1);
     const name = settings.compare ? ` network ${"AB"[network]}` : "";
-    say(`Learning${name}: epoch ${curve.visible.length}, ${left.toLocaleString("en")} errors`);
+    say(`Learning${name}: epoch ${curve.visible.length}, ${left.toLocaleString("en")} errors${compiling ? `. ${COMPILING}` : ""}`);
   }
   showErrors(lab.curves);
+}
+
+function setCompiling(now) {
+  compiling = now;
+  if (now) say(COMPILING);
 }
 
 const say = (words) => { $("status").textContent = words; };

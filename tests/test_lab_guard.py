@@ -1,0 +1,89 @@
+"""The lab's server among strangers: who may ask, and what is served."""
+
+import http.client
+
+import httpx
+import pytest
+
+import lab_server
+from lab_server import PATIENCE
+from seqattractor.lab import app as lab_app
+from seqattractor.lab.guard import is_allowed_host
+
+lab, visitor = lab_server.lab, lab_server.visitor
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "localhost@evil.example", "[::2]:1"]
+)
+def test_foreign_hosts_are_refused(lab, host):
+    answer = httpx.get(f"{lab[0]}/", headers={"host": host}, timeout=PATIENCE)
+    assert answer.status_code in (400, 403)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+def test_the_own_machine_is_welcome(lab, host):
+    port = lab[0].rsplit(":", 1)[1]
+    assert httpx.get(f"{lab[0]}/", headers={"host": f"{host}:{port}"}, timeout=PATIENCE).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"origin": "http://evil.example"}, {"origin": "null"}, {"origin": "https://127.0.0.1"}, {"sec-fetch-site": "cross-site"}],
+)
+def test_foreign_pages_are_refused(lab, headers):
+    answer = httpx.post(f"{lab[0]}/api/visit", headers=headers, timeout=PATIENCE)
+    assert answer.status_code == 403
+    assert "other web sites" in answer.json()["error"]
+
+
+def test_a_wider_lab_takes_numbers_but_no_unknown_names():
+    assert is_allowed_host("192.168.1.5:8765", ["localhost"], any_address=True)
+    assert not is_allowed_host("192.168.1.5:8765", ["localhost"], any_address=False)
+    assert not is_allowed_host("rebound.example:8765", ["localhost"], any_address=True)
+    assert is_allowed_host("lab.uni.example", ["lab.uni.example"], any_address=True)
+
+
+def test_every_answer_forbids_foreign_content(lab):
+    for path in ("/", "/main.js", "/api/catalogue", "/nothing"):
+        policy = httpx.get(lab[0] + path, timeout=PATIENCE).headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../pyproject.toml",
+        "/%2e%2e/app.py",
+        "/..%2fapp.py",
+        "/static/../app.py",
+        "//etc/passwd",
+        "/%00",
+        "/app.py",
+        "/index.html%00.js",
+    ],
+)
+def test_nothing_but_the_page_is_served(lab, path):
+    port = int(lab[0].rsplit(":", 1)[1])
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.putrequest("GET", path, skip_host=True)  # as it is, not tidied up
+    connection.putheader("Host", f"127.0.0.1:{port}")
+    connection.endheaders()
+    answer = connection.getresponse()
+    assert answer.status in (400, 404)
+    connection.close()
+
+
+def test_the_page_is_light_and_loads_nothing_from_elsewhere():
+    files = lab_app.page_files()
+    assert sum(map(len, files.values())) < 200_000
+    for name, content in files.items():
+        foreign = content.replace(b"http://www.w3.org/2000/svg", b"")
+        assert b"http://" not in foreign, name
+        assert b"https://" not in foreign, name
+
+
+def test_unchanged_files_are_not_sent_again(lab):
+    tag = httpx.get(f"{lab[0]}/style.css", timeout=PATIENCE).headers["etag"]
+    assert httpx.get(f"{lab[0]}/style.css", headers={"if-none-match": tag}, timeout=PATIENCE).status_code == 304

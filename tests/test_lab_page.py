@@ -1,0 +1,178 @@
+"""The lab's page in a real browser: how it looks, what it is for those who cannot see it, and what can be taken away."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import lab_browser
+import lab_server
+import seqattractor as sa
+from lab_browser import NEEDS_BROWSER, SETTINGS, learn, settled, until
+from lab_server import in_time
+
+lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.open_page
+pytestmark = NEEDS_BROWSER
+
+
+def test_the_page_paints_within_a_second(open_page):
+    def paint():
+        page = open_page()
+        until(page, "performance.getEntriesByType('paint').length > 0")
+        return page.evaluate("Math.max(...performance.getEntriesByType('paint').map((p) => p.startTime))") / 1000
+
+    assert in_time(paint, 1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_everything_without_scrolling_sideways(open_page, scheme):
+    page = open_page(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True, color_scheme=scheme)
+    page.tap("#go")
+    settled(page)
+    assert page.locator(".verdict.good").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    button = page.locator("#go").bounding_box()
+    assert button["y"] + button["height"] <= 740  # always in reach
+    small = page.evaluate(
+        """() => [...document.querySelectorAll("button, select")]
+            .filter((b) => b.offsetParent && b.offsetHeight < 36).map((b) => b.id)"""
+    )
+    assert small == []
+
+
+def test_everything_has_a_name_and_is_reached_with_the_keyboard(open_page):
+    page = open_page()
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, canvas[tabindex], [role=img]")]
+            .filter((e) => e.offsetParent)
+            .filter((e) => !(e.getAttribute("aria-label") || e.labels?.[0]?.textContent.trim() || e.textContent.trim()))
+            .map((e) => e.outerHTML.slice(0, 80))"""
+    )
+    assert nameless == []
+    page.focus("[data-source=walker]")
+    page.keyboard.press("ArrowLeft")  # round to the last of the tiles
+    assert page.get_attribute("[data-source=file]", "aria-checked") == "true"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert page.get_attribute("[data-source=toy]", "aria-checked") == "true"
+    settled(page)
+    page.focus("#go")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert page.locator(".verdict.good").count() == 1
+
+
+CONTRAST = """() => {
+    const rgb = (text) => text.match(/[0-9.]+/g).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map((c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
+    const ground = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor);
+        if (c.length === 3 || c[3] > 0) return c; } };
+    const weak = [];
+    for (const e of document.querySelectorAll("body *")) {
+        const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+        if (!own || !e.offsetParent || e.disabled || ["OPTION", "SCRIPT"].includes(e.tagName)) continue;
+        const [a, b] = [light(rgb(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x);
+        const ratio = (a + 0.05) / (b + 0.05);
+        if (ratio < 4.5) weak.push([e.textContent.trim().slice(0, 30), ratio.toFixed(2)]);
+    }
+    return weak;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_has_enough_contrast(open_page, scheme):
+    page = open_page(color_scheme=scheme, reduced_motion="reduce")  # colours change at once
+    page.check("#compare")
+    settled(page)
+    assert page.evaluate(CONTRAST) == []
+    learn(page)
+    page.mouse.move(0, 0)
+    assert page.evaluate(CONTRAST) == []
+
+
+def test_a_link_restores_all_settings(open_page, lab):
+    page = open_page()
+    page.click("[data-source=places]")
+    page.get_by_label("Places").fill("20")
+    page.check("#compare")
+    page.select_option("#network-kind-1", "dense")
+    page.get_by_label("Random flips").fill("11")
+    settled(page)
+    page.locator("#cue-canvas").click(position={"x": 5, "y": 5})
+    settled(page)
+    assert page.evaluate(SETTINGS)["cue"]["painted"] == [0]
+    link = page.evaluate("location.hash")
+    again = open_page("/" + link)
+    assert again.get_attribute("[data-source=places]", "aria-checked") == "true"
+    assert again.get_by_label("Places").input_value() == "20"
+    assert again.input_value("#network-kind-1") == "dense"
+    assert again.get_by_label("Random flips").input_value() == "11"
+    assert again.evaluate("location.hash") == link  # with what was painted
+    assert learn(again) == learn(page)
+    broken = open_page("/#v1.nonsense")
+    assert "damaged" in broken.inner_text("#alert")
+
+
+def download(page, what, folder):
+    """Press a button under "Take it with you" and give the file."""
+    with page.expect_download() as download:
+        page.click(f"[data-download={what}]")
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def test_model_animation_and_figure_are_downloaded(open_page, tmp_path):
+    page = open_page()
+    page.click("[data-source=places]")
+    settled(page)
+    assert page.is_disabled("[data-download=model]")  # nothing is learned yet
+    learn(page)
+    assert page.is_hidden("#share-which")
+    files = {what: download(page, what, tmp_path) for what in ("model", "gif", "figure", "sequence")}
+    assert [file.name for file in files.values()] == ["model.npz", "recall.gif", "recall.png", "sequence.npz"]
+    assert sa.load(files["model"]).score(np.load(files["sequence"])["X"]) == 1.0
+    with Image.open(files["gif"]) as animation:
+        assert animation.n_frames > 10
+
+
+def test_of_two_networks_each_can_be_downloaded(open_page, tmp_path):
+    page = open_page()
+    page.click("[data-source=toy]")
+    page.check("#compare")
+    learn(page)
+    models, animations = [], []
+    for mark in "AB":
+        page.select_option("#share-network", f"network {mark}")
+        models.append(download(page, "model", tmp_path))
+        animations.append(download(page, "gif", tmp_path))
+    assert [file.name for file in models + animations] == ["model-a.npz", "model-b.npz", "recall-a.gif", "recall-b.gif"]
+    assert [type(sa.load(file)) for file in models] == [sa.SequenceAttractor, sa.VisibleNetwork]
+    assert animations[0].read_bytes() != animations[1].read_bytes()  # only the first recalls the sequence
+    page.uncheck("#compare")
+    learn(page)
+    assert page.is_hidden("#share-which")
+    assert download(page, "model", tmp_path).name == "model.npz"
+
+
+def test_the_page_says_so_when_the_server_is_gone(open_page):
+    page = open_page()
+    page.route("**/api/learn", lambda route: route.abort())
+    page.click("#go")
+    page.wait_for_selector("#alert:visible")
+    assert "does not answer" in page.inner_text("#alert")
+    page.unroute("**/api/learn")
+    page.click("#alert button")
+    assert "Caught" in learn(page)
+
+
+def test_a_visit_that_the_server_forgot_is_opened_again(open_page):
+    page = open_page()
+    page.route(
+        "**/api/learn",
+        lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})),
+        times=1,
+    )
+    assert "Caught" in learn(page)

@@ -1,0 +1,146 @@
+"""Files dropped on the lab: pictures and arrays are learned, bad and hostile ones are refused with a sentence."""
+
+import io
+import json
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import lab_server
+import seqattractor as sa
+from lab_server import QUICK
+from seqattractor.lab.fields import unpack
+
+lab, visitor = lab_server.lab, lab_server.visitor
+
+
+def gif(frames=6, side=20):
+    pictures = []
+    for t in range(frames):
+        image = np.full((side, side), 255, dtype=np.uint8)
+        image[t : t + 6, 4 + t : 9 + t] = 0
+        pictures.append(Image.fromarray(image))
+    file = io.BytesIO()
+    pictures[0].save(file, format="GIF", save_all=True, append_images=pictures[1:], duration=100)
+    return file.getvalue()
+
+
+def npz(**arrays):
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def png(size=(8, 8), color=0):
+    file = io.BytesIO()
+    Image.new("L", size, color).save(file, format="PNG")
+    return file.getvalue()
+
+
+def send(visitor, *files, head=None):
+    line = json.dumps(head or {"files": [{"name": name, "size": len(content)} for name, content in files]}).encode()
+    return visitor.http.post("/api/upload", content=line + b"\n" + b"".join(content for _, content in files))
+
+
+def test_a_dropped_gif_is_learned(visitor):
+    shown = send(visitor, ("moving.GIF", gif())).json()
+    assert shown["frames"] == 6
+    assert shown["kind"] == "pictures"
+    assert shown["shape"][0] == shown["shape"][1]
+    sequence = {"name": "frames", **{k: shown[k] for k in ("shape", "units", "lengths", "kind", "bits")}}
+    assert visitor.learn(sequence, QUICK)["networks"][0]["right"] == 1.0
+
+
+def test_dropped_pictures_are_frames_in_natural_order(visitor):
+    light = [(f"frame{k}.png", png(color=255)) for k in (10, 1)]
+    shown = send(visitor, light[0], ("frame2.png", png()), light[1]).json()
+    X = unpack(shown["bits"], 3, shown["units"])
+    assert (X[0] == X[2]).all()
+    assert (X[1] != X[0]).all()
+
+
+def test_dropped_arrays_are_learned_as_they_are(visitor):
+    X = sa.datasets.random_periodic(8, 30, rng=0)
+    shown = send(visitor, ("x.npz", npz(X=X))).json()
+    assert (unpack(shown["bits"], 8, 30) == X).all()
+    assert shown["kind"] == "units"
+
+
+def huge_png():
+    """A tiny file that promises 40000 x 40000 pixels."""
+    content = bytearray(png())
+    content[16:24] = (40000).to_bytes(4, "big") * 2
+    content[29:33] = zlib.crc32(bytes(content[12:29])).to_bytes(4, "big")
+    return bytes(content)
+
+
+def pickled_npz():
+    file = io.BytesIO()
+    np.savez(file, X=np.array([{"a": 1}], dtype=object))
+    return file.getvalue()
+
+
+def lying_npy():
+    """A header that promises a terabyte."""
+    head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000), }"
+    return b"\x93NUMPY\x01\x00" + (len(head) + 1).to_bytes(2, "little") + head + b"\n" + b"\0" * 64
+
+
+BAD = {
+    "no picture": ("a.gif", b"GIF89a, but nothing more"),
+    "cut short": ("a.gif", gif()[:-200]),
+    "text": ("notes.txt", b"hello"),
+    "script": ("a.html", b"<script>"),
+    "path": ("../../etc/passwd", b"root"),
+    "path with an ending": ("../../../tmp/evil.npz", b"PK"),
+    "one frame": ("a.png", png()),
+    "empty zip": ("a.npz", b"PK\x05\x06" + b"\0" * 18),
+    "pickle": ("a.npz", pickled_npz()),
+    "lying header": ("a.npy", lying_npy()),
+    "bomb": ("a.npz", npz(X=np.zeros((400, 200_000), dtype=np.int8))),
+    "promised pixels": ("a.png", huge_png()),
+    "too many pixels": ("a.png", png((3000, 2000))),
+    "other numbers": ("a.npz", npz(X=np.arange(30.0).reshape(5, 6))),
+    "too many frames": ("a.npz", npz(X=np.ones((401, 4), dtype=np.int8))),
+    "too many units": ("a.npz", npz(X=np.ones((4, 5000), dtype=np.int8))),
+    "not a number": ("a.npz", npz(X=np.full((4, 4), np.nan))),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_refused_with_a_sentence_and_no_path_of_the_server(visitor, name):
+    answer = send(visitor, BAD[name])
+    assert answer.status_code in (400, 413), answer.text
+    sentence = answer.json()["error"]
+    assert sentence[0].isupper() or sentence[0].isalnum()
+    assert sentence.endswith((".", ")"))
+    assert "/tmp" not in sentence
+    assert "seqattractor-lab-" not in sentence
+
+
+def test_uploads_that_do_not_keep_to_their_head_are_refused(visitor):
+    for head in (
+        {"files": [{"name": "a.gif", "size": 99}]},
+        {"files": []},
+        {"files": [{"name": 3, "size": 3}]},
+        {"files": [{"name": "a.gif", "size": "3"}]},
+        {"files": [{"name": "a.gif", "size": -3}]},
+        {"file": "a.gif"},
+    ):
+        assert send(visitor, ("a.gif", b"GIF"), head=head).status_code == 400
+    assert visitor.http.post("/api/upload", content=b"no JSON at all").status_code == 400
+    assert visitor.http.post("/api/upload", content=b"").status_code == 400
+    assert visitor.http.post("/api/upload", content=b"x" * 8_000_001).status_code == 413
+
+
+def test_a_zip_that_lies_about_its_sizes_does_no_harm(visitor):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", b"\0" * 100_000_000)
+    content = bytearray(file.getvalue())
+    central = content.rfind(b"PK\x01\x02")
+    content[central + 24 : central + 28] = (1000).to_bytes(4, "little")
+    assert send(visitor, ("a.npz", bytes(content))).status_code == 400
