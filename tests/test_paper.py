@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
+import seqattractor as sa
 from seqattractor.paper import numbers
 from seqattractor.paper.registry import TARGETS, get_target
 from seqattractor.paper.runner import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES, Request
 from seqattractor.paper.store import TrialStore
+from seqattractor.paper.target import Result
 
 QUICK = Request(trials=2, quick=True)
 
@@ -178,6 +180,15 @@ def test_figure_1_proves_that_the_toy_sequences_need_hidden_neurons(tmp_path):
     from seqattractor.datasets import toy
 
     assert get_target("fig1").verdict(result).agrees
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "agrees"),
+    [(1, 2, True), (0, 2, None), (4, 5, True), (0, 5, False), (49, 100, True), (30, 100, False)],
+)
+def test_a_few_failed_retrievals_of_the_toy_sequences_are_no_disagreement(successes, trials, agrees):
+    row = {"successes": successes, "trials": trials, "learned": trials, "interval": sa.wilson_interval(successes, trials)}
+    assert get_target("fig4").verdict(Result({"rows": [row]})).agrees is agrees
     for row in result.data["rows"]:
         X = toy(row["sequence"]).astype(int)
         targets = X[1:, row["impossible_neurons"][0] - 1]

