@@ -180,6 +180,13 @@ def test_figure_1_proves_that_the_toy_sequences_need_hidden_neurons(tmp_path):
     from seqattractor.datasets import toy
 
     assert get_target("fig1").verdict(result).agrees
+    for row in result.data["rows"]:
+        X = toy(row["sequence"]).astype(int)
+        targets = X[1:, row["impossible_neurons"][0] - 1]
+        combination = np.array(row["proof_for_the_first_of_them"])
+        assert combination.min() >= 0
+        assert combination[targets < 0].max() > 0
+        assert not ((combination * targets) @ X[:-1]).any()
 
 
 @pytest.mark.parametrize(
@@ -189,13 +196,6 @@ def test_figure_1_proves_that_the_toy_sequences_need_hidden_neurons(tmp_path):
 def test_a_few_failed_retrievals_of_the_toy_sequences_are_no_disagreement(successes, trials, agrees):
     row = {"successes": successes, "trials": trials, "learned": trials, "interval": sa.wilson_interval(successes, trials)}
     assert get_target("fig4").verdict(Result({"rows": [row]})).agrees is agrees
-    for row in result.data["rows"]:
-        X = toy(row["sequence"]).astype(int)
-        targets = X[1:, row["impossible_neurons"][0] - 1]
-        combination = np.array(row["proof_for_the_first_of_them"])
-        assert combination.min() >= 0
-        assert combination[targets < 0].max() > 0
-        assert not ((combination * targets) @ X[:-1]).any()
 
 
 def test_figure_3_errors_fall_with_more_hidden_neurons_and_the_theorems_hold(tmp_path):
@@ -230,7 +230,6 @@ def test_the_bound_on_tau_does_not_cost_retrievals():
     """Where retrieval is a matter of luck, five times as long a wait finds no further success."""
     import warnings
 
-    import seqattractor as sa
     from seqattractor.paper.settings import RECALL_PERIODS
 
     T, missed = 80, 0

@@ -66,8 +66,8 @@ class Figure4(Target):
         return Verdict(
             agrees,
             f"With hidden neurons {learned} of {rows[0]['trials']} networks make every transition of sequences 1 and 2, and "
-            f"{counts} retrieve them from two flipped units; the paper shows one retrieval of each, and the figure here the cleanest of "
-            "them. That counts as agreement unless the 95 % interval of a success rate lies below one half.",
+            f"{counts} retrieve them from two flipped units; the paper shows one retrieval of each, and the figure here the "
+            "cleanest of ours. That counts as agreement unless the 95 % interval of a success rate lies below one half.",
         )
 
     def tables(self, result: Result) -> list[Table]:
