@@ -6,9 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,55 +58,45 @@ def start(path, jobs, trials=GRID.trials):
     return subprocess.Popen([*command_line, "--jobs", str(jobs), "--json"], stdout=subprocess.PIPE, text=True)
 
 
-def children_of(pid):
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+DYING = """
+import json, os, signal, sys, threading
+from seqattractor.experiments.grid import Grid
+from seqattractor.experiments.run import run_sweep
+
+settings, trials, seed, path, jobs, goal, pause = json.loads(sys.argv[1])
+
+def die(progress):
+    if progress.done >= goal:
+        threading.Timer(pause, os.kill, (os.getpid(), signal.SIGKILL)).start() if pause else os.kill(os.getpid(), signal.SIGKILL)
+
+run_sweep(Grid(settings, trials=trials, seed=seed), path, jobs=jobs, progress=die)
+"""
 
 
-def kill_sweep(path, jobs, rng, trials=GRID.trials):
-    """Start a sweep, let it add some trials, and end it as a power cut would."""
-    before = count(path)
-    sweep = start(path, jobs, trials)
-    goal = before + int(rng.integers(1, 12))
-    while count(path) < goal and sweep.poll() is None:
-        time.sleep(0.02)
-    time.sleep(rng.uniform(0, 0.05))
-    workers = children_of(sweep.pid) if sweep.poll() is None and sys.platform.startswith("linux") else []
-    sweep.kill()
-    sweep.communicate()
-    deadline = time.monotonic() + 20
-    while any(Path(f"/proc/{pid}/stat").exists() for pid in workers):
-        assert time.monotonic() < deadline, "workers outlive the sweep"
-        time.sleep(0.05)
+def kill_sweep(path, jobs, rng, trials=GRID.trials, pause=0.0):
+    """Run a sweep in a process of its own that ends as by a power cut, `pause` seconds after it has added some trials."""
+    goal = count(path) + int(rng.integers(1, 12))
+    words = json.dumps([SETTINGS, trials, GRID.seed, str(path), jobs, goal, pause])
+    sweep = subprocess.Popen([sys.executable, "-c", DYING, words], stdout=subprocess.PIPE)
+    sweep.communicate(timeout=600)  # its workers hold the same pipe: this waits until they have ended, too
+    assert sweep.returncode == -signal.SIGKILL
 
 
 def run_while_killing(path, rng, times, trials=GRID.trials, **options):
-    """Run the sweep here while a thread kills a worker, again and again, each time some trials after the last."""
+    """Run the sweep here and kill a worker, again and again, each time some trials after the last."""
     killed = []
-    over = threading.Event()
+    goal = count(path) + int(rng.integers(1, 10))
 
-    def kill():
-        while len(killed) < times:
-            goal, pause = count(path) + int(rng.integers(1, 10)), rng.uniform(0, 0.1)
-            while count(path) < goal:
-                if over.wait(0.02):
-                    return
-            time.sleep(pause)
-            for pid in rng.permutation(worker_pids())[:1].tolist():
-                os.kill(pid, signal.SIGKILL)
-                killed.append(pid)
+    def kill(progress):
+        nonlocal goal
+        workers = [child.pid for child in multiprocessing.active_children()]
+        if workers and progress.done >= goal and len(killed) < times:
+            killed.append(int(rng.choice(workers)))
+            os.kill(killed[-1], signal.SIGKILL)
+            goal = progress.done + int(rng.integers(1, 10))
 
-    thread = threading.Thread(target=kill)
-    thread.start()
-    try:
-        run_sweep(Grid(SETTINGS, trials=trials, seed=GRID.seed), path, **options)
-    finally:
-        over.set()
-        thread.join()
+    run_sweep(Grid(SETTINGS, trials=trials, seed=GRID.seed), path, progress=kill, **options)
     return len(killed)
-
-
-def worker_pids():
-    return [child.pid for child in multiprocessing.active_children()]
 
 
 def test_killing_the_sweep_and_its_workers_changes_nothing_in_the_table(tmp_path, uninterrupted):
@@ -143,7 +131,7 @@ def test_twenty_kills_of_the_sweep_change_nothing_in_the_table(tmp_path, long_an
     path = tmp_path / "s.db"
     rng = np.random.default_rng(2)
     for k in range(20):
-        kill_sweep(path, 1 + k % 2, rng, LONG)
+        kill_sweep(path, 1 + k % 2, rng, LONG, pause=rng.uniform(0.001, 0.05))  # at any moment
     assert 0 < count(path) < 4 * LONG
     start(path, 2, LONG).communicate()
     assert csv_of(path) == long_and_uninterrupted
@@ -284,6 +272,7 @@ def test_a_wrong_key_ends_with_exit_code_2_before_a_study_is_made(tmp_path):
     assert not (tmp_path / "s.db").exists()
 
 
+@pytest.mark.slow  # a measurement
 def test_keeping_the_books_costs_less_than_5_ms_a_trial(tmp_path):
     started = time.process_time()
     run_sweep(Grid({"network": "lookup", "n": 10, "t": 3}, trials=300), tmp_path / "s.db")
