@@ -1,5 +1,6 @@
 """The command line as a whole: quick, and one sentence for what the user can mend."""
 
+import os
 import subprocess
 import sys
 
@@ -33,3 +34,21 @@ def test_help_lists_the_commands():
     assert done.returncode == 0
     for command in ("reproduce", "learn", "recall", "inspect", "sweep", "capacity", "compare", "lab", "bench"):
         assert f"  {command} " in done.stdout
+
+
+def test_a_network_larger_than_the_machine_is_refused_in_one_sentence(tmp_path):
+    (tmp_path / "a.txt").write_text("#.\n.#\n\n.#\n#.\n")
+    done = run("learn", "a.txt", "--hidden", str(10**13), "-o", "a.npz", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "there is not enough memory" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_reader_who_has_seen_enough_is_no_error_to_write_about():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", "seqattractor", "--help"], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert done.returncode == 1
+    assert done.stderr == b""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
@@ -64,6 +65,15 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
+    except BrokenPipeError:  # whoever read the output has seen enough; nothing more can be written, not even at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except MemoryError as error:
+        click.echo(
+            f"seqattractor: there is not enough memory ({error or 'it ran out'}); ask for fewer neurons, patterns or processes.",
+            err=True,
+        )
+        sys.exit(2)
     except (ValueError, TypeError, OSError) as error:
         click.echo(f"seqattractor: {_sentence(error)}", err=True)
         sys.exit(2)

@@ -73,7 +73,7 @@ def command(
     except KeyboardInterrupt:
         _write_report(finished, names, request, out)
         click.echo(f"Stopped. What is finished is kept in {out}; the same command continues.", err=True)
-        raise
+        raise click.exceptions.Exit(130) from None
     report = _write_report(finished, names, request, out)
     if as_json:
         found = {one.target.name: vars(one.target.verdict(one.result)) for one in finished}
@@ -137,7 +137,7 @@ def _progress_bars(*, quiet: bool) -> Iterator[Progress]:
         def progress(name: str, done: int, total: int) -> None:
             if not console.is_terminal:
                 if done == total:
-                    console.print(f"{name}: {total} trials")
+                    console.print(f"{name}: {total} trial{'s' if total != 1 else ''}")
                 return
             if name not in tasks:
                 # Trials from an earlier run count as done, but not for the speed.

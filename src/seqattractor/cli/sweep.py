@@ -96,7 +96,7 @@ def run(
             )
     except KeyboardInterrupt:
         click.echo(f"Stopped. Every trial that was over is kept in {out}; the same command goes on.", err=True)
-        raise
+        raise click.exceptions.Exit(130) from None
     if as_json:
         click.echo(json.dumps({"study": str(out), **vars(report)}, indent=1))
         return
