@@ -57,8 +57,6 @@ def main() -> None:
     """Run the command line: an error the user can mend is one sentence and exit code 2, Ctrl-C is 130."""
     try:
         group(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped.", err=True)
         sys.exit(130)

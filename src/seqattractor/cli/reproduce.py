@@ -73,7 +73,7 @@ def command(
     except KeyboardInterrupt:
         _write_report(finished, names, request, out)
         click.echo(f"Stopped. What is finished is kept in {out}; the same command continues.", err=True)
-        raise click.exceptions.Exit(130) from None
+        sys.exit(130)
     report = _write_report(finished, names, request, out)
     if as_json:
         found = {one.target.name: vars(one.target.verdict(one.result)) for one in finished}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,7 +97,7 @@ def run(
             )
     except KeyboardInterrupt:
         click.echo(f"Stopped. Every trial that was over is kept in {out}; the same command goes on.", err=True)
-        raise click.exceptions.Exit(130) from None
+        sys.exit(130)
     if as_json:
         click.echo(json.dumps({"study": str(out), **vars(report)}, indent=1))
         return
