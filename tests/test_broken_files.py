@@ -24,7 +24,7 @@ def test_a_picture_cut_anywhere_is_refused(tmp_path, name, options):
     else:
         save_animation(tmp_path / name, frames, **options)
     whole = (tmp_path / name).read_bytes()
-    for kept in (0, 3, 20, len(whole) // 3, len(whole) // 2, len(whole) - 40):
+    for kept in (3, 20, len(whole) // 3, len(whole) // 2, len(whole) - 40):
         (tmp_path / name).write_bytes(whole[:kept])
         says(tmp_path / name, "damaged|cut short|cannot be read")
 
@@ -72,6 +72,12 @@ def test_an_empty_folder_a_missing_file_and_an_unknown_kind_are_refused(tmp_path
     says(tmp_path / "a.docx", "unknown kind")
     with pytest.raises(ValueError, match="nothing to load"):
         sa.datasets.load_all([])
+
+
+@pytest.mark.parametrize("name", ["a.gif", "a.npy", "a.npz", "a.txt", "a.csv", "a.mid", "a.mp4"])
+def test_a_file_without_a_byte_is_called_empty(tmp_path, name):
+    (tmp_path / name).touch()
+    says(tmp_path / name, "is empty: it has 0 bytes")
 
 
 def test_a_device_or_a_pipe_is_not_read(tmp_path):
@@ -151,13 +157,17 @@ def test_a_pause_of_years_in_a_midi_file_is_refused(tmp_path):
 def test_damaged_arrays_objects_and_nan_are_refused(tmp_path):
     np.save(tmp_path / "a.npy", FRAMES)
     whole = (tmp_path / "a.npy").read_bytes()
-    for kept in (0, 5, 60, len(whole) - 1):
+    for kept in (5, 60, len(whole) - 1):
         (tmp_path / "a.npy").write_bytes(whole[:kept])
         says(tmp_path / "a.npy", "cannot be read as an array")
     np.savez(tmp_path / "b.npz", frames=FRAMES)
     whole = (tmp_path / "b.npz").read_bytes()
     (tmp_path / "b.npz").write_bytes(whole[: len(whole) // 2])
     says(tmp_path / "b.npz", "not an npz file, or it is cut short")
+    np.savez(tmp_path / "b.npz")
+    says(tmp_path / "b.npz", "holds no arrays")
+    (tmp_path / "b.npy").write_bytes(b"GIF89a and more")
+    says(tmp_path / "b.npy", "it does not begin as an npy file does")
     np.save(tmp_path / "c.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     says(tmp_path / "c.npy", "cannot be read as an array")
     np.save(tmp_path / "d.npy", np.where(FRAMES > 0, np.nan, 0.0))
@@ -210,7 +220,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 
 @needs_ffmpeg
-@pytest.mark.parametrize("content", [b"", b"nonsense" * 100, b"#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n"])
+@pytest.mark.parametrize("content", [b"nonsense" * 100, b"#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n"])
 def test_a_video_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "a.mp4").write_bytes(content)
     says(tmp_path / "a.mp4", "cannot be read as a video")

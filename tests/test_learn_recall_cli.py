@@ -115,6 +115,13 @@ def test_any_parameter_can_be_set(run, square, tmp_path):
     assert run("learn", square, "-o", "m.npz", "--set", "kapa=1")[0] == 2
 
 
+def test_a_single_frame_is_refused_by_its_name(run, tmp_path):
+    Image.fromarray(FRAMES[0]).save(tmp_path / "still.png")
+    code, _, err = run("learn", "still.png", "-o", "m.npz")
+    assert code == 2
+    assert "still has only one pattern" in err
+
+
 def test_what_is_not_learned_is_said_and_the_model_is_kept(run, tmp_path):
     X = sa.datasets.random_periodic(60, 30, rng=0)
     np.save(tmp_path / "hard.npy", X)

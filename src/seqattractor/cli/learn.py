@@ -136,6 +136,9 @@ def _load(inputs: tuple[Path, ...], options: dict[str, Any], order: int | str) -
     from seqattractor.successors import conflicts
 
     data = load_all(inputs, **options)
+    for name, length in zip(data.names, data.lengths, strict=True):
+        if length < 2:
+            raise ValueError(f"{name} has only one pattern, but a sequence needs at least two: a pattern and its successor.")
     found = conflicts(data.X, data.lengths)
     context = found.context
     if data.closed:
@@ -260,6 +263,11 @@ def _summary(
     }
 
 
+def _size(count: int) -> str:
+    """The size of a file for people."""
+    return f"{count / 1e6:.1f} MB" if count >= 1e5 else f"{count / 1e3:.1f} kB"
+
+
 def _sentences(summary: dict[str, Any]) -> str:
     """Say what was learned."""
     lengths = [s["length"] for s in summary["sequences"]]
@@ -277,5 +285,5 @@ def _sentences(summary: dict[str, Any]) -> str:
     stored = "every transition is stored exactly" if summary["transitions_exact"] == 1 else "not everything is stored"
     if (flips := summary["certified_radius"] or 0) > 0:
         stored += f", and surely withstands any {flips} wrong unit{'s' if flips > 1 else ''}"
-    lines.append(f"{stored}; saved as {summary['model']} ({summary['bytes'] / 1e6:.1f} MB)")
+    lines.append(f"{stored}; saved as {summary['model']} ({_size(summary['bytes'])})")
     return "\n".join(lines)

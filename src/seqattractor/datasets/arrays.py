@@ -65,7 +65,9 @@ def _named(found: _Members, words: tuple[str, ...], path: Path) -> str:
     """The only array whose name contains one of the words."""
     names = [name for name in found.names if any(word in name.lower() for word in words)]
     if len(names) != 1:
-        raise ValueError(f"{path} holds the arrays {', '.join(found.names)}; say which are the spike times and units with key.")
+        raise ValueError(
+            f"{path} holds the arrays {', '.join(found.names)}; say which are the spike times and units with key (--key)."
+        )
     return names[0]
 
 
@@ -104,7 +106,7 @@ def _arrays(path: Path) -> Iterator[_Members]:
 def _read(stream: IO[bytes], size: int, path: Path) -> NDArray[Any]:
     """Read one array after comparing what its header promises with what the file holds."""
     try:
-        version = np.lib.format.read_magic(stream)
+        version = _magic(stream)
         header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = header(stream)
         promised = int(np.prod(shape, dtype=object)) * dtype.itemsize
@@ -119,6 +121,14 @@ def _read(stream: IO[bytes], size: int, path: Path) -> NDArray[Any]:
         raise ValueError(f"{path} cannot be read as an array: {reason.rstrip('.')}.") from None
 
 
+def _magic(stream: IO[bytes]) -> tuple[int, int]:
+    """The version of an npy file, which stands at its beginning."""
+    try:
+        return np.lib.format.read_magic(stream)
+    except ValueError:
+        raise ValueError("it does not begin as an npy file does") from None
+
+
 def _wanted(found: _Members, key: str | None, path: Path) -> tuple[str, NDArray[Any]]:
     """The array that holds the sequences, unpacked where it is bit-packed beside its shape."""
     names = found.names
@@ -127,7 +137,11 @@ def _wanted(found: _Members, key: str | None, path: Path) -> tuple[str, NDArray[
     if key is None:
         candidates = [n for n in names if n in ("X", "frames", "recall")] or [n for n in names if not n.endswith("_shape")]
         if len(candidates) != 1:
-            raise ValueError(f"{path} holds the arrays {', '.join(names) or 'none'}; say which one with key.")
+            raise ValueError(
+                f"{path} holds the arrays {', '.join(names)}; say which one with key (on the command line --key)."
+                if names
+                else f"{path} holds no arrays."
+            )
         key = candidates[0]
     array = found.read(key)
     twin = f"{key}_shape"

@@ -98,6 +98,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Bunch:
         raise FileNotFoundError(f"there is no file or folder {target}.")
     if not (target.is_file() or target.is_dir()):
         raise ValueError(f"{target} is neither a file nor a folder.")
+    if target.is_file() and target.stat().st_size == 0:
+        raise ValueError(f"{target} is empty: it has 0 bytes.")
     try:
         recording = _reader(target, chosen)(target, chosen)
     except PermissionError:
@@ -227,7 +229,9 @@ def _reader(path: Path, options: Options) -> Reader:
         if suffix in suffixes:
             return reader
     known = ", ".join(s[1:] for suffixes, _ in _READERS.values() for s in suffixes)
-    raise ValueError(f"{path} is of an unknown kind; known are folders and {known}; or say the format.")
+    raise ValueError(
+        f"{path} is of an unknown kind; known are folders and {known}; or say the format (on the command line --format)."
+    )
 
 
 def _as_bunch(recording: Recording, options: Options, path: Path) -> Bunch:
