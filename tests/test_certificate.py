@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import seqattractor as sa
 from quiet import fit_quietly
@@ -16,12 +17,12 @@ from seqattractor.analysis.threshold_view import Layer, threshold_view
 
 
 def network(kind, weights, N, M, seed):
-    """A network with random weights: whole numbers (many ties), multiples of 0.1 (ties up to rounding) or normal ones."""
+    """A network with random weights: whole, or multiples of 1/1024 (many ties) or 0.1 (ties up to rounding), or normal."""
     rng = np.random.default_rng(seed)
 
     def draw(*shape):
         whole = rng.integers(-3, 4, size=shape).astype(float)
-        return {"whole": whole, "tenths": whole * 0.1, "normal": rng.standard_normal(shape)}[weights]
+        return {"whole": whole, "binary": whole / 1024, "tenths": whole * 0.1, "normal": rng.standard_normal(shape)}[weights]
 
     if kind == "visible":
         net = sa.VisibleNetwork()
@@ -30,7 +31,7 @@ def network(kind, weights, N, M, seed):
         net = sa.SparseSequenceAttractor(n_hidden=M)
         net.U_, net.hidden_bias_, net.V_ = draw(M, N), draw(M), draw(N, M)
     else:
-        net = sa.SequenceAttractor(n_hidden=M, input_threshold=float(rng.integers(0, 2)))
+        net = sa.SequenceAttractor(n_hidden=M, input_threshold=float(draw(1)[0]))
         net.U_, net.V_ = draw(M, N), draw(N, M)
     net.n_features_in_, net.order_ = N, 1
     x = rng.choice(np.array([-1, 1], dtype=np.int8), size=N)
@@ -49,12 +50,12 @@ def fewest_breaking_flips(net, X):
 
 def never_ties_but_for_rounding(which):
     """Where sums can be zero up to rounding the promise stays on the safe side of exact: 0.1 + 0.2 - 0.3, and silent neurons."""
-    return which[1] == "whole" or (which[1] == "normal" and which[0] != "sparse")
+    return which[1] in ("whole", "binary") or (which[1] == "normal" and which[0] != "sparse")
 
 
 networks = st.tuples(
     st.sampled_from(["attractor", "sparse", "visible"]),
-    st.sampled_from(["whole", "tenths", "normal"]),
+    st.sampled_from(["whole", "binary", "tenths", "normal"]),
     st.integers(1, 8),
     st.integers(1, 7),
     st.integers(0, 10**6),
@@ -266,6 +267,31 @@ def test_measured_robustness_is_perfect_within_the_certificate_and_falls_beyond(
 def test_bad_input_is_refused_in_one_sentence(trained, call, words):
     with pytest.raises(ValueError, match=words):
         call(*trained)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("rival", [sa.PredictiveCodingMemory(), sa.DenseSequenceMemory(degree=1)])
+def test_rivals_that_are_threshold_neurons_are_certified_exactly(rival, order):
+    X = sa.datasets.random_periodic(4, 16, rng=3)
+    net = fit_quietly(clone(rival).set_params(order=order), X)
+    certificate = sa.certify(net, X)
+    truth = [fewest_breaking_flips_of_a_window(net, X[t : t + order], X[t + order]) for t in range(4 - order)]
+    assert max(truth) > 1
+    np.testing.assert_array_equal(certificate.radius, np.array(truth) - 1)
+    np.testing.assert_array_equal(certificate.breaking, truth)
+
+
+def fewest_breaking_flips_of_a_window(net, window, target):
+    """Try all sets of flips in the last patterns (order, N), the small ones first."""
+    for r in range(window.size + 1):
+        sets = list(itertools.combinations(range(window.size), r))
+        states = np.repeat(window.reshape(1, -1), len(sets), axis=0)
+        for state, units in zip(states, sets, strict=True):
+            state[list(units)] *= -1
+        states = states.reshape(-1, *window.shape) if len(window) > 1 else states
+        if np.any(net.recall(states, steps=1)[:, -1] != target):
+            return r
+    return window.size + 1
 
 
 def test_networks_without_thresholds_are_refused():

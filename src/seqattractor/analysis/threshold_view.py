@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from seqattractor.networks import OneHotNetwork, SequenceAttractor, SequenceMemory, SparseSequenceAttractor, VisibleNetwork
+from seqattractor.learning.predictive_coding import f
+from seqattractor.networks import (
+    DenseSequenceMemory,
+    OneHotNetwork,
+    PredictiveCodingMemory,
+    SequenceAttractor,
+    SequenceMemory,
+    SparseSequenceAttractor,
+    VisibleNetwork,
+)
 from seqattractor.sequences import Patterns
 
 __all__ = ["Layer", "ThresholdView", "threshold_view"]
@@ -65,7 +74,7 @@ class ThresholdView:
     hidden: Layer | None
     visible: Layer
     kappa: float | None
-    """The margin that the network was trained for, if it was."""
+    """The margin that the first layer was trained for, if it was, in the units of that layer."""
 
     @property
     def n_inputs(self) -> int:
@@ -88,9 +97,12 @@ class ThresholdView:
 def threshold_view(net: SequenceMemory) -> ThresholdView:
     """See a trained network as layers of threshold neurons.
 
+    Weights that are multiples of a power of two, as after learning from zero, come out as whole numbers: ties are exact then.
+
     Parameters
     ----------
-    net : SequenceAttractor, SparseSequenceAttractor, OneHotNetwork or VisibleNetwork
+    net : SequenceAttractor, SparseSequenceAttractor, OneHotNetwork, VisibleNetwork without slow synapses,
+        PredictiveCodingMemory of one layer, or DenseSequenceMemory of degree 1
 
     Returns
     -------
@@ -98,20 +110,40 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
         Its `next` is the network's own.
     """
     check_is_fitted(net, "n_features_in_")
-    if isinstance(net, VisibleNetwork) and net.rule != "slow-synapses":
-        return ThresholdView(None, _signs(net.W_), _kappa(net) if net.rule == "perceptron" else None)
-    if isinstance(net, SparseSequenceAttractor):
-        hidden = Layer(np.asarray(net.U_, dtype=np.float64), np.asarray(net.hidden_bias_, dtype=np.float64), 0, 1)
-        return ThresholdView(hidden, _signs(net.V_), _kappa(net))
-    if isinstance(net, SequenceAttractor):
-        return ThresholdView(_signs(net.U_, -float(net.input_threshold)), _signs(net.V_), _kappa(net))
-    if isinstance(net, OneHotNetwork):
-        return ThresholdView(_signs(net.U_, -float(net.U_.shape[1])), _signs(net.V_, net.bias_), None)
-    kind = f"{type(net).__name__}(rule='slow-synapses')" if isinstance(net, VisibleNetwork) else type(net).__name__
-    raise TypeError(
-        f"{kind} is not a network of threshold neurons that sees only its last state, so margins and certificates do "
-        "not apply to it; use SequenceAttractor, SparseSequenceAttractor, OneHotNetwork or VisibleNetwork."
-    )
+    layers = _layers(net)
+    if layers is None:
+        kind = f"{type(net).__name__}(rule='slow-synapses')" if isinstance(net, VisibleNetwork) else type(net).__name__
+        raise TypeError(
+            f"{kind} is not a network of threshold neurons that sees only its last state, so margins and certificates do "
+            "not apply to it; use SequenceAttractor, SparseSequenceAttractor, OneHotNetwork or VisibleNetwork."
+        )
+    units = [_unit(layer) for layer in layers]
+    # Division by a power of two rounds nothing and changes no sign.
+    whole = [Layer(a.weights / unit, a.offset / unit, a.low, a.high) for a, unit in zip(layers, units, strict=True)]
+    kappa = _kappa(net)
+    return ThresholdView(whole[0] if len(whole) == 2 else None, whole[-1], None if kappa is None else kappa / units[0])
+
+
+def _layers(net: SequenceMemory) -> list[Layer] | None:
+    """The layers in the order in which a state goes through them, or None if the network is no such thing."""
+    match net:
+        case VisibleNetwork() if net.rule != "slow-synapses":
+            return [_signs(net.W_)]
+        case SparseSequenceAttractor():
+            hidden = Layer(np.asarray(net.U_, dtype=np.float64), np.asarray(net.hidden_bias_, dtype=np.float64), 0, 1)
+            return [hidden, _signs(net.V_)]
+        case SequenceAttractor():
+            return [_signs(net.U_, -float(net.input_threshold)), _signs(net.V_)]
+        case OneHotNetwork():
+            return [_signs(net.U_, -float(net.U_.shape[1])), _signs(net.V_, net.bias_)]
+        case PredictiveCodingMemory(n_latent=None):
+            return [_signs(net.W_ * f(np.ones(1)))]
+        case DenseSequenceMemory(interaction="polynomial", degree=1, pseudo_inverse=False, slow_weight=None):
+            W = net.successors_.T.astype(np.float64) @ net.patterns_
+            if not net.self_overlap:
+                np.fill_diagonal(W[:, -len(W) :], 0)
+            return [_signs(W)]
+    return None
 
 
 def _signs(weights: NDArray[Any], offset: Any = 0.0) -> Layer:
@@ -120,6 +152,17 @@ def _signs(weights: NDArray[Any], offset: Any = 0.0) -> Layer:
     return Layer(W, np.broadcast_to(np.asarray(offset, dtype=np.float64), (len(W),)), -1, 1)
 
 
-def _kappa(net: Any) -> float | None:
-    """The network's margin parameter."""
-    return float(net.kappa) if hasattr(net, "kappa") else None
+def _unit(layer: Layer) -> float:
+    """The power of two of which all weights and offsets are multiples, if their sums are then exact in float64; else 1."""
+    numbers = np.append(layer.weights, layer.offset)
+    mantissa, exponent = np.frexp(numbers[numbers != 0])
+    digits = (mantissa * 2.0**53).astype(np.int64)
+    lowest = int((exponent - 53 + np.log2(digits & -digits).astype(np.int64)).min(initial=0))
+    largest = float((np.abs(layer.weights).sum(axis=1) + np.abs(layer.offset)).max(initial=0.0))
+    return 2.0**lowest if lowest > -1000 and largest < 2.0 ** (53 + lowest) else 1.0
+
+
+def _kappa(net: SequenceMemory) -> float | None:
+    """The margin of networks that learn with one."""
+    learns = isinstance(net, SequenceAttractor | SparseSequenceAttractor) or getattr(net, "rule", None) == "perceptron"
+    return float(net.kappa) if learns and hasattr(net, "kappa") else None
