@@ -272,7 +272,7 @@ def test_bad_input_is_refused_in_one_sentence(trained, call, words):
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("rival", [sa.PredictiveCodingMemory(), sa.DenseSequenceMemory(degree=1)])
 def test_rivals_that_are_threshold_neurons_are_certified_exactly(rival, order):
-    X = sa.datasets.random_periodic(4, 16, rng=3)
+    X = sa.datasets.random_periodic(4, 16 // order, rng=3)
     net = fit_quietly(clone(rival).set_params(order=order), X)
     certificate = sa.certify(net, X)
     truth = [fewest_breaking_flips_of_a_window(net, X[t : t + order], X[t + order]) for t in range(4 - order)]
