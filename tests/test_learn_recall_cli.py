@@ -240,6 +240,32 @@ def test_a_cue_may_be_a_file_a_name_and_a_frame_or_occluded(run, model, tmp_path
     assert json.loads(run("recall", model, "--occlude", "0.2", "--json")[1])["steps"] == 9
 
 
+def test_a_cue_for_pictures_may_be_a_table_of_units(run, model, tmp_path):
+    np.savetxt(tmp_path / "first.csv", (FRAMES[:1].reshape(1, -1) > 0).astype(int), fmt="%d", delimiter=",")
+    code, out, _ = run("recall", "model.npz", "--cue", "first.csv")
+    assert code == 0
+    assert "nearest to frame 0 of square (overlap 1.000)" in out
+    np.save(tmp_path / "narrow.npy", np.eye(5))
+    code, _, err = run("recall", "model.npz", "--cue", "narrow.npy")
+    assert code == 2
+    assert "narrow.npy has 5 units, but the network has 256" in err
+
+
+def test_the_last_frame_is_a_cue_where_the_number_of_steps_is_said(run, tmp_path):
+    np.save(tmp_path / "open.npy", FRAMES[:5])
+    run("learn", "open.npy", "--hidden", 60, "-o", "open.npz")
+    code, _, err = run("recall", "open.npz", "--cue", "0:4")
+    assert code == 2
+    assert "unless --steps says how far to go" in err
+    code, out, _ = run("recall", "open.npz", "--cue", "0:4", "--steps", 2)
+    assert code == 0
+    assert "cue: frame 4 of open" in out
+    assert "nothing is stored that follows the cue" in out
+    code, _, err = run("recall", "open.npz", "--cue", "0:5", "--steps", 2)
+    assert code == 2
+    assert "sequence 0 has no frame 5: it has 5, counted from 0" in err
+
+
 def test_trials_count_how_often_it_works(run, model):
     code, out, _ = run("recall", model, "--flips", 10, "--trials", 12)
     assert code == 0

@@ -87,7 +87,7 @@ def command(
 
     net = load(model)
     data = attached(net)
-    start = _start(net, data, cue, key)
+    start = _start(net, data, cue, key, steps)
     n_steps = steps or start.steps
     if n_steps * net.n_features_in_ > MOST_VALUES:
         raise ValueError(f"{n_steps} steps of {net.n_features_in_} units are too many to keep; ask for fewer steps.")
@@ -150,7 +150,7 @@ def _run(net: SequenceMemory, cue: NDArray[np.int8], steps: int, noise: int, rng
     return net.recall(cue[0] if net.order_ == 1 else cue, steps, noise=noise, rng=rng)
 
 
-def _start(net: SequenceMemory, data: Bunch, cue: str, key: str | None) -> _Start:
+def _start(net: SequenceMemory, data: Bunch, cue: str, key: str | None, steps: int | None) -> _Start:
     """Find the cue: a file if there is one of this name, else a place in the stored sequences."""
     if Path(cue).exists():
         return _from_file(net, data, cue, key)
@@ -165,23 +165,29 @@ def _start(net: SequenceMemory, data: Bunch, cue: str, key: str | None) -> _Star
     s = int(name) if name.isdigit() else data.names.index(name)
     if s >= len(data.lengths):
         raise ValueError(f"there is no sequence {s}: {len(data.lengths)} are stored, counted from 0.")
-    truth, steps = _following(data, net.order_, s, frame)
-    if len(truth) < net.order_ + 1:
+    if frame >= data.lengths[s]:
+        raise ValueError(f"sequence {s} has no frame {frame}: it has {data.lengths[s]}, counted from 0.")
+    truth, to_the_end = _following(data, net.order_, s, frame)
+    if len(truth) < net.order_ + (steps is None):
         raise ValueError(
-            f"frame {frame} of sequence {s} has too few frames after it: a cue takes {net.order_}, one more must follow, "
-            f"and the sequence has {data.lengths[s]}."
+            f"frame {frame} of sequence {s} has too few frames after it: a cue takes {net.order_}, one more must follow "
+            f"unless --steps says how far to go, and the sequence has {data.lengths[s]}."
         )
-    return _Start(truth[: net.order_], truth, steps, f"frame {frame} of {data.names[s]}")
+    return _Start(truth[: net.order_], truth, to_the_end, f"frame {frame} of {data.names[s]}")
 
 
 def _from_file(net: SequenceMemory, data: Bunch, cue: str, key: str | None) -> _Start:
     """Read a cue as the stored sequences were read, and find the stored place that is nearest to it."""
     from seqattractor.datasets import align_units, load
+    from seqattractor.datasets.load import NoPicturesError
 
     options = {k: v for k, v in (data.options or {}).items() if k not in ("loop", "drop_repeats", "frames", "key")}
     if len(data.frame_shape) == 2:
         options["size"] = data.frame_shape
-    part = load(cue, **options, key=key)
+    try:
+        part = load(cue, **options, key=key)
+    except NoPicturesError:  # a table or array of units will do, too, but not what was said about pictures
+        part = load(cue, **{k: v for k, v in options.items() if k not in ("size", "crop", "threshold", "invert")}, key=key)
     if data.units is not None:
         part = align_units(part, data.units)
     order = net.order_
@@ -285,7 +291,9 @@ def _sentences(summary: dict[str, Any]) -> str:
             known = t < len(summary["overlap"])
             numbers = f"{summary['overlap'][t]:7.3f}  {summary['wrong'][t]:5d}" if known else f"{'-':>7}  {'-':>5}"
             lines.append(f"{t - order + 1:4d}  {numbers}  {summary['nearest'][t] if summary['nearest'] else ''}")
-        if summary["exact_from"] is None:
+        if len(summary["overlap"]) <= order:
+            lines.append("nothing is stored that follows the cue")
+        elif summary["exact_from"] is None:
             lines.append("the recall did not end in the stored sequence")
         else:
             lines.append(f"exact from step {summary['exact_from']} on")

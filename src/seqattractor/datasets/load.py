@@ -33,6 +33,10 @@ _READERS: dict[str, tuple[tuple[str, ...], Reader]] = {
 }
 
 
+class NoPicturesError(ValueError):
+    """A size or a crop was given for a file without pictures."""
+
+
 def load(path: str | os.PathLike[str], **options: Any) -> Bunch:
     r"""Read sequences from a file or a folder as patterns of +-1.
 
@@ -239,7 +243,7 @@ def _as_bunch(recording: Recording, options: Options, path: Path) -> Bunch:
     flat = recording.sequences[0].ndim == 2
     if flat:
         if options.crop is not None or options.size not in ("auto", None):
-            raise ValueError(f"size and crop are for pictures, but {path} has none; leave them out.")
+            raise NoPicturesError(f"size and crop are for pictures, but {path} has none; leave them out.")
         recording.sequences = [_pick(s, options, path) for s in recording.sequences]
     patterns = to_patterns(
         recording.sequences, options.threshold, invert=options.invert, pictures=recording.kind == "pictures", where=str(path)
