@@ -4,6 +4,7 @@ import io
 import threading
 
 import numpy as np
+import pytest
 from PIL import Image
 
 import lab_browser
@@ -148,6 +149,46 @@ def test_two_networks_are_compared_on_the_same_cue(open_page):
     assert "A: Caught at step" in verdicts
     assert "B: Not recalled" in verdicts  # no network without hidden neurons can
     assert page.locator("#panels canvas").count() == 4  # truth, A, its hidden neurons, B
+
+
+@pytest.mark.parametrize(
+    ("question", "good"),
+    [
+        ("Why hidden neurons?", [True, False]),
+        ("Must both layers learn?", [True, False]),
+        ("What if a path crosses itself?", [True]),
+        ("How much fits in?", [False, True]),
+    ],
+)
+def test_each_experiment_ends_as_its_lesson_says(open_page, question, good):
+    page = open_page()
+    page.get_by_role("button", name=question).click()
+    settled(page)
+    assert page.is_visible("#lesson")
+    verdicts = page.locator(".verdict").evaluate_all("all => all.map((v) => v.classList.contains('good'))")
+    assert verdicts == good
+    page.get_by_label("Random flips").fill("0")  # another cue, the same experiment
+    settled(page)
+    assert page.is_visible("#lesson")
+    page.click("[data-source=digits]")
+    settled(page)
+    assert page.is_hidden("#lesson")
+
+
+def test_a_sequence_that_cannot_be_learned_is_explained_with_the_remedy(open_page):
+    page = open_page()
+    page.click("[data-source=places]")
+    page.get_by_label("Path").select_option("eight")
+    page.click("#go")
+    settled(page)
+    sentence = page.inner_text("#alert")
+    assert "different successor" in sentence
+    assert 'set "Past patterns it sees" to 2' in sentence
+    page.locator("#network-0 summary").click()
+    page.locator("#network-0").get_by_label("Past patterns it sees").select_option("2")
+    settled(page)
+    assert page.is_hidden("#alert")
+    assert "Caught" in learn(page)
 
 
 def test_frames_are_drawn_by_hand_and_recalled(open_page):

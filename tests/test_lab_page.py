@@ -61,6 +61,24 @@ def test_everything_has_a_name_and_is_reached_with_the_keyboard(open_page):
     page.keyboard.press("Enter")
     settled(page)
     assert page.locator(".verdict.good").count() == 1
+    assert page.evaluate("document.activeElement.id") == "go"  # it was on Stop meanwhile, and was not lost
+
+
+def test_the_keyboard_goes_from_learn_to_stop_and_back(open_page):
+    page = open_page()
+    page.get_by_role("button", name="How much fits in?").focus()
+    page.route("**/api/progress", lambda route: held.append(route))  # as long as learning takes
+    held = []
+    page.focus("#go")
+    page.keyboard.press("Enter")
+    while not held:
+        page.wait_for_timeout(20)
+    assert page.evaluate("document.activeElement.id") == "stop"
+    assert page.get_by_role("button", name="How much fits in?").is_disabled()
+    page.keyboard.press("Enter")
+    held[0].continue_()
+    settled(page)
+    assert page.evaluate("document.activeElement.id") == "go"
 
 
 CONTRAST = """() => {
@@ -155,6 +173,28 @@ def test_of_two_networks_each_can_be_downloaded(open_page, tmp_path):
     learn(page)
     assert page.is_hidden("#share-which")
     assert download(page, "model", tmp_path).name == "model.npz"
+
+
+def test_the_code_on_the_page_runs_and_follows_the_settings(open_page, capsys):
+    page = open_page()
+    page.click("[data-source=random]")
+    page.click("#code-box summary")
+    settled(page)
+    before = page.inner_text("#code")
+    page.locator("#cue-canvas").click(position={"x": 5, "y": 5})
+    page.get_by_label("Random flips").fill("7")
+    settled(page)
+    code = page.inner_text("#code")
+    assert before != code
+    assert "painted by hand" in code
+    learn(page)
+    variables = {}
+    exec(code, variables)
+    assert capsys.readouterr().out == "True\n"
+    X, trajectory = variables["X"], variables["trajectory"]
+    assert np.sum(trajectory[0] != X[0]) == np.sum(sa.noise.flip(X[0], 7, rng=1)[1:] != X[0][1:]) + (trajectory[0, 0] != X[0, 0])
+    tau = sa.caught_at(trajectory, X)
+    assert f"from step τ = {tau} on" in page.inner_text("#verdicts")
 
 
 def test_the_page_says_so_when_the_server_is_gone(open_page):

@@ -105,7 +105,7 @@ CATALOGUE: tuple[dict[str, Any], ...] = (
         "hint": "cells of an animal that runs a loop",
         "options": [
             _range("frames", "Places", 8, 100, 36),
-            _choice("path", "Path", "loop", loop="Loop", eight="Figure of eight (needs order 2)"),
+            _choice("path", "Path", "loop", loop="Loop", eight="Figure of eight"),
         ],
         "suggest": {"hidden": 300, "flips": 5},
     },

@@ -5,14 +5,15 @@ import { showErrors } from "./charts.js";
 import { attempt, complain } from "./messages.js";
 import { calm, forgetPromises, refresh } from "./recall.js";
 import { lab, learnKey, learnSpec, networksInUse, settings } from "./state.js";
-import { summary } from "./words.js";
+import { explain, summary } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 
 const COMPILING = "The learning engine is being compiled, once on this machine (10 to 20 s); then it is quick.";
 let compiling = false;
 
-async function learn() {
+/** Learn with the settings as they are. */
+export async function learn() {
   if (lab.running || !lab.material) return;
   lab.curves = networksInUse().map(() => ({ hidden: [], visible: [] }));
   await follow(() => api.post("learn", learnSpec()), learnKey());
@@ -26,6 +27,7 @@ async function goOn() {
 /** Start learning and follow it to its end. */
 async function follow(start, wanted) {
   complain("");
+  lab.failure = null;
   setRunning(true);
   compiling = false;
   say("Learning …");
@@ -45,7 +47,7 @@ async function follow(start, wanted) {
   if (end.state === "failed") {
     say("");
     lab.learnedKey = null;
-    complain(end.note);
+    lab.failure = { key: wanted, words: explain(end.note) };
     return refresh();
   }
   say(summary(end));
@@ -76,10 +78,13 @@ function setCompiling(now) {
 const say = (words) => { $("status").textContent = words; };
 
 function setRunning(now) {
+  const focused = document.activeElement;
   lab.running = now;
   $("go").hidden = now;
   $("stop").hidden = !now;
   if (now) $("continue").hidden = true;
+  for (const button of $("experiments").querySelectorAll("button")) button.disabled = now;
+  if (focused?.closest(now ? "#go, #continue" : "#stop")) $(now ? "stop" : "go").focus(); // the keyboard stays where it was
 }
 
 /** Let the buttons work. */

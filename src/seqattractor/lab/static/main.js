@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { busyWith, debounced } from "./busy.js";
 import { showErrors } from "./charts.js";
 import { drawCue } from "./cue.js";
+import { buildExperiments } from "./experiments.js";
 import { connectLearning } from "./learning.js";
 import { decode } from "./link.js";
 import { attempt, complain } from "./messages.js";
@@ -31,7 +32,7 @@ function connect() {
   $("compare").onchange = () => { settings.compare = $("compare").checked; buildNetworks(); refresh(); };
   $("cue-again").onclick = () => { settings.cue.seed = (settings.cue.seed + 1) % 10000; refresh({ play: true }); };
   $("cue-unpaint").onclick = () => { settings.cue.painted = []; refresh(); };
-  $("alert").querySelector("button").onclick = () => complain("");
+  $("alert").querySelector("button").onclick = () => { lab.failure = null; complain(""); };
   $("file").onchange = () => takeFiles([...$("file").files]);
   document.ondragover = (event) => { event.preventDefault(); document.body.classList.add("dragging"); };
   document.ondragleave = () => document.body.classList.remove("dragging");
@@ -72,6 +73,7 @@ async function start() {
     damaged = true;
   }
   const { raster } = settings;
+  buildExperiments();
   buildTiles(lab.catalogue, chooseSource);
   showChoice();
   buildNetworks();

@@ -6,7 +6,9 @@ const $ = (id) => document.getElementById(id);
 
 /** Tell the visitor what went wrong; an empty sentence takes the message away. */
 export function complain(sentence) {
-  $("alert").querySelector("span").textContent = sentence;
+  const words = $("alert").querySelector("span");
+  if (words.textContent === sentence) return; // said already
+  words.textContent = sentence;
   $("alert").hidden = !sentence;
   if (sentence) $("alert").scrollIntoView({ block: "nearest" });
 }

@@ -9,8 +9,8 @@ import { Player } from "./player.js";
 import { offerDownloads, updateCode } from "./share.js";
 import { playStep, setSound } from "./sound.js";
 import { previewScene, recallScene, Stage } from "./stage.js";
-import { cueSpec, isLearned, isLoaded, lab, networksInUse, remember, settings } from "./state.js";
-import { addPromises, showVerdicts } from "./words.js";
+import { cueSpec, ifStill, isLearned, isLoaded, lab, networksInUse, remember, settings } from "./state.js";
+import { addPromises, showLesson, showVerdicts } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -42,11 +42,12 @@ export async function refresh({ play = false } = {}) {
   const question = learned ? { cue: cueSpec() } : { cue: cueSpec(), sequence: settings.sequence, orders };
   const answer = await attempt(() => api.post("recall", question));
   if (!answer || mine !== ticket) return;
-  complain("");
+  complain(ifStill(lab.failure));
   lab.cueBits = unpack(answer.cue, lab.material.units);
   drawCue();
   const before = stage.scene;
   stage.load(learned ? recallScene(lab.material, answer) : previewScene(lab.material, lab.cueBits, settings.cue.start + Math.max(...orders) - 1), settings.raster);
+  showLesson(ifStill(lab.lesson));
   showVerdicts(learned ? answer.runs : null, lab.learnedKey !== null);
   player.looping = !learned;
   player.load(stage.scene.steps, { keep: !play && before?.preview === stage.scene.preview });
@@ -54,6 +55,7 @@ export async function refresh({ play = false } = {}) {
   $("go").textContent = learned ? "Learn again" : "Learn and recall";
   $("go").classList.toggle("quiet", learned);
   $("sound").hidden = !lab.material.pitches;
+  $("legend-recall").hidden = !learned;
   $("legend-b").hidden = stage.scene.runs.length < 2;
   if (!learned) $("continue").hidden = true;
   offerDownloads(learned ? answer.runs.length : 0);

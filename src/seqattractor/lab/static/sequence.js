@@ -63,7 +63,6 @@ export async function loadSequence() {
   const wanted = sequenceKey();
   const answer = await attempt(() => api.post("sequence", settings.sequence));
   if (!answer || mine !== loads) return;
-  complain("");
   lab.materialKey = wanted;
   lab.material = { ...answer, bits: unpack(answer.bits, answer.frames * answer.units) };
   settings.cue.start = Math.min(settings.cue.start, answer.frames - 2);

@@ -24,6 +24,8 @@ export const lab = {
   curves: [], // errors of each epoch, for each network
   learnedKey: null, // the settings that the networks on the server have learned
   running: false,
+  lesson: null, // what to look for in an experiment, as { key, words }: it holds for these settings
+  failure: null, // why learning failed, likewise
 };
 
 export const networksInUse = () => (settings.compare ? settings.networks : settings.networks.slice(0, 1));
@@ -43,6 +45,9 @@ export const sequenceKey = () => JSON.stringify(settings.sequence);
 
 export const isLoaded = () => lab.material !== null && lab.materialKey === sequenceKey();
 export const isLearned = () => lab.learnedKey !== null && lab.learnedKey === learnKey();
+
+/** What was said of settings, if they still stand. */
+export const ifStill = (said) => (said?.key === learnKey() ? said.words : "");
 
 /** Keep the address in step with the settings, so that reloading and copying it restore them. */
 export function remember() {

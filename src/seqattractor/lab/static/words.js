@@ -41,6 +41,15 @@ export function addPromises(all, row) {
   });
 }
 
+/** Say what to look for, while an experiment stands as it was set up. */
+export function showLesson(words) {
+  $("lesson").textContent = words;
+  $("lesson").hidden = !words;
+}
+
+/** Why learning failed, with what can be done about it on this page. */
+export const explain = (note) => note.replace(/use order=([0-9]+)/, "set \"Past patterns it sees\" to $1, under \"More settings\"");
+
 /** One line on how learning ended. */
 export function summary(end) {
   const parts = end.networks.map((n, k) => {
@@ -50,7 +59,8 @@ export function summary(end) {
     if (n.epochs === 0) return `${name}learned in one go; ${steps}.`;
     const epochs = `${n.epochs} epoch${n.epochs === 1 ? "" : "s"}`;
     if (n.converged) return `${name}learned without errors in ${epochs}.`;
-    return `${name}${epochs}, ${end.state === "stopped" ? "stopped" : "some errors left"}; ${steps}.`;
+    if (end.state === "stopped") return `${name}${epochs}, stopped; ${steps}.`;
+    return `${name}${epochs}; ${n.right === 1 ? "all steps are right, but not all by the margin κ" : `some errors left, ${steps}`}.`;
   });
   return sentenceCase([...parts, end.note].filter(Boolean).join(" "));
 }
