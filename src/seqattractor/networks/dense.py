@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning.rule import sign
+from seqattractor.networks.base import Lesson
 from seqattractor.networks.checks import check_choice, check_count, check_not_negative, check_positive
-from seqattractor.networks.fitting import StoringMemory
+from seqattractor.networks.fitting import StreamMemory
 from seqattractor.networks.interactions import Interaction, Part, by_sign, fields, fields_of_mixed_overlaps
 from seqattractor.networks.slow import remember, start_memory, unfinished
 from seqattractor.networks.traits import Traits
@@ -21,7 +22,7 @@ _KEEP = 2_000_000  # entries of patterns up to which they are also kept as float
 _LARGEST_BETA = 300.0  # with a slow part: exp(-2 beta) must not vanish in float64
 
 
-class DenseSequenceMemory(StoringMemory):
+class DenseSequenceMemory(StreamMemory):
     """A dense associative memory for sequences: every stored pattern calls its successor, the more the nearer it is.
 
     With the overlaps m_i^mu = 1/(N-1) sum_{j != i} xi_j^mu S_j of the state S with the stored patterns (the DenseNet of
@@ -84,6 +85,7 @@ class DenseSequenceMemory(StoringMemory):
     True
     """
 
+    _learned = "patterns_"
     patterns_: Patterns
     successors_: Patterns
     _kept: dict[str, NDArray[np.float64]] | None
@@ -170,27 +172,34 @@ class DenseSequenceMemory(StoringMemory):
             beta = min(beta, np.log(4.0 * len(self.patterns_)) / 2)
         return Interaction(self.interaction, int(self.degree), beta, unit)
 
-    def _store(self, inputs: Patterns, targets: Patterns, *, anew: bool) -> None:
+    def _start(self, lesson: Lesson) -> None:
+        self._refuse_shape()
+        self.patterns_, self.successors_ = lesson.inputs[:0], lesson.targets[:0]
+
+    def _present(self, lesson: Lesson) -> None:
         """Keep the patterns as keys and values, with a hidden unit for each."""
-        if not anew:
-            going_on = self.successors_.any(axis=1)  # a sequence that ended may go on now
-            inputs = np.concatenate([self.patterns_[going_on], inputs])
-            targets = np.concatenate([self.successors_[going_on], targets])
+        self._refuse_shape()
+        going_on = self.successors_.any(axis=1)  # a sequence that ended may go on now
+        keys = np.concatenate([self.patterns_[going_on], lesson.inputs])
+        values = np.concatenate([self.successors_[going_on], lesson.targets])
         if self.slow_weight is not None:
-            if self.order_ != 1:
-                raise ValueError(
-                    f"with a slow part each pattern is held for several steps, so a context of {self.order_} steps says "
-                    "nothing; use order=1."
-                )
-            ends = unfinished(inputs, targets)
-            inputs, targets = np.concatenate([inputs, ends]), np.concatenate([targets, np.zeros_like(ends)])
-        if inputs.shape[1] == 1 and not self.self_overlap:
-            raise ValueError("patterns of 1 neuron have no overlap without the neuron itself; use self_overlap=True.")
-        self.patterns_, self.successors_ = inputs, targets
+            ends = unfinished(keys, values)
+            keys, values = np.concatenate([keys, ends]), np.concatenate([values, np.zeros_like(ends)])
+        self.patterns_, self.successors_ = keys, values
         self._kept = None
         if self.pseudo_inverse:
-            keys = inputs.astype(np.float64)
-            self.inverse_ = np.linalg.pinv(keys @ keys.T / keys.shape[1], hermitian=True)
+            numbers = keys.astype(np.float64)
+            self.inverse_ = np.linalg.pinv(numbers @ numbers.T / numbers.shape[1], hermitian=True)
+
+    def _refuse_shape(self) -> None:
+        """Refuse a context or a number of neurons with which these settings make no sense."""
+        if self.slow_weight is not None and self.order_ != 1:
+            raise ValueError(
+                f"with a slow part each pattern is held for several steps, so a context of {self.order_} steps says "
+                "nothing; use order=1."
+            )
+        if self.n_features_in_ * self.order_ == 1 and not self.self_overlap:
+            raise ValueError("patterns of 1 neuron have no overlap without the neuron itself; use self_overlap=True.")
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense."""

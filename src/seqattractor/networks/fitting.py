@@ -1,4 +1,4 @@
-"""`fit` and `partial_fit`, once for all: memories that store transitions as they are, and memories that learn them in epochs."""
+"""`fit` and `partial_fit`, once for all networks: those that see a transition once, and those that learn in epochs."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks.base import Lesson, SequenceMemory
-from seqattractor.sequences import Patterns
 
-__all__ = ["EpochMemory", "StoringMemory"]
+__all__ = ["EpochMemory", "StreamMemory"]
 
 
-class StoringMemory(SequenceMemory):
-    """A memory that writes transitions down. A subclass says how in `_store`, and what comes next in `_next`."""
+class StreamMemory(SequenceMemory):
+    """A memory that learns from scratch by `fit`, and by `partial_fit` on top of what it knows.
 
-    _table: ClassVar[str] = "patterns_"
-    """The attribute that a memory has once it has stored something."""
+    A subclass says how it gets ready (`_start`) and what it does with a presentation of transitions (`_present`).
+    """
+
+    _learned: ClassVar[str]
+    """The fitted attribute by which a network that has learned is told from a new one."""
 
     def fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Store sequences, and forget those from before.
+        """Learn sequences from scratch.
 
         Parameters
         ----------
@@ -45,11 +47,15 @@ class StoringMemory(SequenceMemory):
         (9, 50)
         """
         self._check_parameters()
-        self._store(*self._transitions(X, lengths), anew=True)
+        lesson = self._lesson(X, lengths)
+        self._start(lesson)
+        self._present(lesson)
         return self
 
     def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Add the transitions of `X` to those that are stored.
+        """Present the transitions of `X` once and learn from each, on top of what the network knows.
+
+        Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`.
 
         Parameters
         ----------
@@ -62,31 +68,41 @@ class StoringMemory(SequenceMemory):
         Returns
         -------
         self
+            A network that counts its errors appends those of this presentation to those of earlier epochs.
 
         Examples
         --------
         >>> import seqattractor as sa
-        >>> A, B = sa.datasets.random_periodic(10, 50, rng=0), sa.datasets.random_periodic(10, 50, rng=1)
-        >>> sa.LookupMemory().fit(A).partial_fit(B).score([A, B])
-        1.0
+        >>> A, B = sa.datasets.random_periodic(8, 40, rng=0), sa.datasets.random_periodic(8, 40, rng=1)
+        >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(A)
+        >>> while net.score([A, B]) < 1:
+        ...     net = net.partial_fit([A, B])
         """
         self._check_parameters()
-        anew = not hasattr(self, self._table)
-        self._store(*self._transitions(X, lengths, continuing=not anew), anew=anew)
+        self._check_stream()
+        new = not hasattr(self, self._learned)
+        lesson = self._lesson(X, lengths, continuing=not new)
+        if new:
+            self._start(lesson)
+        self._present(lesson)
         return self
 
+    def _check_stream(self) -> None:
+        """Refuse settings that cannot learn from a stream; by default all can."""
+
     @abstractmethod
-    def _store(self, inputs: Patterns, targets: Patterns, *, anew: bool) -> None:
-        """Store transitions, (n, order * N) and (n, N), alone if `anew`, else beside those that are there."""
+    def _start(self, lesson: Lesson) -> None:
+        """Get ready for the first presentation: what a network is before it has learned anything."""
+
+    @abstractmethod
+    def _present(self, lesson: Lesson) -> None:
+        """Go once through the transitions and learn from each, on top of what is there."""
 
 
-class EpochMemory(SequenceMemory):
-    """A memory that learns transitions in epochs and counts its errors.
+class EpochMemory(StreamMemory):
+    """A memory that learns in epochs and counts its errors. A subclass also says how it learns from scratch (`_learn`)."""
 
-    A subclass says how it learns from scratch (`_learn`), how it gets ready for a stream (`_start`), and how it learns from
-    one presentation (`_present`).
-    """
-
+    _learned = "n_iter_"
     verbose: int = 0
     n_iter_: int
 
@@ -122,41 +138,6 @@ class EpochMemory(SequenceMemory):
         """
         return self._fit(X, lengths, callback, self._learn)
 
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Present the transitions of `X` once and learn from each, on top of what the network knows.
-
-        Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-            The patterns, one row a time step. Consecutive pieces of one long sequence must overlap by `order` patterns, so
-            that no transition is missed.
-        lengths : array of shape (S,), optional
-            How many rows of `X` belong to each sequence.
-
-        Returns
-        -------
-        self
-            With the errors of this presentation appended to those of earlier epochs.
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> A, B = sa.datasets.random_periodic(8, 40, rng=0), sa.datasets.random_periodic(8, 40, rng=1)
-        >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(A)
-        >>> while net.score([A, B]) < 1:
-        ...     net = net.partial_fit([A, B])
-        """
-        self._check_parameters()
-        self._check_stream()
-        new = not hasattr(self, "n_iter_")
-        lesson = self._lesson(X, lengths, continuing=not new)
-        if new:
-            self._start(lesson)
-        self._present(lesson)
-        return self
-
     def _fit(
         self,
         X: ArrayLike | Sequence[ArrayLike],
@@ -170,20 +151,9 @@ class EpochMemory(SequenceMemory):
         self._warn_if_errors_left(*left)
         return self
 
-    def _check_stream(self) -> None:
-        """Refuse settings that cannot learn from a stream; by default all can."""
-
     @abstractmethod
     def _learn(self, lesson: Lesson, callback: ProgressCallback | None) -> tuple[int, int]:
         """Learn from scratch; returns how many hidden and visible errors are left."""
-
-    @abstractmethod
-    def _start(self, lesson: Lesson) -> None:
-        """Get ready for the first presentation of a stream: initial weights, no errors and no epochs."""
-
-    @abstractmethod
-    def _present(self, lesson: Lesson) -> None:
-        """Go once through the transitions and learn from each; adds an epoch and its errors to what is recorded."""
 
     def _warn_if_errors_left(self, hidden: int, visible: int) -> None:
         """Give scikit-learn's ConvergenceWarning if the last epoch had errors."""

@@ -7,14 +7,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.networks.fitting import StoringMemory
+from seqattractor.networks.base import Lesson
+from seqattractor.networks.fitting import StreamMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.sequences import Patterns
 
 __all__ = ["LookupMemory"]
 
 
-class LookupMemory(StoringMemory):
+class LookupMemory(StreamMemory):
     """A look-up table: find the stored pattern nearest to the state and answer with its successor.
 
     It is no neural network but the yardstick for them: nothing that knows only these patterns can do better from a cue with
@@ -44,6 +45,7 @@ class LookupMemory(StoringMemory):
     True
     """
 
+    _learned = "patterns_"
     patterns_: Patterns
     successors_: Patterns
     counts_: NDArray[np.int64]
@@ -61,12 +63,15 @@ class LookupMemory(StoringMemory):
         nearest = np.argmax(overlaps + self.counts_ / (self.counts_.sum() + 1.0), axis=1)
         return np.asarray(self.successors_[nearest])
 
-    def _store(self, inputs: Patterns, targets: Patterns, *, anew: bool) -> None:
+    def _start(self, lesson: Lesson) -> None:
+        self.patterns_, self.successors_ = lesson.inputs[:0], lesson.targets[:0]
+        self.counts_ = np.zeros(0, dtype=np.int64)
+
+    def _present(self, lesson: Lesson) -> None:
         """Keep every different transition once, in the order in which they came, with its count."""
-        counts = np.ones(len(inputs), dtype=np.int64)
-        if not anew:
-            inputs, targets = np.concatenate([self.patterns_, inputs]), np.concatenate([self.successors_, targets])
-            counts = np.concatenate([self.counts_, counts])
+        inputs = np.concatenate([self.patterns_, lesson.inputs])
+        targets = np.concatenate([self.successors_, lesson.targets])
+        counts = np.concatenate([self.counts_, np.ones(len(lesson.inputs), dtype=np.int64)])
         rows: dict[bytes, int] = {}
         number = np.array([rows.setdefault(x.tobytes() + y.tobytes(), len(rows)) for x, y in zip(inputs, targets, strict=True)])
         first = np.unique(number, return_index=True)[1]

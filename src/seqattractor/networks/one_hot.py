@@ -7,14 +7,15 @@ from typing import Literal
 import numpy as np
 
 from seqattractor.learning.rule import sign
-from seqattractor.networks.fitting import StoringMemory
+from seqattractor.networks.base import Lesson
+from seqattractor.networks.fitting import StreamMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.sequences import Patterns
 
 __all__ = ["OneHotNetwork"]
 
 
-class OneHotNetwork(StoringMemory):
+class OneHotNetwork(StreamMemory):
     """A network that makes any sequence without conflicts, with one hidden neuron a transition (Theorem 1).
 
     Hidden neuron i answers to x(i) alone and calls x(i+1)::
@@ -49,7 +50,7 @@ class OneHotNetwork(StoringMemory):
     (4, np.True_)
     """
 
-    _table = "U_"
+    _learned = "U_"
     U_: Patterns
     V_: Patterns
 
@@ -59,13 +60,14 @@ class OneHotNetwork(StoringMemory):
 
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _store(self, inputs: Patterns, targets: Patterns, *, anew: bool) -> None:
-        """One hidden neuron for each transition."""
-        if not anew:
-            inputs, targets = np.concatenate([self.U_, inputs]), np.concatenate([self.V_.T, targets])
-        self.U_, self.V_ = inputs, np.ascontiguousarray(targets.T)
-        self.bias_ = targets.sum(axis=0, dtype=np.int64)
-        self.n_hidden_ = len(inputs)
+    def _start(self, lesson: Lesson) -> None:
+        self.U_, self.V_ = lesson.inputs[:0], lesson.targets[:0].T
+
+    def _present(self, lesson: Lesson) -> None:
+        self.U_ = np.concatenate([self.U_, lesson.inputs])  # one hidden neuron for each transition
+        self.V_ = np.concatenate([self.V_, lesson.targets.T], axis=1)
+        self.bias_ = self.V_.sum(axis=1, dtype=np.int64)
+        self.n_hidden_ = len(self.U_)
 
     def _next(self, states: Patterns) -> Patterns:
         # float32 holds these whole numbers exactly up to 2**24 and multiplies through BLAS.
