@@ -55,7 +55,7 @@ def collect_frames(frames: Iterable[NDArray[Any]], options: Options, path: Path)
     kept: list[NDArray[Any]] = []
     # One frame more than allowed is enough to know that there are too many.
     for frame in islice(frames, start, stop, options.stride):
-        shaped = _resize(_crop(frame, options, path), options)
+        shaped = _resize(_crop(frame, options, path), options, path)
         if kept and shaped.shape != kept[0].shape:
             raise ValueError(
                 f"the frames of {path} have different sizes: frame {len(kept)} is {_by(shaped)} and frame 0 is {_by(kept[0])} "
@@ -86,7 +86,7 @@ def _crop(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
     return frame[top:bottom, left:right]
 
 
-def _resize(frame: NDArray[Any], options: Options) -> NDArray[Any]:
+def _resize(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
     """Bring a frame to the wanted size by averaging areas."""
     height, width = frame.shape
     if isinstance(options.size, tuple):
@@ -99,6 +99,7 @@ def _resize(frame: NDArray[Any], options: Options) -> NDArray[Any]:
         target = max(1, round(height * scale)), max(1, round(width * scale))
     if target == (height, width):
         return frame
+    check_room(1, target[0] * target[1], path)
     from PIL import Image
 
     source = frame if frame.dtype == np.uint8 else frame.astype(np.float32)
