@@ -122,6 +122,17 @@ def test_a_single_frame_is_refused_by_its_name(run, tmp_path):
     assert "still has only one pattern" in err
 
 
+def test_frames_that_are_all_equal_are_told(run, square):
+    code, _, err = run("learn", "square.gif", "--threshold", 300, "--hidden", 10, "-o", "m.npz")
+    assert code == 0
+    assert "warning: all patterns are equal" in err
+
+
+def test_advice_names_only_what_the_network_has(run, square):
+    _, _, err = run("learn", "square.gif", "--network", "dense", "-o", "m.npz")
+    assert "transitions are stored without a wrong unit; try a larger --order, or less to store" in err
+
+
 def test_what_is_not_learned_is_said_and_the_model_is_kept(run, tmp_path):
     X = sa.datasets.random_periodic(60, 30, rng=0)
     np.save(tmp_path / "hard.npy", X)
@@ -310,6 +321,7 @@ def folder_state(folder):
         ("learn", "square.gif", "-o", "m.npz", "--hidden", "0"),
         ("learn", "square.gif", "-o", "m.npz", "--crop", "1,2"),
         ("learn", "square.gif"),
+        ("learn", "square.gif", "-o", "square.gif"),
         ("learn", "-o", "m.npz"),
         ("recall", "none.npz"),
         ("recall", "cut.npz"),
@@ -326,6 +338,8 @@ def folder_state(folder):
         ("recall", "model.npz", "-o", "no/r.gif"),
         ("recall", "model.npz", "-o", "good.gif", "-o", "r.mid"),
         ("recall", "model.npz", "-o", "empty"),
+        ("recall", "model.npz", "-o", "model.npz"),
+        ("recall", "model.npz", "--cue", "square.gif", "-o", "square.gif"),
     ],
     ids=" ".join,
 )

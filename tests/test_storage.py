@@ -194,6 +194,12 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(model):
     assert [p.name for p in model.parent.iterdir()] == ["model.npz"]
 
 
+def test_a_name_that_cannot_be_written_is_told_as_it_was_given(model):
+    with pytest.raises(OSError, match="too long") as caught:
+        sa.load(model).save(model.with_name("x" * 300))
+    assert str(caught.value.filename).endswith("/" + "x" * 300)
+
+
 def test_a_folder_that_does_not_exist_is_named(tmp_path, model):
     with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist"):
         sa.load(model).save(tmp_path / "nowhere" / "m.npz")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import as_options, count_or_auto, loading_options
+from seqattractor.cli.loading import as_options, count_or_auto, loading_options, refuse_to_overwrite
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -81,6 +81,7 @@ def command(
 
     if not out.parent.is_dir():
         raise ValueError(f"the folder {out.parent} does not exist; make it first.")
+    refuse_to_overwrite(out, inputs)
     parameters = _parameters(network, hidden, order, epochs, seed) | _settings(settings)
     net = make_network(network, **parameters)
     data = _load(inputs, as_options(loading), order)
@@ -89,7 +90,7 @@ def command(
     seconds = time.perf_counter() - started
     score = net.score(data.X, data.lengths)
     radius = _guaranteed(net, data)
-    complaints = _complaints(net, score, radius)
+    complaints = _complaints(net, data, score, radius)
     attach(net, data, patterns=not no_patterns)
     net.save(out)
     summary = _summary(net, data, score, radius, seconds, tries, complaints, out)
@@ -211,20 +212,23 @@ def _guaranteed(net: SequenceMemory, data: Bunch) -> int | None:
         return None
 
 
-def _complaints(net: SequenceMemory, score: float, radius: int | None) -> list[str]:
+def _complaints(net: SequenceMemory, data: Bunch, score: float, radius: int | None) -> list[str]:
     """The warnings that matter."""
     found = []
+    grows = "n_hidden" in net.get_params(deep=False)
+    if not (data.X != data.X[:1]).any():
+        found.append("all patterns are equal, so there is nothing to recall; look at the input, or choose another --threshold.")
     if not getattr(net, "converged_", True):
         hidden, visible = (int(getattr(net, name, [0])[-1]) for name in ("hidden_errors_", "visible_errors_"))
         found.append(
             f"learning stopped after {getattr(net, 'n_iter_', '?')} epochs with errors left ({hidden} hidden, {visible} visible "
-            "in the last), so recall may be fragile; allow more --epochs or use more --hidden neurons."
+            f"in the last), so recall may be fragile; allow more --epochs{' or use more --hidden neurons' if grows else ''}."
         )
     if score < 1.0:
         other = "--network sparse, " if type(net).__name__ == "SequenceAttractor" else ""
         found.append(
             f"only {score:.1%} of the transitions are stored without a wrong unit; "
-            f"try more --hidden neurons, {other}a larger --order, or less to store."
+            f"try {'more --hidden neurons, ' if grows else ''}{other}a larger --order, or less to store."
         )
     elif radius is not None and radius <= 0:
         found.append("no number of wrong units is surely withstood (certified radius 0); recall from noise may fail, so try it.")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from seqattractor.datasets.options import FORMATS
 
-__all__ = ["as_options", "count_or_auto", "loading_options"]
+__all__ = ["as_options", "count_or_auto", "loading_options", "refuse_to_overwrite"]
 
 
 def count_or_auto(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
@@ -88,6 +89,13 @@ _OPTIONS = (
     click.option("--bin", type=float, help="Read spike times and bin them, with bins of so many seconds."),
     click.option("--step", type=float, help="Music: quarter notes in a time step. [the coarsest that fits]"),
 )
+
+
+def refuse_to_overwrite(out: Path, inputs: Sequence[Path]) -> None:
+    """Refuse to write the result over what it is made from."""
+    for path in inputs:
+        if out.exists() and path.exists() and out.samefile(path):
+            raise ValueError(f"{out} would be written over what is read; give another name.")
 
 
 def loading_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from seqattractor.datasets.compose import Recalled
     from seqattractor.networks.base import SequenceMemory
 
+from seqattractor.cli.loading import refuse_to_overwrite
+
 __all__ = ["command"]
 
 SHOWN = 12  # steps at the beginning that are always printed
@@ -85,6 +87,8 @@ def command(
     from seqattractor.networks import load
     from seqattractor.noise import as_generator
 
+    for path in outs:
+        refuse_to_overwrite(path, (model, Path(cue)))
     net = load(model)
     data = attached(net)
     start = _start(net, data, cue, key, steps)
