@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor import noise as _noise
+from seqattractor.networks.plain_values import from_json, to_json
 from seqattractor.networks.traits import Traits
 from seqattractor.sequences import Lengths, Patterns, check_patterns, check_sequences, transitions
 from seqattractor.storage import read_model, write_model
@@ -210,8 +211,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
         fitted = {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
         arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray)}
-        values = {k: _to_json(v, k) for k, v in fitted.items() if k not in arrays}
-        parameters = {k: _to_json(v, k) for k, v in self.get_params(deep=False).items()}
+        values = {k: to_json(v, k) for k, v in fitted.items() if k not in arrays}
+        parameters = {k: to_json(v, k) for k, v in self.get_params(deep=False).items()}
         header = {
             "class": type(self).__name__,
             "parameters": parameters,
@@ -323,49 +324,11 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
             f"{path} holds a network of class {name!r}, which is not known here; import the module that defines it first."
         )
     try:
-        parameters = {k: _from_json(v) for k, v in header["parameters"].items()}
-        values = {k: _from_json(v) for k, v in header["values"].items()}
+        parameters = {k: from_json(v) for k, v in header["parameters"].items()}
+        values = {k: from_json(v) for k, v in header["values"].items()}
         net = SequenceMemory._classes[name](**parameters)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the header of {path} is damaged ({error}); save the model again.") from None
     for attribute, value in {**values, **arrays}.items():
         setattr(net, attribute, value)
     return net
-
-
-def _to_json(value: Any, name: str) -> Any:
-    """Turn a parameter or a fitted value into what JSON can hold; generators keep their state."""
-    if isinstance(value, np.random.Generator):
-        return {"__generator__": _plain(value.bit_generator.state)}
-    plain = _plain(value)
-    if isinstance(plain, (bool, int, float, str, type(None), list, dict)):
-        return plain
-    raise TypeError(
-        f"{name} is of type {type(value).__name__}, which a model file cannot hold; set it to a number, a text or None."
-    )
-
-
-def _plain(value: Any) -> Any:
-    """Replace numpy's numbers and arrays by Python's, also inside lists and dicts."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    return value
-
-
-def _from_json(value: Any) -> Any:
-    """Undo `_to_json`."""
-    if isinstance(value, dict) and "__generator__" in value:
-        state = value["__generator__"]
-        kind = getattr(np.random, str(state["bit_generator"]), None)
-        if not (isinstance(kind, type) and issubclass(kind, np.random.BitGenerator)):
-            raise TypeError("unknown random generator")
-        bit_generator = kind()
-        bit_generator.state = state
-        return np.random.Generator(bit_generator)
-    return value
