@@ -159,7 +159,8 @@ def _remedy(data: Bunch, sentence: str, context: int | None) -> str:
 
     names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4]))
     repeats = bool((np.asarray(data.X)[1:] == np.asarray(data.X)[:-1]).all(axis=1).any())
-    remedies = [f"--order {context}" if context is not None else "", "--drop-repeats" if repeats else "", "--stride or --size"]
+    detail = "--stride or --size" if len(data.frame_shape) == 2 else "--stride"
+    remedies = [f"--order {context}" if context is not None else "", "--drop-repeats" if repeats else "", detail]
     hint = " or ".join(remedy for remedy in remedies if remedy)
     return f"{sentence} (Sequence {names}{', ...' if len(data.names) > 4 else ''}. On the command line: {hint}.)"
 
@@ -216,7 +217,7 @@ def _complaints(net: SequenceMemory, data: Bunch, score: float, radius: int | No
     """The warnings that matter."""
     found = []
     grows = "n_hidden" in net.get_params(deep=False)
-    if not (data.X != data.X[:1]).any():
+    if (data.X.min(axis=0) == data.X.max(axis=0)).all():
         found.append("all patterns are equal, so there is nothing to recall; look at the input, or choose another --threshold.")
     if not getattr(net, "converged_", True):
         hidden, visible = (int(getattr(net, name, [0])[-1]) for name in ("hidden_errors_", "visible_errors_"))
