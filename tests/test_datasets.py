@@ -83,7 +83,7 @@ def test_several_sequences_share_no_pattern():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: sa.datasets.random_periodic(1, 5), "T must be a whole number, at least 2"),
+        (lambda: sa.datasets.random_periodic(1, 5), "T must be at least 2, but it is 1"),
         (lambda: sa.datasets.random_periodic(5, 0), "N must be"),
         (lambda: sa.datasets.random_periodic(10, 3), "only 8 different patterns"),
         (lambda: sa.datasets.random_periodic(5, 5, correlation=1), "correlation must be"),

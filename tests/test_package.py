@@ -12,7 +12,7 @@ import seqattractor as sa
 SOURCE = Path(sa.__file__).parent
 # Imports point one way: a module may import from its own layer and those to its left.
 LAYERS = ["sequences", "learning", "networks", "analysis", "experiments", "paper", "cli"]
-BOTTOM = ["successors", "loops", "noise", "storage", "datasets"]
+BOTTOM = ["checks", "successors", "loops", "noise", "storage", "datasets"]
 LAYER_OF = {name: k for k, name in enumerate(LAYERS)} | dict.fromkeys(BOTTOM, 0) | {"lab": 6, "bench": 6}
 LAYER_OF |= {"plots": 4}  # imported only by paper, cli and lab
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor.checks import is_count
 from seqattractor.sequences import Patterns, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
@@ -66,7 +67,7 @@ def flip(x: ArrayLike, k: int, rng: Seed = None) -> Patterns:
     """
     batch, single = _as_batch(x)
     n = batch.shape[1]
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 0 <= k <= n:
+    if not is_count(k, 0) or k > n:
         raise ValueError(f"the number of flips must be a whole number from 0 to {n}, the number of units, but it is {k!r}.")
     noisy = batch.copy()
     if k:

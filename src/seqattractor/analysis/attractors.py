@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor.analysis.retrieval import SuccessRate
+from seqattractor.checks import check_count
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.checks import check_count
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor.checks import check_count
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split
@@ -66,9 +67,8 @@ def basin(
     >>> sa.basin(net, X, flips=50, rng=1) < 0.5
     True
     """
-    for name, value, least in (("flips", flips, 0), ("settle", settle, 1)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise ValueError(f"{name} must be a whole number, at least {least}, but it is {value!r}.")
+    check_count(flips, "flips", 0)
+    check_count(settle, "settle")
     order = int(getattr(net, "order_", 1))
     patterns, checked = check_sequences(X, lengths, order=order)
     generator = as_generator(rng)

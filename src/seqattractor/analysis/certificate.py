@@ -14,8 +14,8 @@ from seqattractor.analysis.certificate_attack import breaking_set, weakest_neuro
 from seqattractor.analysis.certificate_bound import flip_radius, theorem_4, transition_radius
 from seqattractor.analysis.certificate_exact import smallest_breaking_set
 from seqattractor.analysis.threshold_view import ThresholdView, threshold_view
+from seqattractor.checks import check_choice
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.checks import check_choice
 from seqattractor.sequences import Patterns
 
 __all__ = ["Certificate", "certify"]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.analysis.retrieval import SuccessRate
+from seqattractor.checks import check_count
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.checks import check_count
 from seqattractor.noise import Seed, as_generator, flip
 
 __all__ = ["RobustnessCurve", "robustness_curve"]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
-from seqattractor.datasets.random import check_count
+from seqattractor.checks import check_count
 from seqattractor.noise import as_generator
 
 __all__ = ["moving_digits"]

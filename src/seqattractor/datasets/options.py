@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
+
+from seqattractor.checks import is_count
 
 __all__ = ["FORMATS", "Options"]
 
@@ -39,7 +41,7 @@ class Options:
         self._check_size()
         if isinstance(self.threshold, str) and self.threshold not in ("otsu", "median"):
             raise ValueError(f'the threshold must be a number, "otsu" or "median", but it is {self.threshold!r}.')
-        if not _is_count(self.stride):
+        if not is_count(self.stride):
             raise ValueError(f"the stride must be a whole number, 1 or more, but it is {self.stride!r}.")
         self._check_ranges()
         if self.time_axis is not None and self.time_axis not in (0, 1):
@@ -52,27 +54,22 @@ class Options:
     def _check_size(self) -> None:
         """Refuse a size that is neither a number of pixels nor a pair of them."""
         size = self.size
-        pair = isinstance(size, tuple) and len(size) == 2 and all(_is_count(s) for s in size)
-        if not (size is None or size == "auto" or _is_count(size) or pair):
+        pair = isinstance(size, tuple) and len(size) == 2 and all(is_count(s) for s in size)
+        if not (size is None or size == "auto" or is_count(size) or pair):
             raise ValueError(f'the size must be a number of pixels, (height, width), "auto" or None, but it is {size!r}.')
 
     def _check_ranges(self) -> None:
         """Refuse an empty range of frames or an empty crop."""
         if self.frames is not None:
             first, last = self.frames if len(self.frames) == 2 else (-1, None)
-            if not (_is_count(first, 0) and (last is None or _is_count(last, first + 1))):
+            if not (is_count(first, 0) and (last is None or is_count(last, first + 1))):
                 raise ValueError(f"frames must be a range (first, end) of frame numbers from 0, but it is {self.frames!r}.")
         if self.crop is not None:
             crop = self.crop
-            if len(crop) != 4 or not all(_is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
+            if len(crop) != 4 or not all(is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
                 raise ValueError(f"the crop must be (left, top, right, bottom) in pixels, but it is {crop!r}.")
 
     def as_dict(self) -> dict[str, Any]:
         """Give the choices that differ from the defaults, as plain values for a model file."""
         defaults = {f.name: f.default for f in fields(self)}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items() if v != defaults[k]}
-
-
-def _is_count(value: object, least: int = 1) -> bool:
-    """Whether a value is a whole number, at least `least`."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least

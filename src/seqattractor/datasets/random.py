@@ -6,6 +6,7 @@ import numbers
 
 import numpy as np
 
+from seqattractor.checks import check_count
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns
 
@@ -112,9 +113,3 @@ def _next_pattern(
         "no new pattern turned up in 10,000 draws: with so few units, or so strong a bias or correlation, too few patterns "
         "are likely; ask for fewer or raise N."
     )
-
-
-def check_count(value: int, name: str, least: int) -> None:
-    """Check a whole number."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be a whole number, at least {least}, but it is {value!r}.")

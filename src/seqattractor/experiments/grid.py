@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from seqattractor.checks import check_count
 from seqattractor.experiments.seeds import canonical
 from seqattractor.experiments.trial import DEFAULTS
 from seqattractor.networks.names import NAMES, parameters_of
@@ -91,8 +92,8 @@ class Grid:
         only: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         self.settings = {key: _as_list(key, value) for key, value in settings.items()}
-        self.trials = _check_count("trials", trials, 1)
-        self.seed = _check_count("seed", seed, 0)
+        self.trials = check_count(trials, "trials")
+        self.seed = check_count(seed, "seed", 0)
         self.only = {name: {k: _as_list(k, v) for k, v in table.items()} for name, table in (only or {}).items()}
         self._check()
 
@@ -142,7 +143,7 @@ class Grid:
                 _check_known(key, self.networks)
             for value in values:
                 if key in _COUNTS:
-                    _check_count(key, value, _COUNTS[key])
+                    check_count(value, key, _COUNTS[key])
                 elif key in DEFAULTS and not isinstance(_same_kind(value, DEFAULTS[key]), type(DEFAULTS[key])):
                     raise ValueError(f"{key} must be {_KINDS[type(DEFAULTS[key])]}, but it is {value!r}.")
         for name, table in self.only.items():
@@ -210,13 +211,6 @@ def _as_list(key: str, value: Any) -> list[Value]:
 def _same_kind(value: Value, default: Any) -> Value:
     """1 and 1.0 are the same setting where the default is a float."""
     return float(value) if isinstance(default, float) and type(value) is int else value
-
-
-def _check_count(key: str, value: Any, least: int) -> int:
-    """Check a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{key} must be a whole number, at least {least}, but it is {value!r}.")
-    return value
 
 
 def _check_known(key: str, networks: list[str]) -> None:

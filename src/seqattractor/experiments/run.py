@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
+from seqattractor.checks import check_count
 from seqattractor.experiments.executors import Executor, in_processes, in_this_process
 from seqattractor.experiments.grid import Grid, Trial
 from seqattractor.experiments.store import Store
@@ -149,8 +150,7 @@ def choose_executor(jobs: int = 1, dask: str | None = None) -> Executor:
     -------
     Executor
     """
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise ValueError(f"the number of jobs must be a whole number, at least 1, but it is {jobs!r}.")
+    check_count(jobs, "the number of jobs")
     if dask is not None:
         from seqattractor.experiments.dask_executor import on_dask
 

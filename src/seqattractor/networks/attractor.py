@@ -9,17 +9,17 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.learning import rule as equations
-from seqattractor.learning.result import Learned, ProgressCallback
-from seqattractor.networks.base import Lesson
-from seqattractor.networks.checks import (
+from seqattractor.checks import (
     check_choice,
     check_count,
     check_not_negative,
     check_number,
     check_positive,
-    engine_module,
 )
+from seqattractor.learning import rule as equations
+from seqattractor.learning.engines import engine_module
+from seqattractor.learning.result import Learned, ProgressCallback
+from seqattractor.networks.base import Lesson
 from seqattractor.networks.hidden import HiddenLayerMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor import noise as _noise
+from seqattractor.checks import is_count
 from seqattractor.networks.plain_values import from_json, to_json
 from seqattractor.networks.traits import Traits
 from seqattractor.sequences import Lengths, Patterns, check_patterns, check_sequences, transitions
@@ -150,7 +151,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         (4, 31, 50)
         """
         states, single = self._as_states(cue, "cue")
-        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
+        if not is_count(steps, 0):
             raise ValueError(f"steps must be a whole number, 0 or more, but it is {steps!r}.")
         generator = _noise.as_generator(rng)
         order = states.shape[1]
@@ -262,7 +263,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     def _lesson(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None, *, continuing: bool = False) -> Lesson:
         """Do what `_transitions` does, and also say which transitions belong to which sequence."""
         order = self.order_ if continuing else self.order
-        if order != "auto" and (isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 1):
+        if order != "auto" and not is_count(order):
             raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {order!r}.")
         if self.on_conflict not in ("raise", "learn"):
             raise ValueError(f"on_conflict must be 'raise' or 'learn', but it is {self.on_conflict!r}.")

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.checks import check_choice, check_count, check_not_negative, check_positive
 from seqattractor.learning.rule import sign
 from seqattractor.networks.base import Lesson
-from seqattractor.networks.checks import check_choice, check_count, check_not_negative, check_positive
 from seqattractor.networks.fitting import StreamMemory
 from seqattractor.networks.interactions import Interaction, Part, by_sign, fields, fields_of_mixed_overlaps
 from seqattractor.networks.slow import remember, start_memory, unfinished

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.checks import check_count, check_not_negative, check_positive
 from seqattractor.learning.predictive_coding import TwoLayers, f, learn_one_layer
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks.base import Lesson
-from seqattractor.networks.checks import check_count, check_not_negative, check_positive
 from seqattractor.networks.fitting import EpochMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator

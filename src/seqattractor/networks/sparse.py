@@ -7,12 +7,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.checks import check_choice, check_count, check_not_negative, check_number, check_positive
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import heaviside
 from seqattractor.learning.sparse_engine import learn_sparse
 from seqattractor.learning.sparse_rule import SparseSettings, SparseState
 from seqattractor.networks.base import Lesson
-from seqattractor.networks.checks import check_choice, check_count, check_not_negative, check_number, check_positive
 from seqattractor.networks.hidden import HiddenLayerMemory
 from seqattractor.networks.sparse_defaults import choose_defaults, in_units
 from seqattractor.networks.traits import Traits

@@ -9,16 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning import rule as equations
-from seqattractor.learning.result import ProgressCallback
-from seqattractor.networks.base import Lesson
-from seqattractor.networks.checks import (
+from seqattractor.checks import (
     check_choice,
     check_count,
     check_not_negative,
     check_positive,
-    engine_module,
 )
+from seqattractor.learning import rule as equations
+from seqattractor.learning.engines import engine_module
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.networks.base import Lesson
 from seqattractor.networks.fitting import EpochMemory
 from seqattractor.networks.slow import remember, start_memory, unfinished
 from seqattractor.networks.traits import Traits

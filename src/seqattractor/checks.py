@@ -1,9 +1,8 @@
-"""Checks of parameters that the networks share, each with one clear sentence."""
+"""Checks of numbers and words that users give, each with one clear sentence."""
 
 from __future__ import annotations
 
 import numbers
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,24 @@ __all__ = [
     "check_not_negative",
     "check_number",
     "check_positive",
-    "engine_module",
+    "is_count",
 ]
 
 
+def is_count(value: Any, least: int = 1) -> bool:
+    """Whether a value is a whole number, at least `least`; True and False are none."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least
+
+
 def check_count(value: Any, name: str, least: int = 1) -> int:
-    """Check a whole number."""
+    """Check a whole number, at least `least`.
+
+    Examples
+    --------
+    >>> check_count(0, "n_hidden")
+    Traceback (most recent call last):
+    ValueError: n_hidden must be at least 1, but it is 0.
+    """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, but it is {value!r}.")
     if value < least:
@@ -55,14 +66,3 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, but it is {value!r}.")
     return value
-
-
-def engine_module(engine: Any) -> ModuleType:
-    """Give the module that learns: the plain loop, or the exact engine (compiled, so imported only here)."""
-    if check_choice(engine, "engine", ("exact", "reference")) == "reference":
-        from seqattractor.learning import reference
-
-        return reference
-    from seqattractor.learning import engine as exact
-
-    return exact

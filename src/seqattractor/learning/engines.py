@@ -1,0 +1,27 @@
+"""The two ways to learn by the paper's rule, by name; both give the same result."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from seqattractor.checks import check_choice
+
+__all__ = ["engine_module"]
+
+
+def engine_module(engine: Any) -> ModuleType:
+    """Give the module that learns: the plain loop, or the exact engine (compiled, so imported only here).
+
+    Examples
+    --------
+    >>> engine_module("reference").__name__
+    'seqattractor.learning.reference'
+    """
+    if check_choice(engine, "engine", ("exact", "reference")) == "reference":
+        from seqattractor.learning import reference
+
+        return reference
+    from seqattractor.learning import engine as exact
+
+    return exact
