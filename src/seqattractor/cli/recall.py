@@ -25,6 +25,7 @@ SHOWN = 12  # steps at the beginning that are always printed
 MOST_STEPS = 1000  # of a closed sequence that is compared round by round
 STEPS_WITHOUT_TRUTH = 50
 MOST_VALUES = 2**30
+MOST_AT_ONCE = 2**26  # values of trials that are recalled side by side
 EXAMPLES = """\b
 Examples:
   seqattractor recall cat.npz --flips 500 -o cat.gif
@@ -242,8 +243,13 @@ def _count(
 
     assert start.truth is not None
     last = start.truth[length - 1]
-    runs = (_run(net, corrupt(start.cue, rng), length - net.order_, noise, rng)[-1] for _ in range(trials))
-    rate = success_rate([bool(np.array_equal(end, last)) for end in runs])
+    at_once = max(1, MOST_AT_ONCE // (length * net.n_features_in_))
+    outcomes: list[bool] = []
+    while len(outcomes) < trials:
+        cues = np.stack([corrupt(start.cue, rng) for _ in range(min(at_once, trials - len(outcomes)))])
+        runs = net.recall(cues[:, 0] if net.order_ == 1 else cues, length - net.order_, noise=noise, rng=rng)
+        outcomes += (runs[:, -1] == last).all(axis=1).tolist()
+    rate = success_rate(outcomes)
     return {"trials": trials, "successes": rate.successes, "interval": list(rate.interval)}
 
 
