@@ -131,7 +131,10 @@ def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames:
             return files
     if longest == 0:
         raise ValueError(f"{folder} holds no pictures: give the folder that contains {SILHOUETTES}, or one of frames.")
-    raise ValueError(f"no sequence in {folder} has {n_frames or 2} frames, the longest has {longest}; ask for fewer.")
+    raise ValueError(
+        f"no sequence in {folder} has {n_frames or 2} frames, the longest has {longest}; ask for fewer (n_frames), "
+        "or learn them with `seqattractor learn`."
+    )
 
 
 def _read(files: list[Path]) -> NDArray[np.uint8]:

@@ -138,7 +138,10 @@ def _first_without_conflict(array: NDArray[Any], n_sequences: int, length: int, 
             successors = extended
             chosen.append(frames)
     if len(chosen) < n_sequences:
-        raise ValueError(f"{path} has {len(chosen)} usable sequences, fewer than the wanted {n_sequences}.")
+        raise ValueError(
+            f"{path} has {len(chosen)} usable sequences, fewer than the wanted {n_sequences}; ask for fewer (n_sequences), or learn "
+            "them with `seqattractor learn`."
+        )
     return np.concatenate(chosen)
 
 
