@@ -139,8 +139,8 @@ def _first_without_conflict(array: NDArray[Any], n_sequences: int, length: int, 
             chosen.append(frames)
     if len(chosen) < n_sequences:
         raise ValueError(
-            f"{path} has {len(chosen)} usable sequences, fewer than the wanted {n_sequences}; ask for fewer (n_sequences), or learn "
-            "them with `seqattractor learn`."
+            f"{path} has {len(chosen)} usable sequences, fewer than the wanted {n_sequences}; ask for fewer (n_sequences), "
+            "or learn them with `seqattractor learn`."
         )
     return np.concatenate(chosen)
 
