@@ -48,12 +48,12 @@ class RandomFeatures(sa.SequenceMemory):
 def fading_perceptron(W, x, x_next):
     """Learn one transition x -> x_next."""
     wrong = x_next * (W @ x) <= 1
-    W *= 1 - 1e-4
-    W += 1e-3 * np.outer(wrong * x_next, x)
+    W *= 1 - 5e-4
+    W += 5e-3 * np.outer(wrong * x_next, x)
     return int(wrong.sum())
 
 
-fading = sa.VisibleNetwork(rule=fading_perceptron)
+fading = sa.VisibleNetwork(rule=fading_perceptron, max_epochs=100)
 
 # %%
 # Both beside the others
