@@ -52,7 +52,8 @@ class Conflicts(tuple[Conflict, ...]):
         if not self:
             return "Every pattern has one successor."
         first, second = self[0].first, self[0].second
-        more = f" (and {len(self) - 1} more such patterns)" if len(self) > 1 else ""
+        rest = len(self) - 1
+        more = f" (and {rest} more such pattern{'s' if rest > 1 else ''})" if rest else ""
         remedy = (
             f"a context of {self.context} patterns resolves all conflicts: use order={self.context}."
             if self.context is not None
