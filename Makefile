@@ -7,20 +7,10 @@ OUT    ?= results
 .PHONY: run test lint paper bench docs clean
 .DELETE_ON_ERROR:
 
-# One stamp for each set of packages, renewed when pyproject.toml changes.
-$(VENV)/installed-run: pyproject.toml
+# One stamp for each set of packages (run: none but the package's own), renewed when pyproject.toml changes.
+$(VENV)/installed-%: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -e .
-	touch $@
-
-$(VENV)/installed-dev: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -e '.[dev]'
-	touch $(VENV)/installed-run $@
-
-$(VENV)/installed-bench: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -e '.[bench]'
+	$(BIN)/python -m pip install --quiet -e '.$(if $(filter-out run,$*),[$*])'
 	touch $(VENV)/installed-run $@
 
 # The paper's tables and figures in a quick version; the last line says where the report is.
@@ -52,4 +42,4 @@ docs: $(VENV)/installed-dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/_build docs/gallery docs/generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache
