@@ -57,6 +57,21 @@ def test_every_network_gets_the_same_sequences_and_cues():
     assert (cue[0] != X[0]).sum() == 10
 
 
+@pytest.mark.parametrize(("protocol", "lessons"), [("noise", 2), ("recall-noise", 2), ("random", 6)])
+def test_where_only_the_cue_differs_a_network_learns_once_in_a_trial(monkeypatch, protocol, lessons):
+    seen = []
+    fit = sa.LookupMemory.fit
+    monkeypatch.setattr(sa.LookupMemory, "fit", lambda net, X, lengths: seen.append(X) or fit(net, X, lengths))
+    found = compare(protocol, ["lookup"], values=[4, 8, 12], trials=2)
+    assert len(seen) == 1 + lessons  # one to warm up
+    assert len({x.tobytes() for x in seen[1:]}) == lessons
+    assert [row["value"] for row in found.rows] == [4, 8, 12]
+    assert (
+        compare(protocol, ["lookup"], values=[12, 4], trials=1).row("lookup", 4)["by_trial"]
+        == found.row("lookup", 4)["by_trial"][0]
+    )
+
+
 def test_networks_with_a_longer_memory_get_the_same_first_pattern_and_more():
     task = get_protocol("random").make(10, np.random.default_rng(0))
     one, three = (task.cues(order, np.random.default_rng(1)) for order in (1, 3))

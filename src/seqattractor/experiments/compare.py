@@ -106,12 +106,13 @@ def compare(
     each = test.trials if trials is None else trials
     if each < 1 or not along:
         raise ValueError(f"a comparison needs at least one value and one trial, not {len(along)} and {each}.")
-    todo = [_Job(protocol, value, number, seed) for number in range(each) for value in along]
+    together = [along] if test.one_lesson else [(value,) for value in along]
+    todo = [_Job(protocol, some, number, seed) for number in range(each) for some in together]
     outcomes: dict[tuple[Any, int], dict[str, Outcome]] = {}
-    for job, outcome in _results(todo, prototypes, jobs, [str(f) for f in files]):
-        outcomes[job.value, job.number] = outcome
+    for job, found in _results(todo, prototypes, jobs, [str(f) for f in files]):
+        outcomes |= {(value, job.number): outcome for value, outcome in found.items()}
         if progress is not None:
-            progress(len(outcomes), len(todo))
+            progress(len(outcomes), each * len(along))
     ordered = {value: [outcomes[value, number] for number in range(each)] for value in along}
     described = {name: traits(net) for name, net in prototypes.items()}
     return Comparison.of(test, ordered, described, seed=seed, n_hidden=n_hidden or test.n_hidden)
@@ -186,41 +187,75 @@ def compare_once(
     """
     of_data, of_network, of_cue = seed.spawn(3)
     task = test.make(value, np.random.default_rng(of_data))
+    return _trial({value: (task, of_cue)}, prototypes, of_network)[value]
+
+
+Tasks = Mapping[Any, tuple[Task, np.random.SeedSequence]]
+"""For each value of an axis the task, and the seed of its cues; all tasks have the same sequences."""
+
+
+def _trial(
+    tasks: Tasks, prototypes: Mapping[str, SequenceMemory], of_network: np.random.SeedSequence
+) -> dict[Any, dict[str, Outcome]]:
+    """Let every network learn once and recall from the cues of every value: outcomes by value, then by network."""
     state = int(of_network.generate_state(1)[0])
-    return {name: _take_part(net, task, state, of_cue) for name, net in prototypes.items()}
+    found: dict[Any, dict[str, Outcome]] = {value: {} for value in tasks}
+    for name, net in prototypes.items():
+        for value, outcome in _take_part(net, tasks, state).items():
+            found[value][name] = outcome
+    return found
 
 
-def _take_part(prototype: SequenceMemory, task: Task, state: int, of_cue: np.random.SeedSequence) -> Outcome:
+def _take_part(prototype: SequenceMemory, tasks: Tasks, state: int) -> dict[Any, Outcome]:
     """Let one network learn and recall; a refusal is part of the result."""
     net: SequenceMemory = clone(prototype)
     if net.get_params().get("random_state", 0) is None:
         net.set_params(random_state=state)
+    lesson, _ = next(iter(tasks.values()))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # errors that are left are counted below
             started = time.perf_counter()
-            net.fit(task.X, task.lengths)
+            net.fit(lesson.X, lesson.lengths)
             learned = time.perf_counter()
-        rng = np.random.default_rng(of_cue)
+        of_lesson = {
+            "one_step_error": float(net._wrong_units(net._shown(lesson.X, lesson.lengths)).mean()),
+            "epochs": _epochs(net),
+            "parameters": n_parameters(net),
+            "learn_seconds": learned - started,
+        }
+    except _REFUSALS as error:
+        return dict.fromkeys(tasks, _refusal(error))
+    return {value: _recall(net, task, of_cue) | of_lesson for value, (task, of_cue) in tasks.items()}
+
+
+def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> Outcome:
+    """Let a network that has learned recall all sequences from their cues."""
+    rng = np.random.default_rng(of_cue)
+    dwells = traits(net).dwells
+    steps = task.steps * (DWELL * int(getattr(net, "slow_steps", 1)) if dwells else 1)
+    try:
         cues = task.cues(net.order_, rng)
-        dwells = traits(net).dwells
-        steps = task.steps * (DWELL * int(getattr(net, "slow_steps", 1)) if dwells else 1)
-        recalling = time.perf_counter()
+        started = time.perf_counter()
         paths = net.recall(cues if net.order_ > 1 else cues[:, 0], steps=steps, noise=task.noise, rng=rng)
         done = time.perf_counter()
-    except (ValueError, TypeError, MemoryError) as error:
-        return {"error": str(error) or type(error).__name__}
+    except _REFUSALS as error:
+        return _refusal(error)
     recalled = count_recalled(paths, task, net.order_, dwells=dwells)
     return {
         "success": recalled == len(task.lengths),
         "recalled": recalled,
         "sequences": len(task.lengths),
-        "one_step_error": float(net._wrong_units(net._shown(task.X, task.lengths)).mean()),
-        "epochs": _epochs(net),
-        "parameters": n_parameters(net),
-        "learn_seconds": learned - started,
-        "recall_seconds": done - recalling,
+        "recall_seconds": done - started,
     }
+
+
+_REFUSALS = (ValueError, TypeError, MemoryError)
+
+
+def _refusal(error: BaseException) -> Outcome:
+    """The outcome of a network that could not take part."""
+    return {"error": str(error) or type(error).__name__}
 
 
 def _epochs(net: SequenceMemory) -> int | None:
@@ -238,17 +273,17 @@ def _epochs(net: SequenceMemory) -> int | None:
 
 @dataclass(frozen=True)
 class _Job:
-    """One trial at one value."""
+    """One trial at one value, or at several for which a network learns once."""
 
     protocol: str
-    value: Any
+    values: tuple[Any, ...]
     number: int
     seed: int
 
 
 def _results(
     todo: Sequence[_Job], prototypes: Mapping[str, SequenceMemory], jobs: int, files: Sequence[str]
-) -> Iterator[tuple[_Job, dict[str, Outcome]]]:
+) -> Iterator[tuple[_Job, dict[Any, dict[str, Outcome]]]]:
     """Do all trials, here or in other processes, and give each as it is over."""
     if jobs == 1:
         with threadpool_limits(limits=1):  # as in the workers: sums in one order, fair times
@@ -278,16 +313,21 @@ def _warm_up(prototypes: Mapping[str, SequenceMemory]) -> None:
     """Let each network learn something small once, so that no trial pays for compiling."""
     small = PROTOCOLS["random"].make(4, np.random.default_rng(0))
     for net in prototypes.values():
-        _take_part(net, small, 0, np.random.SeedSequence(0))
+        _take_part(net, {4: (small, np.random.SeedSequence(0))}, 0)
 
 
-def _do(job: _Job, prototypes: Mapping[str, SequenceMemory]) -> dict[str, Outcome]:
+def _do(job: _Job, prototypes: Mapping[str, SequenceMemory]) -> dict[Any, dict[str, Outcome]]:
     """Do one trial."""
-    seed = seed_of(job.seed, ["compare", job.protocol, job.value], job.number)
-    return compare_once(get_protocol(job.protocol), job.value, prototypes, seed)
+    test = get_protocol(job.protocol)
+    seeds = {value: seed_of(job.seed, ["compare", job.protocol, value], job.number) for value in job.values}
+    if not test.one_lesson:
+        return {value: compare_once(test, value, prototypes, seed) for value, seed in seeds.items()}
+    of_data, of_network = seed_of(job.seed, ["compare", job.protocol], job.number).spawn(2)
+    tasks = {value: (test.make(value, np.random.default_rng(of_data)), seed) for value, seed in seeds.items()}
+    return _trial(tasks, prototypes, of_network)
 
 
-def _do_there(job: _Job, files: tuple[str, ...], sent: bytes) -> dict[str, Outcome]:
+def _do_there(job: _Job, files: tuple[str, ...], sent: bytes) -> dict[Any, dict[str, Outcome]]:
     """Do one trial in a worker."""
     return _do(job, _received(files, sent))
 

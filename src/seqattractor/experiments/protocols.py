@@ -65,6 +65,8 @@ class Protocol:
     n_hidden: int = 500
     trials: int = 20
     """By default."""
+    one_lesson: bool = False
+    """Whether only cues and noise differ along the axis, so that a network learns once for all values of a trial."""
 
     def parse(self, text: str) -> Any:
         """Read a value from the command line."""
@@ -138,6 +140,7 @@ PROTOCOLS: dict[str, Protocol] = {
             (0, 5, 10, 15, 20, 25, 30, 35, 40),
             _noise,
             "one random periodic sequence of T = 40 patterns of N = 100 units",
+            one_lesson=True,
         ),
         Protocol(
             "recall-noise",
@@ -146,6 +149,7 @@ PROTOCOLS: dict[str, Protocol] = {
             (0, 1, 2, 4, 6, 8, 10, 15, 20),
             _recall_noise,
             "one random periodic sequence of T = 40 patterns of N = 100 units, 10 of them flipped in the cue",
+            one_lesson=True,
         ),
         Protocol(
             "correlated",
@@ -172,6 +176,7 @@ PROTOCOLS: dict[str, Protocol] = {
             "20 sequences of 20 frames of 64 x 64 pixels; all frames after the cue must be exact",
             n_hidden=1000,
             trials=3,
+            one_lesson=True,
         ),
         Protocol(
             "walker",
@@ -182,6 +187,7 @@ PROTOCOLS: dict[str, Protocol] = {
             "one loop of 103 silhouettes of 43 x 30 pixels",
             n_hidden=200,
             trials=3,
+            one_lesson=True,
         ),
     )
 }
