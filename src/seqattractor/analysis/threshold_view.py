@@ -87,12 +87,6 @@ class ThresholdView:
             states = self.hidden.states(self.hidden.fields(states))
         return self.visible.states(self.visible.fields(states))
 
-    def smallest_margin(self, states: Patterns, target: Patterns) -> Array:
-        """The margin of the visible neuron that is nearest to a wrong answer; below 0 if one is wrong. (B, ...) -> (B,)."""
-        if self.hidden is not None:
-            states = self.hidden.states(self.hidden.fields(states))
-        return np.asarray((self.visible.fields(states) * target).min(axis=1))
-
 
 def threshold_view(net: SequenceMemory) -> ThresholdView:
     """See a trained network as layers of threshold neurons.
