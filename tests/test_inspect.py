@@ -75,6 +75,16 @@ def test_the_page_needs_nothing_else(run, model, tmp_path):
     assert [f.name for f in tmp_path.iterdir() if f.name.startswith(".")] == []
 
 
+def test_the_data_of_a_model_of_pictures_may_be_a_table_of_units(run, tmp_path):
+    frames = np.where(X.reshape(len(X), 5, -1) > 0, 255, 0)
+    np.save(tmp_path / "frames.npy", frames.astype(np.uint8))
+    np.savetxt(tmp_path / "units.csv", (X > 0).astype(int), fmt="%d", delimiter=",")
+    run("learn", "frames.npy", "--hidden", 100, "--no-patterns", "-o", "pictures.npz")
+    code, out, _ = run("inspect", "pictures.npz", "--data", "units.csv", "--json", "--starts", 5)
+    assert code == 0
+    assert json.loads(out)["sequences"]["lengths"] == [len(X)]
+
+
 def test_exact_closes_the_gap(run, tmp_path):
     small = sa.datasets.random_periodic(5, 12, rng=0)
     sa.SequenceAttractor(n_hidden=12, random_state=0).fit(small).save(tmp_path / "small.npz")

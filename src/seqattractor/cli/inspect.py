@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import as_options, loading_options
+from seqattractor.cli.loading import as_options, load_like, loading_options
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -110,10 +111,7 @@ def _load(files: tuple[Path, ...], known: Bunch, options: dict[str, Any]) -> Bun
     """Read files as the stored sequences were read, unless the options say otherwise."""
     from seqattractor.datasets import align_units, load_all
 
-    before = dict(known.options or {})
-    if len(known.frame_shape) == 2:
-        before["size"] = known.frame_shape
-    data = load_all(files, **{**before, **options})
+    data = load_like(known.frame_shape, partial(load_all, files), known.options or {}, options)
     return align_units(data, known.units) if known.units is not None and data.units is not None else data
 
 

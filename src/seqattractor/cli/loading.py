@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqattractor.datasets.options import FORMATS
 
-__all__ = ["as_options", "count_or_auto", "loading_options", "refuse_to_overwrite"]
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
+
+__all__ = ["as_options", "count_or_auto", "load_like", "loading_options", "refuse_to_overwrite"]
 
 
 def count_or_auto(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
@@ -89,6 +92,17 @@ _OPTIONS = (
     click.option("--bin", type=float, help="Read spike times and bin them, with bins of so many seconds."),
     click.option("--step", type=float, help="Music: quarter notes in a time step. [the coarsest that fits]"),
 )
+
+
+def load_like(frame_shape: tuple[int, ...], read: Callable[..., Bunch], known: dict[str, Any], wanted: dict[str, Any]) -> Bunch:
+    """Read as the stored sequences were read, with the options `known`, unless those that are `wanted` say otherwise."""
+    from seqattractor.datasets.load import NoPicturesError
+
+    size = {"size": frame_shape} if len(frame_shape) == 2 else {}
+    try:
+        return read(**{**known, **size, **wanted})
+    except NoPicturesError:  # a table or array of units will do, too, but not what was said about the stored pictures
+        return read(**{k: v for k, v in known.items() if k not in ("size", "crop", "threshold", "invert")}, **wanted)
 
 
 def refuse_to_overwrite(out: Path, inputs: Sequence[Path]) -> None:

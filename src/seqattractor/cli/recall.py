@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from seqattractor.datasets.compose import Recalled
     from seqattractor.networks.base import SequenceMemory
 
-from seqattractor.cli.loading import refuse_to_overwrite
+from seqattractor.cli.loading import load_like, refuse_to_overwrite
 
 __all__ = ["command"]
 
@@ -184,15 +185,9 @@ def _start(net: SequenceMemory, data: Bunch, cue: str, key: str | None, steps: i
 def _from_file(net: SequenceMemory, data: Bunch, cue: str, key: str | None) -> _Start:
     """Read a cue as the stored sequences were read, and find the stored place that is nearest to it."""
     from seqattractor.datasets import align_units, load
-    from seqattractor.datasets.load import NoPicturesError
 
-    options = {k: v for k, v in (data.options or {}).items() if k not in ("loop", "drop_repeats", "frames", "key")}
-    if len(data.frame_shape) == 2:
-        options["size"] = data.frame_shape
-    try:
-        part = load(cue, **options, key=key)
-    except NoPicturesError:  # a table or array of units will do, too, but not what was said about pictures
-        part = load(cue, **{k: v for k, v in options.items() if k not in ("size", "crop", "threshold", "invert")}, key=key)
+    known = {k: v for k, v in (data.options or {}).items() if k not in ("loop", "drop_repeats", "frames", "key")}
+    part = load_like(data.frame_shape, partial(load, cue), known, {"key": key})
     if data.units is not None:
         part = align_units(part, data.units)
     order = net.order_
