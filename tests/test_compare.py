@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -232,8 +233,10 @@ def test_a_file_that_brings_no_network_is_refused_in_one_sentence(tmp_path, text
 @pytest.mark.parametrize(("arguments", "message"), [
     ({"protocol": "magic"}, "there is no protocol 'magic'"),
     ({"networks": ["magic"]}, "there is no network 'magic'"),
-    ({"trials": 0}, "at least one value and one trial"),
-    ({"values": []}, "at least one value and one trial"),
+    ({"trials": 0}, "at least one network, one value and one trial"),
+    ({"values": []}, "at least one network, one value and one trial"),
+    ({"networks": []}, "at least one network, one value and one trial"),
+    ({"protocol": "noise", "networks": ["lookup"], "values": [101]}, "there are 100 units to flip, but 101 are to be"),
     ({"files": ["nowhere.py"]}, "there is no file nowhere.py"),
 ])  # fmt: skip
 def test_what_cannot_be_compared_is_refused_in_one_sentence(arguments, message):
@@ -260,6 +263,20 @@ def test_the_reach_ends_at_the_first_value_that_is_not_held(found):
     assert reach(found, "hebbian") == 5
     assert reach(found, "lookup") == 40
     assert reach(found, "one-hot") is None
+
+
+def test_a_network_that_succeeds_again_after_a_gap_is_told_of(found):
+    rows = [dict(row) for row in found.rows]
+    hebbian = [row for row in rows if row["network"] == "hebbian"]
+    hebbian[0]["successes"], hebbian[1]["successes"] = 0, 4
+    assert "hebbian (and again at 40) holds none of these values" in conclusion(replace(found, rows=rows))
+    assert "again" not in conclusion(found)
+
+
+def test_values_are_put_in_order_so_that_the_hardest_is_the_last():
+    found = compare("noise", ["lookup"], values=[30, 0, 30], trials=1)
+    assert found.settings["values"] == [0, 30]
+    assert [row["value"] for row in found.rows] == [0, 30]
 
 
 def test_mcnemar_is_the_exact_sign_test_of_the_trials_in_which_they_differ():

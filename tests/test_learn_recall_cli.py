@@ -362,7 +362,9 @@ def test_what_is_surely_withstood_is_told_and_nothing_is_promised_for_what_is_wr
     radius = json.loads(out)["certified_radius"]
     assert code == 0
     assert radius == sa.certify(sa.load(tmp_path / "m.npz"), PATTERNS, method="count", attack=False).radius.min() > 0
-    assert f"surely withstands any {radius} wrong unit" in run("learn", square, "-o", "m.npz", "--hidden", 100)[1]
+    told = run("learn", square, "-o", "m.npz", "--hidden", 100)[1]
+    assert f"surely withstands any {radius} wrong unit" in told
+    assert "`seqattractor inspect` looks closer and may prove more" in told
     np.save(tmp_path / "hard.npy", sa.datasets.random_periodic(60, 30, rng=0))
     _, out, _ = run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--epochs", 20)
     assert "surely" not in out

@@ -232,7 +232,10 @@ def _complaints(net: SequenceMemory, data: Bunch, score: float, radius: int | No
             f"try {'more --hidden neurons, ' if grows else ''}{other}a larger --order, or less to store."
         )
     elif radius is not None and radius <= 0:
-        found.append("no number of wrong units is surely withstood (certified radius 0); recall from noise may fail, so try it.")
+        found.append(
+            "no number of wrong units is surely withstood (certified radius 0 by a quick look; `seqattractor inspect` looks "
+            "closer); recall from noise may fail, so try it."
+        )
     return found
 
 
@@ -290,5 +293,6 @@ def _sentences(summary: dict[str, Any]) -> str:
     stored = "every transition is stored exactly" if summary["transitions_exact"] == 1 else "not everything is stored"
     if (flips := summary["certified_radius"] or 0) > 0:
         stored += f", and surely withstands any {flips} wrong unit{'s' if flips > 1 else ''}"
+        stored += " (`seqattractor inspect` looks closer and may prove more)"
     lines.append(f"{stored}; saved as {summary['model']} ({_size(summary['bytes'])})")
     return "\n".join(lines)

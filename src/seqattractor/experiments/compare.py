@@ -77,7 +77,7 @@ def compare(
         Names, or networks that are not fitted with names of your choice. By default all of this package, and all classes of
         your own that derive from `SequenceMemory` and can be made without arguments.
     values : list, optional
-        Along the axis of the protocol, easy ones first.
+        Along the axis of the protocol; numbers are put in order, "number x length" of multi is to be given with easy ones first.
     trials : int, optional
         At each value.
     n_hidden : int, optional
@@ -102,10 +102,12 @@ def compare(
     """
     test = get_protocol(protocol)
     prototypes = chosen_networks(networks, n_hidden or test.n_hidden, files)
-    along = tuple(values if values is not None else test.values)
+    along = tuple(dict.fromkeys(test.values if values is None else test.easy_first(values)))
     each = test.trials if trials is None else trials
-    if each < 1 or not along:
-        raise ValueError(f"a comparison needs at least one value and one trial, not {len(along)} and {each}.")
+    if each < 1 or not along or not prototypes:
+        raise ValueError(
+            f"a comparison needs at least one network, one value and one trial, not {len(prototypes)}, {len(along)} and {each}."
+        )
     together = [along] if test.one_lesson else [(value,) for value in along]
     todo = [_Job(protocol, some, number, seed) for number in range(each) for some in together]
     outcomes: dict[tuple[Any, int], dict[str, Outcome]] = {}

@@ -101,9 +101,9 @@ def _ranking(found: Comparison, networks: Sequence[Row], who: str) -> str:
         return ""
     order = {value: k for k, value in enumerate(found.settings["values"])}
     groups: dict[Any, list[str]] = {}
-    for network in networks:
-        if _took_part(found, network["network"]):
-            groups.setdefault(reach(found, network["network"]), []).append(network["network"])
+    for name in (network["network"] for network in networks):
+        if _took_part(found, name):
+            groups.setdefault(reach(found, name), []).append(name + _again(found, name))
     if not groups:
         return ""
     ranked = sorted(groups, key=lambda value: -1 if value is None else order[value], reverse=True)
@@ -114,6 +114,15 @@ def _ranking(found: Comparison, networks: Sequence[Row], who: str) -> str:
         for value in ranked
     ]
     return f"{who}: {'; '.join(parts)}."
+
+
+def _again(found: Comparison, network: str) -> str:
+    """At which harder values a network succeeds again after one that it does not hold, in brackets."""
+    values = found.settings["values"]
+    held = reach(found, network)
+    beyond = values if held is None else values[values.index(held) + 1 :]
+    again = [str(v) for v in beyond if (row := found.row(network, v))["successes"] >= HALF * row["trials"]]
+    return f" (and again at {_listed(again)})" if again else ""
 
 
 def _partly(found: Comparison) -> str:

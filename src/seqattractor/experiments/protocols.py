@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,11 @@ class Task:
     """Flipped units before every step of recall."""
     closed: bool = True
     """Whether every sequence is a loop, so that a network which wandered first may still fall into it."""
+
+    def __post_init__(self) -> None:
+        n = self.X.shape[1]
+        if not (0 <= self.flips <= n and 0 <= self.noise <= n):
+            raise ValueError(f"there are {n} units to flip, but {max(self.flips, self.noise)} are to be flipped; give 0 to {n}.")
 
     def cues(self, order: int, rng: np.random.Generator) -> Patterns:
         """Corrupted beginnings of all sequences, (S, order, N); networks of any order get the same first patterns."""
@@ -78,6 +83,10 @@ class Protocol:
         except ValueError:
             example = self.values[0]
             raise ValueError(f"a value of the protocol {self.name!r} looks like {example}, but this is {text!r}.") from None
+
+    def easy_first(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Put values in the order in which the test grows harder; for multi, whose values are no numbers, that is the user's."""
+        return values if self.name == "multi" else sorted(values)
 
 
 def _random(T: int, rng: np.random.Generator) -> Task:
