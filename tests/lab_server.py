@@ -17,6 +17,9 @@ from seqattractor.lab.limits import Limits
 SMALL = {"name": "random", "frames": 12, "units": 40, "seed": 3}
 QUICK = {"name": "attractor", "hidden": 80}
 
+# Never learned without errors: a long job that only a visitor or the clock ends.
+LONG = ({"name": "random", "frames": 300, "units": 60}, {"name": "attractor", "hidden": 400, "epochs": 5000})
+
 # How long to wait for what must come, in seconds; only what is stuck takes as long, on however slow a machine.
 PATIENCE = 300
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 import lab_server
 import seqattractor as sa
-from lab_server import QUICK, SMALL, Visitor, running_lab
+from lab_server import LONG, QUICK, SMALL, Visitor, running_lab
 from seqattractor.lab.choices import read_network
 from seqattractor.lab.fields import Fields, pack
 from seqattractor.lab.fields import unpack as bits
@@ -20,9 +20,6 @@ from seqattractor.lab.materials import CATALOGUE, make_material
 from seqattractor.lab.visits import Visits
 
 lab, visitor = lab_server.lab, lab_server.visitor
-
-# Never learned without errors: a long job that only a visitor or the clock ends.
-LONG = ({"name": "random", "frames": 300, "units": 60}, {"name": "attractor", "hidden": 400, "epochs": 5000})
 
 
 # -- what the page asks for ------------------------------------------------------------------------------------------
@@ -222,17 +219,38 @@ def test_continuing_reaches_what_uninterrupted_learning_reaches(visitor):
     assert told == net.visible_errors_.tolist()
 
 
-def test_learning_that_begins_before_the_engine_is_compiled_goes_on_in_it_with_the_same_errors():
-    compiled = SimpleNamespace(covers=lambda kind: len(job.visible[0]) > 3)
-    job = Job(
-        make_material(Fields(SMALL, "sequence"), Limits()), [read_network(Fields(QUICK, "network"), Limits())], Limits(), compiled
+def small_job(**compiled):
+    return Job(
+        make_material(Fields(SMALL, "sequence"), Limits()),
+        [read_network(Fields(QUICK, "network"), Limits())],
+        Limits(),
+        SimpleNamespace(**compiled),
     )
+
+
+def test_where_nothing_can_be_compiled_learning_is_slow_but_the_same():
+    job = small_job(covers=lambda kind: False, wait_for=lambda kind, given_up: None)
     job.run()
     net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(job.material.X)
-    assert job.networks[0].engine == "exact"
+    assert job.networks[0].engine == "reference"
     assert job.visible[0] == net.visible_errors_.tolist()
     assert job.hidden[0] == net.hidden_errors_.tolist()
     assert job.state == "done"
+
+
+def test_a_visitor_who_waits_for_the_compiler_can_stop():
+    def wait_for(kind, given_up):
+        seen.append(job.compiling)
+        job.stop()
+        assert given_up()
+
+    seen = []
+    job = small_job(covers=lambda kind: False, wait_for=wait_for)
+    job.run()
+    assert seen == [True]
+    assert not job.compiling
+    assert job.state == "stopped"
+    assert job.visible == [[]]
 
 
 def test_a_new_learning_takes_the_place_of_the_old_one(visitor):

@@ -12,7 +12,7 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from lab_server import PATIENCE
+from lab_server import LONG, PATIENCE, Visitor
 from seqattractor.cli.lab import command as lab_command
 
 
@@ -42,6 +42,24 @@ def test_the_command_prints_an_address_that_answers_and_ends_with_ctrl_c():
         address = re.search(r"http://127\.0\.0\.1:[0-9]+/", line).group()
         assert "seqattractor lab" in first_answer(address)
         process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, errors
+        assert "closed" in rest
+        assert "Traceback" not in errors
+
+
+def test_ctrl_c_while_somebody_learns_ends_it_without_a_traceback():
+    with start_command("--port", "0") as process:
+        address = re.search(r"http://127\.0\.0\.1:[0-9]+/", process.stdout.readline()).group()
+        first_answer(address)
+        visitor = Visitor(address)
+        visitor.post("learn", {"sequence": LONG[0], "networks": [LONG[1]]})
+        with suppress(httpx.TransportError), visitor.http.stream("GET", "/api/progress") as stream:
+            told = stream.iter_lines()
+            assert next(told).startswith("data: ")
+            process.send_signal(signal.SIGINT)
+            list(told)  # until the lab is gone
+        visitor.http.close()
         rest, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors
         assert "closed" in rest

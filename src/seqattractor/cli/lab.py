@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import logging
 import socket
 import threading
 import time
@@ -47,6 +49,7 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
     warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows which errors are left
     app = create_app(Limits(workers=workers), hosts=[*LOOPBACK, host, *allow_host], any_address=wide)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
+    logging.getLogger("uvicorn.error").addFilter(_is_worth_telling)
     click.echo(f"The lab is open at {address}  (Ctrl-C ends it)")
     if wide:
         click.echo(
@@ -59,6 +62,12 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
     with suppress(KeyboardInterrupt):  # Ctrl-C is the way to end it
         server.run(sockets=[listener])
     click.echo("The lab is closed.")
+
+
+def _is_worth_telling(record: logging.LogRecord) -> bool:
+    """Whether the server's message is about anything but requests that Ctrl-C has cut short."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, asyncio.CancelledError) and "graceful shutdown" not in record.getMessage()
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

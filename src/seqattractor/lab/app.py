@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -60,8 +59,9 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         if warm_up:
-            threading.Thread(target=lab.compiled.warm_up, name="lab-warm-up", daemon=True).start()
+            lab.compiled.start()
         yield
+        lab.compiled.close()
         lab.pool.close()
 
     page = page_files()

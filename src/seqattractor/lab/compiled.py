@@ -3,45 +3,113 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.lab.materials import walking
 from seqattractor.networks.base import SequenceMemory
 
-__all__ = ["Compiled"]
+__all__ = ["Compiled", "compile_all"]
 
 _KINDS = ("SequenceAttractor", "VisibleNetwork", "SparseSequenceAttractor")  # the first is what a first visit learns with
 
 
 class Compiled:
-    """Which networks learn with compiled code by now; those that can do without it do the same in a plain loop until then."""
+    """Which networks learn with compiled code by now; who wants to learn waits for it, and does without where it never comes."""
 
     _ready: ClassVar = {kind: threading.Event() for kind in _KINDS}  # of the whole process, as compiled code is
 
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[str] | None = None
+        self._at_work = False
+
+    def start(self) -> None:
+        """Begin to make all kinds ready, in the background."""
+        self._at_work = True
+        threading.Thread(target=self.warm_up, name="lab-warm-up", daemon=True).start()
+
     def warm_up(self) -> None:
-        """Compile what learning needs, or load it from numba's cache; for a thread that gives way to all others."""
-        if sys.platform == "linux":  # where a thread has a priority of its own
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 5)
-        walking()  # the first picture that a visitor sees
-        for kind in _KINDS:
+        """Make all kinds ready; takes a moment, or some 20 s where nothing is in numba's cache yet."""
+        try:
+            if not _is_cached():
+                with suppress(OSError):  # where no process can be started, this one compiles
+                    self._child = _compile_apart()
+            walking()  # the first picture that a visitor sees
+            if self._child is not None:
+                with self._child as child:
+                    for line in child.stdout or ():
+                        if line.strip() in _KINDS:
+                            self._load(line.strip())
+            for kind in _KINDS:
+                self._load(kind)
+        finally:
+            self._at_work = False
+
+    def _load(self, kind: str) -> None:
+        """Load a kind from numba's cache, or compile it."""
+        if not self._ready[kind].is_set():
             _use(kind)
             self._ready[kind].set()
+
+    def close(self) -> None:
+        """End what is under way."""
+        if self._child is not None:
+            self._child.kill()
 
     def covers(self, kind: str) -> bool:
         """Whether the class of networks called `kind` learns with compiled code by now, or never does."""
         return kind not in self._ready or self._ready[kind].is_set()
 
+    def wait_for(self, kind: str, given_up: Callable[[], bool]) -> None:
+        """Wait as long as a kind is being compiled and wanted."""
+        while self._at_work and not self.covers(kind) and not given_up():
+            self._ready[kind].wait(0.05)
+
     def wait(self, seconds: float) -> bool:
         """Wait until all is compiled; tell whether it is."""
         until = time.monotonic() + seconds
         return all(event.wait(max(0.0, until - time.monotonic())) for event in self._ready.values())
+
+
+def _compile_apart() -> subprocess.Popen[str]:
+    """Compile in a process of its own: in a thread of this one it would hold up the page."""
+    code = "from seqattractor.lab.compiled import compile_all; compile_all()"
+    # In a session of its own, since Ctrl-C ends the lab, which then ends it.
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def compile_all() -> None:
+    """Fill numba's cache, giving way to other processes, and print each kind of network that is done."""
+    if hasattr(os, "nice"):
+        os.nice(5)
+    for kind in _KINDS:
+        _use(kind)
+        print(kind, flush=True)
+
+
+def _is_cached() -> bool:
+    """Whether numba has something of each kind in its cache; if that is of an older version, it compiles after all."""
+    from seqattractor.learning import kernels, sparse_kernels
+
+    return all(any(map(_has_file, vars(module).values())) for module in (kernels, sparse_kernels))
+
+
+def _has_file(value: Any) -> bool:
+    """Whether this is a compiled function of which numba's cache has a file."""
+    folder = getattr(getattr(value, "stats", None), "cache_path", None)
+    if folder is None:
+        return False
+    function = value.py_func
+    module = function.__module__.rsplit(".", 1)[-1]
+    return any(Path(folder).glob(f"{module}.{function.__qualname__}-{function.__code__.co_firstlineno}.*.nbi"))
 
 
 def _use(kind: str) -> None:

@@ -42,8 +42,9 @@ class Job:
         self.certifying = threading.Lock()
         self.state: State = "waiting"
         self.note = ""
+        self.compiling = False
+        """Whether it waits for code that is being compiled."""
         self._limits, self._compiled = limits, compiled
-        self._now = 0  # the network that learns
         self._stop = threading.Event()
         self._deadline = 0.0
         self._more = 0
@@ -54,11 +55,6 @@ class Job:
     def running(self) -> bool:
         """Whether it learns or waits to learn."""
         return self.state in ("waiting", "learning")
-
-    @property
-    def compiling(self) -> bool:
-        """Whether learning is slow, or has not begun, because its code is still being compiled."""
-        return self.state == "learning" and not self._compiled.covers(self.chosen[self._now].class_name)
 
     def stop(self) -> None:
         """Ask it to stop after the current epoch."""
@@ -112,6 +108,10 @@ class Job:
     def run(self) -> None:
         """Learn until done, stopped or out of time; never raises."""
         self.state = "learning"
+        self.compiling = not all(self._compiled.covers(choice.class_name) for choice in self.chosen)
+        for choice in self.chosen:
+            self._compiled.wait_for(choice.class_name, self._stop.is_set)
+        self.compiling = False
         self._deadline = time.monotonic() + self._limits.seconds
         try:
             if not self.networks:
@@ -119,7 +119,6 @@ class Job:
             for k, net in enumerate(self.networks):
                 if self._ended():
                     break
-                self._now = k
                 self._learn(k, net)
                 self.scores[k] = net.score(*self._lesson(k))
             self.state = "stopped" if self._ended() else "done"
@@ -134,22 +133,15 @@ class Job:
         """Learn from scratch, or go on from where the network stands."""
 
         def note_epoch(epoch: int, hidden: int, visible: int) -> bool:
-            if epoch > len(self.visible[k]):  # not told before
-                self.hidden[k].append(int(hidden))
-                self.visible[k].append(int(visible))
-            return self._ended() or self._can_speed_up(k)
+            self.hidden[k].append(int(hidden))
+            self.visible[k].append(int(visible))
+            return self._ended()
 
         X, lengths = self._lesson(k)
         if not is_learned(net):
             takes_callback = "callback" in inspect.signature(net.fit).parameters
             quiet_fit(net, X, lengths, **({"callback": note_epoch} if takes_callback else {}))
-            if takes_callback and self._can_speed_up(k) and not self._ended() and not getattr(net, "converged_", True):
-                # Both engines do the same, so the quick one begins again and tells only what is new.
-                net.set_params(engine="exact")
-                quiet_fit(net, X, lengths, callback=note_epoch)
             return
-        if self._can_speed_up(k):
-            net.set_params(engine="exact")
         for _ in range(self._more):
             if not self.visible[k] or getattr(net, "converged_", True) or self._ended():
                 return  # learned in one go, or without errors left, or stopped
@@ -163,12 +155,8 @@ class Job:
         return close_loops(X, lengths, self.chosen[k].settled_order(X, lengths))
 
     def _engine(self, choice: Chosen) -> str:
-        """The engine for a network: the plain loop, which does the same, where the quick one is not compiled yet."""
+        """The engine for a network: the plain loop, which does the same, where the quick one could not be compiled."""
         return "exact" if self._compiled.covers(choice.class_name) else "reference"
-
-    def _can_speed_up(self, k: int) -> bool:
-        """Whether network `k` learns in the plain loop although the quick engine has been compiled."""
-        return getattr(self.networks[k], "engine", "exact") == "reference" and self._engine(self.chosen[k]) == "exact"
 
     def _ended(self) -> bool:
         """Whether the visitor or the clock says stop."""

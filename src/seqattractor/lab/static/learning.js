@@ -9,9 +9,6 @@ import { explain, summary } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 
-const COMPILING = "The learning engine is being compiled, once on this machine (10 to 20 s); then it is quick.";
-let compiling = false;
-
 /** Learn with the settings as they are. */
 export async function learn() {
   if (lab.running || !lab.material) return;
@@ -29,13 +26,12 @@ async function follow(start, wanted) {
   complain("");
   lab.failure = null;
   setRunning(true);
-  compiling = false;
   say("Learning …");
   let end = null;
   await attempt(async () => {
     await start();
     for await (const event of api.progress()) {
-      if (event.compiling !== undefined) setCompiling(event.compiling);
+      if (event.compiling) say("The learning engine is being compiled, once on this machine. That takes some 10 seconds …");
       if (event.epochs) addEpochs(event.epochs);
       if (event.ahead > 0) say(`Please wait: ${event.ahead} other ${event.ahead === 1 ? "visitor is" : "visitors are"} before you.`);
       if (event.end) end = event.end;
@@ -65,14 +61,9 @@ function addEpochs(news) {
     curve.visible.splice(from, Infinity, ...visible);
     const left = hidden.at(-1) + visible.at(-1);
     const name = settings.compare ? ` network ${"AB"[network]}` : "";
-    say(`Learning${name}: epoch ${curve.visible.length}, ${left.toLocaleString("en")} errors${compiling ? `. ${COMPILING}` : ""}`);
+    say(`Learning${name}: epoch ${curve.visible.length}, ${left.toLocaleString("en")} errors`);
   }
   showErrors(lab.curves);
-}
-
-function setCompiling(now) {
-  compiling = now;
-  if (now) say(COMPILING);
 }
 
 const say = (words) => { $("status").textContent = words; };
