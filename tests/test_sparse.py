@@ -167,7 +167,7 @@ def test_one_seed_gives_one_network_for_any_number_of_threads():
     nets = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            nets.append(sa.SparseSequenceAttractor(300, max_epochs=40, random_state=7).fit(X200))
+            nets.append(fit_quietly(sa.SparseSequenceAttractor(300, max_epochs=40, random_state=7), X200))
     assert same(*nets)
 
 

@@ -59,13 +59,13 @@ class SparseSequenceAttractor(HiddenLayerMemory):
         The margin of visible neurons, and of hidden neurons that should be silent.
     kappa_active : float or "auto"
         The margin of hidden neurons that should be active.
-    active_weight : int
+    active_weight : int or "auto"
         How much larger learning steps of hidden neurons that should be active are.
     eta_hidden, eta_visible : float or "auto"
         Learning rates of U and V.
     decay : bool or "auto"
         Whether the rates fall linearly to zero over `max_epochs`.
-    homeostasis : float
+    homeostasis : float or "auto"
         By how much a hidden neuron's threshold rises each time it is chosen, at first; 0 for no fair use.
     redraw : float
         How random the new targets of a pattern are that cannot be decoded (as a multiple of the spread of the drive); 0 for no
@@ -141,11 +141,11 @@ class SparseSequenceAttractor(HiddenLayerMemory):
         noise: int | Auto = "auto",
         kappa: float = 1.0,
         kappa_active: float | Auto = "auto",
-        active_weight: int = 3,
+        active_weight: int | Auto = "auto",
         eta_hidden: float | Auto = "auto",
         eta_visible: float | Auto = "auto",
         decay: bool | Auto = "auto",
-        homeostasis: float = 0.1,
+        homeostasis: float | Auto = "auto",
         redraw: float = 1.0,
         redraw_tolerance: float | Auto = "auto",
         max_epochs: int = 500,
@@ -268,6 +268,7 @@ class SparseSequenceAttractor(HiddenLayerMemory):
 
     def _settings(self, *, frozen_targets: bool = True) -> SparseSettings:
         """The rule in whole numbers."""
+        choosing = max(1, 3 * self.max_epochs // 10)
         return SparseSettings(
             n_winners=self.n_winners_,
             winners=self.code == "winners",
@@ -275,15 +276,16 @@ class SparseSequenceAttractor(HiddenLayerMemory):
             noise=self.noise_,
             margin=max(1, round(self.kappa / self.hidden_unit_)),
             active_margin=max(1, round(self.kappa_active_ / self.hidden_unit_)),
-            active_weight=int(self.active_weight),
+            active_weight=int(self.active_weight_),
             visible_margin=max(1, round(self.kappa / self.visible_unit_)),
             feedback=float(self.feedback_),
-            homeostasis=float(self.homeostasis),
-            homeostasis_epochs=max(1, self.max_epochs // 5),
+            homeostasis=float(self.homeostasis_),
+            # Feedback makes the busy busier: as long as it does, homeostasis has to hold against it.
+            homeostasis_epochs=choosing if self.feedback_ else max(1, self.max_epochs // 5),
             redraw=float(self.redraw),
             redraw_tolerance=float(self.redraw_tolerance_),
             redraw_epochs=self.max_epochs // 2 if self.redraw else 0,
-            target_epochs=max(1, 3 * self.max_epochs // 10) if frozen_targets else self.n_iter_ + 1,
+            target_epochs=choosing if frozen_targets else self.n_iter_ + 1,
         )
 
     def _check_parameters(self) -> None:
@@ -298,15 +300,16 @@ class SparseSequenceAttractor(HiddenLayerMemory):
             if getattr(self, name) != "auto":
                 check_count(getattr(self, name), name, least=0)
         check_positive(self.kappa, "kappa")
-        check_count(self.active_weight, "active_weight")
+        if self.active_weight != "auto":
+            check_count(self.active_weight, "active_weight")
         for name in ("kappa_active", "eta_hidden", "eta_visible"):
             if getattr(self, name) != "auto":
                 check_positive(getattr(self, name), name)
         if self.decay != "auto" and not isinstance(self.decay, (bool, np.bool_)):
             raise TypeError(f"decay must be True, False or 'auto', but it is {self.decay!r}.")
-        if self.feedback != "auto":
-            check_not_negative(self.feedback, "feedback")
-        check_not_negative(self.homeostasis, "homeostasis")
+        for name in ("feedback", "homeostasis"):
+            if getattr(self, name) != "auto":
+                check_not_negative(getattr(self, name), name)
         check_not_negative(self.redraw, "redraw")
         if self.redraw_tolerance != "auto" and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1:
             raise ValueError(f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}.")

@@ -33,24 +33,36 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns) -> dict[str, 
     if noise > n_in:
         raise ValueError(f"noise must be at most {n_in}, the number of input units, but it is {noise}.")
     convergent = noise == 0
-    load = len(inputs) / net.n_hidden
+    crowding = 0.0 if convergent else how_crowded(len(inputs) / net.n_hidden)
     values = {
         "n_winners": min(max(3, math.ceil(net.n_hidden / 200)), net.n_hidden),
         "bias": max(1, round(math.sqrt(n_in) / 2)),
         "target_from": "next" if convergent and len(inputs) <= n_in else "current",
         "noise": noise,
         "kappa_active": 2.0 * net.kappa if convergent else net.kappa,
-        "eta_hidden": (0.2 if convergent else 0.15) / n_in,
-        "eta_visible": 0.25 if convergent else 3.0,
+        "active_weight": 3 - round(2 * crowding),
+        "eta_hidden": (0.2 if convergent else 0.15 * 2.0**crowding) / n_in,
+        "eta_visible": 0.25 if convergent else 3.0 * (10 / 3) ** crowding,
         "decay": not convergent,
         "redraw_tolerance": 0.6 * typical_distance(targets) / targets.shape[1],
-        "feedback": 0.0 if convergent else min(max(5.0 * load - 3.0, 0.0), 4.0),
+        "feedback": 8.0 * crowding**2,
+        "homeostasis": 0.1 * 3.0**crowding,
     }
     for name in values:
         given = getattr(net, name)
         if name != "noise" and given != "auto":
             values[name] = given
     return values
+
+
+def how_crowded(load: float) -> float:
+    """0 where hidden neurons have room, up to load 0.8 (n transitions by M hidden neurons), rising to 1 at load 1.2.
+
+    With room, most failures from a noisy cue are hidden neurons that miss their pattern, and steps of the active are worth
+    more. In a crowd it is neurons that answer to a pattern of others, above all those in charge of many patterns: then
+    all steps are equal, use is kept fair more strictly, and rates are higher, since margins are out of reach anyway.
+    """
+    return min(max((load - 0.8) / 0.4, 0.0), 1.0)
 
 
 def in_units(eta: float, decay: bool) -> tuple[float, int]:
@@ -66,15 +78,18 @@ def in_units(eta: float, decay: bool) -> tuple[float, int]:
 def default_noise(inputs: Patterns, n_hidden: int) -> int:
     """How many units to flip at most while learning: as many as the load and the distances between patterns leave room for.
 
-    Measured for random patterns, 0.2 N is good where the number n of transitions is M, less noise for more transitions and more
-    for fewer, and more than 0.4 N is of no use. Noise beyond the distance to the nearest other pattern would teach the network to
-    take one for the other. Where patterns lie nearer to each other than N / 10, such as frames of a film, the margins have to do.
+    Measured for random patterns, 0.2 N is good where there are 0.8 transitions for each hidden neuron, more where there are
+    fewer (but more than 0.4 N is of no use) and less where there are more: 0.17 N up to load 1.2, then ever less. Noise beyond
+    the distance to the nearest other pattern would teach the network to take one for the other. Where patterns lie nearer to
+    each other than N / 10, such as frames of a film, the margins have to do.
     """
     n, n_in = inputs.shape
     load = n / n_hidden
-    relative = load**-1.25 if load > 1 else max(1.0, (0.8 / load) ** (1 / 3))
+    with_room = 0.2 * max(1.0, (0.8 / load) ** (1 / 3))
+    in_a_crowd = max(0.17, with_room - 0.06 * how_crowded(load))
+    share = min(0.4, in_a_crowd, max(0.29 - 0.1 * load, 0.05)) if load > 1 else min(0.4, in_a_crowd)
     distance = typical_distance(inputs)
-    return round(min(0.4 * n_in, 0.2 * n_in * relative, distance)) if distance >= n_in / 10 else 0
+    return round(min(share * n_in, distance)) if distance >= n_in / 10 else 0
 
 
 def typical_distance(patterns: Patterns) -> float:
