@@ -198,9 +198,8 @@ class VisibleBlock(_Block):
 
     def finish(self, y: Patterns) -> None:
         """Write the learned weights: V += eta * (C + A Y), with the counts A of updates since the codes `y` are final."""
-        if len(self.C):
-            self.V += self.eta * self.C[:, : self.V.shape[1]]
-        add_learned(self.V, self.counts * self.targets, y, self.eta)
+        C = self.C[:, : self.V.shape[1]] if len(self.C) else None
+        add_learned(self.V, self.counts * self.targets, y, self.eta, C)
 
     def _widen(self) -> None:
         super()._widen()

@@ -114,16 +114,25 @@ def start_fields(weights: Floats, X: Patterns, eta: float, theta: float = 0.0) -
     return fields
 
 
-def add_learned(weights: Floats, counts: Integers, X: Patterns, eta: float) -> None:
-    """Add eta * counts X to the weights in place, for integer counts (rows, n); the integer product is exact."""
+def add_learned(weights: Floats, counts: Integers, X: Patterns, eta: float, more: Integers | None = None) -> None:
+    """Add eta * (counts X + more) to the weights in place, for integer counts (rows, n) and integers `more` like the weights.
+
+    The sum of integers is exact and each weight is rounded once, so that it does not matter which updates are in which of them.
+    """
     n, N = X.shape
-    changed = np.flatnonzero(counts.any(axis=1))  # often few: most visible neurons have settled before the tape ends
+    counted: NDArray[np.bool_] = np.any(counts, axis=1)  # often few: most visible neurons have settled before the tape ends
+    if more is not None:
+        for rows in pieces(len(weights), max(_CHUNK // N, 1)):
+            weights[rows][~counted[rows]] += eta * more[rows][~counted[rows]]
+    changed = np.flatnonzero(counted)
     most = int(np.abs(counts).sum(axis=1).max(initial=0))
     kind: np.dtype[Any] = np.dtype(np.float32 if most < _FLOAT32_WHOLE else np.float64)
     for part in pieces(N, max(_CHUNK // n, 1)):
         x: NDArray[Any] = X[:, part].astype(kind)
         for some in pieces(len(changed), max(_CHUNK // x.shape[1], 1)):
-            rows = changed[some]
-            learned: Floats = (counts[rows].astype(kind) @ x).astype(np.float64)
+            chosen = changed[some]
+            learned: Floats = (counts[chosen].astype(kind) @ x).astype(np.float64)
+            if more is not None:
+                learned += more[chosen, part]
             learned *= eta
-            weights[rows, part] += learned
+            weights[chosen, part] += learned
