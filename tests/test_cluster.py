@@ -72,7 +72,9 @@ def test_a_worker_that_dies_in_the_middle_of_a_fit_changes_nothing(cluster, clie
 
     def kill():
         time.sleep(delay)
-        killed.append(next(nanny.pid for nanny in cluster.workers.values() if nanny.pid))
+        while not (alive := [nanny.pid for nanny in cluster.workers.values() if nanny.pid]):
+            time.sleep(0.01)  # those killed by an earlier test are starting again
+        killed.append(alive[0])
         os.kill(killed[0], signal.SIGKILL)
 
     thread = threading.Thread(target=kill)

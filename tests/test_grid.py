@@ -68,6 +68,8 @@ def test_a_table_of_one_network_holds_its_parameters_alone(tmp_path):
         ("[grid]\nt = 1", "t must be at least 2, but it is 1"),
         ("[grid]\nn = 2.5", "n must be a whole number"),
         ("[grid]\nn = 5\nflips = 6", "flips = 6 is more than the 5 units"),
+        ("[grid]\ncorrelation = [0.5, 1.5]", "correlation must be 0 or more and below 1, but it is 1.5"),
+        ("[grid]\npattern_bias = -1.0", "pattern_bias must lie between -1 and 1, but it is -1.0"),
         ("[grid]\ncorrelation = 'much'", "correlation must be a number"),
         ("[grid]\nmeasure_basin = 3", "measure_basin must be true or false"),
         ("[grid]\neta = nan", "eta must be finite"),

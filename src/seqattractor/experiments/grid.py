@@ -154,6 +154,10 @@ class Grid:
             for key in ("flips", "recall_noise"):
                 if given[key] > given["n"]:
                     raise ValueError(f"{key} = {given[key]} is more than the {given['n']} units (n) of a pattern.")
+            if not 0 <= given["correlation"] < 1:
+                raise ValueError(f"correlation must be 0 or more and below 1, but it is {given['correlation']}.")
+            if not -1 < given["pattern_bias"] < 1:
+                raise ValueError(f"pattern_bias must lie between -1 and 1, but it is {given['pattern_bias']}.")
 
 
 def read_grid(path: str | os.PathLike[str]) -> Grid:
