@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -87,20 +88,19 @@ class _Worker(Protocol):
     def finish(self) -> None: ...
 
 
+@dataclass
 class _Plain:
     """The plain loop."""
 
-    def __init__(
-        self,
-        inputs: Patterns,
-        targets: Patterns,
-        drive: Floats,
-        state: SparseState,
-        settings: SparseSettings,
-        rng: np.random.Generator,
-    ) -> None:
-        self.inputs, self.targets, self.drive = inputs, targets, drive
-        self.state, self.settings, self.rng = state, settings, rng
+    inputs: Patterns
+    targets: Patterns
+    drive: Floats
+    state: SparseState
+    settings: SparseSettings
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        """Nothing to prepare here; the kernels have their own arrays."""
 
     def epoch(self, epoch: int, hidden_step: int, visible_step: int) -> tuple[int, int]:
         return sparse_rule.present(
@@ -122,17 +122,9 @@ class _Plain:
 class _Compiled(_Plain):
     """What both kernels share: V transposed, and integers that cannot overflow in the coming epoch."""
 
-    def __init__(
-        self,
-        inputs: Patterns,
-        targets: Patterns,
-        drive: Floats,
-        state: SparseState,
-        settings: SparseSettings,
-        rng: np.random.Generator,
-    ) -> None:
-        super().__init__(inputs, targets, drive, state, settings, rng)
-        self.Vt: NDArray[Any] = np.ascontiguousarray(state.V.T)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.Vt: NDArray[Any] = np.ascontiguousarray(self.state.V.T)
 
     def finish(self) -> None:
         self.state.V[:] = self.Vt.T
@@ -150,17 +142,9 @@ class _Compiled(_Plain):
 class _OnWeights(_Compiled):
     """With noise: fields from the weights."""
 
-    def __init__(
-        self,
-        inputs: Patterns,
-        targets: Patterns,
-        drive: Floats,
-        state: SparseState,
-        settings: SparseSettings,
-        rng: np.random.Generator,
-    ) -> None:
-        super().__init__(inputs, targets, drive, state, settings, rng)
-        self.U: NDArray[Any] = state.U.copy()
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.U: NDArray[Any] = self.state.U.copy()
 
     def epoch(self, epoch: int, hidden_step: int, visible_step: int) -> tuple[int, int]:
         from seqattractor.learning import sparse_kernels as kernels
@@ -192,20 +176,12 @@ class _OnWeights(_Compiled):
 class _OnFields(_Compiled):
     """Without noise: the dual form, on fields."""
 
-    def __init__(
-        self,
-        inputs: Patterns,
-        targets: Patterns,
-        drive: Floats,
-        state: SparseState,
-        settings: SparseSettings,
-        rng: np.random.Generator,
-    ) -> None:
-        super().__init__(inputs, targets, drive, state, settings, rng)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         # Products of whole numbers in float64 are exact and fast: no sum here comes near 2**53.
-        self.x_b = np.column_stack([inputs, np.full(len(inputs), settings.bias)]).astype(np.float64)
+        self.x_b = np.column_stack([self.inputs, np.full(len(self.inputs), self.settings.bias)]).astype(np.float64)
         self.gram = (self.x_b @ self.x_b.T).astype(np.int32)
-        self.fields = (state.U.astype(np.float64) @ self.x_b.T).astype(np.int64)
+        self.fields = (self.state.U.astype(np.float64) @ self.x_b.T).astype(np.int64)
         self.counts = np.zeros(self.fields.shape, dtype=np.int64)
 
     def epoch(self, epoch: int, hidden_step: int, visible_step: int) -> tuple[int, int]:
