@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 N, M, FLIPS = 100, 500, 10
 LENGTHS = [50, 100, 200, 300, 400, 500, 600, 700, 800]
 CUE_FLIPS, CUE_LENGTHS = [10, 15, 20, 25, 30], [70, 200]
-DIGITS: dict[str, Any] = {"stored": [20, 40, 80, 120, 160], "T": 20, "M": 1000, "flips": 300, "trials": 3}
-FEW = 20  # trials of a network whose outcome hardly varies, or that takes long
+DIGITS: dict[str, Any] = {"stored": [20, 40, 80, 120, 160], "T": 20, "M": 1000, "flips": 300, "trials": 2}
+MANY, FEW = 50, 10  # trials at most: of the sparse network; of one whose outcome hardly varies, or that takes long
 
 NETWORKS: dict[str, tuple[str, Callable[[int, np.random.Generator], SequenceMemory]]] = {
     "sparse": ("sparse", lambda M, rng: SparseSequenceAttractor(M, random_state=rng)),
@@ -107,7 +107,7 @@ class Capacity(Target):
         if cell["part"] == "digits":
             return request.at_most(DIGITS["trials"])
         slow = cell["part"] == "ablation" or cell["network"] != "sparse"
-        return request.at_most(FEW) if slow else request.trials
+        return request.at_most(FEW if slow else MANY)
 
     def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
         """One network, one set of sequences."""
@@ -203,11 +203,12 @@ class Capacity(Target):
             axes[1, 1].plot(
                 [row["stored"] for row in rows], percent, "o-", markersize=4, color=colors[name], label=NETWORKS[name][0]
             )
-        axes[1, 0].set_xlabel("flipped units of the cue")
+        axes[1, 0].set(xlabel="flipped units of the cue", xticks=CUE_FLIPS)
+        axes[1, 1].set_xticks(sorted({row["stored"] for row in _part(result, "digits")}))
         axes[1, 1].set(xlabel="stored sequences of moving digits", ylabel="all frames exact, %", ylim=(-4, 104))
         axes[1, 1].grid(visible=True)
-        for ax in axes[1]:
-            ax.legend(fontsize=8)
+        for ax in axes[1]:  # above the panels, where no interval can lie
+            ax.legend(fontsize=8, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         return figure
 
 
