@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from seqattractor.learning import blocks, engine, fields, reference
+from seqattractor.learning import blocks, compiled, engine, fields, kernels, reference
 
 CASES = settings(max_examples=120, deadline=None)
 
@@ -276,6 +276,17 @@ def test_moving_digits_need_less_than_500_mb_beyond_the_interpreter():
 @pytest.mark.slow
 def test_frames_of_256_by_256_learn_in_less_than_3_gb():
     assert learn_in_new_process(65536, 1000, 300, 1)[2] < 3 * 1024
+
+
+def test_kernels_are_compiled_again_when_a_file_with_parts_of_them_changes(monkeypatch):
+    class Codegen:
+        def magic_tuple(self):
+            return ()
+
+    key = kernels.learn_rows._cache._index_key((), Codegen())
+    assert kernels.learn_rows._cache._index_key((), Codegen()) == key
+    monkeypatch.setattr(compiled, "_sources", lambda: "another text")
+    assert kernels.learn_rows._cache._index_key((), Codegen()) != key
 
 
 @pytest.mark.slow

@@ -5,8 +5,6 @@ counts its signed updates and K is the Gram matrix of its inputs; an update at t
 The test of a margin is (f ^ flip) <= bound, with flip = 0 for a target +1 and -1 for a target -1, since f ^ -1 = -f - 1.
 Before every update `room` says how many more cannot leave the integer type of the fields; a row that runs out of room is left
 as it was and reported as NARROW, so that it can be done again in a wider type.
-
-These kernels share one file with their helpers, because numba's cache on disk looks only at the file of the kernel it loads.
 """
 
 from __future__ import annotations
@@ -14,8 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import extending, njit, types
+
+from seqattractor.learning.compiled import kernel, part
+from seqattractor.learning.lanes import LANES, add_lanes, add_signed, add_weights, next_violation, room_for
 
 __all__ = [
     "LANES",
@@ -28,134 +27,13 @@ __all__ = [
     "set_bounds",
 ]
 
-LANES = 32  # fields are padded to a multiple of this, so that no loop has a scalar rest
 RUNNING, SETTLED, NARROW = 0, 1, 2  # state of a row: goes on; had an epoch without update; needs a wider integer
 
 _BIGGEST = float(2**62)
 _ROUND = 1.5 * 2.0**52  # (a + _ROUND) - _ROUND is a rounded to an integer, as np.rint does it, for |a| < 2**51
 
 
-def _violations_code(typingctx: Any, f: Any, flip: Any, bound: Any, start: Any) -> Any:
-    """Bit k says whether (f ^ flip)[start + k] <= bound[start + k], for the LANES fields from start on."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        lanes = ir.VectorType(context.get_data_type(f.dtype), LANES)
-        loaded = []
-        for kind, value in zip(signature.args[:3], args[:3], strict=True):
-            first = context.make_array(kind)(context, builder, value).data
-            here = builder.bitcast(builder.gep(first, [args[3]]), lanes.as_pointer())
-            loaded.append(builder.load(here, align=f.dtype.bitwidth // 8))
-        hit = builder.icmp_signed("<=", builder.xor(loaded[0], loaded[1]), loaded[2])
-        return builder.bitcast(hit, ir.IntType(LANES))
-
-    return types.uint32(f, flip, bound, types.int64), codegen
-
-
-_violations: Any = extending.intrinsic(_violations_code)
-
-
-def _lowest_bit_code(typingctx: Any, mask: Any) -> Any:
-    """Position of the lowest bit that is set."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.zext(builder.cttz(args[0], ir.Constant(ir.IntType(1), 1)), ir.IntType(64))
-
-    return types.int64(types.uint32), codegen
-
-
-_lowest_bit: Any = extending.intrinsic(_lowest_bit_code)
-
-
-@njit(nogil=True)
-def _next_violation(f: Any, flip: Any, bound: Any, start: int) -> Any:
-    """The first t >= start whose margin is violated, or len(f)."""
-    if start >= f.shape[0]:
-        return f.shape[0]
-    base = start & ~(LANES - 1)
-    mask = np.uint32(_violations(f, flip, bound, base) & np.uint32(0xFFFFFFFF << (start - base)))
-    while mask == 0:
-        base += LANES
-        if base >= f.shape[0]:
-            return f.shape[0]
-        mask = _violations(f, flip, bound, base)
-    return base + _lowest_bit(mask)
-
-
-def _add_lanes_code(typingctx: Any, f: Any, start: Any, rows: Any, offset: Any, sign: Any) -> Any:
-    """Add sign * rows.flat[offset:offset + LANES] to f[start:start + LANES]; sign is 0 for plus and -1 for minus."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind, bits = context.get_data_type(f.dtype), f.dtype.bitwidth
-        lanes = ir.VectorType(kind, LANES)
-        there = builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
-        here = builder.gep(context.make_array(signature.args[2])(context, builder, args[2]).data, [args[3]])
-        there = builder.bitcast(there, lanes.as_pointer())
-        narrow = ir.VectorType(context.get_data_type(rows.dtype), LANES)
-        change = builder.load(builder.bitcast(here, narrow.as_pointer()), align=rows.dtype.bitwidth // 8)
-        if rows.dtype.bitwidth < bits:
-            change = builder.sext(change, lanes)
-        one = builder.insert_element(
-            ir.Constant(lanes, ir.Undefined), builder.trunc(args[4], kind), ir.Constant(ir.IntType(32), 0)
-        )
-        minus = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
-        change = builder.sub(builder.xor(change, minus), minus)  # the two's complement of change if minus is -1
-        builder.store(builder.add(builder.load(there, align=bits // 8), change), there, align=bits // 8)
-        return context.get_dummy_value()
-
-    return types.void(f, types.int64, rows, types.int64, types.int64), codegen
-
-
-_add_lanes: Any = extending.intrinsic(_add_lanes_code)
-
-
-def _add_codes_code(typingctx: Any, c: Any, start: Any, codes: Any, word: Any, sign: Any) -> Any:
-    """Add z * y to c[start:start + LANES]: y is +1 (bit 0) or -1 (bit 1) in codes.flat[word], sign 0 or -1 for z = +-1."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind, bits = context.get_data_type(c.dtype), c.dtype.bitwidth
-        lanes = ir.VectorType(kind, LANES)
-        there = builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
-        there = builder.bitcast(there, lanes.as_pointer())
-        here = builder.gep(context.make_array(signature.args[2])(context, builder, args[2]).data, [args[3]])
-        minus = builder.xor(builder.load(here), builder.trunc(args[4], ir.IntType(LANES)))
-        minus = builder.sext(builder.bitcast(minus, ir.VectorType(ir.IntType(1), LANES)), lanes)
-        change = builder.or_(minus, ir.Constant(lanes, [1] * LANES))
-        builder.store(builder.add(builder.load(there, align=bits // 8), change), there, align=bits // 8)
-        return context.get_dummy_value()
-
-    return types.void(c, types.int64, codes, types.int64, types.int64), codegen
-
-
-_add_codes: Any = extending.intrinsic(_add_codes_code)
-
-
-@njit(nogil=True)
-def _add_signed(f: Any, rows: Any, offset: int, z: int) -> None:
-    """Add z * (the row at the flat position `offset` of `rows`) to f, without a branch on the unforeseeable sign z."""
-    sign = np.int64(z) >> 1
-    for s in range(0, f.shape[0], LANES):
-        _add_lanes(f, s, rows, offset + s, sign)
-
-
-@njit(nogil=True)
-def _add_weights(c: Any, codes: Any, word: int, z: int) -> None:
-    """Add z * y to the integer weights c, with the code y in the bits from codes.flat[word] on."""
-    sign = np.int64(z) >> 1
-    for s in range(0, c.shape[0], LANES):
-        _add_codes(c, s, codes, word + s // LANES, sign)
-
-
-@njit(nogil=True)
-def _room(f: Any, limit: int, step: int) -> Any:
-    """How many updates of at most `step` each keep every |f| <= limit."""
-    highest = lowest = f[0]
-    for s in range(f.shape[0]):
-        highest = max(highest, f[s])
-        lowest = min(lowest, f[s])
-    return (limit - max(np.int64(highest), -np.int64(lowest))) // step
-
-
-@njit(nogil=True)
+@part
 def _threshold(z: int, h0: float, kappa: float) -> Any:
     """The largest integer k such that the margin is violated at z * n = k, asking the rule itself: eqs. (5), (8)."""
     k = np.floor(kappa - z * h0)
@@ -168,7 +46,7 @@ def _threshold(z: int, h0: float, kappa: float) -> Any:
     return np.int64(min(max(k, -_BIGGEST), _BIGGEST))
 
 
-@njit(nogil=True)
+@part
 def _bound(z: int, h0: float, kappa: float, limit: int) -> Any:
     """The bound of the test (f ^ flip) <= bound, cut to what the type of f can hold."""
     exact = kappa - z * h0
@@ -182,7 +60,7 @@ def _bound(z: int, h0: float, kappa: float, limit: int) -> Any:
     return min(max(k + (np.int64(z) >> 1), -limit - 2), limit + 1)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def set_bounds(bound: Any, flip: Any, z: Any, h0: Any, kappa: float, limit: int) -> None:
     """Write the tests of all rows for targets z and start fields h0; padding is never violated."""
     for i in range(z.shape[0]):
@@ -193,7 +71,7 @@ def set_bounds(bound: Any, flip: Any, z: Any, h0: Any, kappa: float, limit: int)
             bound[i, t], flip[i, t] = -limit - 2, 0
 
 
-@njit(nogil=True)
+@part
 def _grown(flips: Any, needed: int) -> Any:
     """The array of flips, made longer if `needed` rows do not fit."""
     if needed <= flips.shape[0]:
@@ -205,7 +83,7 @@ def _grown(flips: Any, needed: int) -> Any:
     return longer
 
 
-@njit(nogil=True)
+@part
 def _record_flips(
     flips: Any, used: int, epoch: int, row: int, z: Any, before: Any, n_before: int, after: Any, n_after: int
 ) -> Any:
@@ -227,14 +105,14 @@ def _record_flips(
     return used
 
 
-@njit(nogil=True)
+@part
 def _load(f: Any, a: Any, b: Any, fields: Any, flip: Any, bound: Any, i: int) -> None:
     """Copy row i to where it is worked on: in the nearest cache, and without harm if it turns out to be NARROW."""
     for s in range(f.shape[0]):
         f[s], a[s], b[s] = fields[i, s], flip[i, s], bound[i, s]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def learn_rows(
     K: Any,
     step: int,
@@ -274,20 +152,20 @@ def learn_rows(
         start_used, ended, left = used, 0, room[i]
         for e in range(n_epochs):
             n_after = updates = 0
-            t = _next_violation(f, a, b, 0)
+            t = next_violation(f, a, b, 0)
             while t < n:
                 if left < 1:
-                    left = _room(f, limit, step)
+                    left = room_for(f, limit, step)
                     if left < 1:
                         state[r] = NARROW
                         break
                 left -= 1
-                _add_signed(f, K, t * padded, z[i, t])  # eq. (6)
+                add_signed(f, K, t * padded, z[i, t])  # eq. (6)
                 added[t] += 1
                 updates += 1
                 after[n_after] = t  # eq. (7): is the code wrong? (Where no update was, it is z.)
                 n_after += (h0[i, t] + np.float64(f[t]) >= 0) != (z[i, t] > 0)
-                t = _next_violation(f, a, b, t + 1)
+                t = next_violation(f, a, b, t + 1)
             if state[r] == NARROW:
                 break
             flips = _grown(flips, used + n_before + n_after)
@@ -313,7 +191,7 @@ def learn_rows(
     return errors, state, flips[:used]
 
 
-@njit(nogil=True)
+@part
 def _apply_flips(
     f: Any, b: Any, g: Any, c: Any, v0: Any, unit: float, z: Any, flipped: Any, groups: Any, kappa: float, limit: int
 ) -> Any:
@@ -336,7 +214,7 @@ def _apply_flips(
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def replay_rows(
     K: Any,
     Y: Any,
@@ -401,23 +279,23 @@ def replay_rows(
             elif quiet:
                 continue
             row = version[e] * n
-            t = _next_violation(f, a, b, 0)
+            t = next_violation(f, a, b, 0)
             while t < n:
                 if left < 1:
-                    left = _room(f, limit, step)
+                    left = room_for(f, limit, step)
                     if weights_needed:
-                        left = min(left, _room(c, limit, 1))
+                        left = min(left, room_for(c, limit, 1))
                     if left < 1:
                         state[r] = NARROW
                         break
                 left -= 1
-                _add_signed(f, K, (row + t) * padded, x[j, t])  # eq. (9), seen by the fields
+                add_signed(f, K, (row + t) * padded, x[j, t])  # eq. (9), seen by the fields
                 if weights_needed:
-                    _add_weights(c, Y, (row + t) * words, x[j, t])  # eq. (9), seen by the weights
+                    add_weights(c, Y, (row + t) * words, x[j, t])  # eq. (9), seen by the weights
                 else:
                     added[t] += 1
                 row_errors[e] += 1
-                t = _next_violation(f, a, b, t + 1)
+                t = next_violation(f, a, b, t + 1)
             if state[r] == NARROW:
                 break
             quiet = row_errors[e] == 0
@@ -439,11 +317,11 @@ def replay_rows(
     return errors, state
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def add_rows(f: Any, K: Any, rows: Any) -> None:
     """Only the additions of updates, to the rows of f in turn: what `learn_rows` could reach if it never had to look or wait."""
     padded = K.shape[1]
     for r in range(rows.shape[0]):
         start, offset = (r % f.shape[0]) * padded, rows[r] * padded
         for s in range(0, padded, LANES):
-            _add_lanes(f, start + s, K, offset + s, -(r & 1))
+            add_lanes(f, start + s, K, offset + s, -(r & 1))

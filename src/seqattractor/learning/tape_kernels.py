@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from seqattractor.learning.compiled import kernel
 
 __all__ = ["flip_codes", "sort_flips"]
 
 _BITS = 32  # of a word of codes
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
     """Sort flips (epoch, t, row, code) by epoch, t and code (+1 first).
 
@@ -44,7 +45,7 @@ def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
     return out, groups[:used], group_start
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def flip_codes(K: Any, codes: Any, bits: Any, flipped: Any, groups: Any) -> None:
     """Apply groups of flips to the codes (M, padded n), their bits (n, words) and their Gram matrix K, in place."""
     for group in range(groups.shape[0]):

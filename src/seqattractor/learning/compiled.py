@@ -1,0 +1,38 @@
+"""How kernels are compiled: by numba, without the lock of the interpreter, once on a machine."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+__all__ = ["kernel", "part"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def part(function: _Function) -> _Function:
+    """Decorator of what is compiled into kernels."""
+    compiled: Any = njit(nogil=True)(function)
+    return cast(_Function, compiled)
+
+
+def kernel(function: _Function) -> _Function:
+    """Decorator of what Python calls; the machine code is kept on disk until it or one of its parts changes."""
+    compiled: Any = njit(nogil=True, cache=True)(function)
+    kept = compiled._cache
+    of_this_file = kept._index_key  # by itself numba sees changes in the file of the kernel, not in those of its parts
+    kept._index_key = lambda *args: (*of_this_file(*args), _sources())
+    return cast(_Function, compiled)
+
+
+@cache
+def _sources() -> str:
+    """A fingerprint of all files with kernels or parts of them."""
+    folder = Path(__file__).parent
+    text = b"".join(path.read_bytes() for path in [*folder.glob("lanes.py"), *sorted(folder.glob("*kernels.py"))])
+    return hashlib.sha256(text).hexdigest()
