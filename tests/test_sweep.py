@@ -229,6 +229,15 @@ def test_status_shows_points_failures_and_what_is_missing(tmp_path):
     assert [point["successes"] for point in summary["points"]] == [0, 2]
 
 
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_sweep_of_which_every_trial_fails_does_not_end_as_if_all_were_well(tmp_path, options):
+    done = invoke(
+        "run", "-o", tmp_path / "s.db", "--network", "lookup", "--n", 3, "--t", 20, "--trials", 2, "--jobs", 1, *options
+    )
+    assert done.exit_code == 1
+    assert "2" in done.output
+
+
 def test_failed_trials_are_done_again_only_on_request(tmp_path):
     path = tmp_path / "s.db"
     grid = Grid({"network": "lookup", "n": 3, "t": 20}, trials=2)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from seqattractor.analysis.certificate_attack import breaking_set, weakest_neuron
-from seqattractor.analysis.certificate_bound import flip_radius, theorem_4, transition_radius
+from seqattractor.analysis.certificate_bound import flip_radius, theorem_4, transitions_of
 from seqattractor.analysis.certificate_exact import smallest_breaking_set
 from seqattractor.analysis.threshold_view import ThresholdView, threshold_view
 from seqattractor.checks import check_choice
@@ -187,7 +187,8 @@ def _bracket(
     """Bounds from below and from above for transitions that the network makes, and the sets of the attack."""
     if view.hidden is None:
         return _bracket_visible(view, inputs, targets)
-    radius = transition_radius(view, inputs, targets, effort=0)
+    transitions = transitions_of(view, inputs)
+    radius = np.array([each.counted_radius() for each in transitions], dtype=np.int64)
     none: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
     sets = [none] * len(inputs)
     if attack:
@@ -197,7 +198,8 @@ def _bracket(
     breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
     breaking[radius < 0] = 0
     if method != "count":
-        radius = transition_radius(view, inputs, targets, below=breaking)
+        pairs = zip(transitions, radius, breaking - 1, strict=True)
+        radius = np.array([each.proven_radius(int(counted), int(most)) for each, counted, most in pairs], dtype=np.int64)
     if method == "exact":
         for t in np.flatnonzero(radius + 1 < breaking):
             known = sets[t] if len(sets[t]) else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from seqattractor.analysis.threshold_view import Layer, ThresholdView
 from seqattractor.sequences import Patterns
 
-__all__ = ["flip_radius", "sets_above", "theorem_4", "transition_radius"]
+__all__ = ["Transition", "flip_radius", "sets_above", "theorem_4", "transitions_of"]
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -63,47 +63,25 @@ def flip_radius(layer: Layer, inputs: Patterns, fields: Array) -> Counts:
     return radius
 
 
-def transition_radius(
-    view: ThresholdView,
-    inputs: Patterns,
-    targets: Patterns,
-    *,
-    effort: int = 20_000,
-    below: Counts | None = None,
-) -> Counts:
-    """How many units may be flipped in each input with the next pattern exactly right.
+def transitions_of(view: ThresholdView, inputs: Patterns) -> list[Transition]:
+    """Make ready to bound transitions of a network with hidden neurons.
 
     Parameters
     ----------
     view : ThresholdView
-        It must make all the transitions.
+        It must have hidden neurons, and make all the transitions.
     inputs : ndarray of +-1, shape (n, order * N)
-    targets : ndarray of +-1, shape (n, N)
-    effort : int
-        How many sets of units to try one by one for each transition and number of flips, where a bound on the harm that the
-        same flips can do together does not settle it. With 0 neither is done: hidden neurons that could change are just counted.
-    below : ndarray of int, shape (n,), optional
-        Numbers of flips that are known to break each transition; there is no need to try that many.
 
     Returns
     -------
-    ndarray of int, shape (n,)
-        -1 where the transition itself depends on how sums are rounded.
+    list of Transition, of length n
     """
-    if view.hidden is None:
-        return np.asarray(flip_radius(view.visible, inputs, view.visible.fields(inputs)).min(axis=1))
+    assert view.hidden is not None
     fields = view.hidden.fields(inputs)
     hidden_radius = flip_radius(view.hidden, inputs, fields)
     states = view.hidden.states(fields)
     visible_fields = view.visible.fields(states)
-    radius = np.empty(len(inputs), dtype=np.int64)
-    for t in range(len(inputs)):
-        most = view.n_inputs if below is None else int(below[t]) - 1
-        transition = _Transition(view, inputs[t], fields[t], states[t], visible_fields[t], hidden_radius[t])
-        radius[t] = transition.counted_radius()
-        while effort and 0 <= radius[t] < most and transition.withstands(int(radius[t]) + 1, effort):
-            radius[t] += 1
-    return radius
+    return [Transition(view, *each) for each in zip(inputs, fields, states, visible_fields, hidden_radius, strict=True)]
 
 
 def theorem_4(view: ThresholdView, inputs: Patterns) -> Counts:
@@ -130,8 +108,8 @@ def theorem_4(view: ThresholdView, inputs: Patterns) -> Counts:
     return np.where(learned, min(int(allowed), view.n_inputs), 0)
 
 
-class _Transition:
-    """One transition x -> x': what its visible neurons lose when hidden neurons change."""
+class Transition:
+    """One transition x -> x': how many units may be flipped in x with x' exactly right."""
 
     def __init__(
         self,
@@ -155,7 +133,10 @@ class _Transition:
         return np.asarray(sign[:, None] * self.view.visible.weights[:, hidden][visible] * self.change[hidden])
 
     def counted_radius(self) -> int:
-        """The largest r for which even all hidden neurons that r flips could change, each on its own, do no harm together."""
+        """The largest r for which even all hidden neurons that r flips could change, each on its own, do no harm together.
+
+        It is -1 where the transition itself depends on how sums are rounded.
+        """
         total = self.losses(np.flatnonzero(self.hidden_radius < 0)).clip(0).sum(axis=1)
         if _exceeds(total, self.limit, self.active).any():
             # Of silent hidden neurons nothing can be rounded: a sum without terms is exactly zero, as long as none changes.
@@ -166,6 +147,17 @@ class _Transition:
             if _exceeds(total, self.limit, self.active).any():
                 return int(level)
         return self.view.n_inputs
+
+    def proven_radius(self, counted: int, most: int, effort: int = 20_000) -> int:
+        """What can be proven beyond the counted radius, up to `most` flips.
+
+        `effort` says how many sets of units to try one by one for each number of flips, where a bound on the harm that the same
+        flips can do together does not settle it.
+        """
+        radius = counted
+        while 0 <= radius < most and self.withstands(radius + 1, effort):
+            radius += 1
+        return radius
 
     def withstands(self, r: int, effort: int) -> bool:
         """Whether r flips cannot make a visible neuron wrong, by a bound on what the same r flips do to all hidden neurons.

@@ -98,11 +98,13 @@ def run(
     except KeyboardInterrupt:
         click.echo(f"Stopped. Every trial that was over is kept in {out}; the same command goes on.", err=True)
         sys.exit(130)
+    nothing_worked = report.added > 0 and report.failed == report.added
     if as_json:
         click.echo(json.dumps({"study": str(out), **vars(report)}, indent=1))
-        return
+        sys.exit(int(nothing_worked))
     failed = f", {report.failed} of them failed (sweep status shows why)" if report.failed else ""
     click.echo(f"{out}: {report.total} trials, {report.before} were there, {report.added} added{failed}.")
+    sys.exit(int(nothing_worked))
 
 
 @command.command(name="status")
