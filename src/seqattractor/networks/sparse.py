@@ -107,11 +107,6 @@ class SparseSequenceAttractor(HiddenLayerMemory):
         Whether the last epoch was free of errors. With noise it seldom is, also where recall is perfect.
     n_features_in_, order_ : int
 
-    Notes
-    -----
-    A state that is far from all stored ones may leave every hidden neuron silent. Visible fields are then zero, and as
-    everywhere sign(0) = +1: the next pattern is +1 in all units, whatever was learned. ``net.hidden(state).any()`` tells.
-
     See Also
     --------
     SequenceAttractor : the paper's network.
@@ -122,6 +117,9 @@ class SparseSequenceAttractor(HiddenLayerMemory):
     In a stream (`partial_fit`) learning steps are an eighth of the first ones if rates decay, else the same. Targets are chosen
     anew; a sequence that was learned before should be presented along with new ones. What is "auto" is settled by the first
     call.
+
+    A state that is far from all stored ones may leave every hidden neuron silent. Visible fields are then zero, and as
+    everywhere sign(0) = +1: the next pattern is +1 in all units, whatever was learned. ``net.hidden(state).any()`` tells.
 
     Examples
     --------
