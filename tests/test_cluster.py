@@ -63,6 +63,22 @@ def test_a_callback_on_a_cluster_is_told_of_every_epoch_and_can_stop(client):
     assert told == [(e + 1, here.hidden_errors_[e], here.visible_errors_[e]) for e in range(7)]
 
 
+def test_a_worker_lost_while_it_gets_its_data_is_done_without(client, monkeypatch):
+    """The scheduler then looks in vain for the worker; it takes luck to kill one at that moment, so this says it instead."""
+    X = sa.datasets.random_periodic(12, 40, rng=0)
+    scatter, lost = client.scatter, ["tcp://127.0.0.1:1"]
+
+    def scatter_once_in_vain(*args, **kwargs):
+        if lost:
+            raise KeyError(lost.pop())
+        return scatter(*args, **kwargs)
+
+    monkeypatch.setattr(client, "scatter", scatter_once_in_vain)
+    there = sa.SequenceAttractor(n_hidden=50, random_state=1).fit(X, client=client)
+    assert not lost
+    assert_same(sa.SequenceAttractor(n_hidden=50, random_state=1).fit(X), there)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("delay", [0.1, 0.3, 0.6, 1.0, 1.5])
 def test_a_worker_that_dies_in_the_middle_of_a_fit_changes_nothing(cluster, client, delay):

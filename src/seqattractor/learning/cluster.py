@@ -115,7 +115,7 @@ class _Cluster:
 
     def hidden(self, inputs: Patterns, z: Patterns, U: Floats, theta: float) -> tuple[Integers, Integers, Floats]:
         """Learn U; returns the errors of each epoch, all flips of codes, and U."""
-        shared = self.client.scatter((inputs, Gram(gram(inputs))), broadcast=True)
+        shared = self._scatter((inputs, Gram(gram(inputs))), broadcast=True)
         tasks = [
             self.client.submit(
                 _hidden_block,
@@ -135,7 +135,7 @@ class _Cluster:
 
     def visible(self, y: Patterns, flips: Integers, targets: Patterns, V: Floats) -> tuple[Integers, Floats]:
         """Learn V from the tape; returns the errors of each epoch, and V."""
-        tape = self.client.scatter((y, flips), broadcast=True)
+        tape = self._scatter((y, flips), broadcast=True)
         tasks = [
             self.client.submit(
                 _visible_block,
@@ -158,8 +158,15 @@ class _Cluster:
 
     def _send(self, *arrays: Any) -> list[Any]:
         """Send arrays to some worker; tasks go where their data is."""
-        sent: list[Any] = self.client.scatter([np.ascontiguousarray(array) for array in arrays], hash=False)
+        sent: list[Any] = self._scatter([np.ascontiguousarray(array) for array in arrays], hash=False)
         return sent
+
+    def _scatter(self, data: Any, **options: Any) -> Any:
+        """Send data to workers; if one is gone before the scheduler has noted what it got, that is a lost connection, too."""
+        try:
+            return self.client.scatter(data, **options)
+        except KeyError as error:  # the scheduler's, with the address of the worker
+            raise OSError(f"the worker {error} was lost while data were sent") from error
 
 
 def _hidden_block(
