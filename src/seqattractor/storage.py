@@ -15,11 +15,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FORMAT_VERSION", "atomic_write", "read_model", "write_model"]
+__all__ = ["DAMAGED", "FORMAT_VERSION", "atomic_write", "read_model", "write_model"]
 
 FORMAT = "seqattractor-model"
 FORMAT_VERSION = 1
 _HEADER = "header.json"
+# What zipfile and numpy raise on the way through an npz whose inside is broken.
+DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 
 
 @contextmanager
@@ -95,15 +97,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         raise ValueError(
             f"{target} is not a seqattractor model, or it is truncated: it cannot be opened as an npz file."
         ) from None
-    except (
-        zlib.error,
-        EOFError,
-        json.JSONDecodeError,
-        UnicodeDecodeError,
-        NotImplementedError,
-        RuntimeError,
-        MemoryError,
-    ) as error:
+    except (*DAMAGED, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"the model file {target} is damaged ({error or type(error).__name__}); save the model again.") from None
 
 

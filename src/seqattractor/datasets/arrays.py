@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from seqattractor.datasets.options import Options
 from seqattractor.datasets.recording import Recording, check_room, collect_frames
+from seqattractor.storage import DAMAGED
 
 __all__ = ["SUFFIXES", "read_array", "read_columns"]
 
@@ -99,7 +99,7 @@ def _arrays(path: Path) -> Iterator[_Members]:
             yield _Members(path, archive)
     except zipfile.BadZipFile:
         raise ValueError(f"{path} is not an npz file, or it is cut short.") from None
-    except (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError) as error:
+    except DAMAGED as error:
         raise ValueError(f"{path} is damaged ({error or type(error).__name__}); save it again.") from None
 
 
