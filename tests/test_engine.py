@@ -140,6 +140,18 @@ def test_how_many_epochs_are_done_at_a_time_changes_no_bit(problem, sizes):
     assert np.array_equal(one.V, other.V)
 
 
+@given(seed=st.integers(0, 2**32 - 1), eta=st.sampled_from([1e-3, 0.01, 0.3]))
+def test_updates_may_be_counted_or_added_at_once_to_the_same_bit(seed, eta):
+    """Which updates are only counted depends on the windows; the weights must not."""
+    rng = np.random.default_rng(seed)
+    y, start = patterns(rng, (6, 9)), rng.standard_normal((5, 9))
+    counts, moved = rng.integers(-40, 40, (2, 5, 6))
+    one, other = start.copy(), start.copy()
+    fields.add_learned(one, counts, y, eta, np.zeros((5, 9), dtype=np.int64))
+    fields.add_learned(other, counts - moved, y, eta, moved @ y.astype(np.int64))
+    assert np.array_equal(one, other)
+
+
 @settings(max_examples=60, deadline=None)
 @given(problem=problems(), narrow=st.sampled_from([400, 1500]), wider=st.sampled_from([5000, 20000]))
 def test_fields_that_outgrow_their_integers_go_on_in_wider_ones(problem, narrow, wider):
