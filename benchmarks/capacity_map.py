@@ -13,13 +13,13 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from seqattractor.cli.capacity_figure import capacity_figure
-from seqattractor.cli.sweep_figure import save
-from seqattractor.experiments.capacity import Search, capacities
-from seqattractor.experiments.laws import fit_law
-from seqattractor.experiments.run import choose_executor
-from seqattractor.experiments.store import Store
-from seqattractor.experiments.version import code_version
+from seqattractor.experiments._capacity import Search, capacities
+from seqattractor.experiments._laws import fit_law
+from seqattractor.experiments._run import choose_executor
+from seqattractor.experiments._store import Store
+from seqattractor.experiments._version import code_version
+from seqattractor.report.capacity_figure import capacity_figure
+from seqattractor.report.sweep_figure import save
 
 DOCS = Path(__file__).parents[1] / "docs"
 N = (50, 100, 200)

@@ -59,7 +59,7 @@ folder = Path(tempfile.mkdtemp())
 pictures = [horse(t / FRAMES) for t in range(FRAMES)]
 pictures[0].save(folder / "gallop.gif", save_all=True, append_images=pictures[1:], duration=80, loop=0)
 
-gallop = sa.datasets.load(folder / "gallop.gif", loop=True)
+gallop = sa.io.load(folder / "gallop.gif", loop=True)
 print(gallop.X.shape, gallop.frame_shape, f"{gallop.rate:g} frames a second")
 
 # %%

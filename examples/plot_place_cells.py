@@ -21,7 +21,7 @@ time = np.arange(0, LAP, 0.001)
 distance = (time[:, None] / LAP - places + 0.5) % 1 - 0.5
 rate = 40 * np.exp(-((distance / 0.03) ** 2) / 2)
 fired_at, cell = np.nonzero(rng.random(rate.shape) < rate * 0.001)
-raster = sa.datasets.bin_spikes(time[fired_at], cell, BIN, n_units=N_CELLS)
+raster = sa.io.bin_spikes(time[fired_at], cell, BIN, n_units=N_CELLS)
 
 X = sa.binarize(raster)
 print(f"{len(fired_at)} spikes in {len(X)} bins;", sa.conflicts(X).describe())

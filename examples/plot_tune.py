@@ -32,8 +32,8 @@ pitches = list(range(67, 82))
 roll = np.array([[pitch == p for p in pitches] for pitch in steps])
 
 path = Path(tempfile.mkdtemp()) / "jacques.mid"
-sa.datasets.write_midi(path, roll, pitches, step=0.5, rate=4.0)
-tune = sa.datasets.load(path, step=0.5)
+sa.io.write_midi(path, roll, pitches, step=0.5, rate=4.0)
+tune = sa.io.load(path, step=0.5)
 print(tune.X.shape, "from", tune.units[0], "to", tune.units[-1])
 print(sa.conflicts(tune.X).describe())
 

@@ -9,7 +9,7 @@ takes part in every comparison beside the others. A new learning rule needs one 
 import numpy as np
 
 import seqattractor as sa
-from seqattractor.experiments.conclusion import conclusion
+from seqattractor.experiments._conclusion import conclusion
 
 # %%
 # A network of your own

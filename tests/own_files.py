@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from seqattractor.datasets import load
+from seqattractor.io import load
 
 FRAMES = np.where(np.random.default_rng(11).random((5, 12, 16)) < 0.4, 255, 0).astype(np.uint8)
 PATTERNS = np.where(FRAMES.reshape(5, -1) > 127, 1, -1)

@@ -14,7 +14,8 @@ import seqattractor as sa
 from quiet import fit_quietly
 from seqattractor.bench import cases, plain, speed
 from seqattractor.cli.bench import command
-from seqattractor.learning import engine, reference
+from seqattractor.learning import reference
+from seqattractor.learning.exact import engine
 
 ROOT = Path(__file__).parent.parent
 

@@ -13,7 +13,8 @@ from PIL import Image
 
 import seqattractor as sa
 from own_files import FRAMES, needs_ffmpeg, save_animation, save_folder, says
-from seqattractor.datasets import load, recording
+from seqattractor.io import _recording as recording
+from seqattractor.io import load
 
 
 @pytest.mark.parametrize(("name", "options"), [("a.gif", {}), ("a.webp", {"lossless": True}), ("a.png", {}), ("a.jpg", {})])
@@ -54,7 +55,7 @@ def test_a_gif_with_wrong_bytes_is_read_or_refused_but_never_crashes(tmp_path_fa
 @given(st.data())
 def test_a_midi_file_with_wrong_bytes_is_read_or_refused_but_never_crashes(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("midi") / "a.mid"
-    sa.datasets.write_midi(path, FRAMES[0, :, :5], range(50, 55))
+    sa.io.write_midi(path, FRAMES[0, :, :5], range(50, 55))
     raw = bytearray(path.read_bytes()[: data.draw(st.integers(0, 300))])
     for _ in range(data.draw(st.integers(0, 6))):
         if raw:
@@ -71,7 +72,7 @@ def test_an_empty_folder_a_missing_file_and_an_unknown_kind_are_refused(tmp_path
     (tmp_path / "a.docx").write_bytes(b"x")
     says(tmp_path / "a.docx", "unknown kind")
     with pytest.raises(ValueError, match="nothing to load"):
-        sa.datasets.load_all([])
+        sa.io.load_all([])
 
 
 @pytest.mark.parametrize("name", ["a.gif", "a.npy", "a.npz", "a.txt", "a.csv", "a.mid", "a.mp4"])
@@ -98,7 +99,7 @@ def test_mixed_sizes_are_refused_and_a_size_brings_them_together(tmp_path):
     assert load(folder, size=(6, 8)).X.shape == (2, 48)
     one, other = save_animation(tmp_path / "a.gif"), save_animation(tmp_path / "b.gif", FRAMES[:, :8])
     with pytest.raises(ValueError, match=r"b\.gif has frames of 16x8 pixels"):
-        sa.datasets.load_all([one, other])
+        sa.io.load_all([one, other])
 
 
 def test_a_broken_frame_of_a_folder_is_named(tmp_path):
@@ -135,7 +136,7 @@ def test_a_header_that_promises_ten_gigabytes_is_not_believed(tmp_path):
 
 
 def test_a_compressed_promise_of_gigabytes_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("seqattractor.datasets.arrays.MAX_BYTES", 1000)
+    monkeypatch.setattr("seqattractor.io._arrays.MAX_BYTES", 1000)
     np.savez_compressed(tmp_path / "a.npz", frames=np.zeros((50, 50)))
     says(tmp_path / "a.npz", "more than the")
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqattractor.cli.capacity import command
-from seqattractor.experiments.capacity import Capacity, Search, capacities
-from seqattractor.experiments.executors import in_processes, in_this_process
-from seqattractor.experiments.laws import PowerLaw, SaturatingLaw, fit_law
-from seqattractor.experiments.store import Finished, Store
-from seqattractor.experiments.success_curve import SuccessCurve
+from seqattractor.experiments._capacity import Capacity, Search, capacities
+from seqattractor.experiments._executors import in_processes, in_this_process
+from seqattractor.experiments._laws import PowerLaw, SaturatingLaw, fit_law
+from seqattractor.experiments._store import Finished, Store
+from seqattractor.experiments._success_curve import SuccessCurve
 
 
 def logistic(half, width, lapse=0.0):

@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.analysis.certificate_bound import flip_radius, sets_above
-from seqattractor.analysis.threshold_view import Layer, threshold_view
+from seqattractor.analysis._certificate_bound import flip_radius, sets_above
+from seqattractor.analysis._threshold_view import Layer, threshold_view
 
 
 def network(kind, weights, N, M, seed):
@@ -92,7 +92,7 @@ def test_the_exact_certificate_is_the_brute_force_number(which):
 @settings(max_examples=40)
 @given(networks)
 def test_the_programs_alone_find_the_brute_force_number(which):
-    from seqattractor.analysis.certificate_exact import smallest_breaking_set
+    from seqattractor.analysis._certificate_exact import smallest_breaking_set
 
     net, X = network(*which)
     view = threshold_view(net)

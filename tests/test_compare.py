@@ -13,15 +13,15 @@ from click.testing import CliRunner
 import seqattractor as sa
 from quiet import fit_quietly
 from seqattractor.cli.compare import command
-from seqattractor.experiments.compare import DEFAULT_NETWORKS, chosen_networks, compare, compare_once, get_protocol
-from seqattractor.experiments.comparison import Comparison
-from seqattractor.experiments.conclusion import conclusion, mcnemar, reach
-from seqattractor.experiments.protocols import PROTOCOLS, Task, count_recalled, passages
-from seqattractor.networks.names import NAMES
-from seqattractor.networks.traits import n_parameters, traits
-from seqattractor.paper.comparison_view import comparison_html, comparison_png, comparison_tables
+from seqattractor.experiments._compare import DEFAULT_NETWORKS, chosen_networks, compare, compare_once, get_protocol
+from seqattractor.experiments._comparison import Comparison
+from seqattractor.experiments._conclusion import conclusion, mcnemar, reach
+from seqattractor.experiments._protocols import PROTOCOLS, Task, count_recalled, passages
+from seqattractor.networks._registry import NAMES
+from seqattractor.networks._traits import n_parameters, traits
 from seqattractor.paper.registry import get_target
 from seqattractor.paper.settings import Request
+from seqattractor.report.comparison_view import comparison_html, comparison_png, comparison_tables
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "plot_your_own_rule.py"
 FEW = ["hebbian", "dense", "lookup", "one-hot"]

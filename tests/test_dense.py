@@ -163,7 +163,7 @@ def test_several_sequences_in_one_network_are_all_recalled():
 
 
 def test_large_batches_are_the_same_as_single_cues(monkeypatch):
-    from seqattractor.networks import interactions
+    from seqattractor.networks import _interactions as interactions
 
     cues = some_states(0, 20, 60)
     for parameters in ({}, {"pseudo_inverse": True}, {"interaction": "softmax", "slow_weight": 2.0}):

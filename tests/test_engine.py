@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from seqattractor.learning import blocks, compiled, engine, fields, kernels, reference
+from seqattractor.learning import compiled, reference
+from seqattractor.learning.exact import blocks, engine, fields, kernels
 
 CASES = settings(max_examples=120, deadline=None)
 
@@ -249,7 +250,7 @@ def test_a_senseless_number_of_threads_is_refused(n_jobs, error):
 
 LEARN = """
 import numpy as np, pathlib, sys, time
-from seqattractor.learning import engine
+from seqattractor.learning.exact import engine
 def peak():
     return next(int(line.split()[1]) for line in pathlib.Path("/proc/self/status").open() if line.startswith("VmHWM")) / 1024
 N, M, T, S = map(int, sys.argv[1:])

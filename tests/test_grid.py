@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqattractor.experiments.grid import Grid, Point, read_grid
-from seqattractor.experiments.seeds import seed_of
-from seqattractor.experiments.trial import DEFAULTS, draw_sequences, run_trial
-from seqattractor.networks.names import NAMES, make_network, parameters_of
+from seqattractor.experiments._grid import Grid, Point, read_grid
+from seqattractor.experiments._seeds import seed_of
+from seqattractor.experiments._trial import DEFAULTS, draw_sequences, run_trial
+from seqattractor.networks._registry import NAMES, make_network, parameters_of
 
 ISSUE_GRID = """
 [grid]

@@ -10,8 +10,8 @@ import pytest
 from sklearn.utils import Bunch
 
 import seqattractor as sa
-from seqattractor.analysis.inspection import inspect_network
-from seqattractor.datasets.attached import attach
+from seqattractor.io._attached import attach
+from seqattractor.tasks.inspection import inspect_network
 
 X = sa.datasets.random_periodic(8, 40, rng=0)
 

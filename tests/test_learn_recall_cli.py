@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 import seqattractor as sa
-from seqattractor.analysis.hidden_size import choose_hidden, recalls_from_noise
-from seqattractor.datasets.attached import attached
+from seqattractor.io._attached import attached
+from seqattractor.tasks.hidden_size import choose_hidden, recalls_from_noise
 
 
 def complaints_in(err):
@@ -40,7 +40,7 @@ def square(tmp_path):
 def tune(tmp_path):
     """A tune in which the same note is followed by different ones: C D C E C D C E."""
     roll = np.eye(3)[[0, 1, 0, 2, 0, 1, 0, 2]]
-    sa.datasets.write_midi(tmp_path / "tune.mid", roll, [60, 62, 64])
+    sa.io.write_midi(tmp_path / "tune.mid", roll, [60, 62, 64])
     return tmp_path / "tune.mid"
 
 
@@ -162,12 +162,12 @@ def test_order_auto_takes_the_least_context_and_recalls_the_tune_as_music(run, t
     code, out, _ = run("recall", "m.npz", "-o", "again.mid", "--json")
     assert code == 0
     assert json.loads(out)["exact_from"] == 1
-    assert np.array_equal(sa.datasets.load(tmp_path / "again.mid").X, sa.datasets.load(tune).X)
+    assert np.array_equal(sa.io.load(tmp_path / "again.mid").X, sa.io.load(tune).X)
 
 
 def test_a_loop_with_context_goes_round_and_round(run, tmp_path):
     roll = np.eye(4)[[0, 1, 0, 2, 3]]  # C D C E F, and again
-    sa.datasets.write_midi(tmp_path / "loop.mid", roll, [60, 62, 64, 65])
+    sa.io.write_midi(tmp_path / "loop.mid", roll, [60, 62, 64, 65])
     assert run("learn", "loop.mid", "-o", "m.npz", "--order", "auto", "--loop", "--hidden", 100)[0] == 0
     code, out, _ = run("recall", "m.npz", "--steps", 33, "--json")
     found = json.loads(out)
@@ -211,7 +211,7 @@ def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_p
         assert f"wrote {name}" in out
     expected = np.vstack([PATTERNS, PATTERNS[:1]])[1:]
     for name, options in (("r.csv", {}), ("r.txt", {}), ("frames", {}), ("r.npz", {"key": "recall"})):
-        assert np.array_equal(sa.datasets.load(tmp_path / name, **options).X[1:], expected), name
+        assert np.array_equal(sa.io.load(tmp_path / name, **options).X[1:], expected), name
     with Image.open(tmp_path / "r.gif") as gif, Image.open(tmp_path / "r.webp") as webp:
         assert gif.n_frames == webp.n_frames == 10
         assert gif.size == webp.size
@@ -224,7 +224,7 @@ def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_p
 def test_a_video_is_written(run, model, tmp_path):
     pytest.importorskip("imageio_ffmpeg")
     assert run("recall", model, "-o", "r.mp4")[0] == 0
-    assert len(sa.datasets.load(tmp_path / "r.mp4").X) == 10
+    assert len(sa.io.load(tmp_path / "r.mp4").X) == 10
 
 
 def test_in_the_gif_wrong_units_have_colours_of_their_own(run, tmp_path):
@@ -291,7 +291,7 @@ def test_a_model_without_its_sequences_still_recalls_from_a_file(run, square, tm
     assert code == 2
     assert "--cue FILE" in err
     assert run("recall", "m.npz", "--cue", square, "--steps", 8, "-o", "r.txt")[0] == 0
-    assert np.array_equal(sa.datasets.load(tmp_path / "r.txt").X, PATTERNS)
+    assert np.array_equal(sa.io.load(tmp_path / "r.txt").X, PATTERNS)
 
 
 def test_steps_beyond_what_was_stored_have_no_truth_and_do_not_fail(run, square):

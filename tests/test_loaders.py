@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import seqattractor as sa
 from own_files import FRAMES, PATTERNS, needs_ffmpeg, save_animation, save_folder, says
-from seqattractor.datasets import load, midi
-from seqattractor.datasets.video import write_video
+from seqattractor.io import _midi as midi
+from seqattractor.io import load
+from seqattractor.io._video import write_video
 
 
 @pytest.mark.parametrize(("name", "options"), [("a.gif", {}), ("a.webp", {"lossless": True}), ("a.png", {})])
@@ -105,9 +106,9 @@ def test_spike_times_become_a_raster_from_text_and_from_npz(tmp_path):
 
 
 def test_several_files_share_their_notes(tmp_path):
-    sa.datasets.write_midi(tmp_path / "low.mid", [[1, 0], [0, 1]], [50, 52])
-    sa.datasets.write_midi(tmp_path / "high.mid", [[1, 1], [0, 1]], [54, 55])
-    found = sa.datasets.load_all([tmp_path / "low.mid", tmp_path / "high.mid"])
+    sa.io.write_midi(tmp_path / "low.mid", [[1, 0], [0, 1]], [50, 52])
+    sa.io.write_midi(tmp_path / "high.mid", [[1, 1], [0, 1]], [54, 55])
+    found = sa.io.load_all([tmp_path / "low.mid", tmp_path / "high.mid"])
     assert found.units == ["D3", "D#3", "E3", "F3", "F#3", "G3"]
     assert (found.X > 0).astype(int).tolist() == [
         [1, 0, 0, 0, 0, 0],
@@ -125,7 +126,7 @@ def test_music_that_is_written_is_read_again(tmp_path_factory, roll):
     on[0, 0] = on[-1, -1] = True  # notes at the ends, so that no silent step or key is lost there
     path = tmp_path_factory.mktemp("midi") / "a.mid"
     pitches = list(range(60, 60 + on.shape[1]))
-    sa.datasets.write_midi(path, on, pitches, step=0.5, rate=4.0)
+    sa.io.write_midi(path, on, pitches, step=0.5, rate=4.0)
     found = load(path, step=0.5)
     assert found.units == [midi.note_name(p) for p in pitches]
     assert np.array_equal(found.X > 0, on)

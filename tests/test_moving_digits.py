@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqattractor.datasets.moving_digits import _path, moving_digits
+from seqattractor.datasets._moving_digits import _path, moving_digits
 
 
 def successors_are_unique(X, lengths):

@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import seqattractor as sa
-from seqattractor.analysis.exact_linear import kernel_vector, rank_mod_p, solve
-from seqattractor.analysis.exact_simplex import combine_or_separate
-from seqattractor.analysis.separability import Proof, _holds, _prove
+from seqattractor.analysis._exact_linear import kernel_vector, rank_mod_p, solve
+from seqattractor.analysis._exact_simplex import combine_or_separate
+from seqattractor.analysis._separability import Proof, _holds, _prove
 
 
 def some_weights_do(inputs, y, largest=4):

@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 import oracle_sparse
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.learning.sparse_engine import learn_sparse
-from seqattractor.learning.sparse_rule import SparseSettings, SparseState
+from seqattractor.learning.sparse.engine import learn_sparse
+from seqattractor.learning.sparse.rule import SparseSettings, SparseState
 from seqattractor.sequences import check_sequences, transitions
 from strategies import sequences
 

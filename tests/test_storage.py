@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seqattractor as sa
-from seqattractor.storage import atomic_write
+from seqattractor._files import atomic_write
 
 X = sa.datasets.random_periodic(7, 20, rng=0)
 NETWORKS = [

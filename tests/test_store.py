@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqattractor.experiments import table
-from seqattractor.experiments.grid import Grid, Point, Trial
-from seqattractor.experiments.store import Finished, Store
+from seqattractor.experiments import _table as table
+from seqattractor.experiments._grid import Grid, Point, Trial
+from seqattractor.experiments._store import Finished, Store
 
 POINT = Point({"network": "lookup", "t": 10}, seed=0)
 

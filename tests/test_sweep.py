@@ -13,10 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from seqattractor.cli.sweep import command
-from seqattractor.experiments import executors, table
-from seqattractor.experiments.grid import Grid, Point, Trial
-from seqattractor.experiments.run import run_sweep
-from seqattractor.experiments.store import Store
+from seqattractor.experiments import _executors as executors
+from seqattractor.experiments import _table as table
+from seqattractor.experiments._grid import Grid, Point, Trial
+from seqattractor.experiments._run import run_sweep
+from seqattractor.experiments._store import Store
 
 # The plain loop: workers that are killed again and again should not have to load compiled code each time.
 PARAMETERS = {"max_epochs": 50, "engine": "reference"}
@@ -60,8 +61,8 @@ def start(path, jobs, trials=GRID.trials):
 
 DYING = """
 import json, os, signal, sys, threading
-from seqattractor.experiments.grid import Grid
-from seqattractor.experiments.run import run_sweep
+from seqattractor.experiments._grid import Grid
+from seqattractor.experiments._run import run_sweep
 
 settings, trials, seed, path, jobs, goal, pause = json.loads(sys.argv[1])
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seqattractor.datasets.walker import walker
+from seqattractor.datasets._walker import walker
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.checks import is_count
+from seqattractor._checks import is_count
 from seqattractor.sequences import Patterns, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]

@@ -1,1 +1,5 @@
-"""What a trained memory can do, and why."""
+"""What a trained memory can do, and why. The names stand in ``__init__.pyi``."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

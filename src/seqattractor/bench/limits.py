@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from seqattractor.bench.cases import ETA, KAPPA, make_problem
-from seqattractor.learning import kernels
-from seqattractor.learning.blocks import LayerBlock
-from seqattractor.learning.fields import Gram, gram
+from seqattractor.learning.exact import kernels
+from seqattractor.learning.exact.blocks import LayerBlock
+from seqattractor.learning.exact.fields import Gram, gram
 
 __all__ = ["kernel_limit", "memory"]
 
@@ -21,7 +21,7 @@ _MEMORY = """
 import json, pathlib, resource, sys, time
 import numpy as np
 from seqattractor.bench.cases import ETA, KAPPA, MAX_EPOCHS, make_problem, random_problem
-from seqattractor.learning import engine
+from seqattractor.learning.exact import engine
 def peak():
     status = pathlib.Path("/proc/self/status")  # what getrusage says counts the parent process, too
     if status.exists():

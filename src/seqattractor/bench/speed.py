@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from seqattractor.bench.cases import CASES, ETA, KAPPA, MAX_EPOCHS, Problem, make_problem
 from seqattractor.bench.plain import plain_loop
-from seqattractor.learning import engine
+from seqattractor.learning.exact import engine
 from seqattractor.learning.result import Learned
 
 __all__ = ["clock_for", "compare", "exact_seconds", "plain_seconds"]

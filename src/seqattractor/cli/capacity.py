@@ -16,8 +16,8 @@ import click
 from seqattractor.cli.sweep import jobs_options, parse_list, parse_setting
 
 if TYPE_CHECKING:
-    from seqattractor.experiments.capacity import Capacity
-    from seqattractor.experiments.laws import Law
+    from seqattractor.experiments._capacity import Capacity
+    from seqattractor.experiments._laws import Law
 
 __all__ = ["command"]
 
@@ -65,11 +65,11 @@ def command(
     Lists give a map: every combination is searched, and a law of N and M is fitted. Trials go to lengths where they tell most; a
     search ends when the ends of the interval differ by the fraction PRECISION.
     """
-    from seqattractor.cli.trial_progress import trial_progress
-    from seqattractor.experiments.capacity import Search, capacities
-    from seqattractor.experiments.laws import fit_law
-    from seqattractor.experiments.run import choose_executor
-    from seqattractor.experiments.store import Store
+    from seqattractor.cli.progress import trial_progress
+    from seqattractor.experiments._capacity import Search, capacities
+    from seqattractor.experiments._laws import fit_law
+    from seqattractor.experiments._run import choose_executor
+    from seqattractor.experiments._store import Store
 
     options = {key: _single(key, values) for key, values in map(parse_setting, further)}
     lists = [parse_list(text) for text in (network, n, m, sequences, flips)]
@@ -128,14 +128,14 @@ def _rows(group: Sequence[Capacity]) -> list[dict[str, Any]]:
 def _write(groups: list[list[Capacity]], laws: list[Law | None], out: Path | None, figure: Path | None) -> None:
     """Write the files that are wanted."""
     if out is not None:
-        from seqattractor.experiments.table import export
+        from seqattractor.experiments._table import export
 
         pairs = [(row, law) for group, law in zip(groups, laws, strict=True) for row in _rows(group)]
         keys = list(dict.fromkeys(key for row, _ in pairs for key in row))
         export([{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs], out)
     if figure is not None:
-        from seqattractor.cli.capacity_figure import capacity_figure
-        from seqattractor.cli.sweep_figure import save
+        from seqattractor.report.capacity_figure import capacity_figure
+        from seqattractor.report.sweep_figure import save
 
         save(lambda: capacity_figure(groups, laws), figure)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from seqattractor.experiments.compare import Progress
-    from seqattractor.experiments.comparison import Comparison
+    from seqattractor.experiments._compare import Progress
+    from seqattractor.experiments._comparison import Comparison
     from seqattractor.paper.target import Table
 
 __all__ = ["command"]
@@ -57,7 +57,7 @@ def command(
     it stand the wrong units after one step, epochs until learning made no error, the numbers that a network keeps, whether it
     keeps the patterns themselves, whether it learns online and locally, and seconds.
     """
-    from seqattractor.experiments.compare import compare, get_protocol
+    from seqattractor.experiments._compare import compare, get_protocol
 
     test = get_protocol(protocol)
     with _bar(protocol, quiet=as_json) as progress:
@@ -83,8 +83,8 @@ def command(
 
 def _write(found: Comparison, out: Path, timing: bool) -> list[Path]:
     """Write all files, each whole or not at all."""
-    from seqattractor.paper.comparison_view import comparison_page, comparison_png
-    from seqattractor.storage import atomic_write
+    from seqattractor._files import atomic_write
+    from seqattractor.report.comparison_view import comparison_page, comparison_png
 
     out.mkdir(parents=True, exist_ok=True)
     png = comparison_png(found)
@@ -107,8 +107,8 @@ def _show(found: Comparison) -> None:
     """Print the tables and the conclusion."""
     from rich.console import Console
 
-    from seqattractor.experiments.conclusion import conclusion
-    from seqattractor.paper.comparison_view import comparison_tables
+    from seqattractor.experiments._conclusion import conclusion
+    from seqattractor.report.comparison_view import comparison_tables
 
     console = Console()
     if not console.is_terminal:

@@ -14,8 +14,8 @@ from seqattractor.cli.loading import as_options, load_like, loading_options
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
-    from seqattractor.analysis.inspection import Inspection
-    from seqattractor.networks.base import SequenceMemory
+    from seqattractor.networks._base import SequenceMemory
+    from seqattractor.tasks.inspection import Inspection
 
 __all__ = ["command"]
 
@@ -68,8 +68,8 @@ def command(
     The sequences come from --data, or from the model file if it keeps them. Without either, the cycles that random starts lead to
     stand for them: a stored loop is itself such a cycle.
     """
-    from seqattractor.analysis.inspection import inspect_network
     from seqattractor.networks import load
+    from seqattractor.tasks.inspection import inspect_network
 
     if html is not None and not html.parent.is_dir():
         raise ValueError(f"the folder {html.parent} does not exist; make it first.")
@@ -80,8 +80,8 @@ def command(
     found = inspect_network(net, X, lengths, source=source, flips=flips, starts=starts, budget=seconds, exact=exact, rng=seed)
     values = {"model": str(model), **found.to_dict()}
     if html is not None:
-        from seqattractor.cli.inspect_page import inspection_page
-        from seqattractor.storage import atomic_write
+        from seqattractor._files import atomic_write
+        from seqattractor.report.inspect_page import inspection_page
 
         page = inspection_page(found, model.name)
         with atomic_write(html) as file:
@@ -95,7 +95,7 @@ def command(
 
 def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, Any]) -> tuple[Any, Any, Any]:
     """The sequences to look at, if any, and where they come from."""
-    from seqattractor.datasets.attached import attached
+    from seqattractor.io._attached import attached
     from seqattractor.sequences import check_patterns, check_sequences
 
     known = attached(net)
@@ -109,7 +109,7 @@ def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, 
 
 def _load(files: tuple[Path, ...], known: Bunch, options: dict[str, Any]) -> Bunch:
     """Read files as the stored sequences were read, unless the options say otherwise."""
-    from seqattractor.datasets import align_units, load_all
+    from seqattractor.io import align_units, load_all
 
     data = load_like(known.frame_shape, partial(load_all, files), known.options or {}, options)
     return align_units(data, known.units) if known.units is not None and data.units is not None else data

@@ -18,7 +18,7 @@ from seqattractor.cli.loading import as_options, count_or_auto, loading_options,
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
-    from seqattractor.networks.base import SequenceMemory
+    from seqattractor.networks._base import SequenceMemory
 
 __all__ = ["command"]
 
@@ -76,8 +76,8 @@ def command(
     An INPUT is a GIF, WebP or animated PNG, a folder of pictures, a video, an npy or npz array, text art, a CSV or TSV table, a
     MIDI file, or (with --bin) spike times.
     """
-    from seqattractor.datasets.attached import attach
-    from seqattractor.networks.names import make_network
+    from seqattractor.io._attached import attach
+    from seqattractor.networks._registry import make_network
 
     if not out.parent.is_dir():
         raise ValueError(f"the folder {out.parent} does not exist; make it first.")
@@ -102,7 +102,7 @@ def command(
 
 def _parameters(network: str, hidden: int | str | None, order: int | str, epochs: int | None, seed: int) -> dict[str, Any]:
     """The parameters that this command has options for; those without a choice only as far as the network has them."""
-    from seqattractor.networks.names import parameters_of
+    from seqattractor.networks._registry import parameters_of
 
     known = parameters_of(network)
     wanted: dict[str, Any] = {}
@@ -133,8 +133,8 @@ def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
 
 def _load(inputs: tuple[Path, ...], options: dict[str, Any], order: int | str) -> Bunch:
     """Read the inputs; loops are closed with as many patterns as the context needs, and a conflict is told with its remedy."""
-    from seqattractor.datasets import close_loops, load_all
-    from seqattractor.successors import conflicts
+    from seqattractor.io import close_loops, load_all
+    from seqattractor.sequences._successors import conflicts
 
     data = load_all(inputs, **options)
     for name, length in zip(data.names, data.lengths, strict=True):
@@ -169,7 +169,7 @@ def _fit(net: SequenceMemory, data: Bunch, *, auto: bool, quiet: bool) -> tuple[
     """Learn, with one size or with several; what is left over is told later."""
     from sklearn.exceptions import ConvergenceWarning
 
-    from seqattractor.analysis.hidden_size import choose_hidden
+    from seqattractor.tasks.hidden_size import choose_hidden
 
     with _progress(net, quiet) as (fit_options, say), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -203,7 +203,7 @@ def _progress(net: SequenceMemory, quiet: bool) -> Iterator[tuple[dict[str, Any]
 
 def _guaranteed(net: SequenceMemory, data: Bunch) -> int | None:
     """How many flips every stored transition surely withstands; None for networks without such a proof, and very large ones."""
-    from seqattractor.analysis.certificate import certify
+    from seqattractor.analysis._certificate import certify
 
     if len(data.X) * net.n_features_in_ * net.get_params(deep=False).get("n_hidden", 1) > MOST_TO_CERTIFY:
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.datasets.options import FORMATS
+from seqattractor.io._options import FORMATS
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -96,7 +96,7 @@ _OPTIONS = (
 
 def load_like(frame_shape: tuple[int, ...], read: Callable[..., Bunch], known: dict[str, Any], wanted: dict[str, Any]) -> Bunch:
     """Read as the stored sequences were read, with the options `known`, unless those that are `wanted` say otherwise."""
-    from seqattractor.datasets.load import NoPicturesError
+    from seqattractor.io._load import NoPicturesError
 
     size = {"size": frame_shape} if len(frame_shape) == 2 else {}
     try:

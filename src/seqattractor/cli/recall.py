@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Bunch
 
-    from seqattractor.datasets.compose import Recalled
-    from seqattractor.networks.base import SequenceMemory
+    from seqattractor.io._compose import Recalled
+    from seqattractor.networks._base import SequenceMemory
 
 from seqattractor.cli.loading import load_like, refuse_to_overwrite
 
@@ -83,9 +83,9 @@ def command(
     as_json: bool,
 ) -> None:
     """Recall a sequence from a cue that you may corrupt, and write it as pictures, music or numbers."""
-    from seqattractor.datasets.attached import attached
-    from seqattractor.datasets.compose import Recalled
-    from seqattractor.datasets.write import check_writable, write_recall
+    from seqattractor.io._attached import attached
+    from seqattractor.io._compose import Recalled
+    from seqattractor.io._write import check_writable, write_recall
     from seqattractor.networks import load
     from seqattractor.noise import as_generator
 
@@ -184,7 +184,7 @@ def _start(net: SequenceMemory, data: Bunch, cue: str, key: str | None, steps: i
 
 def _from_file(net: SequenceMemory, data: Bunch, cue: str, key: str | None) -> _Start:
     """Read a cue as the stored sequences were read, and find the stored place that is nearest to it."""
-    from seqattractor.datasets import align_units, load
+    from seqattractor.io import align_units, load
 
     known = {k: v for k, v in (data.options or {}).items() if k not in ("loop", "drop_repeats", "frames", "key")}
     part = load_like(data.frame_shape, partial(load, cue), known, {"key": key})
@@ -234,7 +234,7 @@ def _count(
     net: SequenceMemory, start: _Start, length: int, noise: int, corrupt: _Corruption, trials: int, rng: np.random.Generator
 ) -> dict[str, Any]:
     """Recall again and again with other noise: how often is the last pattern exact?"""
-    from seqattractor.analysis.retrieval import success_rate
+    from seqattractor.analysis._retrieval import success_rate
 
     assert start.truth is not None
     last = start.truth[length - 1]

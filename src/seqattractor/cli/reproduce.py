@@ -18,8 +18,8 @@ from seqattractor.paper.registry import PAST_THE_PAPER, TARGETS, get_target
 from seqattractor.paper.settings import QUICK_TRIALS, Request
 
 if TYPE_CHECKING:
-    from seqattractor.paper.report import Finished
     from seqattractor.paper.runner import Progress
+    from seqattractor.report.paper_page import Finished
 
 __all__ = ["command"]
 
@@ -95,9 +95,9 @@ def _chosen(targets: tuple[str, ...]) -> list[str]:
 
 def _run(names: list[str], request: Request, out: Path, jobs: int, progress: Progress, finished: list[Finished]) -> None:
     """Run all targets; write the files of each as soon as it is done and append it to `finished`."""
-    from seqattractor.paper.files import write_files
-    from seqattractor.paper.report import Finished
     from seqattractor.paper.runner import run_targets
+    from seqattractor.report.files import write_files
+    from seqattractor.report.paper_page import Finished
 
     started = time.perf_counter()
     for name, result in run_targets(names, request, out / ".cache", jobs=jobs, progress=progress):
@@ -110,8 +110,8 @@ def _run(names: list[str], request: Request, out: Path, jobs: int, progress: Pro
 
 def _write_report(finished: list[Finished], names: list[str], request: Request, out: Path) -> Path:
     """Write the report on what is finished."""
-    from seqattractor.paper.files import write_whole
-    from seqattractor.paper.report import report_html
+    from seqattractor.report.files import write_whole
+    from seqattractor.report.paper_page import report_html
 
     done = {one.target.name for one in finished}
     missing = [name for name in names if name not in done]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from seqattractor.experiments.grid import Grid
+    from seqattractor.experiments._grid import Grid
 
 __all__ = ["command", "jobs_options", "parse_list", "parse_setting"]
 
@@ -84,8 +84,8 @@ def run(
     pattern_bias, periods, measure_basin and of parameters of the networks; and the numbers trials and seed. Options go before
     what the file says, or make a grid without one.
     """
-    from seqattractor.cli.trial_progress import trial_progress
-    from seqattractor.experiments.run import run_sweep
+    from seqattractor.cli.progress import trial_progress
+    from seqattractor.experiments._run import run_sweep
 
     given = {name: parse_list(text) for name, text in settings.items() if text is not None}
     given |= dict(parse_setting(text) for text in further)
@@ -112,8 +112,8 @@ def run(
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def status(study: Path, as_json: bool) -> None:
     """Show how far a STUDY is, and the success at each point."""
-    from seqattractor.experiments.store import Store
-    from seqattractor.experiments.table import point_rows, varying
+    from seqattractor.experiments._store import Store
+    from seqattractor.experiments._table import point_rows, varying
 
     with Store(study, readonly=True) as store:
         wanted = {trial.key for grid in store.grids() for trial in grid.all_trials()}
@@ -156,8 +156,8 @@ def status(study: Path, as_json: bool) -> None:
 @click.option("--points", is_flag=True, help="A row for each point, with success and its interval, not for each trial.")
 def export(study: Path, out: Path, timing: bool, points: bool) -> None:
     """Write a STUDY as a table, its rows in a fixed order: the same study gives the same bytes."""
-    from seqattractor.experiments import table
-    from seqattractor.experiments.store import Store
+    from seqattractor.experiments import _table as table
+    from seqattractor.experiments._store import Store
 
     if points and timing:
         raise click.UsageError("--timing is of trials; leave it out with --points.")
@@ -176,9 +176,9 @@ def export(study: Path, out: Path, timing: bool, points: bool) -> None:
 @click.option("--x", "axis", help="The setting along the axis; by default t if it varies, else the first that does.")
 def plot(study: Path, out: Path, axis: str | None) -> None:
     """Draw success against one setting of a STUDY, a curve for each combination of the others."""
-    from seqattractor.cli.sweep_figure import save, sweep_figure
-    from seqattractor.experiments.store import Store
-    from seqattractor.experiments.table import point_rows
+    from seqattractor.experiments._store import Store
+    from seqattractor.experiments._table import point_rows
+    from seqattractor.report.sweep_figure import save, sweep_figure
 
     with Store(study, readonly=True) as store:
         rows = [row for row in point_rows(store.finished()) if row["trials"]]
@@ -213,8 +213,8 @@ def _wanted_grids(
     path: Path | None, given: dict[str, list[Any]], trials: int | None, seed: int | None, out: Path, resume: bool
 ) -> list[Grid]:
     """The grid of the file and the options, or all those of the study that is resumed."""
-    from seqattractor.experiments.grid import Grid, read_grid
-    from seqattractor.experiments.store import Store
+    from seqattractor.experiments._grid import Grid, read_grid
+    from seqattractor.experiments._store import Store
 
     if path is None and not given:
         if not resume:

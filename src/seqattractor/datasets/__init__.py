@@ -1,4 +1,4 @@
-"""Sequences to learn: made by our own code, or read from your disk. The names stand in ``__init__.pyi``."""
+"""Sequences that this package generates. The names stand in ``__init__.pyi``."""
 
 import lazy_loader as _lazy
 

@@ -1,1 +1,5 @@
-"""Trials, grids of trials that survive interruptions, and how much a network stores."""
+"""Trials, grids of trials that survive interruptions, and how much a network stores. The names stand in ``__init__.pyi``."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -26,7 +26,7 @@ from seqattractor.lab.python_code import python_code
 from seqattractor.lab.recall import Cue, Run, make_cue, read_cue, run, steps_for, truth_of
 from seqattractor.lab.uploads import read_upload, split_files
 from seqattractor.lab.visits import Visit, Visits
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns
 
 __all__ = ["Lab"]

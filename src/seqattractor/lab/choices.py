@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from seqattractor.lab.fields import Fields
 from seqattractor.lab.limits import Limits, Refusal
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Lengths, Patterns
-from seqattractor.successors import conflicts
+from seqattractor.sequences._successors import conflicts
 
 __all__ = ["NETWORKS", "Chosen", "offered", "read_network"]
 
@@ -171,4 +171,4 @@ def read_network(spec: Fields, limits: Limits) -> Chosen:
 
 def _class(name: str) -> Any:
     """The class of a network, loaded when it is used."""
-    return getattr(import_module(f"seqattractor.networks.{_MODULES[name]}"), name)
+    return getattr(import_module(f"seqattractor.networks._{_MODULES[name]}"), name)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.lab.materials import walking
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory
 
 __all__ = ["Compiled", "compile_all"]
 
@@ -97,7 +97,8 @@ def compile_all() -> None:
 
 def _is_cached() -> bool:
     """Whether numba has something of each kind in its cache; if that is of an older version, it compiles after all."""
-    from seqattractor.learning import kernels, sparse_kernels
+    from seqattractor.learning.exact import kernels
+    from seqattractor.learning.sparse import kernels as sparse_kernels
 
     return all(any(map(_has_file, vars(module).values())) for module in (kernels, sparse_kernels))
 

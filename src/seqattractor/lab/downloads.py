@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import Bunch
 
+from seqattractor.datasets._tune import PITCHES
 from seqattractor.lab.jobs import Job
 from seqattractor.lab.materials import Material
 from seqattractor.lab.recall import Run
-from seqattractor.lab.tune import PITCHES
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _DRAWING = threading.Lock()  # matplotlib's settings belong to the whole process
 
 def model(net: SequenceMemory, material: Material) -> bytes:
     """The network as a model file, with the shape of its frames, as `sa.load` and `seqattractor recall` read it."""
-    from seqattractor.datasets.attached import attach
+    from seqattractor.io._attached import attach
 
     twin = copy.copy(net)
     data = Bunch(
@@ -59,8 +59,8 @@ def sequence(material: Material) -> bytes:
 
 def animation(run: Run, truth: Patterns, material: Material, cue_rows: int) -> bytes:
     """Truth, cue and recall side by side as a GIF that runs for ever."""
-    from seqattractor.datasets.compose import Recalled
-    from seqattractor.datasets.write import write_recall
+    from seqattractor.io._compose import Recalled
+    from seqattractor.io._write import write_recall
 
     known = int(np.sum(~np.isnan(run.overlaps)))
     recalled = Recalled(run.trajectory[:known], truth[:known], cue_rows, material.frame_shape, rate=8.0)

@@ -17,9 +17,9 @@ from seqattractor.lab.choices import Chosen
 from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
-from seqattractor.loops import close_loops
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Lengths, Patterns
+from seqattractor.sequences._loops import close_loops
 
 __all__ = ["Job", "Pool", "is_learned"]
 

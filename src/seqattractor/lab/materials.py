@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from seqattractor.datasets._place_cells import place_cells
+from seqattractor.datasets._tune import PITCHES, tune
 from seqattractor.lab.fields import Fields, pack, unpack
 from seqattractor.lab.limits import Limits, Refusal
-from seqattractor.lab.place_cells import place_cells
-from seqattractor.lab.tune import PITCHES, tune
 from seqattractor.sequences import Lengths, Patterns
 
 __all__ = ["CATALOGUE", "Material", "grid", "make_material", "walking"]
@@ -245,13 +245,13 @@ def _digits(sequences: int, frames: int, digits: int, seed: int) -> Material:
 
 def _places(frames: int, path: str) -> Material:
     """Place cells along a path."""
-    code = f'from seqattractor.lab.place_cells import place_cells\n\nX = place_cells({frames}, "{path}")'
+    code = f'X = sa.datasets.place_cells({frames}, "{path}")'
     return _one(place_cells(frames, "eight" if path == "eight" else "loop"), code, (16, 16), "pictures")
 
 
 def _tune() -> Material:
     """The tune."""
-    return _one(tune(), "from seqattractor.lab.tune import tune\n\nX = tune()", kind="music")
+    return _one(tune(), "X = sa.datasets.tune()", kind="music")
 
 
 def _random(frames: int, units: int, seed: int) -> Material:
@@ -287,7 +287,7 @@ def _frames(spec: Fields, limits: Limits) -> Material:
     lengths = spec.wholes("lengths", 1, limits.frames, limits.frames)
     limits.check_sequence(sum(lengths), units)
     X = unpack(spec.text("bits", 4 * (limits.frames * limits.units // 24 + 2)), sum(lengths), units)
-    code = 'data = sa.datasets.load("sequence.npz", key="X")  # "Sequence" under "Take it with you"\nX = data.X'
+    code = 'data = sa.io.load("sequence.npz", key="X")  # "Sequence" under "Take it with you"\nX = data.X'
     code += f"\nlengths = {lengths}"
     return Material(X, np.array(lengths, dtype=np.int64), (shape[0], shape[1]), code, kind)
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from seqattractor.lab.materials import Material
-from seqattractor.loops import close_loops
-from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.sequences._loops import close_loops
 
 __all__ = ["certified_radii"]
 
@@ -30,7 +30,7 @@ def certified_radii(net: SequenceMemory, material: Material) -> list[int] | None
         -1 where a row has no successor, or the network does not make it. None for kinds of networks that nobody can certify, and
         for those that would take too long.
     """
-    from seqattractor.analysis.certificate import certify
+    from seqattractor.analysis._certificate import certify
 
     X, lengths = close_loops(material.X, material.lengths, net.order_)
     weights = sum(np.size(getattr(net, name)) for name in ("U_", "V_", "W_") if hasattr(net, name))

@@ -30,7 +30,7 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
     made = material.code.splitlines()
     imports = [line for line in made if line.startswith("from ")]
     if deep > 1 and any(material.loop):
-        imports.append("from seqattractor.loops import close_loops")
+        imports.append("from seqattractor.sequences._loops import close_loops")
     rest = [line for line in made if line and not line.startswith("from ")]
     lines = ["import seqattractor as sa", *imports, "", *rest]
     lines += [

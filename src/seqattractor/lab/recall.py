@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor import noise
-from seqattractor.analysis.retrieval import caught_at
+from seqattractor.analysis._retrieval import caught_at
 from seqattractor.lab.fields import Fields, pack
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
-from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.one_hot import OneHotNetwork
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._one_hot import OneHotNetwork
 from seqattractor.sequences import Patterns, stack_context
 
 __all__ = ["Cue", "Run", "make_cue", "read_cue", "run", "steps_for", "truth_of"]

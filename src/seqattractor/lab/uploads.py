@@ -58,7 +58,7 @@ def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
     -------
     Material
     """
-    from seqattractor.datasets import load
+    from seqattractor.io import load
 
     suffixes = [_suffix(name) for name, _ in files]
     several = len(files) > 1
@@ -96,7 +96,7 @@ def _suffix(name: str) -> str:
 
 def _ranks(names: list[str]) -> list[int]:
     """The place of each name in natural order, in which frame2 comes before frame10."""
-    from seqattractor.datasets.pictures import natural_key
+    from seqattractor.io._pictures import natural_key
 
     order = sorted(range(len(names)), key=lambda k: natural_key(names[k]))
     return [order.index(k) for k in range(len(names))]

@@ -36,5 +36,5 @@ def kernel(function: _Function) -> _Function:
 def _sources() -> str:
     """A fingerprint of all files with kernels or parts of them."""
     folder = Path(__file__).parent
-    text = b"".join(path.read_bytes() for path in [*folder.glob("lanes.py"), *sorted(folder.glob("*kernels.py"))])
+    text = b"".join(path.read_bytes() for path in sorted([*folder.rglob("lanes.py"), *folder.rglob("*kernels.py")]))
     return hashlib.sha256(text).hexdigest()

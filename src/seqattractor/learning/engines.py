@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from seqattractor.checks import check_choice
+from seqattractor._checks import check_choice
 
 __all__ = ["engine_module"]
 
@@ -22,6 +22,6 @@ def engine_module(engine: Any) -> ModuleType:
         from seqattractor.learning import reference
 
         return reference
-    from seqattractor.learning import engine as exact
+    from seqattractor.learning.exact import engine as exact
 
     return exact

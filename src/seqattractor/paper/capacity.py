@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqattractor.analysis.basin import basin
-from seqattractor.analysis.retrieval import retrieved, wilson_interval
-from seqattractor.datasets.moving_digits import moving_digits
-from seqattractor.datasets.random import random_periodic
-from seqattractor.networks.attractor import SequenceAttractor
-from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.dense import DenseSequenceMemory
-from seqattractor.networks.one_hot import OneHotNetwork
-from seqattractor.networks.sparse import SparseSequenceAttractor
+from seqattractor.analysis._basin import basin
+from seqattractor.analysis._retrieval import retrieved, wilson_interval
+from seqattractor.datasets._moving_digits import moving_digits
+from seqattractor.datasets._random import random_periodic
+from seqattractor.networks._attractor import SequenceAttractor
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._dense import DenseSequenceMemory
+from seqattractor.networks._one_hot import OneHotNetwork
+from seqattractor.networks._sparse import SparseSequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING, RECALL_PERIODS, Request
 from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict

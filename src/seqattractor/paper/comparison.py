@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqattractor.experiments.compare import DEFAULT_NETWORKS, chosen_networks, compare_once, get_protocol
-from seqattractor.experiments.comparison import Comparison
-from seqattractor.experiments.conclusion import conclusion
-from seqattractor.networks.traits import traits
-from seqattractor.paper.comparison_view import comparison_figure, comparison_tables
+from seqattractor.experiments._compare import DEFAULT_NETWORKS, chosen_networks, compare_once, get_protocol
+from seqattractor.experiments._comparison import Comparison
+from seqattractor.experiments._conclusion import conclusion
+from seqattractor.networks._traits import traits
 from seqattractor.paper.settings import Request
 from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
+from seqattractor.report.comparison_view import comparison_figure, comparison_tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

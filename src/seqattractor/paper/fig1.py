@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqattractor.analysis.retrieval import retrieved
-from seqattractor.analysis.separability import separable
-from seqattractor.datasets.toy import toy
-from seqattractor.networks.visible import VisibleNetwork
+from seqattractor.analysis._retrieval import retrieved
+from seqattractor.analysis._separability import separable
+from seqattractor.datasets._toy import toy
+from seqattractor.networks._visible import VisibleNetwork
 from seqattractor.paper.settings import LEARNING, RECALL_PERIODS, TOY, Request
 from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqattractor.analysis.retrieval import retrieved
-from seqattractor.datasets.toy import toy
-from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.analysis._retrieval import retrieved
+from seqattractor.datasets._toy import toy
+from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING, RECALL_PERIODS, TOY, Request
 from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict, count_successes

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from seqattractor.analysis.retrieval import wilson_interval
-from seqattractor.paper.animation import recall_gif
+from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.paper.pictures import PictureTarget, frames_of, load_pictures, recalled_frames
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING, Request
 from seqattractor.paper.target import Animation, Cell, Outcome, Result, Table, Verdict
+from seqattractor.report.animation import recall_gif
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

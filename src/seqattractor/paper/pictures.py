@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from seqattractor.analysis.retrieval import retrieved
-from seqattractor.datasets.gait import load_gait
-from seqattractor.datasets.mnist import load_moving_mnist
-from seqattractor.datasets.moving_digits import moving_digits
-from seqattractor.datasets.walker import walker
-from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.analysis._retrieval import retrieved
+from seqattractor.datasets._moving_digits import moving_digits
+from seqattractor.datasets._walker import walker
+from seqattractor.io._gait import load_gait
+from seqattractor.io._mnist import load_moving_mnist
+from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING, RECALL_PERIODS, Request
 from seqattractor.paper.target import Cell, Outcome, Target

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from seqattractor.analysis.retrieval import retrieved
-from seqattractor.datasets.random import random_periodic
-from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.analysis._retrieval import retrieved
+from seqattractor.datasets._random import random_periodic
+from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper import numbers
 from seqattractor.paper.agreement import compare, describe

@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from seqattractor.experiments.executors import process_pool
-from seqattractor.experiments.seeds import seed_of
+from seqattractor.experiments._executors import process_pool
+from seqattractor.experiments._seeds import seed_of
 from seqattractor.paper.registry import get_target
 from seqattractor.paper.settings import Request
 from seqattractor.paper.store import TrialStore

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from seqattractor.experiments.seeds import canonical
-from seqattractor.experiments.version import code_version
+from seqattractor.experiments._seeds import canonical
+from seqattractor.experiments._version import code_version
 from seqattractor.paper.target import Cell, Outcome
 
 __all__ = ["TrialStore"]

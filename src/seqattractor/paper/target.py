@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from seqattractor.analysis.retrieval import wilson_interval
+from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.paper.settings import Request
 
 if TYPE_CHECKING:

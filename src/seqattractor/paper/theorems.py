@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqattractor.datasets.random import random_periodic
+from seqattractor.datasets._random import random_periodic
 from seqattractor.learning import rule
-from seqattractor.networks.attractor import SequenceAttractor
-from seqattractor.networks.one_hot import OneHotNetwork
+from seqattractor.networks._attractor import SequenceAttractor
+from seqattractor.networks._one_hot import OneHotNetwork
 from seqattractor.paper.settings import LEARNING, Request
 from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
 

@@ -1,0 +1,312 @@
+"""Where the network ends up: limit cycles and fixed points from many starts, stored ones told from spurious ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from seqattractor._checks import check_count
+from seqattractor.analysis._retrieval import SuccessRate
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.noise import Seed, as_generator, flip
+from seqattractor.sequences import Patterns, check_sequences, split, stack_context
+
+__all__ = ["Attractor", "Attractors", "find_attractors"]
+
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Attractor:
+    """A fixed point or a limit cycle."""
+
+    patterns: Patterns = field(repr=False)
+    """The patterns once round, shape (period, N); of a stored loop from its first pattern on."""
+    starts: int
+    """How many of the starts came to it."""
+    stored: int | None
+    """The number of the stored sequence that it is, or None: then it is spurious, or where an open sequence leads."""
+    mirror_of: int | None = None
+    """The number of the stored sequence of which it is the mirror image, all units inverted. A network without thresholds stores
+    these too: its dynamics does not change when all signs do."""
+
+    @property
+    def period(self) -> int:
+        """1 for a fixed point."""
+        return len(self.patterns)
+
+    @property
+    def name(self) -> str:
+        """What it is, in words."""
+        if self.stored is not None:
+            return f"sequence {self.stored}"
+        if self.mirror_of is not None:
+            return f"mirror image of sequence {self.mirror_of}"
+        return "cycle" if self.period > 1 else "fixed point"
+
+
+@dataclass(frozen=True)
+class Attractors:
+    """What was found from some starts: a sequence of `Attractor`, the one with the most starts first.
+
+    Attributes
+    ----------
+    which : ndarray of int, shape (B,)
+        The attractor of each start; -1 where the run ended before anything came back.
+    transient : ndarray of int, shape (B,)
+        The steps from each start to its attractor; -1 where unfinished.
+    reached : list of SuccessRate
+        How many starts came to each stored sequence: into its loop, or, if it is open, through it to its end.
+    """
+
+    found: tuple[Attractor, ...]
+    which: Ids
+    transient: Ids
+    reached: list[SuccessRate]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __getitem__(self, k: int) -> Attractor:
+        return self.found[k]
+
+    @property
+    def spurious(self) -> list[Attractor]:
+        """The attractors that are not a stored loop, mirror images among them."""
+        return [a for a in self.found if a.stored is None]
+
+    @property
+    def unfinished(self) -> int:
+        """How many runs ended before anything came back."""
+        return int(np.sum(self.which < 0))
+
+    def describe(self) -> str:
+        """Say in a few sentences what was found."""
+        total = len(self.which)
+        periods = [a.period for a in self.found]
+        fixed = sum(p == 1 for p in periods)
+        parts = [
+            f"{total} starts end in {len(self)} attractor{'s' if len(self) != 1 else ''} "
+            f"({fixed} fixed point{'s' if fixed != 1 else ''}, {len(self) - fixed} cycle{'s' if len(self) - fixed != 1 else ''})"
+        ]
+        done = self.transient[self.transient >= 0]
+        mirrored = sum(a.mirror_of is not None for a in self.found)
+        if mirrored:
+            parts.append(f"{mirrored} of them the mirror image of a stored sequence")
+        if done.size:
+            parts.append(f"after {np.median(done):g} steps (median; {done.max()} at most)")
+        if self.unfinished:
+            parts.append(f"{self.unfinished} did not settle")
+        stored = "; ".join(f"sequence {s}: {rate}" for s, rate in enumerate(self.reached[:5]))
+        return ", ".join(parts) + "." + (f" Stored sequences reached: {stored}." if stored else "")
+
+
+def find_attractors(
+    net: SequenceMemory,
+    X: ArrayLike | Sequence[ArrayLike] | None = None,
+    lengths: ArrayLike | None = None,
+    *,
+    starts: int | ArrayLike = 200,
+    flips: int | None = None,
+    max_steps: int = 1000,
+    rng: Seed = None,
+) -> Attractors:
+    """Run the network from many starts until its states come back.
+
+    The dynamics is deterministic, so a state that has been seen before, from whichever start, leads where it led then: every
+    state is computed once.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        A network that has learned and whose next state follows from its last `order` patterns alone.
+    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N), optional
+        The stored sequences, to tell stored attractors from spurious ones.
+    lengths : array of shape (S,), optional
+    starts : int or array of +-1, shape (B, N), or (B, order, N) with a context
+        The starts, or how many to draw: random patterns, or with `flips` stored ones.
+    flips : int, optional
+        Start from the stored patterns in turn, each with so many units flipped.
+    max_steps : int
+        When to give up on a start.
+    rng : int, Generator or None
+
+    Returns
+    -------
+    Attractors
+
+    See Also
+    --------
+    basin : in phase and after a fixed number of steps.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(10, 60, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=120, random_state=0).fit(X)
+    >>> found = sa.find_attractors(net, X, starts=50, flips=5, rng=0)
+    >>> len(found), found[0].period, found[0].stored, (found[0].patterns == X[:9]).all()
+    (1, 9, 0, np.True_)
+    """
+    check_is_fitted(net, "n_features_in_")
+    check_count(max_steps, "max_steps")
+    sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
+    states = _starts(net, sequences, starts, flips, as_generator(rng))
+    if net._start_recall(states.copy()) is not None:
+        raise TypeError(
+            f"{type(net).__name__} carries more from step to step than its last patterns, so its states do not tell where it "
+            "will go; attractors can be found for networks without slow variables."
+        )
+    graph = _Graph(net.n_features_in_, net.order_)
+    first = graph.explore(net, states.reshape(len(states), -1), max_steps)
+    return _summarise(graph, first, sequences, net)
+
+
+class _Graph:
+    """Every state that was seen and the state that follows it."""
+
+    def __init__(self, n_units: int, order: int) -> None:
+        self.n_units, self.order = n_units, order
+        self._ids: dict[bytes, int] = {}
+        self._keys: list[bytes] = []
+        self.successor: list[int] = []
+
+    def explore(self, net: SequenceMemory, states: Patterns, max_steps: int) -> Ids:
+        """Run from all states until nothing is new; returns the number of each start."""
+        numbers, fresh = self._number(states)
+        first = numbers
+        active, at = states[fresh], numbers[fresh]
+        for _ in range(max_steps):
+            if not len(active):
+                break
+            following = np.concatenate([active[:, self.n_units :], net._next(active)], axis=1)
+            numbers, fresh = self._number(following)
+            for state, after in zip(at, numbers, strict=True):
+                self.successor[state] = int(after)
+            active, at = following[fresh], numbers[fresh]
+        return first
+
+    def _number(self, states: Patterns) -> tuple[Ids, Ids]:
+        """The numbers of some states, and the places of those not seen before, each once."""
+        packed = np.packbits(states > 0, axis=1)
+        numbers, fresh = np.empty(len(states), dtype=np.int64), []
+        for k, row in enumerate(packed):
+            key = row.tobytes()
+            number = self._ids.get(key)
+            if number is None:
+                number = self._ids[key] = len(self._keys)
+                self._keys.append(key)
+                self.successor.append(-1)
+                fresh.append(k)
+            numbers[k] = number
+        return numbers, np.array(fresh, dtype=np.int64)
+
+    def find(self, state: Patterns) -> int | None:
+        """The number of a state, if it was seen."""
+        return self._ids.get(np.packbits(state.reshape(-1) > 0).tobytes())
+
+    def pattern(self, number: int) -> Patterns:
+        """The newest pattern of a state."""
+        width = self.n_units * self.order
+        bits = np.unpackbits(np.frombuffer(self._keys[number], dtype=np.uint8), count=width)[-self.n_units :]
+        return np.where(bits, 1, -1).astype(np.int8)
+
+    def cycles(self) -> tuple[list[list[int]], Ids, Ids]:
+        """All cycles, and for each state its cycle (-1 if unknown) and its distance to it."""
+        size = len(self.successor)
+        cycle_of, distance = np.full(size, -2, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        cycles: list[list[int]] = []
+        for start in range(size):
+            path: list[int] = []
+            place: dict[int, int] = {}
+            at = start
+            while at >= 0 and cycle_of[at] == -2 and at not in place:
+                place[at] = len(path)
+                path.append(at)
+                at = self.successor[at]
+            if at >= 0 and at in place:
+                loop = path[place[at] :]
+                cycle_of[loop] = len(cycles)
+                cycles.append(loop)
+                path = path[: place[at]]
+            ends, steps = (-1, 0) if at < 0 else (int(cycle_of[at]), int(distance[at]))
+            for back, state in enumerate(reversed(path), start=1):
+                cycle_of[state], distance[state] = ends, steps + back if ends >= 0 else -1
+        distance[cycle_of < 0] = -1
+        return cycles, cycle_of, distance
+
+
+def _summarise(graph: _Graph, first: Ids, sequences: list[Patterns], net: SequenceMemory) -> Attractors:
+    """Name the cycles and count who came to them."""
+    cycles, cycle_of, distance = graph.cycles()
+    counts = np.bincount(cycle_of[first][cycle_of[first] >= 0], minlength=len(cycles))
+    # States that only other states of the run led to belong to no start of their own: every cycle has a start.
+    order = np.argsort(-counts, kind="stable")
+    loops = {_loop_key(np.asarray(x[:-1])): s for s, x in reversed(list(enumerate(sequences))) if np.array_equal(x[0], x[-1])}
+    found, stored_of = [], {}
+    for c in order:
+        patterns = np.array([graph.pattern(k) for k in cycles[c]])
+        s = loops.get(_loop_key(patterns))
+        mirror = None if s is not None else loops.get(_loop_key(-patterns))
+        stored_of[int(c)] = s
+        found.append(Attractor(patterns if s is None else sequences[s][:-1].copy(), int(counts[c]), s, mirror))
+    rank = np.empty(len(cycles) + 1, dtype=np.int64)
+    rank[order], rank[-1] = np.arange(len(cycles)), -1
+    reached = [
+        SuccessRate(int(_reaches(graph, cycle_of, stored_of, s, x, net).take(first).sum()), len(first))
+        for s, x in enumerate(sequences)
+    ]
+    return Attractors(tuple(found), rank[cycle_of[first]], distance[first], reached)
+
+
+def _reaches(
+    graph: _Graph, cycle_of: Ids, stored_of: dict[int, int | None], s: int, sequence: Patterns, net: SequenceMemory
+) -> NDArray[np.bool_]:
+    """Which states lead into a stored loop, or through the last transition of an open sequence."""
+    if np.array_equal(sequence[0], sequence[-1]):
+        own = [c for c, stored in stored_of.items() if stored == s]
+        return np.isin(cycle_of, own)
+    before, last = (graph.find(state) for state in stack_context(sequence, net.order_)[-2:])
+    reaches = np.zeros(len(cycle_of), dtype=bool)
+    if before is None or last is None or graph.successor[before] != last:
+        return reaches
+    # Go backwards from the last transition.
+    leading: dict[int, list[int]] = {}
+    for state, after in enumerate(graph.successor):
+        leading.setdefault(after, []).append(state)
+    todo = [before]
+    while todo:
+        state = todo.pop()
+        if not reaches[state]:
+            reaches[state] = True
+            todo.extend(leading.get(state, []))
+    return reaches
+
+
+def _loop_key(patterns: Patterns) -> bytes:
+    """A name of a cycle that does not depend on where it is entered: its least rotation, by the bytes of the patterns."""
+    rows = [row.tobytes() for row in np.packbits(patterns > 0, axis=1)]
+    least = min(rows)
+    return min(b"".join(rows[k:] + rows[:k]) for k, row in enumerate(rows) if row == least)
+
+
+def _starts(
+    net: SequenceMemory, sequences: list[Patterns], starts: int | ArrayLike, flips: int | None, rng: np.random.Generator
+) -> Patterns:
+    """The starts as (B, order, N)."""
+    N, order = net.n_features_in_, net.order_
+    if not isinstance(starts, (int, np.integer)):
+        return net._as_states(starts, "start")[0]
+    count = check_count(starts, "starts")
+    if flips is None:
+        return rng.choice(np.array([-1, 1], dtype=np.int8), size=(count, order, N))
+    if not sequences:
+        raise ValueError("flips start from stored patterns: give the sequences X too, or leave flips out for random starts.")
+    stored: Any = np.concatenate([stack_context(x, order)[:-1] for x in sequences]).reshape(-1, order, N)
+    chosen = stored[np.arange(count) % len(stored)]
+    return np.asarray(flip(chosen.reshape(-1, N), flips, rng).reshape(chosen.shape))

@@ -1,0 +1,231 @@
+"""What a trained memory guarantees: how many flips each stored transition withstands, whichever units are flipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from seqattractor._checks import check_choice
+from seqattractor.analysis._certificate_attack import breaking_set, weakest_neuron
+from seqattractor.analysis._certificate_bound import flip_radius, theorem_4, transitions_of
+from seqattractor.analysis._certificate_exact import smallest_breaking_set
+from seqattractor.analysis._threshold_view import ThresholdView, threshold_view
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.sequences import Patterns
+
+__all__ = ["Certificate", "certify"]
+
+Counts = NDArray[np.int64]
+# Beyond this many weights times transitions, "auto" leaves the joint bound out.
+_QUICK = 100_000_000
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How many flips each stored transition withstands; all arrays have one entry a transition, shape (n,).
+
+    Attributes
+    ----------
+    radius : ndarray of int
+        With up to this many units of the input flipped, any ones, the next pattern is exactly right: a proof, not a measurement.
+        0 promises nothing beyond the transition itself; -1 means that the network does not even make that, or only by an
+        accident of rounding.
+    breaking : ndarray of int
+        The fewest flips that are known to make it wrong, found by an attack; 0 where it is wrong already, and one more than the
+        number of units where nothing was found. The truth lies between `radius` and `breaking` - 1.
+    theorem_4 : ndarray of int
+        What Theorem 4 of the paper promises by itself, from kappa and the largest weight alone. Never more than `radius`.
+    margin : ndarray of float
+        The smallest margin of a visible neuron as a part of the sum of its weights' sizes; at most 0 where it is wrong.
+    breaking_sets : list of ndarray of int
+        The units of each attack, empty where none was found. Of a network of order k > 1, unit u is u % N of the pattern
+        k - 1 - u // N steps back.
+    sequence, time : ndarray of int
+        The sequence and the pattern in it from which each transition starts.
+    n_inputs : int
+        How many units can be flipped.
+    attacked : bool
+        Whether an attack was made; if not, `breaking` says nothing.
+    """
+
+    radius: Counts
+    breaking: Counts
+    theorem_4: Counts
+    margin: NDArray[np.float64]
+    sequence: Counts
+    time: Counts
+    n_inputs: int
+    attacked: bool
+    breaking_sets: list[NDArray[np.int64]] = field(repr=False)
+
+    @property
+    def exact(self) -> NDArray[np.bool_]:
+        """Where the radius cannot be improved: one flip more, at the right places, breaks the transition."""
+        return np.asarray(self.radius + 1 == self.breaking)
+
+    @property
+    def sequence_radius(self) -> Counts:
+        """The least radius in each sequence, shape (S,): recall never errs with up to this many flips before every step."""
+        return np.array([self.radius[self.sequence == s].min() for s in np.unique(self.sequence)])
+
+    def describe(self) -> str:
+        """Say in a few sentences what is guaranteed."""
+        made = self.radius >= 0
+        n = len(self.radius)
+        if not made.all():
+            wrong = int(np.flatnonzero(~made)[0])
+            return (
+                f"{int(made.sum())} of {n} transitions are made; the first wrong one is pattern {self.time[wrong]} of sequence "
+                f"{self.sequence[wrong]}. Nothing is guaranteed for a whole sequence that holds a wrong one."
+            )
+        low, high = int(self.radius.min()), int(self.radius.max())
+        if high == 0:
+            withstands = f"none surely withstands even one flip of {self.n_inputs} units"
+        else:
+            some = f"{low}" if low == high else f"{low} to {high}"
+            withstands = f"each withstands any {some} flips of {self.n_inputs} units, proven"
+        broken = int(self.breaking.min())
+        if broken <= self.n_inputs:
+            above = f"; an attack breaks the weakest one with {broken} flip{'s' if broken > 1 else ''}"
+        else:
+            above = "; an attack found no flips that break any of them" if self.attacked else ""
+        sharp = f"; for {int(self.exact.sum())} of them no better number exists" if self.exact.any() else ""
+        return (
+            f"All {n} transitions are made, and {withstands}{sharp}{above}. Theorem 4 alone promises {int(self.theorem_4.min())}."
+        )
+
+
+def certify(
+    net: SequenceMemory,
+    X: ArrayLike | Sequence[ArrayLike],
+    lengths: ArrayLike | None = None,
+    *,
+    method: Literal["auto", "count", "tight", "exact"] = "auto",
+    attack: bool = True,
+    time_limit: float = 60.0,
+) -> Certificate:
+    """Prove how many flips each stored transition withstands, whichever units are flipped.
+
+    A hidden neuron can change under r flips only if its margin is at most twice the sum of its r largest supporting
+    contributions U_ik x_k; a visible neuron is safe if its margin exceeds what all the hidden neurons that can change support it
+    with. This takes Theorem 4 of the paper through both layers, with the network's own margins and weights. Rounding counts
+    against the network, so that the promise holds for what it computes in floating point.
+
+    Parameters
+    ----------
+    net : SequenceAttractor, SparseSequenceAttractor, OneHotNetwork or VisibleNetwork
+        A network that has learned.
+    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+        The stored sequences.
+    lengths : array of shape (S,), optional
+    method : {"auto", "count", "tight", "exact"}
+        "count" takes together all hidden neurons that could change, each on its own. "tight" also bounds what the *same* flips
+        can do to them, and tries sets of flips one by one where these are few. "exact" then solves a mixed-integer program for
+        each transition where proof and attack still differ (small networks: some dozens of neurons). "auto" is "tight", or
+        "count" for large networks.
+    attack : bool
+        Also search for the fewest flips that break each transition.
+    time_limit : float
+        Seconds of mixed-integer programming for each transition.
+
+    Returns
+    -------
+    Certificate
+
+    See Also
+    --------
+    basin : measured over several steps, with random flips.
+    robustness_curve : measured for one step.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(10, 60, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=120, random_state=0).fit(X)
+    >>> certificate = sa.certify(net, X)
+    >>> certificate.radius.min() > certificate.theorem_4.min()
+    np.True_
+    >>> worst = int(certificate.radius.argmin())
+    >>> cue = sa.noise.flip(X[worst], int(certificate.radius[worst]), rng=1)
+    >>> (net.step(cue) == X[worst + 1]).all()
+    np.True_
+    """
+    check_choice(method, "method", ("auto", "count", "tight", "exact"))
+    view = threshold_view(net)
+    inputs, targets, counts = net._shown(X, lengths)
+    made = np.flatnonzero(np.all((net._next(inputs) == targets) & (view.next(inputs) == targets), axis=1))
+    if method == "auto":
+        method = "tight" if len(inputs) * (view.hidden or view.visible).weights.size <= _QUICK else "count"
+    radius, breaking = np.full(len(inputs), -1), np.zeros(len(inputs), dtype=np.int64)
+    sets: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(inputs)
+    # Thousands of small matrix products: threads would cost far more than they give.
+    with threadpool_limits(1, user_api="blas"):
+        radius[made], breaking[made], found = _bracket(view, inputs[made], targets[made], method, attack, time_limit)
+    for t, units in zip(made, found, strict=True):
+        sets[t] = units
+    return Certificate(
+        radius=radius,
+        breaking=breaking,
+        theorem_4=np.where(radius >= 0, theorem_4(view, inputs), 0),
+        margin=_margins(view, inputs, targets),
+        sequence=np.repeat(np.arange(len(counts)), counts),
+        time=np.concatenate([net.order_ - 1 + np.arange(n) for n in counts]),
+        n_inputs=view.n_inputs,
+        attacked=attack,
+        breaking_sets=sets,
+    )
+
+
+def _bracket(
+    view: ThresholdView, inputs: Patterns, targets: Patterns, method: str, attack: bool, time_limit: float
+) -> tuple[Counts, Counts, list[NDArray[np.int64]]]:
+    """Bounds from below and from above for transitions that the network makes, and the sets of the attack."""
+    if view.hidden is None:
+        return _bracket_visible(view, inputs, targets)
+    transitions = transitions_of(view, inputs)
+    radius = np.array([each.counted_radius() for each in transitions], dtype=np.int64)
+    none: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+    sets = [none] * len(inputs)
+    if attack:
+        for t in np.flatnonzero(radius >= 0):
+            found = breaking_set(view, inputs[t], targets[t], at_least=int(radius[t]) + 1)
+            sets[t] = none if found is None else found
+    breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
+    breaking[radius < 0] = 0
+    if method != "count":
+        pairs = zip(transitions, radius, breaking - 1, strict=True)
+        radius = np.array([each.proven_radius(int(counted), int(most)) for each, counted, most in pairs], dtype=np.int64)
+    if method == "exact":
+        for t in np.flatnonzero(radius + 1 < breaking):
+            known = sets[t] if len(sets[t]) else None
+            exact = smallest_breaking_set(view, inputs[t], targets[t], radius=int(radius[t]), known=known, time_limit=time_limit)
+            radius[t] = exact.radius
+            sets[t] = none if exact.units is None else exact.units
+            breaking[t] = len(sets[t]) or view.n_inputs + 1
+    return radius, breaking, sets
+
+
+def _bracket_visible(view: ThresholdView, inputs: Patterns, targets: Patterns) -> tuple[Counts, Counts, list[NDArray[np.int64]]]:
+    """The same without hidden neurons, where each neuron's number is exact and the weakest one decides."""
+    of_neurons = flip_radius(view.visible, inputs, view.visible.fields(inputs))
+    radius = of_neurons.min(axis=1, initial=view.n_inputs)
+    sets = [np.zeros(0, dtype=np.int64)] * len(inputs)
+    for t in np.flatnonzero(radius >= 0):
+        found = weakest_neuron(view, inputs[t], targets[t], of_neurons[t])
+        sets[t] = sets[t] if found is None else found
+    breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
+    breaking[radius < 0] = 0
+    return radius, breaking, sets
+
+
+def _margins(view: ThresholdView, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
+    """The smallest visible margin at each transition, in parts of the sum of the neuron's weights."""
+    states = inputs if view.hidden is None else view.hidden.states(view.hidden.fields(inputs))
+    layer = view.visible
+    scale = np.abs(layer.weights).sum(axis=1) + np.abs(layer.offset)
+    return np.asarray((targets * layer.fields(states) / np.maximum(scale, np.finfo(float).tiny)).min(axis=1))

@@ -1,0 +1,260 @@
+"""Sound lower bounds on how many flips a transition withstands, whichever units are flipped.
+
+Notation: a hidden neuron i with field h_i has the margin m_i = |h_i|; flipping unit k takes 2 c_ik from it, where
+c_ik = sign(h_i) U_ik x_k is the support that unit k gives. Flipping units that oppose the neuron's state (c_ik < 0) only helps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.analysis._threshold_view import Layer, ThresholdView
+from seqattractor.sequences import Patterns
+
+__all__ = ["Transition", "flip_radius", "sets_above", "theorem_4", "transitions_of"]
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+def flip_radius(layer: Layer, inputs: Patterns, fields: Array) -> Counts:
+    """How many inputs may be flipped, whichever they are, with each neuron's state unchanged.
+
+    The r flips that hurt most are those of the r largest supports, so this is exact (up to rounding, which counts against us).
+
+    Parameters
+    ----------
+    layer : Layer of m neurons with n inputs
+    inputs : ndarray of +-1, shape (B, n)
+    fields : ndarray, shape (B, m)
+        What `layer.fields` gives for the inputs.
+
+    Returns
+    -------
+    ndarray of int, shape (B, m)
+        n where not even all flips matter, -1 where rounding leaves the state itself in doubt.
+    """
+    B, n = inputs.shape
+    radius = np.empty((B, len(layer.weights)), dtype=np.int64)
+    slack = layer.slack
+    for i, weights in enumerate(layer.weights):
+        order = np.argsort(-np.abs(weights), kind="stable")
+        signs, sizes = np.sign(weights[order]).astype(np.int8), np.abs(weights[order])
+        active = fields[:, i] >= 0
+        limit = (np.abs(fields[:, i]) - slack[i]) / 2
+        radius[:, i] = np.where(_exceeds(np.zeros(B), limit, active), -1, n)
+        left, taken, count = np.flatnonzero(radius[:, i] == n), np.zeros(B), np.zeros(B, dtype=np.int64)
+        # Most neurons flip within the first few supports: look at long runs only for those that do not.
+        start, width = 0, 64
+        while left.size and start < n:
+            part = slice(start, min(n, start + width))
+            support = inputs[left][:, order[part]] * signs[part] == np.where(active[left], 1, -1)[:, None]
+            sums = taken[left, None] + np.cumsum(support * sizes[part], axis=1)
+            over = _exceeds(sums, limit[left, None], active[left, None])
+            found = over.any(axis=1)
+            flips = count[left, None] + np.cumsum(support, axis=1)
+            # With `flips` flips the state can change, with one fewer it cannot.
+            radius[left[found], i] = flips[found, over[found].argmax(axis=1)] - 1
+            taken[left], count[left] = sums[:, -1], flips[:, -1]
+            left, start, width = left[~found], part.stop, width * 4
+    return radius
+
+
+def transitions_of(view: ThresholdView, inputs: Patterns) -> list[Transition]:
+    """Make ready to bound transitions of a network with hidden neurons.
+
+    Parameters
+    ----------
+    view : ThresholdView
+        It must have hidden neurons, and make all the transitions.
+    inputs : ndarray of +-1, shape (n, order * N)
+
+    Returns
+    -------
+    list of Transition, of length n
+    """
+    assert view.hidden is not None
+    fields = view.hidden.fields(inputs)
+    hidden_radius = flip_radius(view.hidden, inputs, fields)
+    states = view.hidden.states(fields)
+    visible_fields = view.visible.fields(states)
+    return [Transition(view, *each) for each in zip(inputs, fields, states, visible_fields, hidden_radius, strict=True)]
+
+
+def theorem_4(view: ThresholdView, inputs: Patterns) -> Counts:
+    """The flips that Theorem 4 itself allows, applied to the hidden neurons as the paper suggests: 2 r max_k |U_ik| < kappa.
+
+    It needs mu_i(t) = 0 (a margin above kappa) in all of them; where that fails it promises nothing, which is 0.
+
+    Parameters
+    ----------
+    view : ThresholdView
+    inputs : ndarray of +-1, shape (n, order * N)
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    layer = view.hidden or view.visible
+    if view.kappa is None:
+        return np.zeros(len(inputs), dtype=np.int64)
+    learned = np.all(np.abs(layer.fields(inputs)) > view.kappa, axis=1)
+    # A hair below kappa, so that rounding cannot lift the bound.
+    largest = float(np.abs(layer.weights).max())
+    allowed = np.ceil(view.kappa * (1 - 1e-9) / (2 * largest)) - 1 if largest else view.n_inputs
+    return np.where(learned, min(int(allowed), view.n_inputs), 0)
+
+
+class Transition:
+    """One transition x -> x': how many units may be flipped in x with x' exactly right."""
+
+    def __init__(
+        self,
+        view: ThresholdView,
+        x: Patterns,
+        fields: Array,
+        states: NDArray[np.int8],
+        visible_fields: Array,
+        hidden_radius: Counts,
+    ) -> None:
+        assert view.hidden is not None
+        self.view, self.hidden, self.x, self.fields, self.hidden_radius = view, view.hidden, x, fields, hidden_radius
+        self.change = np.where(states == view.hidden.high, view.hidden.low, view.hidden.high) - states
+        self.active = visible_fields >= 0
+        self.limit = np.abs(visible_fields) - view.visible.slack
+        self.limit_now = np.abs(visible_fields) - view.visible.slack_of(states)
+
+    def losses(self, hidden: Counts, visible: Any = slice(None)) -> Array:
+        """What each visible neuron loses when each hidden neuron changes, shape (visible, hidden); below 0 if it gains."""
+        sign = np.where(self.active[visible], -1.0, 1.0)
+        return np.asarray(sign[:, None] * self.view.visible.weights[:, hidden][visible] * self.change[hidden])
+
+    def counted_radius(self) -> int:
+        """The largest r for which even all hidden neurons that r flips could change, each on its own, do no harm together.
+
+        It is -1 where the transition itself depends on how sums are rounded.
+        """
+        total = self.losses(np.flatnonzero(self.hidden_radius < 0)).clip(0).sum(axis=1)
+        if _exceeds(total, self.limit, self.active).any():
+            # Of silent hidden neurons nothing can be rounded: a sum without terms is exactly zero, as long as none changes.
+            sure = not _exceeds(total, self.limit_now, self.active).any()
+            return int(self.hidden_radius.min()) if sure else -1
+        for level in np.unique(self.hidden_radius[self.hidden_radius >= 0]):
+            total += self.losses(np.flatnonzero(self.hidden_radius == level)).clip(0).sum(axis=1)
+            if _exceeds(total, self.limit, self.active).any():
+                return int(level)
+        return self.view.n_inputs
+
+    def proven_radius(self, counted: int, most: int, effort: int = 20_000) -> int:
+        """What can be proven beyond the counted radius, up to `most` flips.
+
+        `effort` says how many sets of units to try one by one for each number of flips, where a bound on the harm that the same
+        flips can do together does not settle it.
+        """
+        radius = counted
+        while 0 <= radius < most and self.withstands(radius + 1, effort):
+            radius += 1
+        return radius
+
+    def withstands(self, r: int, effort: int) -> bool:
+        """Whether r flips cannot make a visible neuron wrong, by a bound on what the same r flips do to all hidden neurons.
+
+        If r flips F change neuron i, their supports sum to at least m_i, so for every 0 <= b < m_i / r
+
+            [i changes] <= sum over k in F of A_ik,   A_ik = min(1, max(0, 2 c_ik - b) / (m_i - r b)),
+
+        and visible neuron j loses at most sum over k in F of L_jk = sum_i loss_ji A_ik. Neurons that too many sets of flips
+        can change are counted in full instead. Sets for which the sum of L_jk leaves a doubt are tried.
+        """
+        loose = np.flatnonzero(self.hidden_radius < r)
+        losses = self.losses(loose).clip(0)
+        harmed = np.flatnonzero(_exceeds(losses.sum(axis=1), self.limit, self.active))
+        if not harmed.size:
+            return True
+        share, in_full = self._shares(loose, r)
+        per_unit = losses[harmed][:, ~in_full] @ share[~in_full]
+        rounding = 64 * (len(loose) + self.view.n_inputs) * 2.0**-53 * r * losses[harmed].sum(axis=1)
+        need = self.limit[harmed] - losses[harmed][:, in_full].sum(axis=1) - rounding
+        worst = np.partition(per_unit, -r, axis=1)[:, -r:].sum(axis=1)
+        doubtful = _exceeds(worst, need, self.active[harmed])
+        if not doubtful.any():
+            return True
+        # One list of sets for all doubtful neurons: units by the largest part of its need that each takes from any neuron.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = np.where(need[doubtful, None] > 0, per_unit[doubtful] / need[doubtful, None], np.inf).max(axis=0)
+        sets = sets_above(np.minimum(part, 1.0), 1 - 1e-9, r, effort)
+        return sets is not None and not self._some_set_breaks(harmed[doubtful], loose, sets)
+
+    def _shares(self, loose: Counts, r: int) -> tuple[Array, NDArray[np.bool_]]:
+        """A_ik for the best of some values of b, shape (loose, units), and which neurons to count in full instead."""
+        margin = np.abs(self.fields[loose]) - self.hidden.slack[loose]
+        in_full = margin <= 0
+        sign = np.where(self.fields[loose] >= 0, 2.0, -2.0)
+        support = np.maximum(0.0, sign[:, None] * self.hidden.weights[loose] * self.x)
+        relative = support * (r / np.where(in_full, 1.0, margin))[:, None]
+        share, mean = np.ones_like(relative), np.full(len(loose), np.inf)
+        for beta in (0.0, 0.5, 0.8):  # b = beta m_i / r
+            candidate = np.minimum(1.0, np.maximum(0.0, relative - beta) / (r * (1 - beta)))
+            candidate_mean = candidate.mean(axis=1)
+            better = candidate_mean < mean
+            share[better], mean[better] = candidate[better], candidate_mean[better]
+        return share, in_full | (r * mean >= 1)
+
+    def _some_set_breaks(self, visible: Counts, loose: Counts, sets: Counts) -> bool:
+        """Whether one of some sets of flips, shape (B, r), may make one of the given visible neurons wrong."""
+        r = sets.shape[1]
+        effect = (2 * self.hidden.weights[loose] * self.x).T
+        losses = self.losses(loose, visible).T
+        slack, limit = self.hidden.slack[loose], self.limit[visible]
+        kind: type[np.floating[Any]] = np.float64
+        if slack.any():
+            # Single precision is twice as fast; what it may be wrong by counts against the network. Whole numbers stay exact.
+            kind = np.float32
+            slack = slack + (r + 2) * 2.0**-23 * (np.abs(self.fields[loose]) + r * np.abs(effect).max(axis=0))
+            limit = limit - (len(loose) + 8) * 2.0**-23 * np.abs(losses).sum(axis=0)
+        effect, losses = np.ascontiguousarray(effect, dtype=kind), np.ascontiguousarray(losses, dtype=kind)
+        start, before = self.fields[loose].astype(kind), self.fields[loose] >= 0
+        for part in np.array_split(sets, 1 + len(sets) * len(loose) // 500_000):
+            fields = start - effect[part[:, 0]]
+            for units in part.T[1:]:
+                fields -= effect[units]
+            loss = ((fields >= 0) != before).astype(kind) @ losses
+            unsure = np.abs(fields) <= slack
+            if slack.any() and unsure.any():
+                loss += unsure.astype(kind) @ np.abs(losses)
+            if _exceeds(loss, limit, self.active[visible]).any():
+                return True
+        return False
+
+
+def sets_above(values: Array, need: float, r: int, most: int) -> Counts | None:
+    """All sets of r units whose values sum to at least `need`, shape (B, r), or None if there are more than `most` on the way.
+
+    Examples
+    --------
+    >>> sets_above(np.array([1.0, 5.0, 3.0, 4.0]), 8.0, 2, 100).tolist()
+    [[1, 3], [1, 2]]
+    """
+    order = np.argsort(-values, kind="stable")
+    ranked = values[order]
+    sums = np.concatenate([[0.0], np.cumsum(ranked)])
+    chosen, total, last = np.zeros((1, 0), dtype=np.int64), np.zeros(1), np.array([-1])
+    for left in range(r, 0, -1):
+        # The best that `left` units from position q on can add falls with q, so the useful positions are last + 1 ... stop - 1.
+        window = sums[left:] - sums[: len(sums) - left]
+        stop = np.searchsorted(-window, total - need, side="right")
+        count = np.maximum(0, stop - last - 1)
+        if count.sum() > most:
+            return None
+        rows = np.repeat(np.arange(len(chosen)), count)
+        last = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(last + 1, count)
+        chosen, total = np.column_stack([chosen[rows], last]), total[rows] + ranked[last]
+    return np.asarray(order[chosen])
+
+
+def _exceeds(loss: Array, limit: Array, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether a loss can change a state: an active neuron stays active at a field of exactly 0, a silent one does not stay so."""
+    return np.where(active, loss > limit, loss >= limit)

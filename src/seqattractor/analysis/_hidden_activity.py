@@ -1,0 +1,128 @@
+"""What the hidden neurons do: how sparse and how selective their codes are, how far apart, and whether they follow P."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor.analysis._threshold_view import threshold_view
+from seqattractor.networks import SequenceAttractor
+from seqattractor.networks._base import SequenceMemory
+
+__all__ = ["HiddenActivity", "hidden_activity"]
+
+
+@dataclass(frozen=True)
+class HiddenActivity:
+    """The codes of stored patterns in the hidden neurons.
+
+    Attributes
+    ----------
+    active : ndarray of bool, shape (n, M)
+        Which hidden neurons are active (+1, or 1 in a sparse network) at each of the n transitions.
+    overlap : ndarray, shape (n, n)
+        Of every pair of codes: the part of equal neurons less the part of different ones, from -1 to 1.
+    follows_P : float or None
+        The part of hidden states that equal their targets sign(P x(t+1)), where the network has learned such targets.
+    decoded_by_P : float or None
+        The part of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V is (section 5.1).
+    """
+
+    active: NDArray[np.bool_] = field(repr=False)
+    follows_P: float | None
+    decoded_by_P: float | None
+
+    @property
+    def sparseness(self) -> NDArray[np.float64]:
+        """The part of neurons that are active at each transition, shape (n,)."""
+        return np.asarray(self.active.mean(axis=1))
+
+    @property
+    def rate(self) -> NDArray[np.float64]:
+        """The part of transitions at which each neuron is active, shape (M,)."""
+        return np.asarray(self.active.mean(axis=0))
+
+    @property
+    def idle(self) -> NDArray[np.int64]:
+        """The neurons that are always silent or always active: they tell nothing apart."""
+        return np.flatnonzero((self.rate == 0) | (self.rate == 1))
+
+    @property
+    def selectivity(self) -> NDArray[np.float64]:
+        """How much each neuron tells about the pattern, in bits: the entropy of being active, shape (M,); at most 1."""
+        p = self.rate
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bits = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
+        return np.nan_to_num(bits)
+
+    @property
+    def overlap(self) -> NDArray[np.float64]:
+        """Of every pair of codes, shape (n, n); 1 on the diagonal."""
+        code = np.where(self.active, 1.0, -1.0)
+        return np.asarray(code @ code.T / code.shape[1])
+
+    @property
+    def n_codes(self) -> int:
+        """How many different codes there are."""
+        return len(np.unique(np.packbits(self.active, axis=1), axis=0))
+
+    def patterns_of(self, neuron: int) -> NDArray[np.int64]:
+        """Give the transitions at which a neuron is active."""
+        return np.flatnonzero(self.active[:, neuron])
+
+    def describe(self) -> str:
+        """Say in a few sentences what the code is like."""
+        n, M = self.active.shape
+        away = self.overlap[~np.eye(n, dtype=bool)]
+        text = (
+            f"{self.sparseness.mean():.1%} of {M} hidden neurons are active at a time; {self.n_codes} different codes for {n} "
+            f"transitions"
+        )
+        if away.size:
+            text += f", overlap {away.mean():+.2f} on average and {away.max():+.2f} at most"
+        text += f"; {self.idle.size} neurons never change."
+        if self.follows_P is not None:
+            text += f" {self.follows_P:.2%} of the hidden states equal their targets from P"
+            text += (
+                "." if self.decoded_by_P is None else f", and P^+ reads {self.decoded_by_P:.2%} of the next pattern from them."
+            )
+        return text
+
+
+def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> HiddenActivity:
+    """Look at the hidden states of stored patterns.
+
+    Parameters
+    ----------
+    net : SequenceAttractor, SparseSequenceAttractor or OneHotNetwork
+        A network that has learned.
+    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+    lengths : array of shape (S,), optional
+
+    Returns
+    -------
+    HiddenActivity
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(10, 60, rng=0)
+    >>> activity = sa.hidden_activity(sa.SequenceAttractor(n_hidden=120, random_state=0).fit(X), X)
+    >>> activity.active.shape, activity.follows_P, activity.n_codes
+    ((9, 120), 1.0, 9)
+    """
+    view = threshold_view(net)
+    if view.hidden is None:
+        raise TypeError(f"{type(net).__name__} has no hidden neurons.")
+    inputs, targets, _ = net._shown(X, lengths)
+    active = view.hidden.fields(inputs) >= 0
+    follows, decoded = None, None
+    if isinstance(net, SequenceAttractor) and net.learn == "UV" and net.rule == "three-factor":
+        follows = float(np.mean(active == (net._hidden_targets(targets) > 0)))
+        # P^+ y without the pseudo-inverse of a large matrix: the least-squares solution of P x = y.
+        read = np.linalg.lstsq(net.P_, np.where(active, 1.0, -1.0).T, rcond=None)[0].T
+        decoded = float(np.mean((read >= 0) == (targets > 0)))
+    return HiddenActivity(active, follows, decoded)

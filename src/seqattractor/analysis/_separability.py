@@ -1,0 +1,327 @@
+"""Can a network without hidden neurons store this? A proof either way, for each visible neuron, in exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor.analysis._exact_linear import kernel_vector
+from seqattractor.analysis._exact_simplex import combine_or_separate
+from seqattractor.sequences import Patterns, check_sequences, transitions
+
+__all__ = ["Proof", "Separability", "cover_probability", "separable"]
+
+# Weights with a margin are rounded to this many bits: far finer than any margin that counts, and exact in float64 sums.
+_BITS = 24
+# Below this a margin found in floating point proves nothing, and the exact way decides.
+_TINY = 1e-6
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Why one visible neuron can, or cannot, be a perceptron that makes the sequence; whole numbers that anybody can check."""
+
+    weights: NDArray[Any] | None
+    """Whole-number weights w, shape (order * N,), with w.x(t) >= 0 where x_i(t+1) = +1 and w.x(t) < 0 where it is -1, or None."""
+    combination: NDArray[Any] | None
+    """Whole numbers lambda_t >= 0, shape (n,), with sum_t lambda_t x_i(t+1) x(t) = 0 and some lambda_t > 0 where x_i(t+1) = -1;
+    or None. No w can exist then: it would make a sum of non-negative terms, one of them positive, equal to zero."""
+    margin: float
+    """min_t x_i(t+1) w.x(t) / max_k |w_k|; 0 if the neuron depends on sign(0) = +1, NaN if it is impossible."""
+
+
+@dataclass(frozen=True)
+class Separability:
+    """Which visible neurons could make the sequences as perceptrons, each with its proof; true if all can.
+
+    Attributes
+    ----------
+    impossible : ndarray of int
+        The neurons that no weights can serve. Empty if a network without hidden neurons can make the sequences.
+    margin : ndarray, shape (N,)
+        Of each neuron, as in `Proof`; the largest possible one if `largest_margin` is true.
+    largest_margin : bool
+    n_transitions, n_inputs : int
+        n = T - 1 for one sequence, and N (times the order).
+    """
+
+    inputs: Patterns = field(repr=False)
+    targets: Patterns = field(repr=False)
+    largest_margin: bool
+    _features: NDArray[np.int64] = field(repr=False)
+    _proofs: list[Proof] = field(repr=False)
+    _which: NDArray[np.int64] = field(repr=False)
+
+    def __bool__(self) -> bool:
+        return self.impossible.size == 0
+
+    @property
+    def n_transitions(self) -> int:
+        """How many transitions each neuron has to make."""
+        return len(self.inputs)
+
+    @property
+    def n_inputs(self) -> int:
+        """How many weights each neuron has."""
+        return int(self.inputs.shape[1])
+
+    @property
+    def impossible(self) -> NDArray[np.int64]:
+        """The neurons that no weights can serve."""
+        return np.flatnonzero(np.isnan(self.margin))
+
+    @property
+    def margin(self) -> NDArray[np.float64]:
+        """The margin of each neuron, NaN where it is impossible; shape (N,)."""
+        return np.array([p.margin for p in self._proofs])[self._which]
+
+    @property
+    def cover_probability(self) -> float:
+        """The probability that one neuron with random targets is separable, were the inputs in general position (Cover 1965)."""
+        return cover_probability(self.n_transitions, self.n_inputs)
+
+    def proof(self, neuron: int) -> Proof:
+        """Give the weights of a neuron, or the combination that proves that there are none.
+
+        Parameters
+        ----------
+        neuron : int
+
+        Returns
+        -------
+        Proof
+        """
+        proof = self._proofs[int(self._which[neuron])]
+        if proof.weights is None or len(proof.weights) == self.n_inputs:
+            return proof
+        # A wide problem keeps one coefficient a transition: w = sum_t a_t x(t), with w.x(s) = sum_t a_t K(t, s).
+        return Proof(_exact_product(self.inputs.T, proof.weights).astype(object), None, proof.margin)
+
+    def verify(self) -> bool:
+        """Check every proof by substitution into the sequences, in whole-number arithmetic.
+
+        Returns
+        -------
+        bool
+            True; anything else is a bug.
+        """
+        columns = self.targets[:, np.unique(self._which, return_index=True)[1]]
+        return all(_holds(self._features, y, p) for y, p in zip(columns.T, self._proofs, strict=True))
+
+    def describe(self) -> str:
+        """Say in a few sentences what was found."""
+        n, d, N = self.n_transitions, self.n_inputs, self.targets.shape[1]
+        context = (
+            f"{n} transitions, {d} weights a neuron: {n / (2 * d):.2f} of Cover's capacity 2N = {2 * d}, "
+            f"where a neuron with random targets is separable with probability {self.cover_probability:.3g}."
+        )
+        if self:
+            return f"A network without hidden neurons can make this: all {N} neurons are linearly separable. {context}"
+        listed = ", ".join(map(str, self.impossible[:10])) + (", ..." if self.impossible.size > 10 else "")
+        return (
+            f"No network without hidden neurons can make this: {self.impossible.size} of {N} neurons are not linearly "
+            f"separable ({listed}), each with a proof. {context}"
+        )
+
+
+def separable(
+    X: ArrayLike | Sequence[ArrayLike],
+    lengths: ArrayLike | None = None,
+    *,
+    order: int = 1,
+    largest_margin: bool | None = None,
+) -> Separability:
+    """Decide for each visible neuron whether a perceptron can make its part of the sequences, with a proof either way.
+
+    A network without hidden neurons makes a sequence if, for each neuron i, some weights w give w.x(t) >= 0 where x_i(t+1) = +1
+    and w.x(t) < 0 where x_i(t+1) = -1 (section 3 of the paper; sign(0) = +1). Linear programming finds the weights, or numbers
+    lambda_t >= 0 that combine the signed patterns to zero, which rules all weights out. Both are turned into whole numbers and
+    checked by substitution; where rounding leaves a doubt, an exact simplex method decides. The verdict never rests on
+    floating point.
+
+    Parameters
+    ----------
+    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+    lengths : array of shape (S,), optional
+    order : int
+        How many past patterns each neuron sees.
+    largest_margin : bool, optional
+        Whether to find the weights whose margin min_t x_i(t+1) w.x(t) is largest for weights up to 1, up to rounding. That is
+        the margin that counts against flips: fewer than half of it can never change the answer. By default yes, unless the
+        problem is large.
+
+    Returns
+    -------
+    Separability
+        False in an ``if`` where some neuron is impossible; `impossible` lists them and ``proof(i)`` gives the proof.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> verdict = sa.separable(X)
+    >>> bool(verdict), verdict.impossible
+    (False, array([0]))
+    >>> (verdict.proof(0).combination * X[1:, 0]) @ X[:-1]      # signed patterns that add up to zero: XOR is impossible
+    array([0, 0], dtype=object)
+    >>> verdict.proof(1).weights                                # the second neuron only has to negate itself
+    array([0, -1], dtype=object)
+    """
+    patterns, checked = check_sequences(X, lengths, order=order)
+    inputs, targets = transitions(patterns, checked, order)
+    columns, which = np.unique(targets, axis=1, return_inverse=True)
+    which = which.reshape(-1).astype(np.int64)
+    n, d = inputs.shape
+    if largest_margin is None:
+        largest_margin = columns.shape[1] * n * d <= 50_000_000
+    features = inputs.astype(np.int64)
+    proofs = None
+    if not largest_margin and d > n:
+        # Weights may be sought among the combinations of the inputs, w = sum_t a_t x(t): there w.x(s) = sum_t a_t K(t, s).
+        features = (inputs.astype(np.float64) @ inputs.T.astype(np.float64)).astype(np.int64)
+        proofs = _by_inverse(features, inputs, columns)
+    if proofs is None:
+        proofs = [_prove(features, y) for y in columns.T]
+    return Separability(inputs, targets, largest_margin, features, proofs, which)
+
+
+def cover_probability(n_points: int, n_weights: int) -> float:
+    """Give the fraction of all 2**n assignments of n points in general position that a perceptron can make (Cover 1965).
+
+    It falls from 1 to 0 around n = 2N, which is also the capacity that Gardner found for random patterns (1988).
+
+    Parameters
+    ----------
+    n_points : int
+    n_weights : int
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> cover_probability(2, 2), cover_probability(4, 2), cover_probability(200, 100)
+    (1.0, 0.5, 0.5)
+    """
+    from scipy.special import bdtr
+
+    return 1.0 if n_points <= n_weights else float(np.round(bdtr(n_weights - 1, n_points - 1, 0.5), 12))
+
+
+def _prove(features: NDArray[np.int64], y: Patterns) -> Proof:
+    """Decide for one neuron: floating point proposes, whole numbers dispose."""
+    signed = y[:, None] * features
+    for propose in (_largest_margin, _weak_margin):
+        proof = propose(signed, y)
+        if proof is not None and _holds(features, y, proof):
+            return proof
+    combination, weights = combine_or_separate(signed, y < 0)
+    return Proof(weights, combination, float("nan") if weights is None else _margin(signed, weights))
+
+
+def _largest_margin(signed: NDArray[np.int64], y: Patterns) -> Proof | None:
+    """Weights of the largest margin, or the combination that the dual solution proposes."""
+    weights, combination, margin = _linear_program(signed, np.ones(len(y)))
+    if margin > _TINY:
+        rounded = _shorten(np.rint(weights * 2.0**_BITS))
+        return Proof(rounded, None, _margin(signed, rounded))
+    return _combination(signed, combination)
+
+
+def _weak_margin(signed: NDArray[np.int64], y: Patterns) -> Proof | None:
+    """Weights that reach exactly zero at some targets +1, where sign(0) = +1 is right, or a combination that rules them out."""
+    if not (y < 0).any():
+        return Proof(np.zeros(signed.shape[1], dtype=object), None, 0.0)
+    weights, combination, margin = _linear_program(signed, (y < 0).astype(np.float64))
+    if margin <= _TINY:
+        return _combination(signed, combination)
+    tight = (y > 0) & (signed @ weights < _TINY * margin * np.abs(signed).max())
+    exact = kernel_vector(signed[tight], weights)
+    return None if exact is None else Proof(exact, None, 0.0)
+
+
+def _linear_program(signed: NDArray[np.int64], demand: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any], float]:
+    """Maximise m over |w_k| <= 1 with signed_t . w >= m demand_t; returns w, the dual combination lambda and m."""
+    from scipy.optimize import linprog
+
+    n, d = signed.shape
+    scale = float(np.abs(signed).max())
+    result = linprog(
+        np.append(np.zeros(d), -1.0),
+        A_ub=np.column_stack([-signed / scale, demand]),
+        b_ub=np.zeros(n),
+        bounds=[(-1, 1)] * d + [(0, d)],
+        method="highs",
+    )
+    if result.x is None:  # the solver gave up: let the exact method decide
+        return np.zeros(d), np.zeros(n), 0.0
+    return result.x[:d], -result.ineqlin.marginals, float(result.x[d])
+
+
+def _combination(signed: NDArray[np.int64], near: NDArray[np.float64]) -> Proof | None:
+    """An exact combination of signed rows to zero near a floating-point one."""
+    support = np.flatnonzero(near > 1e-9 * max(1.0, float(near.max(initial=0.0))))
+    if not support.size:
+        return None
+    exact = kernel_vector(signed[support].T, near[support] / near.max())
+    if exact is None:
+        return None
+    combination = np.zeros(len(signed), dtype=object)
+    combination[support] = exact if exact.max() > 0 else -exact
+    return Proof(None, combination, float("nan"))
+
+
+def _by_inverse(gram: NDArray[np.int64], inputs: Patterns, columns: Patterns) -> list[Proof] | None:
+    """Weights for all neurons at once if the inputs are linearly independent: solve K a = y. None if that fails."""
+    try:
+        a = np.linalg.solve(gram.astype(np.float64), columns.astype(np.float64))
+    except np.linalg.LinAlgError:
+        return None
+    if not np.all(np.isfinite(a)):
+        return None
+    # All whole numbers here stay below 2**53, so that float64 products are exact.
+    scaled = np.rint(a / np.abs(a).max(axis=0) * 2.0**_BITS)
+    margins = (columns * (gram @ scaled)).min(axis=0)
+    if not np.all(margins > 0):
+        return None
+    dense = inputs.T.astype(np.float64)
+    blocks = np.array_split(scaled, -(-scaled.shape[1] // 256), axis=1)
+    largest = np.concatenate([np.abs(dense @ block).max(axis=0) for block in blocks])
+    return [
+        Proof(_shorten(coefficients), None, float(m / w)) for coefficients, m, w in zip(scaled.T, margins, largest, strict=True)
+    ]
+
+
+def _shorten(weights: NDArray[np.float64]) -> NDArray[Any]:
+    """Whole numbers without a common factor, as Python integers."""
+    whole = weights.astype(np.int64)
+    return np.asarray((whole // max(1, int(np.gcd.reduce(whole)))).astype(object))
+
+
+def _margin(signed: NDArray[np.int64], weights: NDArray[Any]) -> float:
+    """min_t signed_t . w / max_k |w_k|, rounded only at the end."""
+    largest = max(abs(int(k)) for k in weights)
+    return float(min(signed.astype(object) @ weights) / largest) if largest else 0.0
+
+
+def _holds(features: NDArray[Any], y: Patterns, proof: Proof) -> bool:
+    """Check a proof by substitution, in whole numbers."""
+    if proof.weights is not None:
+        fields = _exact_product(features, proof.weights)
+        return bool(np.all((fields >= 0) == (y > 0)))
+    if proof.combination is None or not np.all(proof.combination >= 0) or not np.any(proof.combination[y < 0] > 0):
+        return False
+    return bool(np.all(_exact_product(features.T, proof.combination * y.astype(object)) == 0))
+
+
+def _exact_product(A: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """A v in whole numbers: with int64 where that cannot overflow, with Python integers otherwise."""
+    bound = max(1, int(np.abs(A).max())) * sum(abs(int(k)) for k in v)
+    if bound < 2**62:
+        return np.asarray(A.astype(np.int64) @ v.astype(np.int64))
+    return np.asarray(A.astype(object) @ v)

@@ -1,0 +1,188 @@
+"""Moving digits: sequences of two digits that wander over a dark canvas and bounce off its walls.
+
+The motion is that of the Moving MNIST set (Srivastava, Mansimov and Salakhutdinov, 2015). By default the
+digits are those of scikit-learn, enlarged to the size of MNIST's, so that nothing has to be downloaded.
+"""
+
+from functools import cache
+from itertools import pairwise
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Bunch
+
+from seqattractor._checks import check_count
+from seqattractor.noise import as_generator
+
+__all__ = ["moving_digits"]
+
+STEP = 0.1  # of the free canvas, in each time step
+BOX, GLYPH = 28, 20  # MNIST's: a digit of 20 x 20 pixels centred in a box of 28 x 28
+MAX_REDRAWS = 1000
+
+
+@overload
+def moving_digits(
+    n_sequences: int = ...,
+    length: int = ...,
+    size: int = ...,
+    n_digits: int = ...,
+    *,
+    digits: ArrayLike | None = ...,
+    random_state: Any = ...,
+    return_bunch: Literal[False] = ...,
+) -> tuple[NDArray[np.int8], NDArray[np.int64]]: ...
+@overload
+def moving_digits(
+    n_sequences: int = ...,
+    length: int = ...,
+    size: int = ...,
+    n_digits: int = ...,
+    *,
+    digits: ArrayLike | None = ...,
+    random_state: Any = ...,
+    return_bunch: Literal[True],
+) -> Bunch: ...
+def moving_digits(
+    n_sequences: int = 20,
+    length: int = 20,
+    size: int = 64,
+    n_digits: int = 2,
+    *,
+    digits: ArrayLike | None = None,
+    random_state: Any = 0,
+    return_bunch: bool = False,
+) -> Any:
+    """Sequences of moving digits as patterns of +-1.
+
+    Each digit starts anywhere on the canvas in a random direction, moves a tenth of the free canvas in each
+    step and bounces off the walls. A sequence in which some frame would have two different successors (within
+    it, or in an earlier sequence) is drawn again, since no network without further context can store it.
+
+    Parameters
+    ----------
+    n_sequences, length : int
+        How many sequences, and how many frames in each.
+    size : int, default=64
+        Width and height of a frame.
+    n_digits : int, default=2
+        How many digits move in each sequence.
+    digits : array of shape (n, height, width), optional
+        Grey images of digits to use instead of scikit-learn's, for example MNIST's (see `load_mnist`).
+    random_state : int, Generator or None, default=0
+        Seed of the choice of digits and of their motion.
+    return_bunch : bool, default=False
+        Return a `sklearn.utils.Bunch` that also holds the shape of a frame.
+
+    Returns
+    -------
+    X : ndarray of shape (n_sequences * length, size * size), int8
+        Patterns of +1 (digit) and -1 (canvas), the sequences one below the other.
+    lengths : ndarray of shape (n_sequences,), int64
+        With ``return_bunch=True``: one Bunch with ``data``, ``lengths``, ``frame_shape`` and ``DESCR``.
+
+    Examples
+    --------
+    >>> from seqattractor.datasets import moving_digits
+    >>> X, lengths = moving_digits(n_sequences=3, length=5)
+    >>> X.shape, lengths
+    ((15, 4096), array([5, 5, 5]))
+    """
+    glyphs = _small_digits() if digits is None else _check_digits(digits)
+    for name, value, least in (
+        ("n_sequences", n_sequences, 1),
+        ("length", length, 2),
+        ("n_digits", n_digits, 1),
+    ):
+        check_count(value, name, least)
+    check_count(size, "size", 1)
+    if size <= max(glyphs.shape[1:]):
+        raise ValueError(f"size must exceed the {max(glyphs.shape[1:])} pixels of a digit, but it is {size}.")
+
+    rng = as_generator(random_state)
+    successors: dict[bytes, bytes] = {}
+    sequences: list[NDArray[np.int8]] = []
+    redraws = 0
+    while len(sequences) < n_sequences:
+        frames = _sequence(glyphs, length, size, n_digits, rng)
+        new = successors_with(successors, frames)
+        if new is None:
+            redraws += 1
+            if redraws > MAX_REDRAWS:
+                raise ValueError(
+                    f"{MAX_REDRAWS} sequences were drawn again because a frame had two successors; "
+                    "ask for fewer or shorter sequences, or a larger canvas."
+                )
+            continue
+        successors = new
+        sequences.append(frames)
+
+    X = np.concatenate(sequences)
+    lengths = np.full(n_sequences, length, dtype=np.int64)
+    if not return_bunch:
+        return X, lengths
+    return Bunch(data=X, lengths=lengths, frame_shape=(size, size), DESCR=f"{n_digits} moving digits a frame.")
+
+
+@cache
+def _small_digits() -> NDArray[np.float64]:
+    """scikit-learn's 1,797 digits, enlarged smoothly and centred in a box, shape (1797, 28, 28)."""
+    from scipy.ndimage import zoom
+    from sklearn.datasets import load_digits
+
+    small = load_digits().images / 16.0
+    large = zoom(small, (1, GLYPH / 8, GLYPH / 8), order=3, mode="grid-constant", grid_mode=True)
+    margin = (BOX - GLYPH) // 2
+    framed: NDArray[np.float64] = np.pad(large, ((0, 0), (margin, margin), (margin, margin)))
+    framed.flags.writeable = False  # shared by all callers
+    return framed
+
+
+def _check_digits(digits: ArrayLike) -> NDArray[np.float64]:
+    """Scale images to at most 1 and check that there are some."""
+    images = np.asarray(digits, dtype=np.float64)
+    if images.ndim != 3 or images.size == 0:
+        raise ValueError(f"digits must be images of shape (n, height, width), but the shape is {images.shape}.")
+    if not images.max() > 0:
+        raise ValueError("digits must have pixels above 0, but all images are dark.")
+    scaled: NDArray[np.float64] = images / images.max()
+    return scaled
+
+
+def _path(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Where a bouncing digit is, as fractions (row, column) of the free canvas, shape (length, 2)."""
+    position = rng.random(2)
+    direction = rng.uniform(0.0, 2.0 * np.pi)
+    velocity = STEP * np.array([np.sin(direction), np.cos(direction)])
+    path = np.empty((length, 2))
+    for t in range(length):
+        position = position + velocity
+        hit = (position <= 0.0) | (position >= 1.0)
+        position = np.clip(position, 0.0, 1.0)
+        velocity = np.where(hit, -velocity, velocity)
+        path[t] = position
+    return path
+
+
+def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int, rng: np.random.Generator) -> NDArray[np.int8]:
+    """One sequence, shape (length, size * size), of +-1; where digits meet, the brighter pixel shows."""
+    height, width = glyphs.shape[1:]
+    canvas = np.zeros((length, size, size))
+    for _ in range(n_digits):
+        glyph = glyphs[rng.integers(len(glyphs))]
+        corners = (_path(length, rng) * [size - height, size - width]).astype(np.int64)
+        for frame, (row, column) in zip(canvas, corners, strict=True):
+            patch = frame[row : row + height, column : column + width]
+            np.maximum(patch, glyph, out=patch)
+    return np.where(canvas.reshape(length, -1) > 0.5, 1, -1).astype(np.int8)
+
+
+def successors_with(known: dict[bytes, bytes], frames: NDArray[np.int8]) -> dict[bytes, bytes] | None:
+    """`known` (frame -> next frame) extended by a sequence, or None if a frame got a second successor."""
+    extended = dict(known)
+    keys = [frame.tobytes() for frame in frames]
+    for now, after in pairwise(keys):
+        if extended.setdefault(now, after) != after:
+            return None
+    return extended

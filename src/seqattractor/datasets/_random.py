@@ -1,0 +1,115 @@
+"""Random sequences: the paper's periodic ones, and correlated and biased ones."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+from seqattractor._checks import check_count
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns
+
+__all__ = ["random_periodic", "random_sequences"]
+
+
+def random_periodic(T: int, N: int = 100, *, correlation: float = 0.0, bias: float = 0.0, rng: Seed = None) -> Patterns:
+    """Draw a random periodic sequence as in section 6.2: x(1), ..., x(T-1) all different, x(T) = x(1).
+
+    Parameters
+    ----------
+    T : int
+        How many patterns, with the last one, which is the first again; at least 2.
+    N : int
+        How many neurons.
+    correlation : float
+        Correlation of a unit's values in successive patterns, from 0 (independent, as in the paper) to below 1. The loop is not
+        correlated where it closes.
+    bias : float
+        The mean activity of a unit, between -1 and 1; 0 in the paper.
+    rng : int, Generator or None
+
+    Returns
+    -------
+    ndarray of int8, shape (T, N)
+
+    Examples
+    --------
+    >>> X = random_periodic(50, 100, rng=0)
+    >>> X.shape, (X[0] == X[-1]).all()
+    ((50, 100), np.True_)
+    """
+    check_count(T, "T", 2)
+    X, _ = _draw([T - 1], N, correlation, bias, as_generator(rng))
+    return np.concatenate([X, X[:1]])
+
+
+def random_sequences(
+    n_sequences: int, T: int, N: int = 100, *, correlation: float = 0.0, bias: float = 0.0, rng: Seed = None
+) -> tuple[Patterns, np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
+    """Draw several random sequences in which no pattern occurs twice.
+
+    Parameters
+    ----------
+    n_sequences : int
+    T : int
+        How many patterns in each sequence; at least 2.
+    N, correlation, bias, rng
+        As in `random_periodic`.
+
+    Returns
+    -------
+    X : ndarray of int8, shape (n_sequences * T, N)
+    lengths : ndarray of int64, shape (n_sequences,)
+
+    Examples
+    --------
+    >>> X, lengths = random_sequences(3, 10, 40, rng=0)
+    >>> X.shape, lengths
+    ((30, 40), array([10, 10, 10]))
+    """
+    check_count(n_sequences, "n_sequences", 1)
+    check_count(T, "T", 2)
+    return _draw([T] * n_sequences, N, correlation, bias, as_generator(rng))
+
+
+def _draw(
+    lengths: list[int], N: int, correlation: float, bias: float, rng: np.random.Generator
+) -> tuple[Patterns, np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
+    """Draw sequences pattern by pattern, each again as long as it equals an earlier one."""
+    check_count(N, "N", 1)
+    if not (isinstance(correlation, numbers.Real) and 0 <= correlation < 1):
+        raise ValueError(f"the correlation must be 0 or more and below 1, but it is {correlation!r}.")
+    if not (isinstance(bias, numbers.Real) and -1 < bias < 1):
+        raise ValueError(f"the bias must lie between -1 and 1, but it is {bias!r}.")
+    total = sum(lengths)
+    if N < 60 and total > 2**N:
+        raise ValueError(f"there are only {2**N} different patterns of {N} units, fewer than the {total} asked for.")
+    seen: set[bytes] = set()
+    rows: list[Patterns] = []
+    for length in lengths:
+        for t in range(length):
+            rows.append(_next_pattern(rows[-1] if t else None, N, correlation, bias, rng, seen))
+            seen.add(rows[-1].tobytes())
+    return np.array(rows, dtype=np.int8).reshape(total, N), np.array(lengths, dtype=np.int64)
+
+
+def _next_pattern(
+    previous: Patterns | None,
+    N: int,
+    correlation: float,
+    bias: float,
+    rng: np.random.Generator,
+    seen: set[bytes],
+) -> Patterns:
+    """A pattern that has not been seen; each unit keeps its last value with probability `correlation`, else is drawn anew."""
+    for _ in range(10_000):
+        x = np.where(rng.random(N) < (1 + bias) / 2, 1, -1).astype(np.int8)
+        if previous is not None and correlation:
+            x = np.where(rng.random(N) < correlation, previous, x)
+        if x.tobytes() not in seen:
+            return x
+    raise ValueError(
+        "no new pattern turned up in 10,000 draws: with so few units, or so strong a bias or correlation, too few patterns "
+        "are likely; ask for fewer or raise N."
+    )

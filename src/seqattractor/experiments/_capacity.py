@@ -1,0 +1,194 @@
+"""How long a sequence a network stores: a search that spends its trials where they matter."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from seqattractor.experiments._executors import Executor
+from seqattractor.experiments._grid import Grid, Point, Trial
+from seqattractor.experiments._run import Progress
+from seqattractor.experiments._store import Finished, Store
+from seqattractor.experiments._success_curve import SuccessCurve
+from seqattractor.experiments._table import settings_of
+
+__all__ = ["Capacity", "Search", "capacities"]
+
+_BATCH = 4  # trials at one length before the next is chosen; fixed, so that a result does not depend on the number of workers
+_FIRST_REACH = 32  # the longest sequence to start with; from then on twice the longest that was retrieved
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The longest sequence that a network retrieves at a given rate."""
+
+    settings: dict[str, Any]
+    """All settings of its trials, without t."""
+    success: float
+    """The rate asked for."""
+    t: int
+    """The largest T with at least that rate; 1 if there is none."""
+    low: int
+    high: int
+    """A 95 % interval of it."""
+    trials: int
+    at_least: bool
+    """Whether even the longest sequences that were allowed are retrieved, so that the true one is larger."""
+    tried: dict[int, tuple[int, int]]
+    """Successes and trials at each length."""
+    curve: SuccessCurve = field(repr=False)
+
+
+class Search:
+    """One search for a capacity: asks for trials, is told their outcomes, and knows when it has enough.
+
+    Parameters
+    ----------
+    settings : dict
+        Of the trials, without t.
+    success : float
+        The rate of success asked for.
+    seed : int
+    precision : float
+        It ends when the ends of the interval differ by this fraction,
+    max_trials : int
+        or after so many trials.
+    t_max : int
+        The longest sequence to try.
+
+    Examples
+    --------
+    >>> from seqattractor.experiments._executors import do_trial
+    >>> search = Search({"network": "hebbian", "n": 30, "flips": 1}, max_trials=20)
+    >>> while not search.over:
+    ...     for trial in search.next_trials():
+    ...         search.tell(do_trial(trial))
+    >>> search.result().trials
+    20
+    """
+
+    def __init__(
+        self,
+        settings: dict[str, Any],
+        *,
+        success: float = 0.95,
+        seed: int = 0,
+        precision: float = 0.1,
+        max_trials: int = 200,
+        t_max: int = 5000,
+    ) -> None:
+        (self.point,) = Grid(settings, seed=seed).points()
+        self.success, self.precision, self.max_trials, self.t_max = success, precision, max_trials, t_max
+        self.curve = SuccessCurve(success, t_max)
+        self.tried: Counter[int] = Counter()
+        self.right: Counter[int] = Counter()
+        self.over = False
+        self._batch: dict[tuple[str, int], bool | None] = {}
+        self._length = 0
+
+    @property
+    def n_trials(self) -> int:
+        """How many trials it has been told of."""
+        return self.tried.total()
+
+    def next_trials(self) -> list[Trial]:
+        """Ask for the next trials, all of one length; nothing while some of the last are still out."""
+        if self._batch:
+            return []
+        reach = max([_FIRST_REACH, *(2 * t for t, right in self.right.items() if right)])
+        self._length = self.curve.best_length(reach)
+        (point,) = Grid(self.point.settings | {"t": self._length}, seed=self.point.seed).points()
+        first = self.tried[self._length]
+        number = min(_BATCH, self.max_trials - self.n_trials)
+        trials = [Trial(point, k) for k in range(first, first + number)]
+        self._batch = {trial.key: None for trial in trials}
+        return trials
+
+    def tell(self, finished: Finished) -> None:
+        """Take in a trial that is over; once the last of a batch is there, learn from it."""
+        if finished.outcome is None:
+            raise ValueError(f"a trial with sequences of {self._length} patterns failed: {finished.error}")
+        self._batch[finished.trial.key] = finished.outcome["success"]
+        outcomes = list(self._batch.values())
+        if None in outcomes:
+            return
+        right = sum(map(bool, outcomes))
+        self.curve.learn([self._length], [right], [len(outcomes)])
+        self.tried[self._length] += len(outcomes)
+        self.right[self._length] += right
+        self._batch = {}
+        low, _, high = self.curve.capacity()
+        narrow = high <= low * (1 + self.precision) or int(low) == int(high)
+        self.over = narrow or low >= self.t_max or self.n_trials >= self.max_trials
+
+    def result(self) -> Capacity:
+        """What is known."""
+        low, median, high = self.curve.capacity()
+        settings = settings_of(Point(self.point.settings, self.point.seed))
+        settings.pop("t")
+        return Capacity(
+            settings,
+            self.success,
+            min(math.floor(median), self.t_max),
+            min(math.floor(low), self.t_max),
+            min(math.ceil(high), self.t_max),
+            self.n_trials,
+            low >= self.t_max,
+            {t: (self.right[t], n) for t, n in sorted(self.tried.items())},
+            self.curve,
+        )
+
+
+def capacities(
+    searches: Sequence[Search], store: Store, executor: Executor, *, progress: Callable[[Progress], None] | None = None
+) -> list[Capacity]:
+    """Run searches side by side. Trials that the study has are not done again.
+
+    Parameters
+    ----------
+    searches : sequence of Search
+    store : Store
+        Where trials are kept.
+    executor : Executor
+    progress : callable, optional
+        Told of trials that are over, and of how many there may be at most.
+
+    Returns
+    -------
+    list of Capacity
+        In the order of the searches; it does not depend on the executor.
+    """
+    owner: dict[tuple[str, int], Search] = {}
+    known = {each.trial.key: each for each in store.finished()}
+
+    def tell() -> None:
+        if progress is not None:
+            most = sum(s.n_trials if s.over else s.max_trials for s in searches)
+            progress(Progress(sum(s.n_trials for s in searches), 0, most))
+
+    def wanted() -> Iterator[Trial | None]:
+        while not all(search.over for search in searches):
+            asked = False
+            for search in searches:
+                for trial in [] if search.over else search.next_trials():
+                    asked = True
+                    if trial.key in known:
+                        search.tell(known[trial.key])
+                    else:
+                        owner[trial.key] = search
+                        yield trial
+            if not asked:
+                yield None  # all wait for trials that are out
+
+    store.start_run("capacity")
+    with closing(executor(wanted())) as results:
+        for finished in results:
+            store.add(finished)
+            for each in finished:
+                owner.pop(each.trial.key).tell(each)
+            tell()
+    return [search.result() for search in searches]

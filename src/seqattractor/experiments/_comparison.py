@@ -1,0 +1,174 @@
+"""What a comparison found: rows of results, times apart from them, and files that are the same for the same seed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+from seqattractor.analysis._retrieval import wilson_interval
+from seqattractor.experiments._protocols import Protocol
+from seqattractor.networks._traits import Traits
+
+__all__ = ["Comparison", "Row"]
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Results of all networks on one test.
+
+    The same seed gives the same settings, networks and rows, whoever computed them; only the seconds differ from run to run.
+    """
+
+    settings: dict[str, Any]
+    """The test: protocol, title, axis, setting (in words), values, trials, n_hidden, seed."""
+    networks: list[Row]
+    """For each network its name, and whether it stores patterns, learns online and locally, dwells; with a note."""
+    rows: list[Row]
+    """For each value and network: successes and their interval, sequences recalled, one-step error, epochs, parameters."""
+    seconds: list[Row]
+    """Median seconds to learn and to recall, for each value and network."""
+
+    @classmethod
+    def of(
+        cls,
+        test: Protocol,
+        outcomes: Mapping[Any, Sequence[Mapping[str, Row]]],
+        described: Mapping[str, Traits],
+        *,
+        seed: int,
+        n_hidden: int,
+    ) -> Comparison:
+        """Put trials together.
+
+        Parameters
+        ----------
+        test : Protocol
+        outcomes : dict of value to list
+            For each trial a dict of the networks' outcomes, as `compare_once` gives it.
+        described : dict of str to Traits
+        seed, n_hidden : int
+
+        Returns
+        -------
+        Comparison
+        """
+        trials = len(next(iter(outcomes.values())))
+        settings = {
+            "protocol": test.name,
+            "title": test.title,
+            "axis": test.axis,
+            "setting": test.setting,
+            "values": list(outcomes),
+            "trials": trials,
+            "n_hidden": n_hidden,
+            "seed": seed,
+        }
+        networks = []
+        for name, traits in described.items():
+            told = asdict(traits)
+            del told["weights"]
+            networks.append({"network": name, **told})
+        rows, seconds = [], []
+        for value, each in outcomes.items():
+            for name in described:
+                found = [outcome[name] for outcome in each]
+                rows.append({"value": value, "network": name, **_summary(found)})
+                seconds.append({"value": value, "network": name, **_times(found)})
+        return cls(settings, networks, rows, seconds)
+
+    @property
+    def several(self) -> bool:
+        """Whether trials have several sequences, so that a part of them can be recalled."""
+        return self.settings["protocol"] in ("multi", "digits")
+
+    def row(self, network: str, value: Any) -> Row:
+        """Give the results of one network at one value."""
+        return next(row for row in self.rows if row["network"] == network and row["value"] == value)
+
+    def to_json(self, *, timing: bool = False) -> str:
+        """Write everything as JSON; without times the text is the same for the same seed.
+
+        Parameters
+        ----------
+        timing : bool
+            Add the seconds.
+
+        Returns
+        -------
+        str
+        """
+        from seqattractor.experiments._conclusion import conclusion
+
+        data = {
+            "settings": self.settings,
+            "networks": self.networks,
+            "rows": self.rows,
+            "conclusion": conclusion(self),
+        }
+        if timing:
+            data["seconds"] = self.seconds
+        return json.dumps(data, indent=1, allow_nan=False) + "\n"
+
+    def to_csv(self, *, timing: bool = False) -> str:
+        """Write a line for each value and network.
+
+        Parameters
+        ----------
+        timing : bool
+            Add the seconds.
+
+        Returns
+        -------
+        str
+        """
+        kinds = {network["network"]: network for network in self.networks}
+        lines = []
+        for row, times in zip(self.rows, self.seconds, strict=True):
+            kind = {k: v for k, v in kinds[row["network"]].items() if k not in ("network", "note")}
+            extra = {k: v for k, v in times.items() if k.endswith("seconds")} if timing else {}
+            lines.append({"protocol": self.settings["protocol"], **row, **kind, **extra})
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, fieldnames=list(lines[0]))
+        writer.writeheader()
+        writer.writerows(lines)
+        return text.getvalue()
+
+
+def _summary(found: Sequence[Row]) -> Row:
+    """The results of one network at one value."""
+    done = [outcome for outcome in found if "error" not in outcome]
+    errors = sorted({outcome["error"] for outcome in found if "error" in outcome})
+    successes = sum(outcome["success"] for outcome in done)
+    low, high = wilson_interval(successes, len(found))
+    reached = [outcome["epochs"] for outcome in done if outcome["epochs"] is not None]
+    return {
+        "trials": len(found),
+        "successes": successes,
+        "low": low,
+        "high": high,
+        "by_trial": "".join("x" if "error" in outcome else str(int(outcome["success"])) for outcome in found),
+        "recalled": _mean([outcome["recalled"] / outcome["sequences"] for outcome in done]),
+        "one_step_error": _mean([outcome["one_step_error"] for outcome in done]),
+        "epochs": median(reached) if reached else None,
+        "without_error": len(reached),
+        "parameters": max((outcome["parameters"] for outcome in done), default=None),
+        "error": errors[0] if errors else None,
+    }
+
+
+def _times(found: Sequence[Row]) -> Row:
+    """Median times of one network at one value, or None where they were not kept."""
+    times = {key: [outcome[key] for outcome in found if key in outcome] for key in ("learn_seconds", "recall_seconds")}
+    return {key: median(each) if each else None for key, each in times.items()}
+
+
+def _mean(numbers: Sequence[float]) -> float | None:
+    """The mean, or None of nothing."""
+    return sum(numbers) / len(numbers) if numbers else None

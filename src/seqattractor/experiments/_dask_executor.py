@@ -1,0 +1,177 @@
+"""Trials on a Dask cluster; needs the extra `seqattractor[dask]`."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import islice, takewhile
+from typing import Any
+
+from seqattractor import __version__
+from seqattractor.experiments._executors import Executor, Trials, died, do_trial
+from seqattractor.experiments._grid import Trial
+from seqattractor.experiments._store import Finished
+
+__all__ = ["connect", "on_dask"]
+
+_CHUNKS = 4  # chunks of trials that wait for each thread of the cluster
+_CHUNK_SECONDS = 0.2  # short trials travel together, so that Dask's milliseconds for each task do not count
+_GIVE_UP = 3  # Dask gives up on a task after four deaths of workers; we after so many times that
+_PATIENCE = 60  # seconds to wait for a first worker
+
+
+def on_dask(address: str, jobs: int = 1) -> Executor:
+    """Do trials on a Dask cluster.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as "tcp://host:8786"; or "local" for a cluster on this machine, of `jobs` workers.
+    jobs : int
+        Only for "local".
+
+    Returns
+    -------
+    Executor
+    """
+
+    def run(trials: Trials) -> Generator[list[Finished], None, None]:
+        with connect(address, jobs) as client:
+            yield from _Cluster(client).run(trials)
+
+    return run
+
+
+@contextmanager
+def connect(address: str, jobs: int = 1) -> Iterator[Any]:
+    """Connect to a cluster, or start one for as long as this lasts, and see that its workers run the same code.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, or "local".
+    jobs : int
+        How many workers, for "local".
+
+    Yields
+    ------
+    distributed.Client
+    """
+    distributed = _distributed()
+    if address == "local":
+        cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0")
+        with cluster, distributed.Client(cluster) as client:
+            cluster.adapt(minimum=jobs, maximum=jobs, interval="2s")  # a nanny whose worker dies as it starts gives up
+            yield client
+        return
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ValueError(f"there is no Dask scheduler at {address} ({error}); start one with `dask scheduler`.") from None
+    with client:
+        _check_workers(client, address)
+        yield client
+
+
+def _distributed() -> Any:
+    """The package `distributed`, which is large and optional."""
+    try:
+        return import_module("distributed")
+    except ImportError:
+        raise ValueError("Dask is not installed; install it with: pip install 'seqattractor[dask]'.") from None
+
+
+def _check_workers(client: Any, address: str) -> None:
+    """Wait for a worker, and refuse workers that run other code: their results would not be those of this code."""
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        raise ValueError(f"no Dask worker came to {address} in {_PATIENCE} s; start one with `dask worker {address}`.") from None
+    here = __version__  # edits of the same version show in the version that every trial records
+    try:
+        versions = client.run(_version)
+    except ImportError as error:
+        raise ValueError(f"seqattractor is not installed on the Dask workers ({error}); install {here} there.") from None
+    for worker, there in versions.items():
+        if there != here:
+            raise ValueError(f"the Dask worker {worker} runs seqattractor {there}, but this is {here}; install the same there.")
+
+
+def _version() -> str:
+    """The version of the package where this runs."""
+    return __version__
+
+
+def _do_trials(trials: list[Trial]) -> list[Finished]:
+    """Do a chunk of trials."""
+    return [do_trial(trial) for trial in trials]
+
+
+class _Cluster:
+    """Keeps a cluster busy with chunks of trials."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.completed = _distributed().as_completed(with_results=True, raise_errors=False)
+        self.pending: dict[Any, list[Trial]] = {}
+        self.deaths: Counter[tuple[str, int]] = Counter()
+        self.chunk = 1
+        self._threads = (0.0, 1)
+
+    def run(self, trials: Trials) -> Iterator[list[Finished]]:
+        """Give trials back as they finish."""
+        while True:
+            self._fill(trials)
+            if not self.pending:
+                return
+            for future, result in self.completed.next_batch(block=True):
+                chunk = self.pending.pop(future)
+                if future.status == "finished":
+                    self._size_chunks(result)
+                    yield result
+                else:
+                    yield self._again(chunk, result)
+
+    def _fill(self, trials: Trials) -> None:
+        """Submit as many chunks as the cluster should have waiting."""
+        for _ in range(_CHUNKS * self._n_threads() - len(self.pending)):
+            chunk = [trial for trial in takewhile(bool, islice(trials, self.chunk)) if trial is not None]
+            if not chunk:
+                return
+            self._submit(chunk)
+
+    def _submit(self, chunk: list[Trial]) -> None:
+        """Hand a chunk to the cluster."""
+        future = self.client.submit(_do_trials, chunk, pure=False)
+        self.pending[future] = chunk
+        self.completed.add(future)
+
+    def _again(self, chunk: list[Trial], problem: Any) -> list[Finished]:
+        """Resubmit the trials of a chunk whose workers died, one by one; returns those that are given up."""
+        killed = isinstance(problem, _distributed().KilledWorker)
+        if isinstance(problem, Exception) and not killed:
+            raise OSError(f"the Dask cluster failed ({problem}); what was finished is kept: run the same command again.")
+        given_up = []
+        for trial in chunk:
+            self.deaths[trial.key] += killed and len(chunk) == 1
+            if self.deaths[trial.key] < _GIVE_UP:
+                self._submit([trial])
+            else:
+                given_up.append(died(trial))
+        return given_up
+
+    def _n_threads(self) -> int:
+        """How many trials the cluster can do at once; asked for now and then, since workers come and go."""
+        asked, n = self._threads
+        if time.monotonic() - asked > 2.0:
+            n = max(1, sum(self.client.nthreads().values()))
+            self._threads = (time.monotonic(), n)
+        return n
+
+    def _size_chunks(self, finished: list[Finished]) -> None:
+        """Choose chunks that take about `_CHUNK_SECONDS`."""
+        seconds = sum(result.seconds for result in finished) / len(finished)
+        self.chunk = max(1, min(64, round(_CHUNK_SECONDS / max(seconds, 1e-4))))

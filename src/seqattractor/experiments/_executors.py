@@ -1,0 +1,191 @@
+"""Who does the trials: this process, other processes of this machine, or a Dask cluster. All give the same results."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import cache
+from itertools import chain
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from seqattractor.experiments._grid import Trial
+from seqattractor.experiments._seeds import seed_of
+from seqattractor.experiments._store import Finished
+from seqattractor.experiments._trial import run_trial
+from seqattractor.experiments._version import code_version
+
+__all__ = ["Executor", "Trials", "died", "do_trial", "in_processes", "in_this_process", "process_pool"]
+
+Trials = Iterator[Trial | None]
+"""Trials to do; None means that there are none now, but may be when more have come back."""
+
+Executor = Callable[[Trials], Generator[list[Finished], None, None]]
+"""Takes trials when it has room for them and gives them back, finished, in any order."""
+
+_QUEUE = 4  # trials that wait for each worker, so that none stands idle
+_SUSPECT = 3  # a trial that was under way when this many workers died is done alone from then on
+_STARTS = 20  # how often workers may die as they start, before a sweep gives up
+_GIVE_UP = 5  # a trial in which, alone, this many workers died is recorded as failed
+
+
+def do_trial(trial: Trial) -> Finished:
+    """Do one trial, here and now; an error becomes part of the result.
+
+    Examples
+    --------
+    >>> from seqattractor.experiments._grid import Point
+    >>> do_trial(Trial(Point({"network": "lookup", "n": 3, "t": 100}, seed=0), 0)).error
+    'ValueError: there are only 8 different patterns of 3 units, fewer than the 99 asked for.'
+    """
+    _one_thread()
+    started = time.perf_counter()
+    outcome, error = None, None
+    try:
+        outcome = run_trial(trial.point.settings, seed_of(trial.point.seed, trial.point.settings, trial.number))
+    except Exception as problem:  # whatever it is, the other trials go on
+        error = f"{type(problem).__name__}: {problem}".strip()
+    return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), code_version())
+
+
+def died(trial: Trial) -> Finished:
+    """Give up a trial in which workers die again and again."""
+    error = "the worker processes that did this trial died every time (out of memory, or killed)"
+    return Finished(trial, None, error, 0.0, platform.node(), code_version())
+
+
+def in_this_process(trials: Trials) -> Generator[list[Finished], None, None]:
+    """Do trials one after the other, here."""
+    while (trial := next(trials, None)) is not None:
+        yield [do_trial(trial)]
+
+
+def in_processes(jobs: int) -> Executor:
+    """Do trials in `jobs` processes; if one dies, its trials are done again by others.
+
+    Parameters
+    ----------
+    jobs : int
+
+    Returns
+    -------
+    Executor
+    """
+
+    def run(trials: Trials) -> Generator[list[Finished], None, None]:
+        again: deque[Trial] = deque()
+        suspects: list[Trial] = []
+        deaths: Counter[tuple[str, int]] = Counter()
+        # chain, since a generator with `yield from` would close `trials` when it is dropped with its pool
+        while lost := (yield from _until_one_dies(chain(_taken_from(again), trials), jobs)):
+            deaths.update(trial.key for trial in lost)
+            suspects += [trial for trial in lost if deaths[trial.key] >= _SUSPECT]
+            again += [trial for trial in lost if deaths[trial.key] < _SUSPECT]
+        for trial in suspects:
+            yield from _alone(trial)
+
+    return run
+
+
+def _taken_from(again: deque[Trial]) -> Iterator[Trial]:
+    """The trials that were lost, taken away one by one."""
+    while again:
+        yield again.popleft()
+
+
+def _alone(trial: Trial) -> Iterator[list[Finished]]:
+    """Do one trial with nothing beside it, so that it is clear in what a worker dies."""
+    for _ in range(_GIVE_UP):
+        lost = yield from _until_one_dies(iter([trial]), 1)
+        if not lost:
+            return
+    yield [died(trial)]
+
+
+def _until_one_dies(trials: Trials, jobs: int) -> Generator[list[Finished], None, list[Trial]]:
+    """Do trials in a pool of processes. If a worker dies the pool is gone: returns the trials that were under way."""
+    pending: dict[Future[Finished], Trial] = {}
+    lost: list[Trial] = []
+    with process_pool(jobs) as pool:
+        while not lost:
+            while len(pending) < _QUEUE * jobs and (trial := next(trials, None)) is not None:
+                try:
+                    pending[pool.submit(do_trial, trial)] = trial
+                except BrokenProcessPool:
+                    lost.append(trial)
+                    break
+            if not pending:
+                break
+            yield _collect(wait(pending, return_when=FIRST_COMPLETED).done, pending, lost)
+        if lost:  # what is still pending ends now, in an error or, if it was done already, in a result
+            yield _collect(wait(pending).done, pending, lost)
+    return lost
+
+
+def _collect(done: set[Future[Finished]], pending: dict[Future[Finished], Trial], lost: list[Trial]) -> list[Finished]:
+    """Take futures that are done out of `pending`: returns results, and adds trials whose worker died to `lost`."""
+    results = []
+    for future in done:
+        trial = pending.pop(future)
+        try:
+            results.append(future.result())
+        except BrokenProcessPool:
+            lost.append(trial)
+    return results
+
+
+@contextmanager
+def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool of processes that are up, and that end with this one, however it ends."""
+    # Workers start from scratch: a forked copy of compiled, threaded code is not safe everywhere.
+    context = multiprocessing.get_context("spawn")
+    for _ in range(_STARTS):
+        there, here = context.Pipe(duplex=False)
+        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(there,))
+        try:
+            # A worker that dies before it has a trial is no trial's fault.
+            wait([pool.submit(os.getpid) for _ in range(jobs)])
+            pool.submit(os.getpid).result()
+            yield pool
+            pool.shutdown()
+            return
+        except BrokenProcessPool:
+            continue
+        finally:
+            here.close()  # the workers see it and go; after an error nobody waits for trials that nobody wants
+            pool.shutdown(cancel_futures=True)
+            there.close()
+    raise OSError(
+        f"{_STARTS} times, worker processes died as they started. In a script of your own, start them below "
+        '`if __name__ == "__main__":`; or use one job, which needs no workers.'
+    )
+
+
+def _start_worker(there: Any) -> None:
+    """Get a worker ready: Ctrl-C is for the parent, and a worker ends when the parent does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def end_with_parent() -> None:
+        try:
+            there.recv()
+        except (EOFError, OSError):
+            os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    _one_thread()
+
+
+@cache
+def _one_thread() -> None:
+    """Let linear algebra in this process use one thread, so that its sums have one order and workers do not crowd."""
+    threadpool_limits(limits=1)

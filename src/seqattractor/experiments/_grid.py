@@ -1,0 +1,227 @@
+"""A grid of trials: lists of settings, and every combination of them a number of times."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import os
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from seqattractor._checks import check_count
+from seqattractor.experiments._seeds import canonical
+from seqattractor.experiments._trial import DEFAULTS
+from seqattractor.networks._registry import NAMES, parameters_of
+
+__all__ = ["Grid", "Point", "Trial", "read_grid"]
+
+Value = bool | int | float | str | None
+
+# The least value of whole-number settings.
+_COUNTS = {"n": 1, "m": 1, "t": 2, "sequences": 1, "flips": 0, "recall_noise": 0, "periods": 1}
+_KINDS = {bool: "true or false", float: "a number", str: "a word"}
+_SET_BY_TRIALS = ("n_hidden", "random_state", "verbose")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of settings.
+
+    Parameters
+    ----------
+    settings : dict
+        As `run_trial` takes them; those at their default are left out, so that a new kind of setting changes no old seed.
+    seed : int
+        The user's seed.
+    """
+
+    settings: dict[str, Any]
+    seed: int
+
+    @cached_property
+    def key(self) -> str:
+        """A short name that depends on the settings and the seed alone."""
+        return hashlib.sha256(canonical([self.settings, self.seed]).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One of the trials at a point."""
+
+    point: Point
+    number: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What makes it the same trial."""
+        return self.point.key, self.number
+
+
+class Grid:
+    """Every combination of some settings, a number of trials each.
+
+    Parameters
+    ----------
+    settings : dict
+        Lists of values by the name of the setting: those of a trial (`seqattractor.experiments.trial.DEFAULTS`) and parameters of
+        the networks. A parameter that a network does not have is left out for that network.
+    trials : int
+        How many trials at each point.
+    seed : int
+    only : dict
+        Further parameters of single networks, by the name of the network.
+
+    Examples
+    --------
+    >>> grid = Grid({"network": ["attractor", "one-hot"], "m": [80, 160], "t": [10, 20]}, trials=3)
+    >>> len(grid.points()), len(list(grid.all_trials()))  # one-hot has no M to set
+    (6, 18)
+    """
+
+    def __init__(
+        self,
+        settings: dict[str, Any],
+        *,
+        trials: int = 20,
+        seed: int = 0,
+        only: dict[str, dict[str, Any]] | None = None,
+    ) -> None:
+        self.settings = {key: _as_list(key, value) for key, value in settings.items()}
+        self.trials = check_count(trials, "trials")
+        self.seed = check_count(seed, "seed", 0)
+        self.only = {name: {k: _as_list(k, v) for k, v in table.items()} for name, table in (only or {}).items()}
+        self._check()
+
+    @property
+    def networks(self) -> list[str]:
+        """The short names of the networks."""
+        return [str(name) for name in self.settings.get("network", [DEFAULTS["network"]])]
+
+    def points(self) -> list[Point]:
+        """All combinations, in the order of the lists, each once."""
+        found: dict[str, Point] = {}
+        for name in self.networks:
+            for settings in self._combinations(name):
+                point = Point(settings, self.seed)
+                found.setdefault(point.key, point)
+        return list(found.values())
+
+    def all_trials(self) -> Iterator[Trial]:
+        """The first trial of every point, then the second: after one round every curve is there, roughly."""
+        points = self.points()
+        return (Trial(point, number) for number in range(self.trials) for point in points)
+
+    def as_json(self) -> str:
+        """Write the grid down, in one way only."""
+        return canonical({"settings": self.settings, "trials": self.trials, "seed": self.seed, "only": self.only})
+
+    def _combinations(self, network: str) -> Iterator[dict[str, Any]]:
+        """The settings of all points of one network."""
+        known = parameters_of(network)
+        lists = {**self.settings, **self.only.get(network, {})}
+        lists.pop("network", None)
+        lists = {k: v for k, v in lists.items() if k in DEFAULTS or k in known}
+        if "n_hidden" not in known:
+            lists.pop("m", None)
+        for values in itertools.product(*lists.values()):
+            chosen = {k: _same_kind(v, {**known, **DEFAULTS}[k]) for k, v in zip(lists, values, strict=True)}
+            kept = {k: v for k, v in chosen.items() if k not in DEFAULTS or v != DEFAULTS[k]}
+            yield {"network": network, **kept}
+
+    def _check(self) -> None:
+        """Refuse what no trial could make sense of."""
+        for name in self.only:
+            if name not in self.networks:
+                raise ValueError(f"there are parameters for the network {name!r}, which is not in the grid.")
+        for key, values in self.settings.items():
+            if key not in DEFAULTS:
+                _check_known(key, self.networks)
+            for value in values:
+                if key in _COUNTS:
+                    check_count(value, key, _COUNTS[key])
+                elif key in DEFAULTS and not isinstance(_same_kind(value, DEFAULTS[key]), type(DEFAULTS[key])):
+                    raise ValueError(f"{key} must be {_KINDS[type(DEFAULTS[key])]}, but it is {value!r}.")
+        for name, table in self.only.items():
+            for key in table:
+                _check_known(key, [name])
+        for point in self.points():
+            given = DEFAULTS | point.settings
+            for key in ("flips", "recall_noise"):
+                if given[key] > given["n"]:
+                    raise ValueError(f"{key} = {given[key]} is more than the {given['n']} units (n) of a pattern.")
+            if not 0 <= given["correlation"] < 1:
+                raise ValueError(f"correlation must be 0 or more and below 1, but it is {given['correlation']}.")
+            if not -1 < given["pattern_bias"] < 1:
+                raise ValueError(f"pattern_bias must lie between -1 and 1, but it is {given['pattern_bias']}.")
+
+
+def read_grid(path: str | os.PathLike[str]) -> Grid:
+    r"""Read a grid from a TOML file.
+
+    Parameters
+    ----------
+    path : str or path
+        A file with a table ``[grid]``: lists (or single values) of ``network``, ``n``, ``m``, ``t``, ... and of parameters of the
+        networks, and the numbers ``trials`` and ``seed``. ``[grid.NETWORK]`` holds parameters of one network.
+
+    Returns
+    -------
+    Grid
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "grid.toml"
+    >>> _ = path.write_text('[grid]\nnetwork = ["attractor"]\nn = 40\nm = 80\nt = [10, 20]\ntrials = 5')
+    >>> [point.settings["t"] for point in read_grid(path).points()]
+    [10, 20]
+    """
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a TOML file: {error}.") from None
+    if set(content) != {"grid"} or not isinstance(content["grid"], dict):
+        raise ValueError(f"{path} must hold one table [grid], but it holds {', '.join(content) or 'nothing'}.")
+    table = dict(content["grid"])
+    only = {key: table.pop(key) for key in list(table) if isinstance(table[key], dict)}
+    options = {key: table.pop(key) for key in ("trials", "seed") if key in table}
+    try:
+        for name in only:
+            if name not in NAMES:
+                raise ValueError(f"[grid.{name}] names no network; the networks are {', '.join(NAMES)}.")
+        return Grid(table, only=only, **options)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _as_list(key: str, value: Any) -> list[Value]:
+    """A list of plain values, from a list or one value."""
+    values = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not values:
+        raise ValueError(f"the list of {key} is empty; give at least one value, or leave it out.")
+    for each in values:
+        if each is not None and not isinstance(each, (bool, int, float, str)):
+            raise ValueError(f"{key} must be numbers or words, but one is {each!r}.")
+        if isinstance(each, float) and not math.isfinite(each):
+            raise ValueError(f"{key} must be finite, but one is {each}.")
+    return values
+
+
+def _same_kind(value: Value, default: Any) -> Value:
+    """1 and 1.0 are the same setting where the default is a float."""
+    return float(value) if isinstance(default, float) and type(value) is int else value
+
+
+def _check_known(key: str, networks: list[str]) -> None:
+    """Refuse a key that is no setting of a trial and no parameter of one of the networks."""
+    known: dict[str, None] = {}
+    for name in networks:
+        known |= dict.fromkeys(parameter for parameter in parameters_of(name) if parameter not in _SET_BY_TRIALS)
+    if key not in known:
+        of_networks = f" and, of {' or '.join(networks)}, {', '.join(known)}" if known else ""
+        raise ValueError(f"unknown key {key!r}; the keys are {', '.join(DEFAULTS)}, trials, seed{of_networks}.")

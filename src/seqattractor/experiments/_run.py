@@ -1,0 +1,158 @@
+"""Run grids of trials into a study: only what is missing, each trial committed as it finishes."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from seqattractor._checks import check_count
+from seqattractor.experiments._executors import Executor, in_processes, in_this_process
+from seqattractor.experiments._grid import Grid, Trial
+from seqattractor.experiments._store import Store
+
+__all__ = ["Progress", "SweepReport", "choose_executor", "run_sweep", "run_trials"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is: trials that are over, those of them that failed in this run, and all."""
+
+    done: int
+    failed: int
+    total: int
+
+
+@dataclass(frozen=True)
+class SweepReport:
+    """What a sweep did: all its trials, those that were there before, those that this run added, and failed ones among these."""
+
+    total: int
+    before: int
+    added: int
+    failed: int
+
+
+def run_sweep(
+    grids: Grid | Sequence[Grid],
+    path: str | os.PathLike[str],
+    *,
+    jobs: int = 1,
+    dask: str | None = None,
+    retry_failed: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> SweepReport:
+    """Do all trials of one or several grids that a study does not have yet.
+
+    What a trial finds depends on its settings, the seed and its number alone: not on who does it, when, or after how many
+    interruptions.
+
+    Parameters
+    ----------
+    grids : Grid or list of Grid
+    path : str or path
+        The study, a file; made if it does not exist.
+    jobs : int
+        How many processes; 1 for this one.
+    dask : str, optional
+        The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
+    retry_failed : bool
+        Do trials again that ended with an error.
+    progress : callable, optional
+        Called with a `Progress` whenever trials are over.
+
+    Returns
+    -------
+    SweepReport
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.db"
+    >>> grid = Grid({"network": "lookup", "n": 20, "t": [5, 10]}, trials=3)
+    >>> run_sweep(grid, path).added
+    6
+    >>> run_sweep(grid, path).added  # nothing is missing
+    0
+    """
+    all_grids = [grids] if isinstance(grids, Grid) else list(grids)
+    with Store(path) as store:
+        for grid in all_grids:
+            store.add_grid(grid)
+        if retry_failed:
+            store.forget_failed()
+        trials = list({trial.key: trial for grid in all_grids for trial in grid.all_trials()}.values())
+        return run_trials(trials, store, choose_executor(jobs, dask), progress=progress)
+
+
+def run_trials(
+    trials: Sequence[Trial], store: Store, executor: Executor, *, progress: Callable[[Progress], None] | None = None
+) -> SweepReport:
+    """Do those of some trials that the store does not have.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+    store : Store
+    executor : Executor
+    progress : callable, optional
+
+    Returns
+    -------
+    SweepReport
+    """
+    known = store.keys()
+    todo = [trial for trial in trials if trial.key not in known]
+    before = len(trials) - len(todo)
+    # Several sweeps on one file start at different places and skip what another has done meanwhile.
+    first = int(store.start_run(platform.node()) * 0.618 % 1 * len(todo))
+    done, added, failed = before, 0, 0
+
+    def missing() -> Iterator[Trial]:
+        nonlocal done
+        for trial in todo[first:] + todo[:first]:
+            if store.has(trial):
+                done += 1
+            else:
+                yield trial
+
+    def tell() -> None:
+        if progress is not None:
+            progress(Progress(done, failed, len(trials)))
+
+    tell()
+    if not todo:
+        return SweepReport(len(trials), before, 0, 0)
+    with closing(executor(missing())) as results:
+        for finished in results:
+            added += store.add(finished)
+            done += len(finished)
+            failed += sum(result.error is not None for result in finished)
+            tell()
+    if lost := sum(not store.has(trial) for trial in todo):
+        raise OSError(f"{lost} trials did not come back; all others are kept. Run the same command again.")
+    return SweepReport(len(trials), before, added, failed)
+
+
+def choose_executor(jobs: int = 1, dask: str | None = None) -> Executor:
+    """Give who does the trials.
+
+    Parameters
+    ----------
+    jobs : int
+        Processes; 1 for this one.
+    dask : str, optional
+        The address of a Dask scheduler, or "local".
+
+    Returns
+    -------
+    Executor
+    """
+    check_count(jobs, "the number of jobs")
+    if dask is not None:
+        from seqattractor.experiments._dask_executor import on_dask
+
+        return on_dask(dask, jobs)
+    return in_this_process if jobs == 1 else in_processes(jobs)

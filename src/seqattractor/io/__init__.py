@@ -1,0 +1,5 @@
+"""People's files, in and out. The names stand in ``__init__.pyi``."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

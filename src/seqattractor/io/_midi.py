@@ -1,0 +1,261 @@
+"""Music as on/off notes: reading and writing Standard MIDI Files (format 0 and 1) as a piano roll."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor._files import atomic_write
+from seqattractor.io._options import Options
+from seqattractor.io._recording import Recording, check_room
+
+__all__ = ["SUFFIXES", "Note", "Score", "note_name", "parse_midi", "pitch_of", "read_midi", "write_midi"]
+
+SUFFIXES = (".mid", ".midi")
+MAX_BYTES = 2**25
+DRUMS = 9  # channel 10 counted from 1: percussion by convention, without pitch
+STEPS = (1.0, 0.5, 1 / 3, 0.25, 1 / 6, 0.125, 1 / 12, 0.0625)  # of a quarter note: the grids that are tried
+TICKS = 480  # in a quarter note, in files that we write
+DEFAULT_TEMPO = 500_000  # microseconds in a quarter note, the standard's default
+VELOCITY = 80
+SCALE = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
+
+
+class Note(NamedTuple):
+    """A note, with its start and end in ticks."""
+
+    pitch: int
+    start: int
+    end: int
+
+
+class Score(NamedTuple):
+    """The notes of a file, the ticks in a quarter note, and its first tempo in microseconds for a quarter note."""
+
+    notes: list[Note]
+    ticks: int
+    tempo: int
+
+
+def read_midi(path: Path, options: Options) -> Recording:
+    """Read a MIDI file as a piano roll with one column for each pitch from the lowest to the highest."""
+    if path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"{path} has {path.stat().st_size / 1e6:.0f} MB, more than any MIDI file needs.")
+    try:
+        score = parse_midi(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read as MIDI: {error}") from None
+    if not score.notes:
+        raise ValueError(f"{path} has no notes (percussion on channel 10 is left out).")
+    step = options.step or _find_step(score)
+    length = max(note.end for note in score.notes) / (score.ticks * step)
+    low, high = min(n.pitch for n in score.notes), max(n.pitch for n in score.notes)
+    check_room(int(length) + 1, int(length + 1) * (high - low + 1), path)
+    roll = _roll(score, step, low, high)
+    rate = 1e6 / (score.tempo * step)
+    return Recording([roll], "music", [path.stem], units=[note_name(p) for p in range(low, high + 1)], rate=rate, step=step)
+
+
+def note_name(pitch: int) -> str:
+    """Name a MIDI number, with 60 as C4.
+
+    Examples
+    --------
+    >>> note_name(69), pitch_of("A4"), pitch_of("69")
+    ('A4', 69, 69)
+    """
+    return f"{SCALE[pitch % 12]}{pitch // 12 - 1}"
+
+
+def pitch_of(name: str) -> int | None:
+    """Give the MIDI number of a note's name, or None if it is none; a number from 0 to 127 names itself."""
+    if match := re.fullmatch(r"([A-G]#?)(-1|[0-9])", name):
+        pitch = SCALE.index(match[1]) + 12 * (int(match[2]) + 1) if match[1] in SCALE else 128
+        return pitch if pitch <= 127 else None
+    return int(name) if re.fullmatch(r"[0-9]{1,3}", name) and int(name) <= 127 else None
+
+
+def write_midi(
+    path: str | os.PathLike[str], roll: ArrayLike, pitches: Sequence[int], *, step: float = 1.0, rate: float | None = None
+) -> None:
+    """Write a piano roll as a MIDI file; a note that stays on over several steps is one long note.
+
+    Parameters
+    ----------
+    path : str or path
+    roll : array of shape (T, N)
+        A note sounds where the value is above 0.
+    pitches : sequence of int, length N
+        The MIDI number of each column, 0 to 127 (60 is the middle C).
+    step : float
+        How many quarter notes a row lasts.
+    rate : float, optional
+        Rows in a second; by default 2 quarter notes in a second.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tune.mid"
+    >>> write_midi(path, [[1, 0], [1, 0], [0, 1]], [60, 64])
+    >>> parse_midi(path.read_bytes()).notes
+    [Note(pitch=60, start=0, end=960), Note(pitch=64, start=960, end=1440)]
+    """
+    on = np.asarray(roll) > 0
+    if on.ndim != 2 or on.shape[1] != len(pitches) or any(not 0 <= p <= 127 for p in pitches):
+        raise ValueError("a piano roll has one column for each pitch, and pitches are MIDI numbers from 0 to 127.")
+    tempo = round(1e6 / (rate * step)) if rate else DEFAULT_TEMPO
+    data = bytearray(b"\x00\xff\x51\x03" + min(max(tempo, 1), 2**24 - 1).to_bytes(3, "big"))
+    padded = np.zeros((len(on) + 2, on.shape[1]), dtype=np.int8)
+    padded[1:-1] = on
+    change = np.diff(padded, axis=0)
+    last = 0
+    for t in range(len(change)):
+        now = round(t * step * TICKS)
+        for value, status, velocity in ((-1, 0x80, 0), (1, 0x90, VELOCITY)):  # ends before starts
+            for column in np.flatnonzero(change[t] == value).tolist():
+                data += _variable(now - last) + bytes((status, pitches[column], velocity))
+                last = now
+    data += b"\x00\xff\x2f\x00"
+    with atomic_write(path) as file:
+        file.write(b"MThd" + struct.pack(">IHHH", 6, 0, 1, TICKS) + b"MTrk" + struct.pack(">I", len(data)) + bytes(data))
+
+
+def parse_midi(data: bytes) -> Score:
+    """Read the notes of a Standard MIDI File; a ValueError says what is wrong with a broken one.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+
+    Returns
+    -------
+    Score
+        Notes by start and pitch, without percussion.
+    """
+    if data[:4] != b"MThd" or len(data) < 14:
+        raise ValueError("it has no MIDI header.")
+    size, _, n_tracks, division = struct.unpack(">IHHH", data[4:14])
+    if division & 0x8000 or division == 0:
+        raise ValueError("its time is counted in film frames, not in quarter notes; save it with beats.")
+    notes: list[Note] = []
+    tempos: list[tuple[int, int]] = []
+    at, seen = 8 + size, 0
+    while at + 8 <= len(data) and seen < n_tracks:
+        name, length = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "big")
+        body = data[at + 8 : at + 8 + length]
+        if len(body) < length:
+            raise ValueError("it is cut short in the middle of a track.")
+        if name == b"MTrk":
+            _Track(body).play(notes, tempos)
+            seen += 1
+        at += 8 + length
+    if seen < n_tracks:
+        raise ValueError(f"it promises {n_tracks} tracks, but holds {seen}.")
+    tempo = min(tempos, default=(0, DEFAULT_TEMPO))[1]
+    return Score(sorted(notes, key=lambda n: (n.start, n.pitch, n.end)), division, tempo or DEFAULT_TEMPO)
+
+
+class _Track:
+    """Reads the events of one track, byte by byte."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body, self.at = body, 0
+
+    def play(self, notes: list[Note], tempos: list[tuple[int, int]]) -> None:
+        """Go through the events and collect notes and tempos."""
+        now, status = 0, 0
+        sounding: dict[tuple[int, int], list[int]] = defaultdict(list)
+        while self.at < len(self.body):
+            now += self._number()
+            if self.body[self.at : self.at + 1] >= b"\x80":
+                status = self._byte()
+            if status < 0x80:
+                raise ValueError("a track starts with data that belong to no event.")
+            if status in (0xF0, 0xF7):  # system exclusive
+                self._bytes(self._number())
+            elif status == 0xFF:
+                kind, content = self._byte(), self._bytes(self._number())
+                if kind == 0x51 and len(content) == 3:
+                    tempos.append((now, int.from_bytes(content, "big")))
+                if kind == 0x2F:  # end of track
+                    break
+            else:
+                self._channel_event(status, now, sounding, notes)
+        for (_, pitch), starts in sounding.items():  # notes that nobody ended
+            notes.extend(Note(pitch, start, max(now, start + 1)) for start in starts)
+
+    def _channel_event(self, status: int, now: int, sounding: dict[tuple[int, int], list[int]], notes: list[Note]) -> None:
+        """Read one event of a channel; only notes count."""
+        kind, channel = status & 0xF0, status & 0x0F
+        if kind == 0xF0:
+            raise ValueError(f"there is an event {status:#x} that files do not have.")
+        first = self._byte()
+        second = 0 if kind in (0xC0, 0xD0) else self._byte()
+        if channel == DRUMS or kind not in (0x80, 0x90):
+            return
+        if first > 127:
+            raise ValueError(f"there is a note {first}, above the highest, 127.")
+        if kind == 0x90 and second:
+            sounding[channel, first].append(now)
+        elif sounding[channel, first]:
+            start = sounding[channel, first].pop(0)
+            notes.append(Note(first, start, max(now, start + 1)))
+
+    def _byte(self) -> int:
+        """The next byte."""
+        return self._bytes(1)[0]
+
+    def _bytes(self, n: int) -> bytes:
+        """The next n bytes."""
+        taken = self.body[self.at : self.at + n]
+        if len(taken) < n:
+            raise ValueError("a track ends in the middle of an event.")
+        self.at += n
+        return taken
+
+    def _number(self) -> int:
+        """A number of variable length: seven bits in a byte, four bytes at most."""
+        value = 0
+        for _ in range(4):
+            byte = self._byte()
+            value = value << 7 | byte & 0x7F
+            if byte < 0x80:
+                return value
+        raise ValueError("a track holds a number of more than four bytes.")
+
+
+def _variable(value: int) -> bytes:
+    """Write a number of variable length."""
+    out = [value & 0x7F]
+    while value := value >> 7:
+        out.append(value & 0x7F | 0x80)
+    return bytes(reversed(out))
+
+
+def _find_step(score: Score) -> float:
+    """The coarsest grid on which nearly all notes start, in quarter notes; a sixteenth where none fits."""
+    starts = np.array([note.start for note in score.notes]) / score.ticks
+    for step in STEPS:
+        off_grid = np.abs(starts / step - np.round(starts / step))
+        if np.mean(off_grid > 0.1) <= 0.01:
+            return step
+    return 0.25
+
+
+def _roll(score: Score, step: float, low: int, high: int) -> NDArray[np.uint8]:
+    """Which notes sound in each step, shape (T, high - low + 1)."""
+    width = score.ticks * step
+    spans = [(n.pitch - low, round(n.start / width), round(n.end / width)) for n in score.notes]
+    roll = np.zeros((max(max(start + 1, end) for _, start, end in spans), high - low + 1), dtype=np.uint8)
+    for column, start, end in spans:
+        roll[start : max(start + 1, end), column] = 1
+    return roll

@@ -1,0 +1,66 @@
+"""Spike trains: times and units, binned to a raster in which a unit is on where it fired."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor.io import _arrays as arrays
+from seqattractor.io import _tables as tables
+from seqattractor.io._options import Options
+from seqattractor.io._pictures import natural_key
+from seqattractor.io._recording import Recording, check_room
+
+__all__ = ["bin_spikes", "read_spikes"]
+
+
+def read_spikes(path: Path, options: Options) -> Recording:
+    """Read spike times and units from an npz file or two columns of text, and bin them."""
+    if options.bin is None:
+        raise ValueError(f"to read spikes from {path}, give the width of a time bin in seconds with bin.")
+    npz = path.suffix.lower() in arrays.SUFFIXES
+    times, labels = arrays.read_columns(path, options.key) if npz else tables.read_text_columns(path)
+    if len(times) == 0:
+        raise ValueError(f"{path} holds no spikes.")
+    if times.dtype.kind not in "iuf" or not np.isfinite(times.astype(np.float64)).all():
+        raise ValueError(f"the spike times in {path} are not all finite numbers.")
+    seconds = times.astype(np.float64)
+    n_bins = float((seconds.max() - seconds.min()) / options.bin) + 1
+    names = sorted({str(label) for label in labels}, key=natural_key)
+    check_room(int(min(n_bins, 2**62)), int(min(n_bins, 2**62)) * len(names), path)
+    index = {name: k for k, name in enumerate(names)}
+    raster = bin_spikes(seconds, [index[str(label)] for label in labels], options.bin, n_units=len(names))
+    return Recording([raster], "spikes", [path.stem], units=names, rate=1.0 / options.bin)
+
+
+def bin_spikes(times: ArrayLike, units: ArrayLike, width: float, *, n_units: int | None = None) -> NDArray[np.uint8]:
+    """Bin spike times to a raster of zeros and ones.
+
+    Parameters
+    ----------
+    times : array of shape (n,)
+        In seconds; the first spike opens the first bin.
+    units : array of int, shape (n,)
+        Who fired, from 0.
+    width : float
+        Of a bin, in seconds.
+    n_units : int, optional
+        How many columns; by default one for each unit up to the highest.
+
+    Returns
+    -------
+    ndarray of uint8, shape (bins, n_units)
+        1 where the unit fired at least once.
+
+    Examples
+    --------
+    >>> bin_spikes([0.0, 0.9, 2.1], [0, 1, 0], 1.0)
+    array([[1, 1], [0, 0], [1, 0]], dtype=uint8)
+    """
+    seconds, who = np.asarray(times, dtype=np.float64), np.asarray(units, dtype=np.int64)
+    bins = np.floor((seconds - seconds.min()) / width).astype(np.int64)
+    raster = np.zeros((int(bins.max()) + 1, n_units if n_units is not None else int(who.max()) + 1), dtype=np.uint8)
+    raster[bins, who] = 1
+    return raster

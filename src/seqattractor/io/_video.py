@@ -1,0 +1,97 @@
+"""Video through ffmpeg, which the extra `video` brings: ``pip install "seqattractor[video]"``."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.io._options import Options
+from seqattractor.io._recording import Recording, collect_frames
+
+__all__ = ["SUFFIXES", "ffmpeg", "read_video", "write_video"]
+
+SUFFIXES = (".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv", ".wmv")
+MAX_PIXELS = 2**25
+LONGEST_LINE = 4096
+
+
+def ffmpeg() -> str:
+    """Find the program, or say how to get it."""
+    try:
+        return str(import_module("imageio_ffmpeg").get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        raise ValueError('videos need ffmpeg; install it with: pip install "seqattractor[video]".') from None
+
+
+def read_video(path: Path, options: Options) -> Recording:
+    """Read the frames of a video as grey values."""
+    broken = ValueError(f"{path} cannot be read as a video; it is damaged, cut short, or unknown to ffmpeg.")
+    # Only this file may be opened: a playlist under the name of a video must not make ffmpeg read other files or the network.
+    # yuv4mpeg is plain frames behind one line that tells their size and rate, after any rotation.
+    source = ["-protocol_whitelist", "file,pipe", "-xerror", "-i", f"file:{path}"]
+    with _running(*source, "-an", "-f", "yuv4mpegpipe", "-pix_fmt", "gray", "-strict", "-1", "pipe:1") as process:
+        assert process.stdout is not None
+        line = process.stdout.readline(LONGEST_LINE)
+        header = re.match(rb"YUV4MPEG2 W(\d+) H(\d+) F(\d+):(\d+) ", line)
+        if header is None:
+            raise broken
+        width, height, above, below = (int(group) for group in header.groups())
+        if width * height > MAX_PIXELS:
+            raise ValueError(f"{path} promises {width} x {height} pixels, more than anyone stores; make it smaller first.")
+        frames = collect_frames(_frames(process, width, height, broken), options, path)
+    return Recording([frames], "pictures", [path.stem], rate=above / below if above and below else None)
+
+
+def write_video(path: Path, frames: list[NDArray[np.uint8]], rate: float) -> None:
+    """Write colour frames, each (height, width, 3) with even sides, as a video."""
+    height, width = frames[0].shape[:2]
+    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{rate:g}", "-i", "pipe:0"]
+    with _running("-y", *source, "-c:v", "libx264", "-pix_fmt", "yuv420p", f"file:{path}") as process:
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):  # if ffmpeg gives up, its exit code says so
+            for frame in frames:
+                process.stdin.write(np.ascontiguousarray(frame).tobytes())
+            process.stdin.close()
+        if process.wait() != 0:
+            raise OSError(f"ffmpeg could not write {path}.")
+
+
+@contextmanager
+def _running(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run ffmpeg with pipes; it does not outlive the block."""
+    command = [ffmpeg(), "-v", "error", *([] if "pipe:0" in arguments else ["-nostdin"]), *arguments]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE if "pipe:0" in arguments else subprocess.DEVNULL,
+        stdout=subprocess.PIPE if "pipe:1" in arguments else subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(BrokenPipeError):  # its other end may be gone
+                    stream.close()
+        process.wait()
+
+
+def _frames(process: subprocess.Popen[bytes], width: int, height: int, broken: ValueError) -> Iterator[NDArray[Any]]:
+    """Go through the frames, each of shape (height, width); an end that ffmpeg complains about is an error."""
+    assert process.stdout is not None
+    while line := process.stdout.readline(LONGEST_LINE):
+        data = process.stdout.read(width * height)
+        if not line.startswith(b"FRAME") or len(data) < width * height:
+            raise broken
+        yield np.frombuffer(data, dtype=np.uint8).reshape(height, width)
+    if process.wait() != 0:
+        raise broken

@@ -1,0 +1,199 @@
+"""Writing a recall: GIF, WebP or video with truth, cue and recall side by side, a strip, or what was learned in its own form."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqattractor._files import atomic_write
+from seqattractor.io import _compose as compose
+from seqattractor.io import _midi as midi
+from seqattractor.io import _video as video
+from seqattractor.io._compose import Recalled
+from seqattractor.sequences import unbinarize
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+__all__ = ["check_writable", "write_recall"]
+
+DEFAULT_RATE = 8.0  # frames in a second
+SLOWEST, FASTEST = 2.0, 25.0  # what a GIF can show and an eye can follow
+
+
+def write_recall(path: str | os.PathLike[str], recalled: Recalled) -> None:
+    """Write a recall in the form that the name asks for, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        ``.gif``, ``.webp`` and ``.mp4`` show truth, cue and recall side by side; ``.png`` is a strip; ``.npz`` holds the
+        arrays ``truth``, ``cue``, ``recall`` and ``overlap``; ``.mid``, ``.csv`` and ``.txt`` hold the recall; a name without an
+        ending is a folder of PNG frames.
+    recalled : Recalled
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "xor.csv"
+    >>> write_recall(path, Recalled(X, X, order=1, frame_shape=(2,)))
+    >>> path.read_text().split()
+    ['1,1', '1,0', '0,1', '0,0', '1,1']
+    """
+    target = Path(path)
+    check_writable(target, recalled)
+    _WRITERS[target.suffix.lower()](target, recalled)
+
+
+def check_writable(path: Path, recalled: Recalled) -> None:
+    """Refuse, before anything is written, a name or a kind of data that does not fit."""
+    suffix = path.suffix.lower()
+    if suffix not in _WRITERS:
+        known = ", ".join(s[1:] for s in _WRITERS if s)
+        raise ValueError(f"{path} has an unknown ending; known are {known}, and none at all for a folder of frames.")
+    if suffix == ".mid":
+        _pitches(recalled)
+    if suffix in (".txt", "") and len(recalled.frame_shape) != 2:
+        raise ValueError(f"{path} would hold pictures, but these units have no rows and columns; write csv, npz, png or gif.")
+    if suffix == ".mp4":
+        video.ffmpeg()
+    if suffix == "" and path.exists():
+        raise ValueError(f"{path} exists already; give the name of a new folder for the frames.")
+    if not path.parent.is_dir():
+        raise ValueError(f"the folder {path.parent} does not exist; make it first.")
+
+
+def _write_animation(path: Path, recalled: Recalled) -> None:
+    """A GIF or WebP that runs for ever, with a longer stay on the cue and on the end."""
+    pictures = []
+    for frame in compose.frames_of(recalled):
+        pictures.append(_image(frame))
+    moment = round(1000 / _rate(recalled))
+    stays = [moment] * len(pictures)
+    stays[0] = stays[-1] = max(moment, 800)
+    with atomic_write(path) as file:
+        pictures[0].save(
+            file,
+            format=path.suffix[1:].upper(),
+            save_all=True,
+            append_images=pictures[1:],
+            duration=stays,
+            loop=0,
+            **({"optimize": False, "disposal": 1} if path.suffix.lower() == ".gif" else {"lossless": True}),
+        )
+
+
+def _write_strip(path: Path, recalled: Recalled) -> None:
+    """One picture with frames over time."""
+    with atomic_write(path) as file:
+        _image(compose.strip_of(recalled)).save(file, format="PNG")
+
+
+def _write_video(path: Path, recalled: Recalled) -> None:
+    """A video of the same pictures as the GIF."""
+    rgb = np.array(compose.PALETTE, dtype=np.uint8).reshape(-1, 3)
+    frames = [rgb[frame] for frame in compose.frames_of(recalled)]
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        part = Path(folder) / path.name
+        video.write_video(part, frames, _rate(recalled))
+        os.replace(part, path)
+
+
+def _write_arrays(path: Path, recalled: Recalled) -> None:
+    """All arrays as zeros and ones in the shape of frames, with the overlaps."""
+    shape = recalled.frame_shape
+    arrays = {
+        "recall": unbinarize(recalled.recall, shape),
+        "cue": unbinarize(recalled.recall[: recalled.order], shape),
+    }
+    if recalled.truth is not None and recalled.overlaps is not None:
+        arrays |= {"truth": unbinarize(recalled.truth, shape), "overlap": recalled.overlaps}
+    if recalled.rate:
+        arrays["rate"] = np.array(recalled.rate)
+    with atomic_write(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _write_table(path: Path, recalled: Recalled) -> None:
+    """The recall as rows of zeros and ones, with the names of the units where they have some."""
+    lines = [",".join(recalled.units)] if recalled.units and not all(u.isdigit() for u in recalled.units) else []
+    lines += [",".join("1" if value > 0 else "0" for value in row) for row in recalled.recall]
+    with atomic_write(path) as file:
+        file.write(("\n".join(lines) + "\n").encode())
+
+
+def _write_text(path: Path, recalled: Recalled) -> None:
+    """The recall as text art."""
+    frames = recalled.recall.reshape(-1, *recalled.frame_shape)
+    blocks = ("\n".join("".join("#" if value > 0 else "." for value in row) for row in frame) for frame in frames)
+    with atomic_write(path) as file:
+        file.write(("\n\n".join(blocks) + "\n").encode())
+
+
+def _write_music(path: Path, recalled: Recalled) -> None:
+    """The recall as a MIDI file."""
+    midi.write_midi(path, recalled.recall, _pitches(recalled), step=recalled.step or 1.0, rate=recalled.rate)
+
+
+def _write_folder(path: Path, recalled: Recalled) -> None:
+    """The recall as a folder of PNG frames."""
+    from PIL import Image
+
+    frames = unbinarize(recalled.recall, recalled.frame_shape, high=255)
+    digits = len(str(len(frames) - 1))
+    part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        for t, frame in enumerate(frames):
+            Image.fromarray(frame).save(part / f"frame{t:0{digits}}.png")
+        part.chmod(0o755)
+        part.rename(path)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def _image(picture: compose.Picture) -> Image:
+    """A picture with the palette."""
+    from PIL import Image as pil
+
+    image = pil.fromarray(picture)
+    image.putpalette(compose.PALETTE)
+    return image
+
+
+def _rate(recalled: Recalled) -> float:
+    """Frames in a second of an animation."""
+    moments = min(len(recalled.recall), compose.MAX_MOMENTS)
+    rate = (recalled.rate or DEFAULT_RATE) * moments / len(recalled.recall)
+    return min(max(rate, SLOWEST), FASTEST)
+
+
+def _pitches(recalled: Recalled) -> list[int]:
+    """The MIDI numbers of the units, which must be their names."""
+    pitches = [midi.pitch_of(unit) for unit in recalled.units or []]
+    known = [pitch for pitch in pitches if pitch is not None]
+    if recalled.kind not in ("music", "table") or not known or len(known) < len(pitches):
+        raise ValueError(
+            "only notes can be written as MIDI: learn from MIDI, or from a table whose columns are named by notes (C4, or 60)."
+        )
+    return known
+
+
+_WRITERS: dict[str, Callable[[Path, Recalled], None]] = {
+    ".gif": _write_animation,
+    ".webp": _write_animation,
+    ".png": _write_strip,
+    ".mp4": _write_video,
+    ".npz": _write_arrays,
+    ".csv": _write_table,
+    ".mid": _write_music,
+    ".txt": _write_text,
+    "": _write_folder,
+}

@@ -1,0 +1,1 @@
+"""The exact engine: the paper's rule as integer arithmetic on fields."""

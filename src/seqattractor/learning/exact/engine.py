@@ -1,0 +1,235 @@
+"""The exact engine: the paper's learning as integer arithmetic on fields, with the same results as the plain loop.
+
+Hidden neurons depend on no other neuron; visible neurons depend on the codes that the hidden ones produced on the way. So
+learning goes in windows of epochs: all hidden neurons learn a window and leave a tape of their codes, then all visible
+neurons replay it. `docs/engine.rst` has the mathematics.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
+from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, pieces, start_fields
+from seqattractor.learning.exact.snapshot import Kept
+from seqattractor.learning.exact.tape import Codes, Tape
+from seqattractor.learning.exact.workers import Workers
+from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
+from seqattractor.sequences import Patterns
+
+__all__ = ["learn", "learn_visible"]
+
+BLOCK_ROWS = 128
+_WINDOW_SECONDS = 0.2
+_KEEP_BYTES = 2**28  # above this much state a window is one epoch, so that no copy is needed to stop within it
+
+
+def learn(
+    inputs: Patterns,
+    targets: Patterns,
+    hidden_targets: Patterns,
+    *,
+    U: Floats,
+    V: Floats,
+    kappa: float,
+    eta: float,
+    max_epochs: int,
+    input_threshold: float = 0.0,
+    learn_U: bool = True,
+    n_jobs: int | None = None,
+    callback: ProgressCallback | None = None,
+    block_rows: int = BLOCK_ROWS,
+) -> Learned:
+    """Learn U and V by eqs. (4)-(9), or only V: the same as `reference.learn`, with the same parameters, only faster.
+
+    Parameters
+    ----------
+    inputs, targets, hidden_targets : ndarray of int8, shapes (n, N_in), (n, N) and (n, M)
+        x(t), x(t+1) and z(t+1) of each transition, in the order of presentation.
+    U, V : ndarray of float64, shapes (M, N_in) and (N, M)
+        Initial weights; they are overwritten with the learned ones.
+    kappa, eta, max_epochs, input_threshold, learn_U
+        As in `reference.learn`.
+    n_jobs : int, optional
+        Number of threads; -1 for all cores. The result does not depend on it.
+    callback : callable, optional
+        Told of every epoch; see `ProgressCallback`.
+    block_rows : int
+        Neurons in a block of work. The result does not depend on it.
+
+    Returns
+    -------
+    Learned
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
+    >>> z = np.array([[1, -1], [1, 1]], dtype=np.int8)
+    >>> learned = learn(X[:-1], X[1:], z, U=np.zeros((2, 3)), V=np.zeros((3, 2)), kappa=1.0, eta=0.5, max_epochs=50)
+    >>> learned.converged, learned.n_iter
+    (True, 3)
+    """
+    with Workers(n_jobs) as workers:
+        if learn_U:
+            K = Gram(gram(inputs))
+            hidden = workers.run(
+                lambda rows: LayerBlock(
+                    U[rows],
+                    inputs,
+                    hidden_targets[:, rows],
+                    K,
+                    kappa=kappa,
+                    eta=eta,
+                    theta=input_threshold,
+                    first=rows.start,
+                ),
+                pieces(len(U), block_rows),
+            )
+            run = _Learning(workers, targets, V, kappa, eta, block_rows, hidden, hidden_targets)
+        else:
+            fixed = start_fields(U, inputs, 1.0, input_threshold).T >= 0  # eq. (7): a fixed U makes one code
+            run = _Learning(workers, targets, V, kappa, eta, block_rows, [], np.where(fixed, 1, -1).astype(np.int8))
+        errors, converged = _in_windows(run.window, run.parts, max_epochs, callback)
+        run.finish()
+    return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), converged)
+
+
+def learn_visible(
+    inputs: Patterns,
+    targets: Patterns,
+    *,
+    W: Floats,
+    kappa: float,
+    eta: float,
+    max_epochs: int,
+    n_jobs: int | None = None,
+    callback: ProgressCallback | None = None,
+    block_rows: int = BLOCK_ROWS,
+) -> LearnedVisible:
+    """Learn the weights W (N, N_in) of a network without hidden neurons: the same as `reference.learn_visible`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
+    >>> learn_visible(X[:-1], X[1:], W=np.zeros((3, 3)), kappa=1.0, eta=0.5, max_epochs=50).errors
+    array([6, 2, 0])
+    """
+    with Workers(n_jobs) as workers:
+        K = Gram(gram(inputs))
+        blocks = workers.run(
+            lambda rows: LayerBlock(W[rows], inputs, targets[:, rows], K, kappa=kappa, eta=eta), pieces(len(W), block_rows)
+        )
+
+        def window(n_epochs: int) -> Integers:
+            visible = sum(errors for errors, _ in workers.run(lambda block: block.advance(n_epochs), blocks))
+            return np.stack([np.zeros_like(visible), visible], axis=1)
+
+        errors, converged = _in_windows(window, lambda: blocks, max_epochs, callback)
+        workers.run(lambda block: block.finish(), blocks)
+    return LearnedVisible(W, errors[:, 1], len(errors), converged)
+
+
+class _Learning:
+    """One run of learning V, and U if there are hidden blocks: hidden phase, tape, visible phase, window by window."""
+
+    def __init__(
+        self,
+        workers: Workers,
+        targets: Patterns,
+        V: Floats,
+        kappa: float,
+        eta: float,
+        block_rows: int,
+        hidden: list[LayerBlock],
+        y: Patterns,
+    ) -> None:
+        self.workers, self.hidden = workers, hidden
+        self._targets, self._V, self._kappa, self._eta, self._block_rows = targets, V, kappa, eta, block_rows
+        self._y = y  # before the first epoch: the codes if no hidden neuron learns, otherwise the hidden targets
+        self.codes: Codes | None = None
+        self.visible: list[VisibleBlock] = []
+
+    def parts(self) -> Sequence[Kept]:
+        """Everything that changes."""
+        return [*self.hidden, *self.visible, *([self.codes] if self.codes else [])]
+
+    def window(self, n_epochs: int) -> Integers:
+        """Learn some epochs (the first window: only one); returns the errors, shape (n_epochs, 2)."""
+        errors = np.zeros((n_epochs, 2), dtype=np.int64)
+        flips = np.empty((0, 4), dtype=np.int32)
+        if self.hidden:
+            done = self.workers.run(lambda block: block.advance(n_epochs), self.hidden)
+            errors[:, 0] = sum(block_errors for block_errors, _ in done)
+            flips = np.concatenate([block_flips for _, block_flips in done])
+        if self.codes is None:  # the tape starts with the codes of the first epoch
+            y = self._y.copy()
+            y[flips[:, 1], flips[:, 2]] = flips[:, 3]
+            self.codes, self.visible = Codes(y), self._visible_blocks(y)
+            flips = flips[:0]
+        epoch = 0
+        for tape in self.codes.play(flips, n_epochs, ended=all(block.settled.all() for block in self.hidden)):
+            piece = slice(epoch, epoch := epoch + len(tape.version))
+            errors[piece, 1] = sum(self.workers.run(partial(_replay, tape), self.visible))
+        return errors
+
+    def _visible_blocks(self, y: Patterns) -> list[VisibleBlock]:
+        """Blocks of visible neurons that start with the codes y."""
+
+        def block(rows: slice) -> VisibleBlock:
+            return VisibleBlock(self._V[rows], y, self._targets[:, rows], kappa=self._kappa, eta=self._eta)
+
+        return self.workers.run(block, pieces(len(self._V), self._block_rows))
+
+    def finish(self) -> None:
+        """Write the learned weights."""
+        self.workers.run(lambda block: block.finish(), self.hidden)
+        if self.codes is not None:
+            y = self.codes.y
+            self.workers.run(lambda block: block.finish(y), self.visible)
+
+
+def _replay(tape: Tape, block: VisibleBlock) -> Integers:
+    """Let a block of visible neurons learn a piece of tape."""
+    return block.advance(tape)
+
+
+def _in_windows(
+    window: Callable[[int], Integers], parts: Callable[[], Sequence[Kept]], max_epochs: int, callback: ProgressCallback | None
+) -> tuple[Integers, bool]:
+    """Learn window by window up to the first epoch without any error, or to the one after which the callback says stop."""
+    errors = np.zeros((0, 2), dtype=np.int64)
+    size, too_big = 1, False
+    while len(errors) < max_epochs:
+        size = min(size, max_epochs - len(errors))
+        kept = [(part, part.keep()) for part in parts()] if callback is not None and size > 1 else []
+        started, processor = time.perf_counter(), time.process_time()
+        done = window(size)
+        seconds = min(time.perf_counter() - started, time.process_time() - processor)  # less if the machine is busy elsewhere
+        quiet = np.flatnonzero(~done.any(axis=1))
+        done = done[: quiet[0] + 1] if len(quiet) else done
+        if callback is not None:
+            for e, (hidden, visible) in enumerate(done.tolist(), start=1):
+                if callback(len(errors) + e, hidden, visible):
+                    if e < size:  # the window went further: put everything back and learn only up to here
+                        for part, arrays in kept:
+                            part.put_back(arrays)
+                        window(e)
+                    errors = np.concatenate([errors, done[:e]])
+                    return errors, not errors[-1].any()
+            too_big = sum(part.nbytes for part in parts()) > _KEEP_BYTES
+        errors = np.concatenate([errors, done])
+        if len(quiet):
+            return errors, True
+        size = 1 if too_big else _next_size(size, seconds)
+    return errors, False
+
+
+def _next_size(size: int, seconds: float) -> int:
+    """The number of epochs for the next window, so that it takes about `_WINDOW_SECONDS`."""
+    return int(np.clip(size * _WINDOW_SECONDS / max(seconds, 1e-6), 1, 4 * size))

@@ -1,0 +1,138 @@
+"""From weights to fields and back, exactly: Gram matrices, start fields on a grid without rounding, and learned weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.learning.exact import kernels
+from seqattractor.sequences import Patterns
+
+__all__ = ["WIDTHS", "Gram", "Grid", "add_learned", "gram", "limit_of", "pieces", "start_fields"]
+
+Integers = NDArray[Any]
+Floats = NDArray[np.float64]
+
+WIDTHS = (np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64))
+"""The integer types fields are worked on, from the quickest to the widest."""
+
+_FLOAT32_WHOLE = 2**24  # whole numbers up to here are exact in float32
+_CHUNK = 2**22  # elements of a temporary float array
+
+
+def limit_of(width: int) -> int:
+    """The largest |field| that `WIDTHS[width]` may hold, with room for the two bounds beyond it."""
+    return 2**61 if width == 2 else int(np.iinfo(WIDTHS[width]).max) - 1
+
+
+def padded(n: int) -> int:
+    """`n`, rounded up to whole SIMD lanes."""
+    return -(-n // kernels.LANES) * kernels.LANES
+
+
+def pieces(total: int, size: int) -> Iterator[slice]:
+    """Cut range(total) into slices of at most `size`."""
+    return (slice(start, min(start + size, total)) for start in range(0, total, max(size, 1)))
+
+
+def gram(X: Patterns) -> Integers:
+    """The integer Gram matrix X X^T (n, n) of +-1 rows; sums of +-1 are exact in float32, in whatever order BLAS adds them."""
+    n, N = X.shape
+    K = np.zeros((n, n), dtype=np.int64)
+    for part in pieces(N, min(_CHUNK // n + 1, _FLOAT32_WHOLE)):
+        x = X[:, part].astype(np.float32)
+        K += np.rint(x @ x.T).astype(np.int64)
+    return K
+
+
+class Gram:
+    """The Gram matrix of some inputs for the kernels.
+
+    Attributes
+    ----------
+    K : ndarray of the narrowest integers that hold it, shape (n, padded n)
+    step : int
+        Its largest |entry|: how far one update can move a field.
+    """
+
+    def __init__(self, K: Integers) -> None:
+        self.step = int(np.abs(K).max(initial=1))
+        self.K = np.zeros((len(K), padded(len(K))), dtype=narrowest(self.step))
+        self.K[:, : len(K)] = K
+
+
+def narrowest(step: int) -> np.dtype[Any]:
+    """The first of `WIDTHS` that holds whole numbers up to `step`."""
+    return next(kind for kind in WIDTHS if np.iinfo(kind).max >= step)
+
+
+def least_width(step: int) -> int:
+    """The first width that holds at least a few updates of the size `step`."""
+    return next(width for width in range(len(WIDTHS)) if 8 * step <= limit_of(width))
+
+
+class Grid:
+    """A grid for each row of start weights on which sums are free of rounding, in whatever order they are made.
+
+    In units of eta a weight w becomes rint(w * factor) / scale with scale a power of two. The sum of a row's |w / eta| bounds
+    every partial sum, and 2**51 points of the grid reach beyond it, so that float64 holds each one exactly. A field moves by
+    less than 1e-12 of that bound, and results depend neither on BLAS nor on the number of threads or the size of a block.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (m, N)
+    eta : float
+    """
+
+    def __init__(self, weights: Floats, eta: float) -> None:
+        _, exponent = np.frexp(np.abs(weights).sum(axis=1) / eta)
+        self.scale = np.ldexp(1.0, np.minimum(51 - exponent, 900))
+        self.factor = self.scale / eta
+
+    def place(self, weights: Floats) -> Floats:
+        """The weights in units of eta, moved to the grid."""
+        on_grid: Floats = weights * self.factor[:, np.newaxis]
+        np.rint(on_grid, out=on_grid)
+        on_grid /= self.scale[:, np.newaxis]
+        return on_grid
+
+
+def start_fields(weights: Floats, X: Patterns, eta: float, theta: float = 0.0) -> Floats:
+    """Start fields weights . x(t) - theta in units of eta, shape (rows, n), exact on the `Grid` of the weights."""
+    n, N = X.shape
+    fields = np.zeros((len(weights), n))
+    for rows in pieces(len(weights), max(_CHUNK // N, 1)):
+        if not weights[rows].any():
+            continue
+        on_grid = Grid(weights[rows], eta).place(weights[rows])
+        for part in pieces(N, max(_CHUNK // n, 1)):
+            fields[rows] += on_grid[:, part] @ X[:, part].T.astype(np.float64)
+    fields -= theta / eta
+    return fields
+
+
+def add_learned(weights: Floats, counts: Integers, X: Patterns, eta: float, more: Integers | None = None) -> None:
+    """Add eta * (counts X + more) to the weights in place, for integer counts (rows, n) and integers `more` like the weights.
+
+    The sum of integers is exact and each weight is rounded once, so that it does not matter which updates are in which of them.
+    """
+    n, N = X.shape
+    counted: NDArray[np.bool_] = np.any(counts, axis=1)  # often few: most visible neurons have settled before the tape ends
+    if more is not None:
+        for rows in pieces(len(weights), max(_CHUNK // N, 1)):
+            weights[rows][~counted[rows]] += eta * more[rows][~counted[rows]]
+    changed = np.flatnonzero(counted)
+    most = int(np.abs(counts).sum(axis=1).max(initial=0))
+    kind: np.dtype[Any] = np.dtype(np.float32 if most < _FLOAT32_WHOLE else np.float64)
+    for part in pieces(N, max(_CHUNK // n, 1)):
+        x: NDArray[Any] = X[:, part].astype(kind)
+        for some in pieces(len(changed), max(_CHUNK // x.shape[1], 1)):
+            chosen = changed[some]
+            learned: Floats = (counts[chosen].astype(kind) @ x).astype(np.float64)
+            if more is not None:
+                learned += more[chosen, part]
+            learned *= eta
+            weights[chosen, part] += learned

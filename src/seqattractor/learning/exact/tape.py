@@ -1,0 +1,99 @@
+"""The tape: how the codes y(t) of the hidden neurons change from epoch to epoch, and their Gram matrices K_y.
+
+Between two visits of a transition t nobody looks at V . y(t). So all flips of an epoch may be applied at its start, and within
+an epoch the codes are constant: epoch e has one code matrix Y_e and one Gram matrix K_e = Y_e Y_e^T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.learning.exact import tape_kernels
+from seqattractor.learning.exact.fields import Integers, gram, narrowest, padded
+from seqattractor.learning.exact.snapshot import Kept
+from seqattractor.sequences import Patterns
+
+__all__ = ["Codes", "Tape"]
+
+_VERSIONS_BYTES = 2**23  # codes and Gram matrices of one tape piece; they should stay in the cache
+
+
+@dataclass(frozen=True)
+class Tape:
+    """Some epochs of codes: all that a block of visible neurons needs in order to learn them."""
+
+    K: Integers
+    """Gram matrices of the different codes, shape (versions, n, padded n)."""
+    Y: NDArray[np.uint32]
+    """The codes in bits (1 stands for -1), shape (versions, n, padded M / 32)."""
+    version: Integers
+    """Which of them each epoch has, shape (epochs,)."""
+    flipped: NDArray[np.int32]
+    """The hidden neurons that flip, sorted by epoch, t and new code."""
+    groups: NDArray[np.int64]
+    """Rows (t, start, middle, end): at the start of an epoch y(t) goes to +1 at the neurons flipped[start:middle] and to -1 at
+    flipped[middle:end]."""
+    group_start: NDArray[np.int64]
+    """Where the groups of each epoch begin, shape (epochs + 1,)."""
+    ended: bool
+    """Whether no later epoch has a flip."""
+
+    @property
+    def needs_weights(self) -> bool:
+        """Whether flips occur or may come, so that integer weights must be kept beside the fields."""
+        return not self.ended or bool(self.group_start[-1] > self.group_start[0])
+
+
+class Codes(Kept):
+    """The codes y(t) of all hidden neurons as they are now, and their Gram matrix.
+
+    Parameters
+    ----------
+    y : ndarray of int8, shape (n, M)
+    """
+
+    changing: ClassVar[tuple[str, ...]] = ("bits", "K", "transposed")
+
+    def __init__(self, y: Patterns) -> None:
+        n, M = y.shape
+        negative = np.zeros((n, padded(M)), dtype=np.bool_)
+        negative[:, :M] = y < 0
+        self.bits = np.packbits(negative, axis=1, bitorder="little").view("<u4").astype(np.uint32)
+        self.transposed = np.zeros((M, padded(n)), dtype=np.int8)
+        self.transposed[:, :n] = y.T
+        self.K = np.zeros((n, padded(n)), dtype=narrowest(2 * M))
+        self.K[:, :n] = gram(y)
+
+    @property
+    def y(self) -> Patterns:
+        """The codes as an array of +-1, shape (n, M)."""
+        return np.ascontiguousarray(self.transposed[:, : len(self.K)].T)
+
+    def play(self, flips: Integers, n_epochs: int, *, ended: bool) -> Iterator[Tape]:
+        """Apply flips (epoch, t, neuron, new code) of some epochs and give the tape, in pieces of bounded size."""
+        flips, groups, start = tape_kernels.sort_flips(flips, len(self.K), n_epochs)
+        flipped = np.ascontiguousarray(flips[:, 2])
+        most = max(_VERSIONS_BYTES // (self.K.nbytes + self.bits.nbytes), 1)
+        epoch = 0
+        while epoch < n_epochs:
+            begin = epoch
+            changes = np.flatnonzero(np.diff(start[begin:]))
+            changes = changes[changes > 0]  # the first epoch has a version of its own in any case
+            epoch = n_epochs if len(changes) < most else begin + int(changes[most - 1])
+            version = np.zeros(epoch - begin, dtype=np.int64)
+            version[changes[: most - 1]] = 1
+            version = np.cumsum(version)
+            K = np.empty((version[-1] + 1, *self.K.shape), dtype=self.K.dtype)
+            Y = np.empty((version[-1] + 1, *self.bits.shape), dtype=np.uint32)
+            for e in range(begin, epoch):
+                if start[e + 1] > start[e]:
+                    tape_kernels.flip_codes(self.K, self.transposed, self.bits, flipped, groups[start[e] : start[e + 1]])
+                if e == begin or start[e + 1] > start[e]:
+                    K[version[e - begin]], Y[version[e - begin]] = self.K, self.bits
+            last = bool(ended and start[-1] == start[epoch])
+            yield Tape(K, Y, version, flipped, groups, start[begin : epoch + 1], last)

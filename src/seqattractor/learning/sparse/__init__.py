@@ -1,0 +1,1 @@
+"""The sparse rule: in plain numpy, and compiled."""

@@ -1,0 +1,88 @@
+"""LookupMemory: the honest trivial baseline, a table of patterns and their successors."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.networks._base import Lesson
+from seqattractor.networks._fitting import StreamMemory
+from seqattractor.networks._traits import Traits
+from seqattractor.sequences import Patterns
+
+__all__ = ["LookupMemory"]
+
+
+class LookupMemory(StreamMemory):
+    """A look-up table: find the stored pattern nearest to the state and answer with its successor.
+
+    It is no neural network but the yardstick for them: nothing that knows only these patterns can do better from a cue with
+    random flips. With ``order=k`` it is an n-gram model that looks at the last k patterns. Between equally near
+    patterns, and between several successors of one pattern (``on_conflict="learn"``), the most frequent transition wins, then
+    the one that was seen first.
+
+    Parameters
+    ----------
+    order, on_conflict
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    patterns_, successors_ : ndarray of int8, shapes (P, order * N) and (P, N)
+        Every transition that was seen, once.
+    counts_ : ndarray of int, shape (P,)
+        How often it was seen.
+    n_features_in_, order_ : int
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(500, 100, rng=0)
+    >>> net = sa.LookupMemory().fit(X)
+    >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=1000), X)
+    True
+    """
+
+    _learned = "patterns_"
+    patterns_: Patterns
+    successors_: Patterns
+    counts_: NDArray[np.int64]
+
+    def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
+        self.order = order
+        self.on_conflict = on_conflict
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _next(self, states: Patterns) -> Patterns:
+        # Overlaps are whole numbers, exact in float32; the frequency, below 1, decides between equals, then the order of
+        # the table, since argmax takes the first.
+        overlaps = states.astype(np.float32) @ self.patterns_.T.astype(np.float32)
+        nearest = np.argmax(overlaps + self.counts_ / (self.counts_.sum() + 1.0), axis=1)
+        return np.asarray(self.successors_[nearest])
+
+    def _start(self, lesson: Lesson) -> None:
+        self.patterns_, self.successors_ = lesson.inputs[:0], lesson.targets[:0]
+        self.counts_ = np.zeros(0, dtype=np.int64)
+
+    def _present(self, lesson: Lesson) -> None:
+        """Keep every different transition once, in the order in which they came, with its count."""
+        inputs = np.concatenate([self.patterns_, lesson.inputs])
+        targets = np.concatenate([self.successors_, lesson.targets])
+        counts = np.concatenate([self.counts_, np.ones(len(lesson.inputs), dtype=np.int64)])
+        rows: dict[bytes, int] = {}
+        number = np.array([rows.setdefault(x.tobytes() + y.tobytes(), len(rows)) for x, y in zip(inputs, targets, strict=True)])
+        first = np.unique(number, return_index=True)[1]
+        self.patterns_, self.successors_ = inputs[first], targets[first]
+        self.counts_ = np.bincount(number, weights=counts).astype(np.int64)
+
+    def _traits(self) -> Traits:
+        return Traits(
+            weights=("patterns_", "successors_"),
+            stores_patterns=True,
+            online=True,
+            local=False,
+            note="no network: a table of all patterns, searched for the nearest",
+        )

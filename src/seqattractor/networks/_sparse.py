@@ -1,0 +1,328 @@
+"""SparseSequenceAttractor: the paper's architecture with sparse hidden codes, and about ten times its capacity."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor._checks import check_choice, check_count, check_not_negative, check_number, check_positive
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.rule import heaviside
+from seqattractor.learning.sparse.defaults import choose_defaults, in_units
+from seqattractor.learning.sparse.engine import learn_sparse
+from seqattractor.learning.sparse.rule import SparseSettings, SparseState
+from seqattractor.networks._base import Lesson
+from seqattractor.networks._hidden import HiddenLayerMemory
+from seqattractor.networks._traits import Traits
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns
+
+__all__ = ["SparseSequenceAttractor"]
+
+Weights = NDArray[np.floating[Any]]
+Auto = Literal["auto"]
+
+
+class SparseSequenceAttractor(HiddenLayerMemory):
+    """A sequence memory of threshold neurons with few active hidden neurons; it stores more patterns than it has hidden neurons.
+
+    Hidden neurons are 0 or 1 and have a bias; visible ones are -1 or +1::
+
+        zeta = H(U [xi; b])          xi' = sign(V zeta)
+
+    Learning is as local as the paper's: every weight changes by presynaptic activity x postsynaptic target x an error of 0 or
+    1, one transition at a time. `seqattractor.learning.sparse.rule` has the rule in plain numpy, and the guide explains why
+    each part is there. Values that are "auto" are chosen from N, M, the number of transitions and the data; what was chosen
+    stands in fitted attributes of the same name with ``_``.
+
+    Parameters
+    ----------
+    n_hidden : int
+        M, the number of hidden neurons.
+    n_winners : int or "auto"
+        k: how many hidden neurons should be active for each transition.
+    code : {"winners", "thresholds"}
+        Targets are the k neurons with the highest wish, or all with a wish above their threshold (k on average).
+    target_from : {"current", "next", "auto"}
+        Whether a hidden neuron's wish comes from the random projection P of x(t), or of x(t+1) as in the paper. x(t) eases
+        the task of U, x(t+1) that of V. "auto" takes x(t+1) if there is no noise and there are no more transitions than input
+        units, so that U has an easy task anyway.
+    feedback : float or "auto"
+        How much a hidden neuron's own field adds to its wish while targets are chosen; 0 for a purely random choice.
+    bias : int or "auto"
+        b: strength of the constant unit that feeds hidden neurons. 0 takes it away.
+    noise : int or "auto"
+        While learning, 0 to `noise` units of x(t) are flipped. 0 is the convergent setting: errors reach exactly zero.
+    kappa : float
+        The margin of visible neurons, and of hidden neurons that should be silent.
+    kappa_active : float or "auto"
+        The margin of hidden neurons that should be active.
+    active_weight : int or "auto"
+        How much larger learning steps of hidden neurons that should be active are.
+    eta_hidden, eta_visible : float or "auto"
+        Learning rates of U and V.
+    decay : bool or "auto"
+        Whether the rates fall linearly to zero over `max_epochs`.
+    homeostasis : float or "auto"
+        By how much a hidden neuron's threshold rises each time it is chosen, at first; 0 for no fair use.
+    redraw : float
+        How random the new targets of a pattern are that cannot be decoded (as a multiple of the spread of the drive); 0 for no
+        redraw.
+    redraw_tolerance : float or "auto"
+        The fraction of wrong visible neurons above which a pattern counts as not decoded.
+    max_epochs : int
+        How often the sequences are presented. In the convergent setting learning ends after an epoch without any error.
+    order : int or "auto"
+        How many past patterns the network looks at.
+    on_conflict : {"raise", "learn"}
+        What to do with a pattern that has two different successors.
+    random_state : int, Generator or None
+        Where P, the initial weights and the noise come from.
+    engine : {"exact", "reference"}
+        The compiled kernels, or the plain loop. Both give the same weights bit for bit.
+    verbose : int
+        1 prints a line every 50 epochs, 2 every epoch.
+
+    Attributes
+    ----------
+    U_ : ndarray, shape (M, order * N)
+        Weights from visible to hidden neurons.
+    hidden_bias_ : ndarray, shape (M,)
+        What the constant unit adds to the fields of hidden neurons.
+    V_ : ndarray, shape (N, M)
+        Weights from hidden to visible neurons.
+    P_ : ndarray, shape (M, N) or (M, order * N)
+        The fixed random projection that makes hidden neurons wish to be active.
+    theta_ : ndarray, shape (M,)
+        Thresholds of the choice of targets.
+    rng_ : Generator
+        The noise to come, so that learning can go on.
+    hidden_errors_, visible_errors_ : ndarray of int, shape (n_epochs,)
+        Updates in each epoch: the sums of mu and nu over neurons and (noisy) transitions.
+    n_iter_ : int
+        Epochs run.
+    converged_ : bool
+        Whether the last epoch was free of errors. With noise it seldom is, also where recall is perfect.
+    n_features_in_, order_ : int
+
+    See Also
+    --------
+    SequenceAttractor : the paper's network.
+    seqattractor.basin : how well stored sequences attract.
+
+    Notes
+    -----
+    In a stream (`partial_fit`) learning steps are an eighth of the first ones if rates decay, else the same. Targets are chosen
+    anew; a sequence that was learned before should be presented along with new ones. What is "auto" is settled by the first
+    call.
+
+    A state that is far from all stored ones may leave every hidden neuron silent. Visible fields are then zero, and as
+    everywhere sign(0) = +1: the next pattern is +1 in all units, whatever was learned. ``net.hidden(state).any()`` tells.
+
+    Examples
+    --------
+    A sequence of 200 patterns, of which the paper's rule stores nothing with 500 hidden neurons:
+
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(200, 100, rng=0)
+    >>> net = sa.SparseSequenceAttractor(n_hidden=500, max_epochs=100, random_state=0).fit(X)
+    >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=420), X)
+    True
+    """
+
+    def __init__(
+        self,
+        n_hidden: int = 500,
+        *,
+        n_winners: int | Auto = "auto",
+        code: Literal["winners", "thresholds"] = "winners",
+        target_from: Literal["current", "next", "auto"] = "auto",
+        feedback: float | Auto = "auto",
+        bias: int | Auto = "auto",
+        noise: int | Auto = "auto",
+        kappa: float = 1.0,
+        kappa_active: float | Auto = "auto",
+        active_weight: int | Auto = "auto",
+        eta_hidden: float | Auto = "auto",
+        eta_visible: float | Auto = "auto",
+        decay: bool | Auto = "auto",
+        homeostasis: float | Auto = "auto",
+        redraw: float = 1.0,
+        redraw_tolerance: float | Auto = "auto",
+        max_epochs: int = 500,
+        order: int | Auto = 1,
+        on_conflict: Literal["raise", "learn"] = "raise",
+        random_state: Seed = None,
+        engine: Literal["exact", "reference"] = "exact",
+        verbose: int = 0,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.n_winners = n_winners
+        self.code = code
+        self.target_from = target_from
+        self.feedback = feedback
+        self.bias = bias
+        self.noise = noise
+        self.kappa = kappa
+        self.kappa_active = kappa_active
+        self.active_weight = active_weight
+        self.eta_hidden = eta_hidden
+        self.eta_visible = eta_visible
+        self.decay = decay
+        self.homeostasis = homeostasis
+        self.redraw = redraw
+        self.redraw_tolerance = redraw_tolerance
+        self.max_epochs = max_epochs
+        self.order = order
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+        self.engine = engine
+        self.verbose = verbose
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _learn(self, lesson: Lesson, callback: ProgressCallback | None) -> tuple[int, int]:
+        self._start(lesson)
+        share = 1.0 - np.arange(self.max_epochs) / self.max_epochs if self.decay_ else np.ones(self.max_epochs)
+        self._go_on(lesson, share, self._settings(), callback)
+        return 0, int(self._wrong_units(lesson).sum())
+
+    def _present(self, lesson: Lesson) -> None:
+        self._go_on(lesson, np.array([1 / 8 if self.decay_ else 1.0]), self._settings(frozen_targets=False), None)
+
+    def _hidden(self, states: Patterns) -> Patterns:
+        """The hidden states of a batch: (B, order * N) -> (B, M). Weights are dyadic, so these sums are exact."""
+        return heaviside(states.astype(np.float64) @ self.U_.T + self.hidden_bias_).astype(np.int8)  # eq. (2), 0 for silent
+
+    def _start(self, lesson: Lesson) -> None:
+        """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
+        inputs, targets = lesson.inputs, lesson.targets
+        for name, value in choose_defaults(self, inputs, targets).items():
+            setattr(self, f"{name}_", value)
+        rng = as_generator(self.random_state)
+        M, N, n_in = self.n_hidden, self.n_features_in_, inputs.shape[1]
+        self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
+        self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
+        # Multiples of 2**-20 add up without rounding, so that the drive does not depend on the order of a sum.
+        self.P_ = np.rint(rng.standard_normal((M, N if self.target_from_ == "next" else n_in)) * 2**20) / 2**20
+        self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
+        self.V_ = np.rint(rng.standard_normal((N, M)) * 1e-3 / self.visible_unit_) * self.visible_unit_
+        self.hidden_bias_: Weights = np.zeros(M)
+        self.average_field_ = np.zeros(M)
+        drive = self._raw_drive(inputs, targets)
+        centre = drive.mean(axis=0)
+        spread = float(np.sqrt(np.mean((drive - centre) ** 2)))
+        self.drive_scale_ = spread if spread > 0 else 1.0
+        self.theta_ = centre / self.drive_scale_
+        if self.code == "thresholds":
+            from statistics import NormalDist
+
+            self.theta_ += NormalDist().inv_cdf(1 - min(self.n_winners_ / M, 0.5))
+        self.rng_ = rng
+        self.hidden_errors_ = self.visible_errors_ = np.zeros(0, dtype=np.int64)
+        self.n_iter_ = 0
+
+    def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
+        """P applied to the pattern that targets come from, shape (n, M)."""
+        source = targets if self.target_from_ == "next" else inputs
+        return np.asarray(source.astype(np.float64) @ self.P_.T)
+
+    def _go_on(
+        self,
+        lesson: Lesson,
+        share: NDArray[np.float64],
+        settings: SparseSettings,
+        callback: ProgressCallback | None,
+    ) -> None:
+        """Run epochs with the given shares of the full learning steps, in whole numbers, and keep the result."""
+        inputs, targets = lesson.inputs, lesson.targets
+        b = settings.bias
+        from_bias = self.hidden_bias_ / b if b else self.hidden_bias_
+        state = SparseState(
+            U=np.rint(np.column_stack([self.U_, from_bias]) / self.hidden_unit_).astype(np.int64),
+            V=np.rint(self.V_ / self.visible_unit_).astype(np.int64),
+            theta=self.theta_,
+            average=self.average_field_,
+            targets=np.zeros((len(inputs), self.n_hidden), dtype=np.int8),
+            wrong=np.zeros(len(inputs)),
+            kept=np.zeros(len(inputs), dtype=np.bool_),
+        )
+        errors, self.converged_ = learn_sparse(
+            inputs,
+            targets,
+            self._raw_drive(inputs, targets) / self.drive_scale_,
+            state,
+            settings,
+            hidden_steps=_at_least_one(share * self.hidden_step_),
+            visible_steps=_at_least_one(share * self.visible_step_),
+            rng=self.rng_,
+            first_epoch=self.n_iter_,
+            reference=self.engine == "reference",
+            callback=callback,
+        )
+        self.U_ = state.U[:, :-1] * self.hidden_unit_
+        self.hidden_bias_ = state.U[:, -1] * (self.hidden_unit_ * b)
+        self.V_ = state.V * self.visible_unit_
+        self.hidden_errors_ = np.append(self.hidden_errors_, errors[:, 0])
+        self.visible_errors_ = np.append(self.visible_errors_, errors[:, 1])
+        self.n_iter_ += len(errors)
+
+    def _settings(self, *, frozen_targets: bool = True) -> SparseSettings:
+        """The rule in whole numbers."""
+        choosing = max(1, 3 * self.max_epochs // 10)
+        return SparseSettings(
+            n_winners=self.n_winners_,
+            winners=self.code == "winners",
+            bias=self.bias_,
+            noise=self.noise_,
+            margin=max(1, round(self.kappa / self.hidden_unit_)),
+            active_margin=max(1, round(self.kappa_active_ / self.hidden_unit_)),
+            active_weight=int(self.active_weight_),
+            visible_margin=max(1, round(self.kappa / self.visible_unit_)),
+            feedback=float(self.feedback_),
+            homeostasis=float(self.homeostasis_),
+            # Feedback makes the busy busier: as long as it does, homeostasis has to hold against it.
+            homeostasis_epochs=choosing if self.feedback_ else max(1, self.max_epochs // 5),
+            redraw=float(self.redraw),
+            redraw_tolerance=float(self.redraw_tolerance_),
+            redraw_epochs=self.max_epochs // 2 if self.redraw else 0,
+            target_epochs=choosing if frozen_targets else self.n_iter_ + 1,
+        )
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        M = check_count(self.n_hidden, "n_hidden")
+        if self.n_winners != "auto" and check_count(self.n_winners, "n_winners") > M:
+            raise ValueError(f"n_winners must be at most n_hidden, which is {M}, but it is {self.n_winners}.")
+        check_choice(self.code, "code", ("winners", "thresholds"))
+        check_choice(self.target_from, "target_from", ("current", "next", "auto"))
+        check_choice(self.engine, "engine", ("exact", "reference"))
+        for name in ("bias", "noise"):
+            if getattr(self, name) != "auto":
+                check_count(getattr(self, name), name, least=0)
+        check_positive(self.kappa, "kappa")
+        if self.active_weight != "auto":
+            check_count(self.active_weight, "active_weight")
+        for name in ("kappa_active", "eta_hidden", "eta_visible"):
+            if getattr(self, name) != "auto":
+                check_positive(getattr(self, name), name)
+        if self.decay != "auto" and not isinstance(self.decay, (bool, np.bool_)):
+            raise TypeError(f"decay must be True, False or 'auto', but it is {self.decay!r}.")
+        for name in ("feedback", "homeostasis"):
+            if getattr(self, name) != "auto":
+                check_not_negative(getattr(self, name), name)
+        check_not_negative(self.redraw, "redraw")
+        if self.redraw_tolerance != "auto" and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1:
+            raise ValueError(f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}.")
+        check_count(self.max_epochs, "max_epochs")
+
+    def _traits(self) -> Traits:
+        return Traits(weights=("U_", "hidden_bias_", "V_"), stores_patterns=False, online=True, local=True)
+
+
+def _at_least_one(steps: NDArray[Any]) -> NDArray[np.int64]:
+    """Whole learning steps; never none at all."""
+    whole: NDArray[np.int64] = np.maximum(np.rint(steps), 1).astype(np.int64)
+    return whole

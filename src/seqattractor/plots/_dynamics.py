@@ -1,0 +1,106 @@
+"""Pictures of where states go: the attractors that starts come to, and paths through the state space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor.analysis._attractors import Attractors
+from seqattractor.analysis._projection import Projection
+from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED
+
+__all__ = ["attractor_bars", "state_space"]
+
+
+def attractor_bars(ax: Axes, attractors: Attractors, *, most: int = 12) -> Axes:
+    """Draw how many starts came to each attractor, stored ones in another colour than spurious ones.
+
+    Parameters
+    ----------
+    ax : Axes
+    attractors : Attractors
+    most : int
+        How many to show; the rest is put together.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> X = sa.datasets.random_periodic(6, 30, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X)
+    >>> ax = attractor_bars(plt.figure().add_subplot(), sa.find_attractors(net, X, flips=2, rng=0))
+    >>> ax.get_xlabel()
+    'starts, %'
+    """
+    total = len(attractors.which)
+    bars = []
+    for a in attractors.found[:most]:
+        name = a.name if a.stored is not None or a.mirror_of is not None else f"{a.name}, period {a.period}"
+        color = BLUE if a.stored is not None else ORANGE
+        bars.append((name, a.starts, color))
+    rest = sum(a.starts for a in attractors.found[most:])
+    if rest:
+        bars.append((f"{len(attractors) - most} others", rest, GREY))
+    if attractors.unfinished:
+        bars.append(("not settled", attractors.unfinished, GREY))
+    for y, (_, count, color) in enumerate(bars):
+        ax.barh(y, 100 * count / total, color=color)
+        ax.text(100 * count / total + 1, y, str(count), va="center", fontsize=8)
+    ax.set_yticks(range(len(bars)), [name for name, _, _ in bars])
+    ax.invert_yaxis()
+    ax.set(xlim=(0, 112), xlabel="starts, %")
+    ax.grid(axis="x")
+    return ax
+
+
+def state_space(ax: Axes, plane: Projection, stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] = ()) -> Axes:
+    """Draw stored sequences and some trajectories in the plane of the first two principal components.
+
+    Parameters
+    ----------
+    ax : Axes
+    plane : Projection
+        As `principal_plane` gives it, of visible or of hidden states.
+    stored : sequence of arrays, each of shape (T_s, N)
+    trajectories : sequence of arrays, each of shape (K, N)
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> X = sa.datasets.random_periodic(9, 30, rng=0)
+    >>> ax = state_space(plt.figure().add_subplot(), sa.principal_plane(X), [X], [sa.noise.flip(X, 3, rng=0)])
+    >>> len(ax.lines)
+    3
+    """
+    for k, path in enumerate(trajectories):
+        points = _two(plane(path))
+        ax.plot(*points.T, color=GREY, linewidth=0.8, alpha=0.8, label="recall" if k == 0 else None)
+        ax.plot(*points[0], "o", color=GREY, markersize=4, label="cue" if k == 0 else None)
+    colours = (BLUE, ORANGE, GREEN, RED)
+    for s, sequence in enumerate(stored):
+        points = _two(plane(sequence))
+        name = "stored" if len(stored) == 1 else f"sequence {s}"
+        ax.plot(*points.T, "o-", color=colours[s % 4], markersize=3, linewidth=1.2, label=name if s < 6 else None)
+    ax.set(xlabel=_axis_name(plane, 0), ylabel=_axis_name(plane, 1))
+    ax.legend()
+    return ax
+
+
+def _two(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Two coordinates, also of states on a line."""
+    return points if points.shape[1] == 2 else np.column_stack([points[:, 0], np.zeros(len(points))])
+
+
+def _axis_name(plane: Projection, k: int) -> str:
+    """The number of a component and its part of the variance."""
+    return f"component {k + 1} ({plane.explained[k]:.0%})" if k < len(plane.explained) else ""

@@ -1,0 +1,130 @@
+"""Pictures of what a memory guarantees: certificates, beside what attacks break and what chance leaves right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from seqattractor.analysis._certificate import Certificate
+from seqattractor.analysis._robustness import RobustnessCurve
+from seqattractor.plots._curves import success_curve
+from seqattractor.plots._house import BLUE, GREEN, GREY, RED
+
+__all__ = ["certificate_profile", "margin_and_radius", "robustness_with_certificate"]
+
+
+def certificate_profile(ax: Axes, certificate: Certificate) -> Axes:
+    """Draw for each transition the proven number of flips, the attack above it and Theorem 4 below.
+
+    Parameters
+    ----------
+    ax : Axes
+    certificate : Certificate
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> X = sa.datasets.random_periodic(6, 30, rng=0)
+    >>> certificate = sa.certify(sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X), X)
+    >>> ax = certificate_profile(plt.figure().add_subplot(), certificate)
+    >>> ax.get_ylabel()
+    'flips'
+    """
+    t = np.arange(len(certificate.radius))
+    broken = certificate.breaking <= certificate.n_inputs
+    if certificate.attacked and broken.any():
+        ax.fill_between(
+            t,
+            certificate.radius,
+            np.where(broken, certificate.breaking - 1, certificate.radius),
+            step="mid",
+            color=BLUE,
+            alpha=0.2,
+        )
+        ax.plot(t[broken], certificate.breaking[broken], "v", color=RED, markersize=4, label="an attack breaks it")
+    ax.step(t, certificate.radius, where="mid", color=BLUE, linewidth=1.6, label="proven")
+    ax.step(t, certificate.theorem_4, where="mid", color=GREY, linestyle="--", linewidth=1.2, label="Theorem 4")
+    for start in np.flatnonzero(np.diff(certificate.sequence)):
+        ax.axvline(start + 0.5, color=GREY, linewidth=0.6)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set(xlabel="transition", ylabel="flips", ylim=(min(-0.5, float(certificate.radius.min()) - 0.2), None))
+    ax.grid(axis="y")
+    ax.legend()
+    return ax
+
+
+def margin_and_radius(ax: Axes, certificates: Sequence[Certificate], labels: Sequence[str]) -> Axes:
+    """Draw the proven number of flips of every transition over the smallest margin of a visible neuron.
+
+    Parameters
+    ----------
+    ax : Axes
+    certificates : sequence of Certificate
+    labels : sequence of str
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> X = sa.datasets.random_periodic(6, 30, rng=0)
+    >>> certificate = sa.certify(sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X), X)
+    >>> ax = margin_and_radius(plt.figure().add_subplot(), [certificate], ["T = 6"])
+    >>> len(ax.collections)
+    1
+    """
+    for certificate, label in zip(certificates, labels, strict=True):
+        spread = np.linspace(-0.25, 0.25, len(certificate.radius))  # points of equal height side by side
+        ax.scatter(certificate.margin, certificate.radius + spread, s=12, alpha=0.7, label=label)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set(xlabel="smallest visible margin, of the sum of the weights", ylabel="flips, proven")
+    ax.grid(visible=True)
+    ax.legend()
+    return ax
+
+
+def robustness_with_certificate(ax: Axes, curve: RobustnessCurve, certificate: Certificate | None = None) -> Axes:
+    """Draw how often one step is right after random flips, with what is proven shaded.
+
+    Parameters
+    ----------
+    ax : Axes
+    curve : RobustnessCurve
+    certificate : Certificate, optional
+        Of the same network and sequences.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> X = sa.datasets.random_periodic(6, 30, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X)
+    >>> curve = sa.robustness_curve(net, X, trials=20, rng=0)
+    >>> ax = robustness_with_certificate(plt.figure().add_subplot(), curve, sa.certify(net, X))
+    >>> ax.get_xlabel()
+    'flipped units'
+    """
+    if certificate is not None and certificate.radius.min() >= 0:
+        least, worst = int(certificate.radius.min()), int(certificate.breaking.min())
+        ax.axvspan(0, least, color=GREEN, alpha=0.18, label=f"proven for any flips: {least}")
+        if worst <= certificate.n_inputs:
+            ax.axvline(worst, color=RED, linewidth=1.2, label=f"chosen flips break it: {worst}")
+    success_curve(
+        ax, curve.flips, curve.successes.tolist(), [curve.trials] * len(curve.flips), color=BLUE, label="random flips, measured"
+    )
+    ax.set(xlabel="flipped units", ylabel="next pattern exact, %", xlim=(0, None))
+    ax.legend()
+    return ax

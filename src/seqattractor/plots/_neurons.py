@@ -1,0 +1,153 @@
+"""Pictures of hidden neurons: when they are on, how often, how alike their codes are, and what their weights look like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from numpy.typing import ArrayLike
+
+from seqattractor.analysis._hidden_activity import HiddenActivity
+from seqattractor.plots._frames import tiles
+from seqattractor.plots._house import BLUE, ORANGE, bare
+from seqattractor.sequences import check_patterns
+
+__all__ = ["code_overlap", "hidden_raster", "hidden_rates", "weights_image"]
+
+
+def hidden_raster(ax: Axes, net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort: bool = True) -> Axes:
+    """Draw which hidden neurons are on at each step of a recall: a row for each neuron, on dark.
+
+    Parameters
+    ----------
+    ax : Axes
+    net : SequenceMemory
+        With a method ``hidden``, such as `SequenceAttractor`.
+    trajectory : array of +-1, shape (K, N)
+        As ``net.recall`` returns it.
+    n_neurons : int
+        How many neurons to show at most: the first ones.
+    sort : bool
+        Order them by the time at which they are first on, then by how long.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> X = sa.datasets.random_periodic(10, 40, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=30, random_state=0).fit(X)
+    >>> ax = hidden_raster(plt.figure().add_subplot(), net, net.recall(X[0], 9))
+    >>> ax.images[0].get_array().shape
+    (30, 10)
+    """
+    states = check_patterns(trajectory, "trajectory")
+    windows = np.lib.stride_tricks.sliding_window_view(states, net.order_, axis=0).swapaxes(1, 2)
+    zeta = np.asarray(net.hidden(windows[:, 0] if net.order_ == 1 else windows))[:, :n_neurons].T
+    if sort:
+        first = np.where((zeta > 0).any(axis=1), (zeta > 0).argmax(axis=1), zeta.shape[1])
+        zeta = zeta[np.lexsort((-(zeta > 0).sum(axis=1), first))]
+    ax.imshow(zeta, cmap=ListedColormap(["#f2f2f2", "#202020"]), vmin=-1, vmax=1, interpolation="nearest", aspect="auto")
+    ax.set(xlabel="step", ylabel="hidden neuron")
+    return ax
+
+
+def hidden_rates(ax: Axes, activity: HiddenActivity) -> Axes:
+    """Draw how many hidden neurons are active at which part of the transitions.
+
+    Parameters
+    ----------
+    ax : Axes
+    activity : HiddenActivity
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> X = sa.datasets.random_periodic(9, 30, rng=0)
+    >>> activity = sa.hidden_activity(sa.OneHotNetwork().fit(X), X)
+    >>> hidden_rates(plt.figure().add_subplot(), activity).get_ylabel()
+    'hidden neurons'
+    """
+    ax.hist(100 * activity.rate, bins=np.linspace(0, 100, 26).tolist(), color=BLUE)
+    ax.axvline(100 * float(activity.rate.mean()), color=ORANGE, linewidth=1.4, label="mean")
+    ax.set(xlim=(0, 100), xlabel="active at so many transitions, %", ylabel="hidden neurons")
+    ax.grid(axis="y")
+    ax.legend()
+    return ax
+
+
+def code_overlap(ax: Axes, activity: HiddenActivity) -> Axes:
+    """Draw the overlap of every pair of hidden codes.
+
+    Parameters
+    ----------
+    ax : Axes
+    activity : HiddenActivity
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> X = sa.datasets.random_periodic(9, 30, rng=0)
+    >>> activity = sa.hidden_activity(sa.OneHotNetwork().fit(X), X)
+    >>> code_overlap(plt.figure().add_subplot(), activity).images[0].get_array().shape
+    (8, 8)
+    """
+    image = ax.imshow(activity.overlap, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
+    figure = ax.get_figure()
+    if figure is not None:
+        figure.colorbar(image, ax=ax, label="overlap of codes", shrink=0.85)
+    ax.set(xlabel="transition", ylabel="transition")
+    return ax
+
+
+def weights_image(ax: Axes, weights: ArrayLike, frame_shape: tuple[int, int], *, n_neurons: int = 12) -> Axes:
+    """Draw the weights of some neurons as pictures in the shape of a frame, each on its own scale: red above zero, blue below.
+
+    Parameters
+    ----------
+    ax : Axes
+    weights : array of shape (M, N)
+        A row for each neuron, such as ``net.U_``, or ``net.V_.T`` for what each hidden neuron paints.
+    frame_shape : (height, width)
+        Its product is N; for a network of order k the last N columns, the newest pattern, are drawn.
+    n_neurons : int
+        How many, from the first on.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> ax = weights_image(plt.figure().add_subplot(), np.ones((7, 12)), (3, 4), n_neurons=6)
+    >>> len(ax.images)
+    1
+    """
+    array = np.asarray(weights, dtype=np.float64)
+    size = int(np.prod(frame_shape))
+    if array.ndim != 2 or array.shape[1] % size:
+        raise ValueError(f"weights of shape {array.shape} cannot be drawn as frames of shape {tuple(frame_shape)}.")
+    chosen = array[:n_neurons, -size:]
+    chosen = chosen / np.maximum(np.abs(chosen).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    columns = int(np.ceil(np.sqrt(len(chosen) * frame_shape[0] / frame_shape[1] * 1.6)))
+    columns = min(len(chosen), max(1, columns))
+    gap = max(1, frame_shape[1] // 16)
+    blank = np.full((-len(chosen) % columns, size), np.nan)
+    rows = np.concatenate([chosen, blank]).reshape(-1, columns, *frame_shape)
+    picture = np.concatenate([np.pad(tiles(row, gap), ((0, gap), (0, 0)), constant_values=np.nan) for row in rows])
+    ax.imshow(picture[:-gap], cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
+    bare(ax)
+    return ax

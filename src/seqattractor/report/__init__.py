@@ -1,0 +1,1 @@
+"""Pages, tables and figures that reproduce, compare, capacity and inspect share."""

@@ -1,0 +1,101 @@
+"""The figure of a sweep: success against one setting."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from seqattractor import plots
+from seqattractor._files import atomic_write
+from seqattractor.experiments._table import Row, varying
+
+__all__ = ["save", "sweep_figure"]
+
+_MARKERS = "osD^vP*X"
+_SYMBOLS = {"n": "N", "m": "M", "t": "T"}
+
+
+def sweep_figure(rows: list[Row], axis: str | None = None) -> Figure:
+    """Draw success against one setting, a curve for each combination of the others.
+
+    Parameters
+    ----------
+    rows : list of dict
+        As `point_rows` gives them.
+    axis : str, optional
+        The setting along the axis; by default t if it varies, else the first setting that does.
+
+    Returns
+    -------
+    Figure
+    """
+    names = varying(rows)
+    numbers = [name for name in names if all(isinstance(row[name], (int, float)) for row in rows)]
+    if axis is None:
+        axis = "t" if "t" in numbers or not numbers else numbers[0]
+    if axis not in rows[0] or any(not isinstance(row[axis], (int, float)) for row in rows):
+        raise ValueError(
+            f"{axis!r} is no setting with a number at every point; those that vary are {', '.join(numbers) or 'none'}."
+        )
+    others = [name for name in names if name != axis]
+    curves: dict[str, list[Row]] = {}
+    for row in rows:
+        curves.setdefault(", ".join(_told(name, row[name]) for name in others if row[name] is not None), []).append(row)
+    figure, ax = plt.subplots(figsize=(7.2, 4.4))
+    colors = [each["color"] for each in mpl.rcParams["axes.prop_cycle"]]
+    values = sorted({float(row[axis]) for row in rows})
+    apart = (values[-1] - values[0]) / 150  # so that intervals do not cover each other
+    for k, (label, points) in enumerate(curves.items()):
+        points.sort(key=lambda row: float(row[axis]))
+        plots.success_curve(
+            ax,
+            [row[axis] for row in points],
+            [row["successes"] for row in points],
+            [row["trials"] for row in points],
+            label=label or None,
+            color=colors[k % len(colors)],
+            marker=_MARKERS[k % len(_MARKERS)],
+            shift=apart * (k - (len(curves) - 1) / 2),
+        )
+    if len(values) <= 16:
+        ax.set_xticks(values, [f"{value:g}" for value in values])
+    ax.set_xlabel(_SYMBOLS.get(axis, axis))
+    least, most = (end(row["trials"] for row in rows) for end in (min, max))
+    ax.set_title(f"{least if least == most else f'{least} to {most}'} trials at each point, 95 % Wilson intervals")
+    if others:
+        ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
+    return figure
+
+
+def save(draw: Callable[[], Figure], path: Path) -> None:
+    """Draw a figure in the house style and write it, whole or not at all.
+
+    Parameters
+    ----------
+    draw : callable
+        Makes the figure.
+    path : Path
+        Ending in .png, .pdf or .svg.
+    """
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in ("png", "pdf", "svg"):
+        raise ValueError(f"a figure is written as .png, .pdf or .svg, but the file is to be named {path.name}.")
+    mpl.use("Agg")
+    content = io.BytesIO()
+    with plots.style():
+        figure = draw()
+        figure.savefig(content, format=kind, dpi=160)
+        plt.close(figure)
+    with atomic_write(path) as file:
+        file.write(content.getvalue())
+
+
+def _told(name: str, value: Any) -> str:
+    """A setting in a legend."""
+    return str(value) if name == "network" else f"{_SYMBOLS.get(name, name)} = {value}"
