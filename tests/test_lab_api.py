@@ -79,7 +79,7 @@ def test_the_recall_is_that_of_the_library(visitor):
     run = answer["runs"][0]
     assert (bits(run["bits"], answer["rows"], 40) == trajectory).all()
     assert (bits(run["hidden"]["bits"], answer["rows"], 80) == net.hidden(trajectory)).all()
-    assert run["tau"] == sa.caught_at(trajectory, X)
+    assert run["tau"] == sa.locked_on_at(trajectory, X)
 
 
 SHOWN_CODE = [

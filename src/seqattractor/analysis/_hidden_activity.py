@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.analysis._threshold_view import threshold_view
+from seqattractor._faces import Result
+from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
 from seqattractor.networks import SequenceAttractor
 from seqattractor.networks._base import SequenceMemory
 
 __all__ = ["HiddenActivity", "hidden_activity"]
 
 
-@dataclass(frozen=True)
-class HiddenActivity:
+@dataclass(frozen=True, repr=False, eq=False)
+class HiddenActivity(Result):
     """The codes of stored patterns in the hidden neurons.
 
     Attributes
@@ -31,7 +33,7 @@ class HiddenActivity:
         The part of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V is (section 5.1).
     """
 
-    active: NDArray[np.bool_] = field(repr=False)
+    active: NDArray[np.bool_]
     follows_P: float | None
     decoded_by_P: float | None
 
@@ -72,6 +74,11 @@ class HiddenActivity:
     def patterns_of(self, neuron: int) -> NDArray[np.int64]:
         """Give the transitions at which a neuron is active."""
         return np.flatnonzero(self.active[:, neuron])
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """One row per hidden neuron: how often it is active, and how many bits it tells."""
+        pairs = zip(self.rate.tolist(), self.selectivity.tolist(), strict=True)
+        return ({"neuron": i, "rate": rate, "selectivity": bits} for i, (rate, bits) in enumerate(pairs))
 
     def describe(self) -> str:
         """Say in a few sentences what the code is like."""
@@ -116,7 +123,7 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     """
     view = threshold_view(net)
     if view.hidden is None:
-        raise TypeError(f"{type(net).__name__} has no hidden neurons.")
+        raise NotApplicable(f"{type(net).__name__} has no hidden neurons.")
     inputs, targets, _ = net._shown(X, lengths)
     active = view.hidden.fields(inputs) >= 0
     follows, decoded = None, None

@@ -22,7 +22,7 @@ from seqattractor.networks import (
 )
 from seqattractor.sequences import Patterns
 
-__all__ = ["Layer", "ThresholdView", "threshold_view"]
+__all__ = ["Layer", "NotApplicable", "ThresholdView", "supports_certificate", "threshold_view"]
 
 Array = NDArray[np.float64]
 # Unit roundoff of float64, with room for both the network's sums and ours.
@@ -88,6 +88,33 @@ class ThresholdView:
         return self.visible.states(self.visible.fields(states))
 
 
+class NotApplicable(ValueError):
+    """An analysis that does not apply to this kind of network; `supports_certificate` tells beforehand."""
+
+
+def supports_certificate(net: SequenceMemory) -> bool:
+    """Tell whether a trained network consists of threshold neurons that see its last patterns only, so that `certify` applies.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        A network that has learned.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> sa.supports_certificate(sa.OneHotNetwork().fit(X)), sa.supports_certificate(sa.DenseSequenceMemory().fit(X))
+    (True, False)
+    """
+    check_is_fitted(net, "n_features_in_")
+    return _layers(net) is not None
+
+
 def threshold_view(net: SequenceMemory) -> ThresholdView:
     """See a trained network as layers of threshold neurons.
 
@@ -95,8 +122,8 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
 
     Parameters
     ----------
-    net : SequenceAttractor, SparseSequenceAttractor, OneHotNetwork, VisibleNetwork without slow synapses,
-        PredictiveCodingMemory of one layer, or DenseSequenceMemory of degree 1
+    net : SequenceMemory
+        One that `supports_certificate`.
 
     Returns
     -------
@@ -106,10 +133,9 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
     check_is_fitted(net, "n_features_in_")
     layers = _layers(net)
     if layers is None:
-        kind = f"{type(net).__name__}(rule='slow-synapses')" if isinstance(net, VisibleNetwork) else type(net).__name__
-        raise TypeError(
-            f"{kind} is not a network of threshold neurons that sees only its last state, so margins and certificates do "
-            "not apply to it; use SequenceAttractor, SparseSequenceAttractor, OneHotNetwork or VisibleNetwork."
+        raise NotApplicable(
+            f"{type(net).__name__} is not a network of threshold neurons that sees only its last patterns, so margins and "
+            "certificates do not apply to it; ask supports_certificate(net) first."
         )
     units = [_unit(layer) for layer in layers]
     # Division by a power of two rounds nothing and changes no sign.

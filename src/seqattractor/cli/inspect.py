@@ -127,7 +127,7 @@ def _print(found: Inspection, model: Path, html: Path | None) -> None:
         console.print(sentence, markup=False)
         if title == "Attractors" and found.from_random is not None and len(found.from_random):
             table = Table("attractor", "period", "starts", box=None, padding=(0, 2, 0, 0))
-            for k, a in enumerate(found.from_random.found[:8]):
+            for k, a in enumerate(found.from_random.attractors[:8]):
                 table.add_row(f"{k}: {a.name}", str(a.period), f"{a.starts} of {len(found.from_random.which)}")
             console.print(table)
     if html is not None:

@@ -204,13 +204,14 @@ def _progress(net: SequenceMemory, quiet: bool) -> Iterator[tuple[dict[str, Any]
 def _guaranteed(net: SequenceMemory, data: Bunch) -> int | None:
     """How many flips every stored transition surely withstands; None for networks without such a proof, and very large ones."""
     from seqattractor.analysis._certificate import certify
+    from seqattractor.analysis._threshold_view import supports_certificate
 
-    if len(data.X) * net.n_features_in_ * net.get_params(deep=False).get("n_hidden", 1) > MOST_TO_CERTIFY:
+    if (
+        not supports_certificate(net)
+        or len(data.X) * net.n_features_in_ * net.get_params(deep=False).get("n_hidden", 1) > MOST_TO_CERTIFY
+    ):
         return None
-    try:
-        return int(certify(net, data.X, data.lengths, method="count", attack=False).radius.min())
-    except TypeError:
-        return None
+    return int(certify(net, data.X, data.lengths, method="count", attack=False).radius.min())
 
 
 def _complaints(net: SequenceMemory, data: Bunch, score: float, radius: int | None) -> list[str]:

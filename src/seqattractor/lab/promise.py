@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from seqattractor.lab.materials import Material
@@ -31,18 +29,16 @@ def certified_radii(net: SequenceMemory, material: Material) -> list[int] | None
         for those that would take too long.
     """
     from seqattractor.analysis._certificate import certify
+    from seqattractor.analysis._threshold_view import supports_certificate
 
     X, lengths = close_loops(material.X, material.lengths, net.order_)
     weights = sum(np.size(getattr(net, name)) for name in ("U_", "V_", "W_") if hasattr(net, name))
-    if not weights or weights * len(X) > _MOST:
+    if not supports_certificate(net) or not weights or weights * len(X) > _MOST:
         return None
-    try:
-        found: Any = certify(net, X, lengths, method="count", attack=False)
-    except (TypeError, ValueError):
-        return None
+    certificate = certify(net, X, lengths, method="count", attack=False)
     radii = np.full(len(material.X), -1)
     first = np.cumsum(material.lengths) - material.lengths
     # A transition of a network of order k starts from the newest of its k patterns.
-    inside = found.time < material.lengths[found.sequence]
-    radii[(first[found.sequence] + found.time)[inside]] = found.radius[inside]
+    inside = certificate.time < material.lengths[certificate.sequence]
+    radii[(first[certificate.sequence] + certificate.time)[inside]] = certificate.radius[inside]
     return [int(r) for r in radii]

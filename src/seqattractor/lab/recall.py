@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor import noise
-from seqattractor.analysis._retrieval import caught_at
+from seqattractor.analysis._retrieval import locked_on_at
 from seqattractor.lab.fields import Fields, pack
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
@@ -130,7 +130,7 @@ def run(net: SequenceMemory, material: Material, cue: Cue, rows: Patterns, steps
     truth, known = truth_of(material, cue.start, len(trajectory))
     overlaps = (trajectory[:known] == truth[:known]).mean(axis=1) * 2 - 1
     caught = _follows_from(trajectory, material, order, cue.start)
-    tau = caught_at(trajectory, _sequence(material, cue.start))
+    tau = locked_on_at(trajectory, _sequence(material, cue.start))
     verdict = _failure(trajectory, overlaps) if caught is None else _success(trajectory, material, cue.start, caught)
     if caught is not None:
         overlaps[caught:] = 1.0  # it may follow the sequence out of step with the truth

@@ -17,6 +17,7 @@ from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._hidden_activity import HiddenActivity, hidden_activity
 from seqattractor.analysis._robustness import RobustnessCurve, robustness_curve
 from seqattractor.analysis._separability import Separability, separable
+from seqattractor.analysis._threshold_view import NotApplicable
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Lengths, Patterns, split
@@ -158,9 +159,8 @@ def _look_at_sequences(found: Inspection, work: _Work, starts: int, exact: bool,
     chosen = [sequences[s][t - net.order_ + 1 : t + 2] for s, t in places]
     found.sampled = len(chosen) < sum(len(x) - net.order_ for x in sequences)
     method: Literal["auto", "exact"] = "exact" if exact else "auto"
-    seconds = max(1.0, work.left() / 4 / max(1, len(chosen)))
     whole = chosen if found.sampled else sequences
-    found.certificate = work.do("certificate", lambda: certify(net, whole, method=method, time_limit=seconds))
+    found.certificate = work.do("certificate", lambda: certify(net, whole, method=method))
     if found.sampled and found.certificate is not None:
         found.certificate = replace(found.certificate, sequence=places[:, 0], time=places[:, 1])
     trials = work.trials(500)
@@ -198,7 +198,7 @@ class _Work:
         start = time.monotonic()
         try:
             return call()
-        except TypeError as reason:
+        except NotApplicable as reason:
             self.found.left_out[name] = str(reason)
             return None
         finally:
@@ -230,7 +230,7 @@ class _Work:
 
 def _loops(found: Attractors | None, order: int) -> list[Patterns]:
     """The cycles that were found, each closed, as sequences to look at."""
-    cycles = [a.patterns for a in found.found if a.period > 1] if found is not None else []
+    cycles = [a.patterns for a in found.attractors if a.period > 1] if found is not None else []
     return [np.concatenate([p] + [p] * -(-order // len(p)))[: len(p) + order] for p in cycles[:20]]
 
 
@@ -261,7 +261,7 @@ def _attractor_values(found: Attractors) -> dict[str, Any]:
         "starts": len(found.which),
         "unfinished": found.unfinished,
         "attractors": [
-            {"period": a.period, "starts": a.starts, "stored": a.stored, "mirror_of": a.mirror_of} for a in found.found[:50]
+            {"period": a.period, "starts": a.starts, "stored": a.stored, "mirror_of": a.mirror_of} for a in found.attractors[:50]
         ],
         "n_attractors": len(found),
         "reached": [{"successes": r.successes, "trials": r.trials} for r in found.reached],
