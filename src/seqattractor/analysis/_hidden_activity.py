@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._faces import Result
 from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
-from seqattractor.networks import SequenceAttractor
 from seqattractor.networks._base import SequenceMemory
 
 __all__ = ["HiddenActivity", "hidden_activity"]
@@ -124,11 +123,12 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     view = threshold_view(net)
     if view.hidden is None:
         raise NotApplicable(f"{type(net).__name__} has no hidden neurons.")
-    inputs, targets, _ = net._shown(X, lengths)
+    inputs, targets, _ = net.shown(X, lengths)
     active = view.hidden.fields(inputs) >= 0
     follows, decoded = None, None
-    if isinstance(net, SequenceAttractor) and net.learn == "UV" and net.rule == "three-factor":
-        follows = float(np.mean(active == (net._hidden_targets(targets) > 0)))
+    given = net.get_params(deep=False)
+    if given.get("learn") == "UV" and given.get("rule") == "three-factor":  # the hidden neurons have learned targets from P
+        follows = float(np.mean(active == (net.hidden_targets(targets) > 0)))
         # P^+ y without the pseudo-inverse of a large matrix: the least-squares solution of P x = y.
         read = np.linalg.lstsq(net.P_, np.where(active, 1.0, -1.0).T, rcond=None)[0].T
         decoded = float(np.mean((read >= 0) == (targets > 0)))
