@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count
 from seqattractor._faces import Result
+from seqattractor.analysis._arrival import Led
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator, flip
@@ -70,6 +71,9 @@ def robustness_curve(
 ) -> RobustnessCurve:
     """Measure how often one step from a corrupted stored pattern gives exactly the next one.
 
+    A network with a latent context is first shown the sequence, clean, up to that pattern. For one that dwells at each pattern a
+    step is a passage from one stored pattern to another.
+
     Parameters
     ----------
     net : SequenceMemory
@@ -96,16 +100,18 @@ def robustness_curve(
     (array([100, 100]), 30)
     """
     check_count(trials, "trials")
-    inputs, targets, _ = net.shown(X, lengths)
+    shown = net.shown(X, lengths)
+    inputs, targets = shown.inputs, shown.targets
     units = inputs.shape[1]
     asked = _spread(units) if flips is None else np.atleast_1d(np.asarray(flips))
     if asked.ndim != 1 or asked.dtype.kind not in "iu" or asked.min(initial=0) < 0 or asked.max(initial=0) > units:
         raise ValueError(f"flips must be whole numbers from 0 to {units}, the number of units, but they are {flips!r}.")
     generator = as_generator(rng)
     which = np.arange(trials) % len(inputs)
-    successes = [
-        int(np.all(net.next_patterns(flip(inputs[which], int(k), generator)) == targets[which], axis=1).sum()) for k in asked
-    ]
+    one = np.ones(trials, dtype=np.int64)
+    led = Led(net, shown)
+    answers = (led.arrive(which, flip(inputs[which], int(k), generator), one) for k in asked)
+    successes = [int(np.all(answer == targets[which], axis=1).sum()) for answer in answers]
     return RobustnessCurve(asked.astype(np.int64), np.array(successes, dtype=np.int64), trials)
 
 
