@@ -67,10 +67,11 @@ if __name__ == "__main__":
         "attractor": sa.SequenceAttractor(500),
         "dense": sa.DenseSequenceMemory(),
     }
-    found = sa.compare("random", networks, values=[20, 40, 60, 80], trials=5)
+    comparison = sa.compare("random", networks, values=[20, 40, 60, 80], trials=5)
+    lengths = comparison.settings["values"]
     for name in networks:
-        print(f"{name:15}", *(f"{found.row(name, T)['successes']}/5 at T={T}" for T in found.settings["values"]), sep="  ")
-    print(conclusion(found))
+        print(f"{name:15}", *(f"{comparison.row(name, T)['successes']}/5 at T={T}" for T in lengths), sep="  ")
+    print(conclusion(comparison))
 
     import matplotlib.pyplot as plt
 
@@ -79,7 +80,7 @@ if __name__ == "__main__":
     with plots.style():
         figure, ax = plt.subplots(figsize=(6, 3.4))
         for name in networks:
-            counts = [found.row(name, T)["successes"] for T in found.settings["values"]]
-            plots.success_curve(ax, found.settings["values"], counts, [5] * len(counts), label=name)
+            counts = [comparison.row(name, T)["successes"] for T in lengths]
+            plots.success_curve(ax, lengths, counts, [5] * len(counts), label=name)
         ax.set_xlabel("period length T")
-        ax.legend()
+        ax.legend(loc="lower left")

@@ -224,7 +224,7 @@ class _Graph:
         return np.where(bits, 1, -1).astype(np.int8)
 
     def next_name(self, number: int, held: frozenset[bytes]) -> bytes | None:
-        """The name of the state after a state; of a network that dwells, of the first of the states `held` that is another one."""
+        """The name of the next state; of a network that dwells, of the first other one among the states `held`."""
         own, seen = self.names[number], set()
         number = self.successor[number]
         while held and number >= 0 and number not in seen and (self.names[number] == own or self.names[number] not in held):

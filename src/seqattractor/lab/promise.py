@@ -31,11 +31,11 @@ def certified_radii(net: SequenceMemory, material: Material) -> list[int] | None
     from seqattractor.analysis._certificate import certify
     from seqattractor.analysis._threshold_view import supports_certificate
 
-    X, lengths = close_loops(material.X, material.lengths, net.order_)
+    X = close_loops(material.X, material.lengths, order=net.order_)
     weights = sum(np.size(getattr(net, name)) for name in ("U_", "V_", "W_") if hasattr(net, name))
     if not supports_certificate(net) or not weights or weights * len(X) > _MOST:
         return None
-    certificate = certify(net, X, lengths, method="count", attack=False)
+    certificate = certify(net, X, method="count", attack=False)
     radii = np.full(len(material.X), -1)
     first = np.cumsum(material.lengths) - material.lengths
     # A transition of a network of order k starts from the newest of its k patterns.
