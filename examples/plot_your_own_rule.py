@@ -81,6 +81,6 @@ if __name__ == "__main__":
         figure, ax = plt.subplots(figsize=(6, 3.4))
         for name in networks:
             counts = [comparison.row(name, T)["successes"] for T in lengths]
-            plots.success_curve(ax, lengths, counts, [5] * len(counts), label=name)
+            plots.success_curve(lengths, counts, [5] * len(counts), label=name, ax=ax)
         ax.set_xlabel("period length T")
         ax.legend(loc="lower left")

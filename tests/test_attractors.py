@@ -1,4 +1,4 @@
-"""Attractors, state-space planes and hidden activity."""
+"""Attractors and hidden activity."""
 
 from __future__ import annotations
 
@@ -168,20 +168,6 @@ def test_the_same_pattern_with_another_context_is_another_state():
     path = net.recall(A, steps=3)
     assert np.array_equal(path[[1, 3]], [B, C])
     assert attractors.unfinished == 1  # A came back, but with another context
-
-
-def test_the_plane_keeps_distances_of_states_that_lie_in_it():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((20, 2)) @ rng.standard_normal((2, 30)) + 3
-    plane = sa.principal_plane(X)
-    shown = plane(X)
-    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
-    assert np.allclose(np.linalg.norm(shown[:, None] - shown[None], axis=2), distances)
-    assert plane.explained.sum() == pytest.approx(1)
-    assert plane(X[None]).shape == (1, 20, 2)
-    assert sa.principal_plane(np.ones((3, 4))).explained.sum() == 0
-    with pytest.raises(ValueError, match="two states"):
-        sa.principal_plane(np.ones((1, 4)))
 
 
 def test_hidden_codes_follow_p_and_hold_the_next_pattern():

@@ -47,13 +47,14 @@ class RobustnessCurve(Result):
 
     def describe(self) -> str:
         """Say up to how many random flips the next pattern is right."""
-        if self.half is None:
-            start = f"More than half of the trials succeed at up to {self.flips.max(initial=0)} random flips"
-        else:
-            start = f"No more than half of the trials succeed from {self.half} random flips on"
         always = np.flatnonzero(np.cumprod(self.successes == self.trials))
-        sure = f", all of them up to {self.flips[always[-1]]}" if always.size else ""
-        return f"{start}{sure} ({self.trials} trials at each of {len(self.flips)} numbers of flips)."
+        sure = f"in every trial up to {self.flips[always[-1]]} random flips" if always.size else "never in all trials"
+        half = (
+            "more than half of them at every number of flips"
+            if self.half is None
+            else f"at most half of them from {self.half} on"
+        )
+        return f"The next pattern is right {sure}, and in {half} ({self.trials} trials at each of {len(self.flips)} numbers)."
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per number of flips: successes, trials, rate and the ends of its interval."""
