@@ -24,7 +24,7 @@ class CountsFigure(RandomSequences):
         for ax, (learn, words), color in zip(axes, WAYS.items(), (plots.ORANGE, plots.BLUE), strict=True):
             rows = [row for row in result.data["rows"] if row["learn"] == learn]
             columns = ([row[key] for row in rows] for key in (self.varied, "successes", "trials", "paper"))
-            plots.compared_bars(ax, *columns, color=color)
+            plots.compared_bars(*columns, color=color, ax=ax)
             ax.set_title(words)
             ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.0)
         axes[1].set_xlabel({"T": "period length T", "M": "hidden neurons M"}[self.varied])

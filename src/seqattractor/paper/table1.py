@@ -42,9 +42,9 @@ class CountsTable(RandomSequences):
             x = [row[self.varied] for row in rows]
             shift = 0.006 * (max(x) - min(x))
             counts = [row["paper"] for row in rows], [TRIALS] * len(rows)
-            plots.success_curve(ax, x, *counts, shift=shift, color=plots.GREY, linestyle="--", marker="s", label="paper")
+            plots.success_curve(x, *counts, shift=shift, color=plots.GREY, linestyle="--", marker="s", label="paper", ax=ax)
             counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
-            plots.success_curve(ax, x, *counts, shift=-shift, color=color, label="here")
+            plots.success_curve(x, *counts, shift=-shift, color=color, label="here", ax=ax)
             ax.set_title(words)
             ax.set_xlabel({"T": "period length T", "M": "hidden neurons M"}[self.varied])
             ax.legend()

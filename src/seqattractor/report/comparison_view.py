@@ -55,7 +55,7 @@ def draw(learning: Axes, storing: Axes, found: Comparison) -> None:
             counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
             look: dict[str, Any] = {"color": _COLORS[k % 10], "marker": _MARKERS[k % 10], "linestyle": "-" if k < 10 else "--"}
             shift = 0.6 * ((k + 0.5) / len(names) - 0.5)
-            plots.success_curve(ax, range(len(values)), *counts, shift=shift, label=name, **look)
+            plots.success_curve(range(len(values)), *counts, shift=shift, label=name, **look, ax=ax)
         ax.set_xticks(range(len(values)), [str(value) for value in values])
         ax.set_xlabel(found.settings["axis"])
         ax.set_title(f"{found.settings['title']}: {'patterns kept' if stores else 'weights learned'}")
