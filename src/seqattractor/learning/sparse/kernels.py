@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.learning.compiled import kernel, part
+from seqattractor.learning.compiled import inlined, kernel, part
 from seqattractor.learning.sparse.rule import AVERAGING, WRONG_AVERAGING, SparseSettings
 
 __all__ = ["epoch_on_fields", "epoch_on_weights", "settings_as_vectors"]
@@ -205,7 +205,7 @@ def _mark_highest(score: Any, k: int, z: Any) -> None:
         z[best[place]] = 1
 
 
-@part
+@inlined
 def _change(h: int, z: int, whole: Any) -> int:
     """The signed step of a hidden neuron with field h and target z, eq. (5); 0 if its margin holds."""
     if z == 1:
