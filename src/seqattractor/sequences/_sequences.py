@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from seqattractor._checks import check_count, check_positive
 from seqattractor._faces import Result
-from seqattractor.sequences._patterns import Lengths, Patterns, check_lengths, check_patterns, is_loop, split
+from seqattractor.sequences._patterns import Lengths, Patterns, check_frame_shape, check_lengths, check_patterns, is_loop, split
 
 __all__ = ["Sequences"]
 
@@ -76,9 +76,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
         patterns.flags.writeable = False
         lengths = check_lengths(self.lengths, len(patterns))
         N = patterns.shape[1]
-        shape = (N,) if self.frame_shape is None else tuple(int(n) for n in self.frame_shape)
-        if int(np.prod(shape)) != N:
-            raise ValueError(f"a frame of shape {shape} has {int(np.prod(shape))} units, but the patterns have {N}.")
+        shape = check_frame_shape(N if self.frame_shape is None else self.frame_shape, N)
         names = [f"sequence {s}" for s in range(len(lengths))] if self.names is None else [str(name) for name in self.names]
         if len(names) != len(lengths):
             raise ValueError(f"names must name every sequence, but there are {len(names)} names for {len(lengths)} sequences.")
