@@ -125,17 +125,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
         return tuple(self.closed > 0 or is_loop(x) for x in self.split())
 
     def describe(self) -> str:
-        """Say how many sequences there are, of which size, and how many units are on.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> Sequences([[1, 1], [1, -1], [1, 1]], names=["blink"], rate=25, closed=1).describe()
-        '1 loop of 3 patterns, 2 units, 25 frames per second. 83.3% of the units are on. Named blink.'
-        """
+        """Say how many sequences there are, of which size, and how many units are on."""
         what = "loop" if all(self.loops) else "sequence"
         few, many = self.lengths.min(), self.lengths.max()
         patterns = f"{many} pattern{'s' if many != 1 else ''}" if few == many else f"{few} to {many} patterns"
@@ -150,17 +140,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a row for each sequence: its name, how many patterns it has, whether it is a loop, and how many units are on.
-
-        Returns
-        -------
-        list of dict
-
-        Examples
-        --------
-        >>> Sequences([[1, -1], [1, 1]], names=["a"]).rows()
-        [{'name': 'a', 'patterns': 2, 'loop': False, 'on': 0.75}]
-        """
+        """Give a row for each sequence: its name, how many patterns it has, whether it is a loop, and how many units are on."""
         each = zip(self.names, self.split(), self.loops, strict=True)
         return [{"name": n, "patterns": len(x), "loop": loop, "on": float((x > 0).mean())} for n, x, loop in each]
 
