@@ -161,6 +161,13 @@ def test_a_network_that_dwells_is_followed_with_its_slow_variables(net):
     assert attractors.unfinished == 0
 
 
+def test_latent_variables_come_back_up_to_rounding():
+    X = sa.datasets.random_periodic(10, 50, rng=0)
+    net = sa.LatentPredictiveMemory(random_state=0).fit(X)
+    attractors = sa.find_attractors(net, X, starts=20, flips=2, rng=0)
+    assert [(a.stored, a.starts, a.period) for a in attractors] == [(0, 20, 9)]
+
+
 def test_the_same_pattern_with_another_context_is_another_state():
     A, B, C = sa.datasets.random_periodic(4, 30, rng=0)[:3]
     net = sa.LatentPredictiveMemory(40, on_conflict="learn", random_state=0).fit([A, B, A, C, A])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from seqattractor.sequences import Patterns, check_sequences, split, stack_conte
 __all__ = ["Attractor", "Attractors", "find_attractors"]
 
 Ids = NDArray[np.int64]
+# Latent variables that agree to so many decimals are the same: real numbers hardly ever come back exactly.
+_DECIMALS = 6
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -130,8 +133,8 @@ def find_attractors(
     """Run the network from many starts until its states come back.
 
     The dynamics is deterministic, so a state that has been seen before, from whichever start, leads where it led then: every
-    state is computed once. The slow or latent variables of a network that has such are part of its state; where they are real
-    numbers they may take long to come back exactly, and the run then counts as unfinished.
+    state is computed once. The slow or latent variables of a network that has such are part of its state; real numbers among
+    them count as equal if they agree to six decimals.
 
     Parameters
     ----------
@@ -205,10 +208,12 @@ class _Graph:
     def _number(self, run: Run) -> tuple[Ids, Ids]:
         """The numbers of some states with what they carry, and the places of those not seen before, each once."""
         packed = np.packbits(run.states > 0, axis=1)
+        # Adding zero makes -0.0 a 0.0; digests, because all variables at every step of every run would fill the memory.
+        carried = None if run.memory is None else np.round(run.memory, _DECIMALS) + 0
         numbers, fresh = np.empty(len(packed), dtype=np.int64), []
         for k, row in enumerate(packed):
             name = row.tobytes()
-            key = (name, b"" if run.memory is None else run.memory[k].tobytes())
+            key = (name, b"" if carried is None else blake2b(carried[k].tobytes(), digest_size=16).digest())
             number = self._ids.setdefault(key, len(self.names))
             if number == len(self.names):
                 self.names.append(name)
