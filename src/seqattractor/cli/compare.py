@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from seqattractor.experiments._compare import Progress
     from seqattractor.experiments._comparison import Comparison
-    from seqattractor.paper.target import Table
+    from seqattractor.report.view import Table
 
 __all__ = ["command"]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from seqattractor.experiments._comparison import Comparison, Row
 from seqattractor.experiments._conclusion import conclusion
-from seqattractor.paper.target import Table
 from seqattractor.report.files import DPI
 from seqattractor.report.paper_page import embedded, table_html
+from seqattractor.report.view import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
