@@ -44,7 +44,9 @@ class Picture:
     dark: bytes
     words: str
     """What stands for the figure where it cannot be seen."""
-    dpi: int
+    width: int
+    height: int
+    """In CSS pixels."""
 
 
 @dataclass(frozen=True)
