@@ -9,7 +9,6 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-
 from seqattractor.experiments._capacity import Search, capacities
 from seqattractor.experiments._laws import fit_law
 from seqattractor.experiments._run import choose_executor
@@ -49,9 +48,7 @@ def table(found, law):
         lines += [f"   * - N = {n}"] + [f"     - {cell}" for cell in cells]
     trials = sum(each.trials for each in found)
     lines += ["", f"Law: {law}.", ""]
-    lines += [
-        f"{trials} trials, seed {found[0].settings['seed']}, {date.today()}; code {code_version()}, {software_words()}."
-    ]
+    lines += [f"{trials} trials, seed {found[0].settings['seed']}, {date.today()}; code {code_version()}, {software_words()}."]
     return "\n".join(lines) + "\n"
 
 

@@ -64,9 +64,7 @@ def epoch_progress(most: int | None, *, quiet: bool = False) -> Iterator[Callabl
     """Give a callback for `fit` that shows epochs and errors while a network learns; the bar disappears when it is done."""
     with _bars(quiet=quiet, transient=True) as bars:
         task = bars.add_task("learning", total=most, note="")
-        yield lambda epoch, hidden, visible: bars.update(
-            task, completed=epoch, note=f"{hidden} hidden, {visible} visible errors"
-        )
+        yield lambda epoch, hidden, visible: bars.update(task, completed=epoch, note=f"{hidden} hidden, {visible} visible errors")
 
 
 @contextmanager
@@ -76,7 +74,13 @@ def _bars(*, quiet: bool, transient: bool = False) -> Iterator[Bars]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True, quiet=quiet)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}"), TimeRemainingColumn()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+    )
     hidden = quiet or not console.is_terminal
     with Progress(*columns, console=console, disable=hidden, transient=transient, speed_estimate_period=300) as bars:
         yield bars

@@ -36,7 +36,9 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
     """
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(len(comparisons), 2, figsize=(12.5, 3.6 * len(comparisons)), squeeze=False, sharey=True, layout="constrained")
+    figure, axes = plt.subplots(
+        len(comparisons), 2, figsize=(12.5, 3.6 * len(comparisons)), squeeze=False, sharey=True, layout="constrained"
+    )
     for row, comparison in zip(axes, comparisons, strict=True):
         draw(row[0], row[1], comparison)
     return figure
@@ -111,7 +113,9 @@ def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = F
     """
     title = comparison.settings["title"]
     tables = comparison_tables(comparison, timing=timing)
-    section = Section(f"compare-{comparison.settings['protocol']}", title, conclusion(comparison), pictures=[figure], tables=tables)
+    section = Section(
+        f"compare-{comparison.settings['protocol']}", title, conclusion(comparison), pictures=[figure], tables=tables
+    )
     return render("compare.html", title=title.lower(), sections=[section])
 
 
