@@ -43,7 +43,7 @@ def drawn(draw: Callable[[], Figure], *kinds: str, dark: bool = False) -> list[b
 
 def picture(draw: Callable[[], Figure], words: str) -> Picture:
     """Draw a figure for light and for dark pages; `words` stand for it where it cannot be seen."""
-    return as_picture(*drawn(draw, "png"), *drawn(draw, "png", dark=True), words)
+    return as_picture(drawn(draw, "png")[0], drawn(draw, "png", dark=True)[0], words)
 
 
 def as_picture(light: bytes, dark: bytes, words: str) -> Picture:
