@@ -33,7 +33,7 @@ right.semilogx(kappas, [c.breaking.min() for c in certificates], "v-", color=plo
 right.semilogx(kappas, [c.half for c in curves], "s-", color=plots.GREEN, label="random flips: half survive")
 right.set(xlabel="kappa", ylabel="flipped units of 60")
 right.grid(visible=True)
-right.legend()
+right.legend(loc="upper left")
 
 # %%
 # One of the networks in detail: what is proven, attacked and measured at every transition, and for random flips.

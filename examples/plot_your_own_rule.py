@@ -82,4 +82,4 @@ if __name__ == "__main__":
             counts = [found.row(name, T)["successes"] for T in found.settings["values"]]
             plots.success_curve(ax, found.settings["values"], counts, [5] * len(counts), label=name)
         ax.set_xlabel("period length T")
-        ax.legend()
+        ax.legend(loc="lower left")

@@ -27,7 +27,9 @@ from .networks import SparseSequenceAttractor as SparseSequenceAttractor
 from .networks import VisibleNetwork as VisibleNetwork
 from .networks import load as load
 from .networks._traits import Traits as Traits
+from .sequences import Sequences as Sequences
 from .sequences import binarize as binarize
+from .sequences import close_loops as close_loops
 from .sequences import unbinarize as unbinarize
 from .sequences._successors import conflicts as conflicts
 

@@ -13,8 +13,7 @@ import click
 from seqattractor.cli.loading import load_like, refuse_to_overwrite
 
 if TYPE_CHECKING:
-    from sklearn.utils import Bunch
-
+    from seqattractor.io._attached import Attached
     from seqattractor.networks._base import SequenceMemory
     from seqattractor.sequences import Patterns
     from seqattractor.tasks.recall import Corruption, Recall
@@ -93,15 +92,15 @@ def command(
     for path in outs:
         refuse_to_overwrite(path, (model, Path(cue)))
     net = load(model)
-    data = attached(net)
-    stored = None if data.X is None else Stored.of(data.X, data.lengths, data.closed or 0)
-    start = _start(net, data, stored, cue, key, steps)
+    known = attached(net)
+    stored = None if known.sequences is None else Stored.of(known.sequences)
+    start = _start(net, known, stored, cue, key, steps)
     rng = as_generator(seed)
     corruption = _corruption(flips, occlude)
-    corrupted = corruption(start.cue, data.frame_shape, rng)
+    corrupted = corruption(start.cue, known.frame_shape, rng)
     outcome = recall(net, corrupted, steps or start.steps, stored=stored, place=start.place, noise=noise, rng=rng)
     shown = Recalled(
-        outcome.states, outcome.truth, net.order_, data.frame_shape, data.rate, data.units, data.step, data.kind or "array"
+        outcome.states, outcome.truth, net.order_, known.frame_shape, known.rate, known.units, known.step, known.kind
     )
     for path in outs:
         check_writable(path, shown)
@@ -109,9 +108,8 @@ def command(
     if trials:
         if outcome.truth is None or len(outcome.truth) <= net.order_:
             raise ValueError("there is nothing stored to compare with, so trials cannot be counted.")
-        last, known = outcome.truth[-1], len(outcome.truth) - net.order_
-        shape = data.frame_shape
-        rate = recall_often(net, start.cue, corruption, last, known, trials=trials, frame_shape=shape, noise=noise, rng=rng)
+        last, far, shape = outcome.truth[-1], len(outcome.truth) - net.order_, known.frame_shape
+        rate = recall_often(net, start.cue, corruption, last, far, trials=trials, frame_shape=shape, noise=noise, rng=rng)
         summary |= {"trials": trials, "successes": rate.successes, "interval": list(rate.interval)}
     written = []
     for path in outs:
@@ -139,54 +137,54 @@ def _corruption(flips: int, occlude: str | None) -> Corruption:
         raise ValueError(f"--occlude takes a fraction such as 0.25 or a block such as 10:60,0:88, not {occlude!r}.") from None
 
 
-def _start(net: SequenceMemory, data: Bunch, stored: Stored | None, cue: str, key: str | None, steps: int | None) -> _Start:
+def _start(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str, key: str | None, steps: int | None) -> _Start:
     """Read the cue: a file if there is one of this name, else a place in the stored sequences."""
     if Path(cue).exists():
-        return _from_file(net, data, stored, cue, key)
+        return _from_file(net, known, stored, cue, key)
     match = re.fullmatch(r"(?:(.+):)?(\d+)", cue)
     if match is None:
         raise ValueError(f"the cue {cue!r} is neither a file nor a place such as 0:12 (sequence:frame).")
     if stored is None:
         raise ValueError("the model file does not hold its sequences; give a cue from a file with --cue FILE.")
     name, frame = match[1] or "0", int(match[2])
-    if not name.isdigit() and name not in data.names:
-        raise ValueError(f"there is no file {cue!r}, and no stored sequence {name!r}; stored are {', '.join(data.names)}.")
-    s = int(name) if name.isdigit() else data.names.index(name)
-    if s >= len(data.lengths):
-        raise ValueError(f"there is no sequence {s}: {len(data.lengths)} are stored, counted from 0.")
-    if frame >= data.lengths[s]:
-        raise ValueError(f"sequence {s} has no frame {frame}: it has {data.lengths[s]}, counted from 0.")
+    if not name.isdigit() and name not in stored.names:
+        raise ValueError(f"there is no file {cue!r}, and no stored sequence {name!r}; stored are {', '.join(stored.names)}.")
+    s = int(name) if name.isdigit() else stored.names.index(name)
+    if s >= len(stored.names):
+        raise ValueError(f"there is no sequence {s}: {len(stored.names)} are stored, counted from 0.")
+    length = len(stored.sequences[s])
+    if frame >= length:
+        raise ValueError(f"sequence {s} has no frame {frame}: it has {length}, counted from 0.")
     order = net.order_
     needed = order + (steps is None)
     following = stored.following(s, frame, needed, order)
     if len(following) < needed:
         raise ValueError(
             f"frame {frame} of sequence {s} has too few frames after it: a cue takes {order}, one more must follow "
-            f"unless --steps says how far to go, and the sequence has {data.lengths[s]}."
+            f"unless --steps says how far to go, and the sequence has {length}."
         )
-    return _Start(following[:order], (s, frame), stored.steps(s, frame, order), f"frame {frame} of {data.names[s]}")
+    return _Start(following[:order], (s, frame), stored.steps(s, frame, order), f"frame {frame} of {stored.names[s]}")
 
 
-def _from_file(net: SequenceMemory, data: Bunch, stored: Stored | None, cue: str, key: str | None) -> _Start:
+def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str, key: str | None) -> _Start:
     """Read a cue as the stored sequences were read, and look for the stored place that is nearest to it."""
-    from seqattractor.io import align_units, load
+    from seqattractor.io._load import load
+    from seqattractor.io._units import align_units
 
-    known = {k: v for k, v in (data.options or {}).items() if k not in ("loop", "drop_repeats", "frames", "key")}
-    part = load_like(data.frame_shape, partial(load, cue), known, {"key": key})
-    if data.units is not None:
-        part = align_units(part, data.units)
+    options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "frames", "key")}
+    part = load_like(known.frame_shape, partial(load, cue), options, {"key": key})
+    if known.units is not None:
+        part = align_units(part, known.units)
     order = net.order_
-    if part.X.shape[1] != net.n_features_in_:
-        raise ValueError(f"{cue} has {part.X.shape[1]} units, but the network has {net.n_features_in_}.")
-    if len(part.X) < order:
-        raise ValueError(
-            f"{cue} has {len(part.X)} frame{'s' if len(part.X) != 1 else ''}, but this network needs {order} for a cue."
-        )
-    clean = part.X[:order]
+    if part.shape[1] != net.n_features_in_:
+        raise ValueError(f"{cue} has {part.shape[1]} units, but the network has {net.n_features_in_}.")
+    if len(part) < order:
+        raise ValueError(f"{cue} has {len(part)} frame{'s' if len(part) != 1 else ''}, but this network needs {order} for a cue.")
+    clean = part.patterns[:order]
     if stored is None:
         return _Start(clean, (0, 0), STEPS_WITHOUT_TRUTH, cue)
     s, frame, overlap = stored.nearest(clean)
-    words = f"{cue}, nearest to frame {frame} of {data.names[s]} (overlap {overlap:.3f})"
+    words = f"{cue}, nearest to frame {frame} of {stored.names[s]} (overlap {overlap:.3f})"
     return _Start(clean, (s, frame), stored.steps(s, frame, order), words)
 
 

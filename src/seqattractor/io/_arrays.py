@@ -15,9 +15,8 @@ from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room, collect_frames
 from seqattractor.networks._model_file import DAMAGED
 
-__all__ = ["SUFFIXES", "read_array", "read_columns"]
+__all__ = ["read_array", "read_columns"]
 
-SUFFIXES = (".npy", ".npz")
 MAX_BYTES = 2**31
 RATE_NAMES = ("rate", "fps", "fs")
 

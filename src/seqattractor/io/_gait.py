@@ -6,13 +6,11 @@ frame numbers that need not start at 1.
 """
 
 from pathlib import Path
-from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
 
-from seqattractor.sequences import binarize
+from seqattractor.sequences import Sequences, binarize
 
 __all__ = ["load_gait"]
 
@@ -20,26 +18,6 @@ SILHOUETTES = "OULP-C1V1_NormalizedSilhouette(88x128)"
 PICTURES = {".png", ".bmp", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".pgm"}
 
 
-@overload
-def load_gait(
-    folder: str | Path,
-    *,
-    subject: str | int | None = ...,
-    sequence: str = ...,
-    n_frames: int | None = ...,
-    threshold: float = ...,
-    return_bunch: Literal[False] = ...,
-) -> NDArray[np.int8]: ...
-@overload
-def load_gait(
-    folder: str | Path,
-    *,
-    subject: str | int | None = ...,
-    sequence: str = ...,
-    n_frames: int | None = ...,
-    threshold: float = ...,
-    return_bunch: Literal[True],
-) -> Bunch: ...
 def load_gait(
     folder: str | Path,
     *,
@@ -47,8 +25,7 @@ def load_gait(
     sequence: str = "Seq00",
     n_frames: int | None = 103,
     threshold: float = 127,
-    return_bunch: bool = False,
-) -> Any:
+) -> Sequences:
     """Read one silhouette sequence, as the paper learns in section 6.3.
 
     Parameters
@@ -64,14 +41,11 @@ def load_gait(
         How many frames to take, from the first on (the paper's length); None takes all there are.
     threshold : float, default=127
         Grey values above it are the figure.
-    return_bunch : bool, default=False
-        Return a `sklearn.utils.Bunch` that also holds the shape of a frame.
 
     Returns
     -------
-    X : ndarray of shape (n_frames, height * width), int8
-        Patterns of +-1; N = 11264 for the database's frames of 128 rows and 88 columns. With
-        ``return_bunch=True``: a Bunch with ``data``, ``lengths``, ``frame_shape`` and ``DESCR``.
+    Sequences
+        One, of shape (n_frames, height * width); N = 11264 for the database's frames of 128 rows and 88 columns.
 
     Examples
     --------
@@ -79,7 +53,7 @@ def load_gait(
     >>> from PIL import Image
     >>> from seqattractor.io import load_gait
     >>> from seqattractor.datasets import walker
-    >>> frames = (walker()[:5].reshape(5, 128, 88) > 0).astype("uint8") * 255
+    >>> frames = (walker().frames[:5] > 0).astype("uint8") * 255
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for number, frame in enumerate(frames, start=17):
     ...         Image.fromarray(frame).save(f"{folder}/{number:08d}.png")
@@ -90,11 +64,7 @@ def load_gait(
     files = _frames_of(Path(folder), subject, sequence, n_frames)
     frames = _read(files[:n_frames])
     X = binarize(frames, threshold)
-    if not return_bunch:
-        return X
-    lengths = np.array([len(X)], dtype=np.int64)
-    description = f"{len(X)} silhouettes from {files[0].parent.name}."
-    return Bunch(data=X, lengths=lengths, frame_shape=frames.shape[1:], DESCR=description)
+    return Sequences(X, frame_shape=frames.shape[1:], names=[files[0].parent.name], kind="pictures")
 
 
 def _pictures(folder: Path) -> list[Path]:

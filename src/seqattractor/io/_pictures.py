@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 import warnings
 from collections.abc import Iterator
@@ -12,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.io._formats import FORMATS
 from seqattractor.io._options import Options
 from seqattractor.io._recording import MAX_FRAMES, Recording, collect_frames
+from seqattractor.io._units import natural_key
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["SUFFIXES", "natural_key", "read_folder", "read_pictures"]
+__all__ = ["read_folder", "read_pictures"]
 
-SUFFIXES = (".gif", ".webp", ".png", ".apng", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".pbm", ".ppm")
+SUFFIXES = FORMATS["pictures"].suffixes
 MAX_PIXELS = 2**26  # of one picture, before anything is unpacked: a bomb promises more
 
 
@@ -43,19 +44,6 @@ def read_folder(path: Path, options: Options) -> Recording:
     if len(files) > MAX_FRAMES:
         raise ValueError(f"the folder {path} holds more than {MAX_FRAMES} pictures.")
     return Recording([collect_frames((_still(f) for f in files), options, path)], "pictures", [path.resolve().name])
-
-
-def natural_key(name: str) -> list[tuple[int, int, str]]:
-    """Sort key by which frame2 comes before frame10.
-
-    Examples
-    --------
-    >>> sorted(["f10.png", "f2.png", "F1.png"], key=natural_key)
-    ['F1.png', 'f2.png', 'f10.png']
-    """
-    parts = re.split(r"([0-9]+)", name)
-    key = [(1, int(part), "") if k % 2 else (0, 0, part.lower()) for k, part in enumerate(parts)]
-    return [*key, (0, 0, name)]
 
 
 def _is_picture(path: Path) -> bool:

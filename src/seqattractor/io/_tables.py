@@ -13,9 +13,8 @@ from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room
 from seqattractor.io._text import read_utf8
 
-__all__ = ["SUFFIXES", "read_table", "read_text_columns"]
+__all__ = ["read_table", "read_text_columns"]
 
-SUFFIXES = (".csv", ".tsv", ".tab", ".dat")
 TIME_NAMES = ("time", "t", "seconds", "time_s", "time (s)")
 
 

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, collect_frames
 
-__all__ = ["SUFFIXES", "ffmpeg", "read_video", "write_video"]
+__all__ = ["ffmpeg", "read_video", "write_video"]
 
-SUFFIXES = (".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv", ".wmv")
 MAX_PIXELS = 2**25
 LONGEST_LINE = 4096
 

@@ -16,6 +16,7 @@ from seqattractor.io import _compose as compose
 from seqattractor.io import _midi as midi
 from seqattractor.io import _video as video
 from seqattractor.io._compose import Recalled
+from seqattractor.io._units import pitch_of
 from seqattractor.sequences import unbinarize
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _rate(recalled: Recalled) -> float:
 
 def _pitches(recalled: Recalled) -> list[int]:
     """The MIDI numbers of the units, which must be their names."""
-    pitches = [midi.pitch_of(unit) for unit in recalled.units or []]
+    pitches = [pitch_of(unit) for unit in recalled.units or []]
     known = [pitch for pitch in pitches if pitch is not None]
     if recalled.kind not in ("music", "table") or not known or len(known) < len(pitches):
         raise ValueError(

@@ -151,7 +151,7 @@ def recall(
     >>> X = sa.datasets.random_periodic(10, 60, rng=0)
     >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X)
     >>> cue = Corruption(flips=6)(X[:1], (60,), rng=1)
-    >>> recall(net, cue, 20, stored=Stored.of(X, [10]))
+    >>> recall(net, cue, 20, stored=Stored.of(X))
     Recall: locked on at step 1: from there on every unit is right
     """
     order = net.order_

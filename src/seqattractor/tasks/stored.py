@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from seqattractor.sequences import Lengths, Patterns, split, stack_context
-from seqattractor.sequences._loops import is_loop
+from seqattractor.sequences import Patterns, Sequences, close_loops, stack_context
 
 __all__ = ["Stored"]
 
@@ -21,7 +19,7 @@ class Stored:
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(5, 8, rng=0)
-    >>> stored = Stored.of(X, [5])
+    >>> stored = Stored.of(X)
     >>> stored.period(0, order=1), stored.steps(0, 2, order=1)
     (4, 4)
     >>> bool((stored.following(0, 2, 6, order=1) == X[[2, 3, 0, 1, 2, 3]]).all())
@@ -32,12 +30,14 @@ class Stored:
     """Each of shape (T_s, N)."""
     closed: tuple[int, ...]
     """How many patterns at the end of each sequence repeat its beginning; 0 where it ends."""
+    names: tuple[str, ...]
 
     @classmethod
-    def of(cls, X: Patterns, lengths: Sequence[int] | Lengths, closed: int = 0) -> Stored:
-        """Take sequences as loaders give them: `closed` with so many patterns, else closed if the last pattern is the first."""
-        parts = tuple(split(X, np.asarray(lengths, dtype=np.int64)))
-        return cls(parts, tuple(closed or int(is_loop(x)) for x in parts))
+    def of(cls, data: Sequences, order: int | None = None) -> Stored:
+        """Take sequences as they are, or with loops closed for a network that sees the last `order` patterns."""
+        closed = tuple((data.closed or 1 if order is None else order) if loop else 0 for loop in data.loops)
+        parts = data.split() if order is None else close_loops(data, order=order).split()
+        return cls(tuple(parts), closed, tuple(data.names))
 
     def place(self, row: int) -> tuple[int, int]:
         """Give the sequence and the frame of a row, where the sequences stand one below the other."""
