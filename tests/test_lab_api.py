@@ -1,6 +1,7 @@
 """The lab's server: what the page asks for, stopping and continuing, limits, and many visitors at once."""
 
 import io
+import json
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -35,7 +36,7 @@ def test_every_sequence_on_the_page_is_recalled_with_the_suggested_settings(visi
     shown = visitor.post("sequence", sequence).json()
     run = visitor.recall(flips=round(shown["units"] * suggest["flips"] / 100), seed=1)["runs"][0]
     assert run["good"], run["verdict"]
-    assert run["caught"] <= 5
+    assert run["locked_on"] <= 5
 
 
 @pytest.mark.parametrize("name", ["attractor", "only-v", "hebbian", "visible", "sparse", "one-hot", "dense"])
@@ -73,13 +74,38 @@ def test_the_recall_is_that_of_the_library(visitor):
     answer = visitor.recall(start=2, flips=6, seed=5, painted=[0, 7], noise=1)
     X = sa.datasets.random_periodic(12, 40, rng=3)
     net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X)
-    cue = sa.noise.flip(X[2], 6, rng=5)
+    rng = np.random.default_rng(5)
+    cue = sa.noise.flip(X[2], 6, rng)
     cue[[0, 7]] *= -1
-    trajectory = net.recall(cue, steps=answer["rows"] - 1, noise=1, rng=5)
+    trajectory = net.recall(cue, steps=answer["rows"] - 1, noise=1, rng=rng)
     run = answer["runs"][0]
     assert (bits(run["bits"], answer["rows"], 40) == trajectory).all()
     assert (bits(run["hidden"]["bits"], answer["rows"], 80) == net.hidden(trajectory)).all()
     assert run["tau"] == sa.caught_at(trajectory, X)
+
+
+def test_the_command_line_recalls_the_same_from_the_same_cue_and_seed(visitor, run, tmp_path):
+    visitor.learn(SMALL, QUICK)
+    (tmp_path / "model.npz").write_bytes(visitor.post("download", {"what": "model"}).content)
+    for start, cue in [
+        (0, {"flips": 9}),
+        (3, {"flips": 16, "seed": 7}),
+        (5, {"flips": 4, "noise": 6, "occlusion": 0.25, "seed": 2}),
+    ]:
+        answer = visitor.recall(start=start, **cue)
+        shown = answer["runs"][0]
+        options = {"--flips": cue["flips"], "--noise": cue.get("noise", 0), "--seed": cue.get("seed", 0)}
+        if "occlusion" in cue:
+            options["--occlude"] = cue["occlusion"]
+        words = [word for pair in options.items() for word in pair]
+        steps = answer["rows"] - 1
+        code, out, _ = run("recall", "model.npz", "--cue", f"0:{start}", "--steps", steps, *words, "--json", "-o", "r.npz")
+        told = json.loads(out)
+        assert code == 0
+        assert ((bits(shown["bits"], answer["rows"], 40) > 0) == (np.load(tmp_path / "r.npz")["recall"] > 0)).all()
+        assert {name: told[name] for name in ("locked_on", "tau", "verdict")} == {
+            name: shown[name] for name in ("locked_on", "tau", "verdict")
+        }
 
 
 SHOWN_CODE = [
@@ -91,6 +117,7 @@ SHOWN_CODE = [
     ),
     ({"name": "tune"}, [{"name": "dense", "degree": 3}, {"name": "visible", "order": 2}], {"start": 3, "painted": [1, 2]}),
     ({"name": "digits", "frames": 8}, [{"name": "one-hot"}], {"start": 9}),
+    (SMALL, [QUICK, {"name": "dense"}], {"flips": 5, "noise": 3, "occlusion": 0.2, "seed": 8}),
     ({"name": "walker", "frames": 8, "size": "small"}, [{"name": "only-v", "hidden": 40}], {"occlusion": 0.25, "seed": 4}),
 ]
 
@@ -176,7 +203,7 @@ def test_a_recall_that_goes_on_at_another_place_of_the_loop_says_how_far_off_it_
     run = answer["runs"][0]
     assert run["verdict"].startswith("On the sequence from the start")
     answer = visitor.recall(painted=units.tolist()[1:])
-    assert answer["runs"][0]["verdict"] == "Caught at step 1, 3 ahead of the truth: from there on every unit is right."
+    assert answer["runs"][0]["verdict"] == "Locked on at step 1, 3 ahead of the truth: from there on every unit is right."
     assert answer["runs"][0]["overlaps"][-1] == 1.0
 
 
@@ -231,7 +258,7 @@ def small_job(**compiled):
 def test_where_nothing_can_be_compiled_learning_is_slow_but_the_same():
     job = small_job(covers=lambda kind: False, wait_for=lambda kind, given_up: None)
     job.run()
-    net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(job.material.X)
+    net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(job.material.data)
     assert job.networks[0].engine == "reference"
     assert job.visible[0] == net.visible_errors_.tolist()
     assert job.hidden[0] == net.hidden_errors_.tolist()

@@ -5,9 +5,12 @@ give a skeleton, each bone is a tapered capsule, and the silhouette is the union
 walks on the spot, as in size-normalised gait silhouettes, seen from its right-hand side.
 """
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor._checks import check_count
 from seqattractor.sequences import Sequences
 
 __all__ = ["walker"]
@@ -32,17 +35,24 @@ Point = NDArray[np.float64]
 Bone = tuple[Point, Point, float, float]  # both ends (row, column) and the half-width at each
 
 
-def walker() -> Sequences:
+def walker(frames: int = N_FRAMES, *, shrink: int = 1) -> Sequences:
     """A walking figure: 103 distinct silhouettes in a closed loop of three strides.
 
     The length, the frame size and the kind of picture are those of the gait sequence in section 6.3 of the
     paper. The three strides differ a little, as a person's do: posture and step length drift around the loop.
 
+    Parameters
+    ----------
+    frames : int
+        How many distinct frames, evenly spaced: up to 34 are of one stride, more are of all three.
+    shrink : {1, 2, 4, 8}
+        By how much each side of a frame is shorter.
+
     Returns
     -------
     Sequences
-        One loop, of shape (104, 11264): +1 is figure and -1 background. Rows 0 to 102 are distinct and row 103 repeats row 0.
-        A frame has the shape (128, 88).
+        One loop, of shape (frames + 1, 11264 / shrink**2): +1 is figure and -1 background. The last row repeats row 0.
+        A frame has the shape (128 / shrink, 88 / shrink).
 
     Examples
     --------
@@ -52,11 +62,24 @@ def walker() -> Sequences:
     Sequences: 1 loop of 104 patterns, 88 x 128 pixels
     >>> X.frames[0].shape
     (128, 88)
+    >>> walker(10, shrink=4)
+    Sequences: 1 loop of 11 patterns, 22 x 32 pixels
     """
-    loop = np.arange(N_FRAMES) / N_FRAMES
-    frames = np.stack([_silhouette(_skeleton(turn)) for turn in loop])
-    X = np.where(frames.reshape(N_FRAMES, -1), 1, -1).astype(np.int8)
-    return Sequences(np.concatenate([X, X[:1]]), frame_shape=FRAME_SHAPE, names=["walker"], kind="pictures", closed=1)
+    check_count(frames, "frames", 2)
+    if frames > N_FRAMES or shrink not in (1, 2, 4, 8):
+        raise ValueError(f"frames must be at most {N_FRAMES} and shrink 1, 2, 4 or 8, but they are {frames} and {shrink}.")
+    span = N_FRAMES / 3 if frames <= N_FRAMES // 3 else N_FRAMES
+    picked = _silhouettes()[np.floor(np.arange(frames) * span / frames).astype(int)]
+    height, width = (side // shrink for side in FRAME_SHAPE)
+    blocks = picked.reshape(frames, height, shrink, width, shrink).mean(axis=(2, 4))
+    X = np.where(blocks >= 0.5, 1, -1).astype(np.int8).reshape(frames, -1)
+    return Sequences(np.concatenate([X, X[:1]]), frame_shape=(height, width), names=["walker"], kind="pictures", closed=1)
+
+
+@cache
+def _silhouettes() -> NDArray[np.bool_]:
+    """All frames, drawn once; shape (103, 128, 88)."""
+    return np.stack([_silhouette(_skeleton(turn)) for turn in np.arange(N_FRAMES) / N_FRAMES])
 
 
 def _angle(table: list[int], phase: float) -> float:

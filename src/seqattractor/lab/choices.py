@@ -9,7 +9,7 @@ from typing import Any, Literal
 from seqattractor.lab.fields import Fields
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import Lengths, Patterns
+from seqattractor.sequences import Sequences
 from seqattractor.sequences._successors import conflicts
 
 __all__ = ["NETWORKS", "Chosen", "offered", "read_network"]
@@ -109,16 +109,16 @@ class Chosen:
         order: int | Literal["auto"] = self.parameters.get("order", 1)
         return order
 
-    def settled_order(self, X: Patterns, lengths: Lengths) -> int:
+    def settled_order(self, data: Sequences) -> int:
         """How many past patterns it will look at: "auto" takes as many as resolve all conflicts."""
-        return conflicts(X, lengths).context or 1 if self.order == "auto" else int(self.order)
+        return conflicts(data).context or 1 if self.order == "auto" else int(self.order)
 
-    def check_size(self, X: Patterns, lengths: Lengths, limits: Limits) -> None:
+    def check_size(self, data: Sequences, limits: Limits) -> None:
         """Refuse a network that would be too large for the lab."""
-        order = self.settled_order(X, lengths)
+        order = self.settled_order(data)
         if order > limits.order:
             raise Refusal(413, f"This sequence needs order {order}, but the lab goes up to {limits.order}.")
-        units, hidden = X.shape[1], self.parameters.get("n_hidden")
+        units, hidden = data.shape[1], self.parameters.get("n_hidden")
         if hidden is not None:
             weights = hidden * units * (order + 2)  # U, V and P
             limits.check_network(weights, f"A network of {units} units and {hidden} hidden neurons")

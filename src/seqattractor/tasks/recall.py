@@ -12,11 +12,12 @@ from seqattractor import noise
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate, caught_at, success_rate
 from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._one_hot import OneHotNetwork
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Patterns, stack_context
 from seqattractor.tasks.stored import Stored
 
-__all__ = ["Corruption", "Recall", "recall", "recall_often"]
+__all__ = ["Corruption", "Recall", "hidden_states", "recall", "recall_often"]
 
 MOST_VALUES = 2**30
 MOST_AT_ONCE = 2**26  # values of trials that are recalled side by side
@@ -86,6 +87,17 @@ class Recall(Result):
     def overlaps(self) -> NDArray[np.float64] | None:
         """Overlap with the truth of each row for which it is known, shape (L,)."""
         return None if self.wrong is None else 1.0 - 2.0 * self.wrong / self.states.shape[1]
+
+    @property
+    def followed(self) -> NDArray[np.float64]:
+        """Overlap with what is followed, shape (K,): the truth, and stored patterns once locked on; nan where none is known."""
+        overlaps = np.full(len(self.states), np.nan)
+        if self.overlaps is not None:
+            known = len(self.overlaps)
+            overlaps[:known] = self.overlaps
+            if self.locked_on is not None:
+                overlaps[self.locked_on : known] = 1.0  # it may follow the sequence out of step with the truth
+        return overlaps
 
     @property
     def exact_from(self) -> int | None:
@@ -212,6 +224,32 @@ def recall_often(
         runs = net.recall(cues[:, 0] if net.order_ == 1 else cues, steps, noise=noise, rng=generator)
         outcomes += (runs[:, -1] == last).all(axis=1).tolist()
     return success_rate(outcomes)
+
+
+def hidden_states(net: SequenceMemory, states: Patterns) -> Patterns | None:
+    """Give the hidden state zeta that each row makes, eq. (2), without noise.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+    states : ndarray of +-1, shape (K, N)
+
+    Returns
+    -------
+    ndarray of +-1, shape (K, M), or None
+        -1 where the network has not seen enough patterns yet; None for networks without hidden neurons.
+    """
+    order = net.order_
+    windows = stack_context(states, order)
+    if isinstance(net, OneHotNetwork):
+        # zeta = sign(U xi - N) of Theorem 1: on only where the state is the stored pattern itself.
+        zeta = np.where(windows.astype(np.int64) @ net.U_.T.astype(np.int64) >= windows.shape[1], 1, -1)
+    elif hasattr(net, "hidden"):
+        zeta = net.hidden(windows if order == 1 else windows.reshape(len(windows), order, -1))
+    else:
+        return None
+    silent = np.full((order - 1, zeta.shape[1]), -1, dtype=np.int8)
+    return np.concatenate([silent, np.where(zeta > 0, 1, -1).astype(np.int8)])
 
 
 def _locked_on(states: Patterns, stored: Stored, order: int, s: int) -> int | None:
