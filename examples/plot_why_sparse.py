@@ -84,12 +84,12 @@ networks = {"sparse": sa.SparseSequenceAttractor, "the paper's rule": sa.Sequenc
 
 def successes(make, T):
     """How many of some networks retrieve a sequence of T patterns."""
-    found = 0
+    count = 0
     for seed in range(trials):
         X = sa.datasets.random_periodic(T, N, rng=seed)
         net = make(M, random_state=seed, max_epochs=300).fit(X)
-        found += sa.retrieved(net.recall(sa.noise.flip(X[0], 5, rng=seed), steps=3 * T), X)
-    return found
+        count += sa.retrieved(net.recall(sa.noise.flip(X[0], 5, rng=seed), steps=3 * T), X)
+    return count
 
 
 fig, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")

@@ -24,14 +24,14 @@ class RandomFeatures(sa.SequenceMemory):
         self.n_hidden, self.ridge, self.random_state = n_hidden, ridge, random_state
 
     def fit(self, X, lengths=None):
-        inputs, targets = self._transitions(X, lengths)  # checks X; (n, N) patterns and their successors
+        inputs, targets, _ = self.transitions(X, lengths)  # checks X; (n, N) patterns and their successors
         rng = np.random.default_rng(self.random_state)
         self.U_ = rng.standard_normal((self.n_hidden, inputs.shape[1]))
         y = np.sign(inputs @ self.U_.T)
         self.V_ = np.linalg.solve(y.T @ y + self.ridge * np.eye(self.n_hidden), y.T @ targets).T
         return self
 
-    def _next(self, states):  # (B, N) -> (B, N)
+    def next_patterns(self, states, memory=None):  # (B, N) -> (B, N)
         return np.where(np.sign(states @ self.U_.T) @ self.V_.T >= 0, 1, -1).astype(np.int8)
 
     def _traits(self):  # what is fair to know beside its results
@@ -67,10 +67,11 @@ if __name__ == "__main__":
         "attractor": sa.SequenceAttractor(500),
         "dense": sa.DenseSequenceMemory(),
     }
-    found = sa.compare("random", networks, values=[20, 40, 60, 80], trials=5)
+    comparison = sa.compare("random", networks, values=[20, 40, 60, 80], trials=5)
+    lengths = comparison.settings["values"]
     for name in networks:
-        print(f"{name:15}", *(f"{found.row(name, T)['successes']}/5 at T={T}" for T in found.settings["values"]), sep="  ")
-    print(conclusion(found))
+        print(f"{name:15}", *(f"{comparison.row(name, T)['successes']}/5 at T={T}" for T in lengths), sep="  ")
+    print(conclusion(comparison))
 
     import matplotlib.pyplot as plt
 
@@ -79,7 +80,7 @@ if __name__ == "__main__":
     with plots.style():
         figure, ax = plt.subplots(figsize=(6, 3.4))
         for name in networks:
-            counts = [found.row(name, T)["successes"] for T in found.settings["values"]]
-            plots.success_curve(ax, found.settings["values"], counts, [5] * len(counts), label=name)
+            counts = [comparison.row(name, T)["successes"] for T in lengths]
+            plots.success_curve(ax, lengths, counts, [5] * len(counts), label=name)
         ax.set_xlabel("period length T")
         ax.legend(loc="lower left")

@@ -17,7 +17,7 @@ from seqattractor.experiments._compare import DEFAULT_NETWORKS, chosen_networks,
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._conclusion import conclusion, mcnemar, reach
 from seqattractor.experiments._protocols import PROTOCOLS, Task, count_recalled, passages
-from seqattractor.networks._registry import NAMES
+from seqattractor.networks._registry import REGISTRY
 from seqattractor.networks._traits import n_parameters, traits
 from seqattractor.paper.registry import get_target
 from seqattractor.paper.settings import Request
@@ -176,7 +176,7 @@ def test_stays_count_once_for_networks_that_dwell_and_states_in_between_are_pass
 # -- networks ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", REGISTRY)
 def test_every_named_network_says_what_it_is_and_how_much_it_keeps(name):
     net = chosen_networks([name], 50)[name]
     kind = traits(net)
@@ -194,10 +194,10 @@ def test_networks_without_a_word_about_themselves_are_counted_by_their_arrays():
         """Says nothing about itself."""
 
         def fit(self, X, lengths=None):
-            self.keys_, self.visible_errors_ = self._transitions(X, lengths)[0], np.zeros(3)
+            self.keys_, self.visible_errors_ = self.transitions(X, lengths)[0], np.zeros(3)
             return self
 
-        def _next(self, states):
+        def next_patterns(self, states, memory=None):
             return states
 
     assert traits(Silent()).online is None
@@ -209,7 +209,7 @@ def test_a_class_of_the_users_takes_part_in_every_comparison():
         """A user's network."""
 
     assert "Brought" in chosen_networks(None, 50)
-    assert [name for name in chosen_networks(None, 50) if name in NAMES] == list(DEFAULT_NETWORKS)
+    assert [name for name in chosen_networks(None, 50) if name in REGISTRY] == list(DEFAULT_NETWORKS)
 
 
 def test_the_worked_example_joins_with_its_network_and_its_rule():

@@ -23,8 +23,7 @@ from seqattractor.experiments._protocols import DWELL, PROTOCOLS, Protocol, Task
 from seqattractor.experiments._seeds import seed_of
 from seqattractor.experiments._user_networks import import_files, user_networks
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._registry import NAMES, make_network
-from seqattractor.networks._traits import n_parameters, traits
+from seqattractor.networks._registry import REGISTRY, make_network
 
 __all__ = ["DEFAULT_NETWORKS", "Outcome", "chosen_networks", "compare", "compare_once", "get_protocol"]
 
@@ -116,7 +115,7 @@ def compare(
         if progress is not None:
             progress(len(outcomes), each * len(along))
     ordered = {value: [outcomes[value, number] for number in range(each)] for value in along}
-    described = {name: traits(net) for name, net in prototypes.items()}
+    described = {name: net.traits() for name, net in prototypes.items()}
     return Comparison.of(test, ordered, described, seed=seed, n_hidden=n_hidden or test.n_hidden)
 
 
@@ -157,8 +156,8 @@ def chosen_networks(
     names = list(DEFAULT_NETWORKS) + list(own) if networks is None else [*networks, *from_files]
     chosen: dict[str, SequenceMemory] = {}
     for name in names:
-        if name not in NAMES and name not in own:
-            known = ", ".join([*NAMES, *own])
+        if name not in REGISTRY and name not in own:
+            known = ", ".join([*REGISTRY, *own])
             raise ValueError(f"there is no network {name!r}; the networks are {known}.")
         chosen[name] = own[name] if name in own else make_network(name)
         if name not in own and "n_hidden" in chosen[name].get_params():
@@ -221,9 +220,9 @@ def _take_part(prototype: SequenceMemory, tasks: Tasks, state: int) -> dict[Any,
             net.fit(lesson.X, lesson.lengths)
             learned = time.perf_counter()
         of_lesson = {
-            "one_step_error": float(net._wrong_units(net._shown(lesson.X, lesson.lengths)).mean()),
+            "one_step_error": float(net.wrong_units(lesson.X, lesson.lengths).mean()),
             "epochs": _epochs(net),
-            "parameters": n_parameters(net),
+            "parameters": net.n_parameters(),
             "learn_seconds": learned - started,
         }
     except _REFUSALS as error:
@@ -234,7 +233,7 @@ def _take_part(prototype: SequenceMemory, tasks: Tasks, state: int) -> dict[Any,
 def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> Outcome:
     """Let a network that has learned recall all sequences from their cues."""
     rng = np.random.default_rng(of_cue)
-    dwells = traits(net).dwells
+    dwells = net.traits().dwells
     steps = task.steps * (DWELL * int(getattr(net, "slow_steps", 1)) if dwells else 1)
     try:
         cues = task.cues(net.order_, rng)

@@ -15,7 +15,6 @@ from seqattractor.datasets._random import random_periodic, random_sequences
 from seqattractor.experiments._protocols import DWELL, PERIODS, passages
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of
-from seqattractor.networks._traits import traits
 from seqattractor.noise import flip
 from seqattractor.sequences import Patterns, split
 
@@ -174,7 +173,7 @@ def retrieval_times(
     [0]
     """
     sequences = list(split(X, lengths))
-    order, dwells = net.order_, traits(net).dwells
+    order, dwells = net.order_, net.traits().dwells
     cues = np.stack([flip(x[:order], flips, rng) for x in sequences])
     steps = periods * int(lengths.max()) * (DWELL * int(getattr(net, "slow_steps", 1)) if dwells else 1)
     trajectories = net.recall(cues[:, 0] if order == 1 else cues, steps=steps, noise=noise, rng=rng)

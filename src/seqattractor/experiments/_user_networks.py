@@ -26,17 +26,14 @@ def user_networks() -> dict[str, SequenceMemory]:
     --------
     >>> import seqattractor as sa
     >>> class Parrot(sa.SequenceMemory):
-    ...     def fit(self, X, lengths=None):
-    ...         self._transitions(X, lengths)
-    ...         return self
-    ...     def _next(self, states):
+    ...     def fit_transitions(self, transitions, callback=None):
+    ...         pass
+    ...     def next_patterns(self, states, memory=None):
     ...         return states
-    >>> Parrot.__module__ = "__main__"  # where it would stand in a script
     >>> type(user_networks()["Parrot"]).__name__
     'Parrot'
     """
-    classes = [cls for cls in SequenceMemory._classes.values() if not cls.__module__.startswith("seqattractor.")]
-    return {cls.__name__: cls() for cls in classes if _needs_nothing(cls)}
+    return {cls.__name__: cls() for cls in SequenceMemory._of_users.values() if _needs_nothing(cls)}
 
 
 def networks_in(module: ModuleType) -> dict[str, SequenceMemory]:

@@ -6,3 +6,4 @@ from ._mnist import load_mnist as load_mnist
 from ._mnist import load_moving_mnist as load_moving_mnist
 from ._spikes import bin_spikes as bin_spikes
 from ._units import align_units as align_units
+from ._write import write as write

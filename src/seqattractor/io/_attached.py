@@ -73,6 +73,6 @@ def attached(net: Any) -> Attached:
     if packed is None:
         return Attached(None, **about)
     if packed.dtype != np.uint8 or packed.shape != (sum(known.get("lengths", ())), -(-N // 8)):
-        raise ValueError("the patterns kept in the model do not fit its sizes; learn it again.")
+        raise ValueError("the patterns stored in the model do not fit its size; learn it again.")
     X = np.where(np.unpackbits(packed, axis=1, count=N), 1, -1).astype(np.int8)
     return Attached(Sequences(X, **{name: known[name] for name in _ABOUT_SEQUENCES if name in known}, **about), **about)

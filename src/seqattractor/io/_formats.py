@@ -42,7 +42,7 @@ _MAY_HOLD_SPIKES = ("array", "text", "table")  # where a width of bins says so
 
 
 def choose_reader(path: Path, options: Options) -> Reader:
-    """Choose who reads a file or a folder."""
+    """Choose the reader of a file or a folder."""
     if path.is_dir():
         if options.format not in (None, "pictures"):
             raise ValueError(f"{path} is a folder; only pictures are read from folders.")

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.io._formats import FORMATS
+from seqattractor.io._pictures import read_still
 from seqattractor.sequences import Sequences, binarize
 
 __all__ = ["load_gait"]
 
 SILHOUETTES = "OULP-C1V1_NormalizedSilhouette(88x128)"
-PICTURES = {".png", ".bmp", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".pgm"}
 
 
 def load_gait(
@@ -68,9 +69,9 @@ def load_gait(
 
 
 def _pictures(folder: Path) -> list[Path]:
-    """The pictures in a folder in the order of their numbers (of their names where these are no numbers)."""
-    found = [path for path in folder.iterdir() if path.suffix.lower() in PICTURES]
-    return sorted(found, key=lambda path: (int(path.stem) if path.stem.isdigit() else 0, path.stem))
+    """The pictures in a folder in the order of their numbers (of their names where these are not numbers)."""
+    pictures = [path for path in folder.iterdir() if path.suffix.lower() in FORMATS["pictures"].suffixes]
+    return sorted(pictures, key=lambda path: (int(path.stem) if path.stem.isdigit() else 0, path.stem))
 
 
 def _subject_folders(folder: Path, sequence: str) -> list[Path]:
@@ -84,7 +85,7 @@ def _subject_folders(folder: Path, sequence: str) -> list[Path]:
 
 
 def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames: int | None) -> list[Path]:
-    """The files of the wanted sequence in order of time; at least `n_frames` of them."""
+    """The files of the sequence in order of time; at least `n_frames` of them."""
     if not folder.is_dir():
         raise ValueError(f"there is no folder {folder}.")
     candidates = _subject_folders(folder, sequence) or [folder]
@@ -110,18 +111,11 @@ def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames:
 
 def _read(files: list[Path]) -> NDArray[np.uint8]:
     """Grey pictures of one size, shape (T, height, width)."""
-    from PIL import Image, UnidentifiedImageError
-
-    frames: list[NDArray[np.uint8]] = []
-    for path in files:
-        try:
-            with Image.open(path) as picture:
-                frames.append(np.asarray(picture.convert("L"), dtype=np.uint8))
-        except (UnidentifiedImageError, OSError):
-            raise ValueError(f"{path} cannot be read as a picture; remove or replace it.") from None
-        if frames[-1].shape != frames[0].shape:
+    frames = [read_still(path) for path in files]
+    for path, frame in zip(files, frames, strict=True):
+        if frame.shape != frames[0].shape:
             raise ValueError(
-                f"{path} has the size {frames[-1].shape}, but {files[0].name} has {frames[0].shape} "
+                f"{path} has the size {frame.shape}, but {files[0].name} has {frames[0].shape} "
                 "(height, width); all frames of a sequence must have one size."
             )
     return np.stack(frames)

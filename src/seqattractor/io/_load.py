@@ -50,7 +50,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     frames : (first, end), optional
         Which frames to take, as in a slice; the end may be None.
     stride : int
-        Take every so many-th frame.
+        Take every n-th frame.
     crop : (left, top, right, bottom), optional
         The rectangle of the picture to take, in pixels.
     loop : bool
@@ -65,7 +65,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     bin : float, optional
         The width of a time bin in seconds; makes a raster of spike times.
     step : float, optional
-        Of music: quarter notes in a time step. By default the coarsest grid on which the notes start.
+        Of music: quarter notes per time step. By default the coarsest grid on which the notes start.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def load_all(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequenc
 
 
 def _as_sequences(recording: Recording, options: Options, path: Path) -> Sequences:
-    """Make patterns of a recording and tell about it."""
+    """Make patterns of a recording, with what is known about them."""
     flat = recording.sequences[0].ndim == 2
     if flat:
         if options.crop is not None or options.size not in ("auto", None):
@@ -172,7 +172,7 @@ def _as_sequences(recording: Recording, options: Options, path: Path) -> Sequenc
 
 
 def _pick(values: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
-    """Take the wanted rows."""
+    """Take the rows that the options choose."""
     first, end = options.frames or (0, None)
     picked = values[first : end : options.stride]
     if not len(picked):

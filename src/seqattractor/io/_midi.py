@@ -77,7 +77,7 @@ def write_midi(
     step : float
         How many quarter notes a row lasts.
     rate : float, optional
-        Rows in a second; by default 2 quarter notes in a second.
+        Rows per second; by default 2 quarter notes per second.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class _Track:
                     break
             else:
                 self._channel_event(status, now, sounding, notes)
-        for (_, pitch), starts in sounding.items():  # notes that nobody ended
+        for (_, pitch), starts in sounding.items():  # notes that were never ended
             notes.extend(Note(pitch, start, max(now, start + 1)) for start in starts)
 
     def _channel_event(self, status: int, now: int, sounding: dict[tuple[int, int], list[int]], notes: list[Note]) -> None:

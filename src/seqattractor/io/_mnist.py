@@ -86,7 +86,7 @@ def load_moving_mnist(
     if array.shape[0] != 20 and array.shape[1] == 20:  # sequences first
         array = array.swapaxes(0, 1)
     if array.shape[0] < length:
-        raise ValueError(f"the sequences in {path} have {array.shape[0]} frames, fewer than the wanted {length}.")
+        raise ValueError(f"the sequences in {path} have {array.shape[0]} frames, fewer than the {length} asked for.")
     X = _first_without_conflict(array, n_sequences, length, threshold, path)
     return Sequences(X, np.full(n_sequences, length), frame_shape=array.shape[2:], kind="pictures")
 
@@ -105,7 +105,7 @@ def _first_without_conflict(array: NDArray[Any], n_sequences: int, length: int, 
             chosen.append(frames)
     if len(chosen) < n_sequences:
         raise ValueError(
-            f"{path} has {len(chosen)} usable sequences, fewer than the wanted {n_sequences}; ask for fewer (n_sequences), "
+            f"{path} has {len(chosen)} usable sequences, fewer than the {n_sequences} asked for; ask for fewer (n_sequences), "
             "or learn them with `seqattractor learn`."
         )
     return np.concatenate(chosen)

@@ -19,7 +19,7 @@ from seqattractor.io._units import natural_key
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["read_folder", "read_pictures"]
+__all__ = ["read_folder", "read_pictures", "read_still"]
 
 SUFFIXES = FORMATS["pictures"].suffixes
 MAX_PIXELS = 2**26  # of one picture, before anything is unpacked: a bomb promises more
@@ -43,7 +43,7 @@ def read_folder(path: Path, options: Options) -> Recording:
         raise ValueError(f"the folder {path} holds no pictures ({', '.join(s[1:] for s in SUFFIXES)}).")
     if len(files) > MAX_FRAMES:
         raise ValueError(f"the folder {path} holds more than {MAX_FRAMES} pictures.")
-    return Recording([collect_frames((_still(f) for f in files), options, path)], "pictures", [path.resolve().name])
+    return Recording([collect_frames((read_still(f) for f in files), options, path)], "pictures", [path.resolve().name])
 
 
 def _is_picture(path: Path) -> bool:
@@ -51,7 +51,7 @@ def _is_picture(path: Path) -> bool:
     return path.is_file() and path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
 
 
-def _still(path: Path) -> NDArray[Any]:
+def read_still(path: Path) -> NDArray[Any]:
     """The first frame of a picture file, shape (height, width)."""
     return next(_frames_of(path, []))
 
@@ -67,14 +67,14 @@ def _frames_of(path: Path, durations: list[float]) -> Iterator[NDArray[Any]]:
         with picture:
             width, height = picture.size
             if width * height > MAX_PIXELS:
-                raise ValueError(f"{path} promises {width} x {height} pixels, more than anyone stores; make it smaller first.")
+                raise ValueError(f"{path} promises {width} x {height} pixels, too many to store; shrink it first.")
             for frame in ImageSequence.Iterator(picture):
                 grey = _grey(frame)
                 duration = frame.info.get("duration", 0)
                 durations.append(float(duration) if isinstance(duration, (int, float)) else 0.0)
                 yield grey
     except Image.DecompressionBombError:
-        raise ValueError(f"{path} promises more pixels than anyone stores; make it smaller first.") from None
+        raise ValueError(f"{path} promises too many pixels to store; shrink it first.") from None
     except UnidentifiedImageError:
         raise ValueError(f"{path} cannot be read as a picture: it is damaged, or its name does not fit what it is.") from None
     except PermissionError:

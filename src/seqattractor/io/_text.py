@@ -17,7 +17,7 @@ MAX_BYTES = 2**26
 
 
 def read_text(path: Path, options: Options) -> Recording:
-    """Read text art: a frame is a block of lines, blank lines part the frames, and an empty row is written with dots."""
+    """Read text art: a frame is a block of lines, blank lines separate the frames, and an empty row is written with dots."""
     blocks: list[list[str]] = [[]]
     for line in read_utf8(path).splitlines():
         if line.strip():

@@ -9,7 +9,6 @@ import numpy as np
 from seqattractor.experiments._compare import DEFAULT_NETWORKS, chosen_networks, compare_once, get_protocol
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._conclusion import conclusion
-from seqattractor.networks._traits import traits
 from seqattractor.paper.settings import Request
 from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
 from seqattractor.report.comparison_view import comparison_figure, comparison_tables
@@ -68,7 +67,7 @@ class ComparisonTarget(Target):
         for protocol in dict.fromkeys(cell["protocol"] for cell, _ in outcomes):
             test = get_protocol(protocol)
             networks = chosen_networks(outcomes[0][0]["networks"], test.n_hidden)
-            described = {name: traits(net) for name, net in networks.items()}
+            described = {name: net.traits() for name, net in networks.items()}
             trials = {cell["value"]: each for cell, each in outcomes if cell["protocol"] == protocol}
             found.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=test.n_hidden))
         data = {

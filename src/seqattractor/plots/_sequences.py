@@ -58,7 +58,7 @@ def sequence_rows(X: Sequences, ax: Axes | None = None, *, n_frames: int = 10, n
         for end in ends[:-1]:
             ax.axvline(end - 0.5, color="C0")
         ax.set_xticks([end - len(x) / 2 - 0.5 for end, x in zip(ends, sequences, strict=True)], names)
-        ax.set_ylabel("unit")
+        ax.set(ylabel="unit", yticks=[])
     ax.imshow(picture, cmap="gray", vmin=-1, vmax=1, interpolation="nearest", aspect="equal" if X.frame_shape[1:] else "auto")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)

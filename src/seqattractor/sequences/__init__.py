@@ -6,7 +6,7 @@ from seqattractor.sequences._loops import close_loops
 from seqattractor.sequences._patterns import Lengths, Patterns, check_patterns, split
 from seqattractor.sequences._sequences import Sequences
 from seqattractor.sequences._successors import Conflict, Conflicts, conflicts
-from seqattractor.sequences._transitions import stack_context, transitions
+from seqattractor.sequences._transitions import Transitions, stack_context, transitions
 
 __all__ = [
     "Conflict",
@@ -14,6 +14,7 @@ __all__ = [
     "Lengths",
     "Patterns",
     "Sequences",
+    "Transitions",
     "binarize",
     "check_patterns",
     "check_sequences",

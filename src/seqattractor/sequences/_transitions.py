@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.sequences._patterns import Lengths, Patterns, split
 
-__all__ = ["stack_context", "transitions"]
+__all__ = ["Transitions", "stack_context", "transitions"]
+
+
+class Transitions(NamedTuple):
+    """Training data: transitions x(t) -> x(t+1) in the order of presentation, and how many each sequence has."""
+
+    inputs: Patterns
+    """Shape (n, order * N); with a context the last patterns side by side, oldest first."""
+    targets: Patterns
+    """Shape (n, N)."""
+    lengths: Lengths
+    """Shape (S,); they sum to n."""
 
 
 def stack_context(X: NDArray[Any], order: int) -> NDArray[Any]:
@@ -26,7 +37,7 @@ def stack_context(X: NDArray[Any], order: int) -> NDArray[Any]:
     return np.concatenate([X[k : k + rows] for k in range(order)], axis=1)
 
 
-def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> tuple[Patterns, Patterns]:
+def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
     """Pairs (x(t), x(t+1)) from the start to the end of each sequence, the order in which the paper learns them.
 
     Parameters
@@ -38,18 +49,19 @@ def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> tuple[Patterns
 
     Returns
     -------
-    inputs : ndarray, shape (n, order * N)
-    targets : ndarray, shape (n, N)
-        n = T - order * S.
+    Transitions
+        n = T - order * S of them.
 
     Examples
     --------
     >>> from seqattractor.sequences import check_sequences
     >>> X, lengths = check_sequences([[1, 1], [1, -1], [-1, 1]])
-    >>> inputs, targets = transitions(X, lengths)
+    >>> inputs, targets, _ = transitions(X, lengths)
     >>> inputs.tolist(), targets.tolist()
     ([[1, 1], [1, -1]], [[1, -1], [-1, 1]])
     """
     inputs = [stack_context(x, order)[:-1] for x in split(X, lengths)]
     targets = [x[order:] for x in split(X, lengths)]
-    return np.ascontiguousarray(np.concatenate(inputs)), np.ascontiguousarray(np.concatenate(targets))
+    return Transitions(
+        np.ascontiguousarray(np.concatenate(inputs)), np.ascontiguousarray(np.concatenate(targets)), lengths - order
+    )
