@@ -289,7 +289,7 @@ def test_choices_made_in_quick_succession_end_in_what_was_chosen_last(open_page)
     settled(page)
     assert len(held) == len(chosen)
     assert page.inner_text("#step").endswith("of 37")
-    assert "A: Caught" in learn(page)
+    assert "A: Locked on" in learn(page)
 
 
 def test_learning_that_is_asked_for_before_the_sequence_has_come_learns_it(open_page):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,6 @@ def _choice(name: str, label: str, default: str, **choices: str) -> dict[str, An
     return {"name": name, "label": label, "choices": choices, "default": default}
 
 
-_DRAWING = threading.Lock()
 _SEED = _range("seed", "Seed", 0, 9999, 0)
 
 # Order, names and hints as on the page; `suggest` are settings with which a first try succeeds.
@@ -173,15 +172,15 @@ def _grid(units: int) -> tuple[int, int]:
 
 
 def first_material() -> Material:
-    """Give what the page shows first; drawing it takes a moment, so that visitors who come meanwhile wait for it."""
+    """Give what the page shows first."""
     return _walker(24, "medium")
 
 
+@lru_cache(maxsize=8)  # drawing it takes a moment
 def _walker(frames: int, size: str) -> Material:
     """The walker."""
     shrink = 4 if size == "small" else 2
-    with _DRAWING:
-        return Material(walker(frames, shrink=shrink), f"X = sa.datasets.walker({frames}, shrink={shrink})")
+    return Material(walker(frames, shrink=shrink), f"X = sa.datasets.walker({frames}, shrink={shrink})")
 
 
 def _digits(sequences: int, frames: int, digits: int, seed: int) -> Material:
