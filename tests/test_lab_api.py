@@ -12,7 +12,7 @@ from PIL import Image
 import lab_server
 import seqattractor as sa
 from lab_server import LONG, QUICK, SMALL, Visitor, running_lab
-from seqattractor.lab.choices import read_network
+from seqattractor.lab.choices import NETWORKS, read_network
 from seqattractor.lab.fields import Fields, pack
 from seqattractor.lab.fields import unpack as bits
 from seqattractor.lab.jobs import Job
@@ -39,7 +39,7 @@ def test_every_sequence_on_the_page_is_recalled_with_the_suggested_settings(visi
     assert run["locked_on"] <= 5
 
 
-@pytest.mark.parametrize("name", ["attractor", "only-v", "hebbian", "visible", "sparse", "one-hot", "dense"])
+@pytest.mark.parametrize("name", list(NETWORKS))
 def test_every_network_on_the_page_learns_and_answers(visitor, name):
     end = visitor.learn(SMALL, {"name": name, "hidden": 100, "epochs": 60})
     assert end["state"] == "done", end["note"]
@@ -47,14 +47,14 @@ def test_every_network_on_the_page_learns_and_answers(visitor, name):
     truth = bits(answer["truth"], answer["rows"], 40)
     recalled = bits(answer["runs"][0]["bits"], answer["rows"], 40)
     assert (truth[0] == recalled[0]).all()  # an unspoilt cue
-    assert (answer["runs"][0]["hidden"] is None) == (name in ("visible", "dense"))
+    assert (answer["runs"][0]["hidden"] is None) == (name in ("perceptron", "dense"))
     if end["networks"][0]["right"] == 1.0:
         assert answer["runs"][0]["good"]
         assert (truth == recalled).all()
 
 
 def test_errors_of_every_epoch_are_told_in_order_while_it_learns(visitor):
-    assert visitor.post("learn", {"sequence": SMALL, "networks": [QUICK, {"name": "visible"}]}).status_code == 200
+    assert visitor.post("learn", {"sequence": SMALL, "networks": [QUICK, {"name": "perceptron"}]}).status_code == 200
     events = visitor.events()
     net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(sa.datasets.random_periodic(12, 40, rng=3))
     hidden, visible = [], []
@@ -81,7 +81,7 @@ def test_the_recall_is_that_of_the_library(visitor):
     run = answer["runs"][0]
     assert (bits(run["bits"], answer["rows"], 40) == trajectory).all()
     assert (bits(run["hidden"]["bits"], answer["rows"], 80) == net.hidden(trajectory)).all()
-    assert run["tau"] == sa.caught_at(trajectory, X)
+    assert run["tau"] == sa.locked_on_at(trajectory, X)
 
 
 def test_the_command_line_recalls_the_same_from_the_same_cue_and_seed(visitor, run, tmp_path):
@@ -115,10 +115,10 @@ SHOWN_CODE = [
         [{"name": "attractor", "hidden": 120, "order": 0}],
         {"flips": 4, "noise": 2},
     ),
-    ({"name": "tune"}, [{"name": "dense", "degree": 3}, {"name": "visible", "order": 2}], {"start": 3, "painted": [1, 2]}),
+    ({"name": "tune"}, [{"name": "dense", "degree": 3}, {"name": "perceptron", "order": 2}], {"start": 3, "painted": [1, 2]}),
     ({"name": "digits", "frames": 8}, [{"name": "one-hot"}], {"start": 9}),
     (SMALL, [QUICK, {"name": "dense"}], {"flips": 5, "noise": 3, "occlusion": 0.2, "seed": 8}),
-    ({"name": "walker", "frames": 8, "size": "small"}, [{"name": "only-v", "hidden": 40}], {"occlusion": 0.25, "seed": 4}),
+    ({"name": "walker", "frames": 8, "size": "small"}, [{"name": "attractor-V", "hidden": 40}], {"occlusion": 0.25, "seed": 4}),
 ]
 
 
@@ -162,7 +162,7 @@ def test_the_downloaded_model_is_the_network(visitor, tmp_path):
 
 
 def test_animation_and_figure_are_pictures(visitor):
-    visitor.learn(SMALL, QUICK, {"name": "visible"})
+    visitor.learn(SMALL, QUICK, {"name": "perceptron"})
     gif = visitor.post("download", {"what": "gif", "cue": {"flips": 4}})
     assert gif.headers["content-type"] == "image/gif"
     assert Image.open(io.BytesIO(gif.content)).n_frames > 10
@@ -190,7 +190,7 @@ def test_a_pattern_with_two_successors_is_explained_with_the_order_that_helps(vi
 
 
 def test_a_recall_that_only_ends_on_stored_patterns_by_chance_is_no_success(visitor):
-    visitor.learn({"name": "toy"}, {"name": "visible", "epochs": 50})
+    visitor.learn({"name": "toy"}, {"name": "perceptron", "epochs": 50})
     run = visitor.recall(flips=1, seed=1)["runs"][0]
     assert not run["good"]
     assert run["verdict"].startswith("Not recalled")
@@ -300,7 +300,7 @@ def test_learning_ends_when_its_time_is_over():
         ({"name": "walker"}, {"name": "attractor", "hidden": 1999}, "million weights"),
         (
             {"name": "frames", "shape": [64, 64], "lengths": [3], "bits": pack(np.ones((3, 4096)))},
-            {"name": "visible"},
+            {"name": "perceptron"},
             "million weights",
         ),
         ({"name": "random", "frames": 301}, QUICK, "between 3 and 300"),

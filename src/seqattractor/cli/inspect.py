@@ -129,7 +129,7 @@ def _print(inspection: Inspection, model: Path, html: Path | None) -> None:
         console.print(sentence, markup=False)
         if title == "Attractors" and inspection.from_random is not None and len(inspection.from_random):
             table = Table("attractor", "period", "starts", box=None, padding=(0, 2, 0, 0))
-            for k, a in enumerate(inspection.from_random.found[:8]):
+            for k, a in enumerate(inspection.from_random.attractors[:8]):
                 table.add_row(f"{k}: {a.name}", str(a.period), f"{a.starts} of {len(inspection.from_random.which)}")
             console.print(table)
     if html is not None:

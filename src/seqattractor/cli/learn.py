@@ -30,7 +30,7 @@ Examples:
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The model file to write (npz)."
 )
 @click.option(
-    "--network", default="attractor", show_default=True, help="attractor, sparse, visible, one-hot, dense, predictive, ..."
+    "--network", default="attractor", show_default=True, help="attractor, sparse, perceptron, hebbian, one-hot, dense, ..."
 )
 @click.option("--hidden", callback=count_or_auto, metavar="NUMBER|auto", help="Hidden neurons; auto tries more and more. [auto]")
 @click.option(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.analysis._basin import basin
-from seqattractor.analysis._retrieval import caught_at
+from seqattractor.analysis._retrieval import locked_on_at
 from seqattractor.datasets._random import random_periodic, random_sequences
 from seqattractor.experiments._protocols import DWELL, PERIODS, passages
 from seqattractor.networks._base import SequenceMemory
@@ -178,4 +178,4 @@ def retrieval_times(
     steps = periods * int(lengths.max()) * (DWELL * int(getattr(net, "slow_steps", 1)) if dwells else 1)
     trajectories = net.recall(cues[:, 0] if order == 1 else cues, steps=steps, noise=noise, rng=rng)
     seen = [passages(path, X) if dwells else path for path in trajectories]
-    return [caught_at(path, x) if len(path) else None for path, x in zip(seen, sequences, strict=True)]
+    return [locked_on_at(path, x) if len(path) else None for path, x in zip(seen, sequences, strict=True)]

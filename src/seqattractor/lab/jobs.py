@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 import time
 from collections import deque
@@ -139,8 +138,8 @@ class Job:
 
         X = self._data(k)
         if not is_learned(net):
-            takes_callback = "callback" in inspect.signature(net.fit).parameters
-            quiet_fit(net, X, **({"callback": note_epoch} if takes_callback else {}))
+            with suppress(ConvergenceWarning):  # it comes after all is done, and the page shows which errors are left
+                net.fit(X, callback=note_epoch)
             return
         for _ in range(self._more):
             if not self.visible[k] or getattr(net, "converged_", True) or self._ended():
@@ -224,9 +223,3 @@ def is_learned(net: SequenceMemory) -> bool:
     except NotFittedError:
         return False
     return any(hasattr(net, name) for name in ("V_", "W_", "patterns_"))
-
-
-def quiet_fit(net: SequenceMemory, X: Sequences, **more: Any) -> None:
-    """Fit; that errors are left is shown on the page, so the warning, which comes after all is done, may be an error here."""
-    with suppress(ConvergenceWarning):
-        net.fit(X, **more)

@@ -18,6 +18,7 @@ from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._hidden_activity import HiddenActivity, hidden_activity
 from seqattractor.analysis._robustness import RobustnessCurve, robustness_curve
 from seqattractor.analysis._separability import Separability, separable
+from seqattractor.analysis._threshold_view import NotApplicable
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Lengths, Patterns, split
@@ -248,15 +249,14 @@ class _Work:
         self.operations, self.order = effort * OPERATIONS, net.order_
         self.left_out: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
-        arrays = [v for k, v in vars(net).items() if isinstance(v, np.ndarray) and v.ndim == 2 and k.endswith("_") and k != "P_"]
-        self.cost = 2.0 * max(1, sum(v.size for v in arrays))  # of a step
+        self.cost = 2.0 * max(1, net.n_parameters())  # of a step
 
     def do(self, name: str, call: Callable[[], _T]) -> _T | None:
         """Run a part, note its time, and note why where it does not apply to the network."""
         start = time.monotonic()
         try:
             return call()
-        except TypeError as reason:
+        except NotApplicable as reason:
             self.left_out[name] = str(reason)
             return None
         finally:
@@ -287,7 +287,7 @@ class _Work:
 
 def _loops(found: Attractors | None, order: int) -> list[Patterns]:
     """The cycles among attractors, each closed, as sequences to look at."""
-    cycles = [a.patterns for a in found.found if a.period > 1] if found is not None else []
+    cycles = [a.patterns for a in found.attractors if a.period > 1] if found is not None else []
     return [np.concatenate([p] + [p] * -(-order // len(p)))[: len(p) + order] for p in cycles[:LOOPS]]
 
 
@@ -318,7 +318,7 @@ def _attractor_values(found: Attractors) -> dict[str, Any]:
         "starts": len(found.which),
         "unfinished": found.unfinished,
         "attractors": [
-            {"period": a.period, "starts": a.starts, "stored": a.stored, "mirror_of": a.mirror_of} for a in found.found[:50]
+            {"period": a.period, "starts": a.starts, "stored": a.stored, "mirror_of": a.mirror_of} for a in found.attractors[:50]
         ],
         "n_attractors": len(found),
         "reached": [{"successes": r.successes, "trials": r.trials} for r in found.reached],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -13,14 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor._faces import Result
 from seqattractor.analysis._certificate import Certificate, certify
+from seqattractor.analysis._threshold_view import supports_certificate
+from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of
-from seqattractor.networks._traits import n_parameters
 from seqattractor.sequences import Sequences, close_loops
 from seqattractor.sequences._successors import conflicts
 from seqattractor.tasks.hidden_size import Attempt, choose_hidden
 
-__all__ = ["ConflictError", "Learned", "learn", "prepare", "quick_certificate"]
+__all__ = ["ConflictError", "LearningResult", "learn", "prepare", "quick_certificate"]
 
 MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: some seconds
 
@@ -35,7 +35,7 @@ class ConflictError(ValueError):
 
 
 @dataclass(frozen=True, repr=False)
-class Learned(Result):
+class LearningResult(Result):
     """A network that has learned, and how well."""
 
     net: SequenceMemory
@@ -80,7 +80,7 @@ class Learned(Result):
 
     def __repr__(self) -> str:
         """Say the answer in one line."""
-        return f"Learned: {self.score:.1%} of the transitions by a {type(self.net).__name__}"
+        return f"LearningResult: {self.score:.1%} of the transitions by a {type(self.net).__name__}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON."""
@@ -149,9 +149,9 @@ def learn(
     network: str = "attractor",
     parameters: Mapping[str, Any] | None = None,
     *,
-    progress: Callable[[int, int, int], Any] | None = None,
+    progress: ProgressCallback | None = None,
     tell: Callable[[Attempt], Any] | None = None,
-) -> Learned:
+) -> LearningResult:
     """Learn sequences; with as many hidden neurons as they need, unless `parameters` say how many.
 
     Parameters
@@ -169,33 +169,32 @@ def learn(
 
     Returns
     -------
-    Learned
+    LearningResult
 
     Examples
     --------
     >>> import seqattractor as sa
     >>> learned = learn(sa.datasets.random_periodic(10, 40, rng=0), parameters={"random_state": 0})
     >>> learned
-    Learned: 100.0% of the transitions by a SequenceAttractor
+    LearningResult: 100.0% of the transitions by a SequenceAttractor
     >>> learned.n_hidden == learned.attempts[-1].n_hidden
     True
     """
     given = dict(parameters or {})
     net = make_network(network, **given)
-    fit = {"callback": progress} if "callback" in inspect.signature(net.fit).parameters else {}
     started = time.perf_counter()
     attempts: list[Attempt] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # told below, in words of our own
         if "n_hidden" in parameters_of(network) and "n_hidden" not in given:
-            net, attempts = choose_hidden(net, data, tell=tell, **fit)
+            net, attempts = choose_hidden(net, data, tell=tell, callback=progress)
         else:
-            net.fit(data, **fit)
+            net.fit(data, callback=progress)
     seconds = time.perf_counter() - started
     score = net.score(data)
     certificate = quick_certificate(net, data, MOST_TO_CERTIFY)
     radius = None if certificate is None else int(certificate.radius.min())
-    return Learned(net, data, score, radius, attempts, _warnings(net, data, score, radius), seconds)
+    return LearningResult(net, data, score, radius, attempts, _warnings(net, data, score, radius), seconds)
 
 
 def quick_certificate(net: SequenceMemory, data: Sequences, most: int) -> Certificate | None:
@@ -214,20 +213,9 @@ def quick_certificate(net: SequenceMemory, data: Sequences, most: int) -> Certif
     Certificate or None
         None also for networks without such a proof.
     """
-    if len(data) * n_parameters(net) > most or not supports_certificate(net):
+    if len(data) * net.n_parameters() > most or not supports_certificate(net):
         return None
     return certify(net, data, method="count", attack=False)
-
-
-def supports_certificate(net: SequenceMemory) -> bool:
-    """INTERIM"""
-    from seqattractor.analysis._threshold_view import threshold_view
-
-    try:
-        threshold_view(net)
-    except TypeError:
-        return False
-    return True
 
 
 def _warnings(net: SequenceMemory, data: Sequences, score: float, radius: int | None) -> list[str]:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from seqattractor import noise
 from seqattractor._faces import Result
-from seqattractor.analysis._retrieval import SuccessRate, caught_at, success_rate
+from seqattractor.analysis._retrieval import SuccessRate, locked_on_at, success_rate
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._one_hot import OneHotNetwork
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, stack_context
 from seqattractor.tasks.stored import Stored
@@ -177,7 +176,7 @@ def recall(
     truth = stored.following(s, frame, len(states), order)
     period = stored.period(s, order)
     locked_on = _locked_on(states, stored, order, s)
-    tau = caught_at(states, stored.sequences[s] if period is None else stored.sequences[s][: period + 1])
+    tau = locked_on_at(states, stored.sequences[s] if period is None else stored.sequences[s][: period + 1])
     verdict = _failure(states, truth) if locked_on is None else _success(states, truth, locked_on, stored, place, period)
     return Recall(states, len(cue), truth, stored.nearest_names(states), locked_on, tau, verdict)
 
@@ -239,16 +238,10 @@ def hidden_states(net: SequenceMemory, states: Patterns) -> Patterns | None:
     ndarray of +-1, shape (K, M), or None
         -1 where the network has not seen enough patterns yet; None for networks without hidden neurons.
     """
-    order = net.order_
-    windows = stack_context(states, order)
-    if isinstance(net, OneHotNetwork):
-        # zeta = sign(U xi - N) of Theorem 1: on only where the state is the stored pattern itself.
-        zeta = np.where(windows.astype(np.int64) @ net.U_.T.astype(np.int64) >= windows.shape[1], 1, -1)
-    elif hasattr(net, "hidden"):
-        zeta = net.hidden(windows if order == 1 else windows.reshape(len(windows), order, -1))
-    else:
+    if not hasattr(net, "hidden_states"):
         return None
-    silent = np.full((order - 1, zeta.shape[1]), -1, dtype=np.int8)
+    zeta = net.hidden_states(stack_context(states, net.order_))
+    silent = np.full((net.order_ - 1, zeta.shape[1]), -1, dtype=np.int8)
     return np.concatenate([silent, np.where(zeta > 0, 1, -1).astype(np.int8)])
 
 

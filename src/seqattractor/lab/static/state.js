@@ -9,7 +9,7 @@ const defaults = { name: "attractor", hidden: 150, kappa: 1, eta: 0.001, epochs:
 export const settings = {
   source: "walker",
   sequence: { name: "walker" },
-  networks: [{ ...defaults }, { ...defaults, name: "visible" }],
+  networks: [{ ...defaults }, { ...defaults, name: "perceptron" }],
   compare: false,
   cue: { start: 0, flips: 20, occlusion: 0, noise: 0, seed: 1, painted: [] },
   raster: false,
