@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numba
 import numpy as np
+from seqattractor.experiments._version import code_version
 
 from seqattractor.experiments._capacity import Search, capacities
 from seqattractor.experiments._laws import fit_law
 from seqattractor.experiments._run import choose_executor
 from seqattractor.experiments._store import Store
-from seqattractor.experiments._version import code_version
 from seqattractor.report.capacity_figure import capacity_figure
 from seqattractor.report.sweep_figure import save
 

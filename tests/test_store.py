@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqattractor.experiments import _table as table
-from seqattractor.experiments._grid import Grid, Point, Trial
+from seqattractor.experiments._grid import Grid
+from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial
 from seqattractor.experiments._store import Finished, Store
 
-POINT = Point({"network": "lookup", "t": 10}, seed=0)
+POINT = Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0)
 
 
 def finished(number, point=POINT, *, success=True, error=None, host="here"):
@@ -28,8 +29,8 @@ def test_what_is_added_is_there_after_closing(tmp_path):
         assert store.add([finished(0), finished(1, error="ValueError: no")]) == 2
     with Store(tmp_path / "s.db", readonly=True) as store:
         assert list(store.finished()) == [finished(0), finished(1, error="ValueError: no")]
-        assert store.has(Trial(POINT, 1))
-        assert not store.has(Trial(POINT, 2))
+        assert store.get(Trial(POINT, 1)) == finished(1, error="ValueError: no")
+        assert store.get(Trial(POINT, 2)) is None
 
 
 def test_the_same_trial_is_kept_once_and_the_first_stays(tmp_path):
@@ -43,16 +44,16 @@ def test_failed_trials_can_be_forgotten(tmp_path):
     with Store(tmp_path / "s.db") as store:
         store.add([finished(0), finished(1, error="MemoryError: ")])
         assert store.forget_failed() == 1
-        assert store.keys() == {(POINT.key, 0)}
+        assert store.keys() == {(POINT.key, 0): "1.0+abc"}
 
 
 def test_a_study_knows_its_grids(tmp_path):
     grid = Grid({"network": ["visible", "lookup"], "t": [5, 10]}, trials=3, seed=2, only={"visible": {"rule": "hebbian"}})
     with Store(tmp_path / "s.db") as store:
-        store.add_grid(grid)
-        store.add_grid(grid)
+        store.add_grid(grid.as_json())
+        store.add_grid(grid.as_json())
     with Store(tmp_path / "s.db", readonly=True) as store:
-        (again,) = store.grids()
+        (again,) = map(Grid.from_json, store.grids())
     assert [trial.key for trial in again.all_trials()] == [trial.key for trial in grid.all_trials()]
 
 
@@ -152,7 +153,11 @@ def test_a_folder_that_cannot_be_written_is_one_sentence():
 
 @given(st.permutations(range(6)))
 def test_rows_have_one_order_whatever_order_trials_finished_in(order):
-    points = [POINT, Point({"network": "lookup", "t": 9}, 0), Point({"network": "attractor", "eta": 0.5}, 0)]
+    points = [
+        POINT,
+        Point(RETRIEVAL, {"network": "lookup", "t": 9}, 0),
+        Point(RETRIEVAL, {"network": "attractor", "eta": 0.5}, 0),
+    ]
     trials = [finished(number, point) for point in points for number in (0, 1)]
     rows = table.trial_rows([trials[k] for k in order])
     assert rows == table.trial_rows(trials)
@@ -183,7 +188,7 @@ def test_points_count_successes_of_the_trials_that_did_not_fail():
 
 def test_parquet_holds_the_same_rows_as_csv(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    mixed = Point({"network": "sparse", "bias": "auto"}, 0), Point({"network": "sparse", "bias": 3}, 0)
+    mixed = Point(RETRIEVAL, {"network": "sparse", "bias": "auto"}, 0), Point(RETRIEVAL, {"network": "sparse", "bias": 3}, 0)
     rows = table.trial_rows([finished(0), *(finished(0, point) for point in mixed)])
     table.export(rows, tmp_path / "t.parquet")
     read = parquet.read_table(tmp_path / "t.parquet").to_pylist()

@@ -112,11 +112,12 @@ def run(
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def status(study: Path, as_json: bool) -> None:
     """Show how far a STUDY is, and the success at each point."""
+    from seqattractor.experiments._grid import Grid
     from seqattractor.experiments._store import Store
     from seqattractor.experiments._table import point_rows, varying
 
     with Store(study, readonly=True) as store:
-        wanted = {trial.key for grid in store.grids() for trial in grid.all_trials()}
+        wanted = {trial.key for grid in map(Grid.from_json, store.grids()) for trial in grid.all_trials()}
         finished = list(store.finished())
     done = {each.trial.key for each in finished}
     errors = sorted({each.error for each in finished if each.error is not None})
@@ -220,7 +221,7 @@ def _wanted_grids(
         if not resume:
             raise click.UsageError("say what to run: a GRID file, options such as --t 10,20, or --resume to go on with a study.")
         with Store(out, readonly=True) as store:
-            return store.grids()
+            return [Grid.from_json(text) for text in store.grids()]
     start = read_grid(path) if path is not None else Grid({})
     return [
         Grid(

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seqattractor.experiments._executors import Executor
-from seqattractor.experiments._grid import Grid, Point, Trial
+from seqattractor.experiments._grid import Grid
+from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._run import Progress
 from seqattractor.experiments._store import Finished, Store
 from seqattractor.experiments._success_curve import SuccessCurve
@@ -128,7 +129,7 @@ class Search:
     def result(self) -> Capacity:
         """What is known."""
         low, median, high = self.curve.capacity()
-        settings = settings_of(Point(self.point.settings, self.point.seed))
+        settings = settings_of(self.point)
         settings.pop("t")
         return Capacity(
             settings,

@@ -21,7 +21,7 @@ from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._executors import process_pool
 from seqattractor.experiments._protocols import DWELL, PROTOCOLS, Protocol, Task, count_recalled
 from seqattractor.experiments._seeds import seed_of
-from seqattractor.experiments._user_networks import import_files, user_networks
+from seqattractor.experiments._user_networks import import_files
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import NAMES, make_network
 from seqattractor.networks._traits import n_parameters, traits
@@ -153,7 +153,7 @@ def chosen_networks(
     from_files = import_files(files)
     if isinstance(networks, Mapping):
         return {**networks, **from_files}
-    own = user_networks() | from_files
+    own = from_files
     names = list(DEFAULT_NETWORKS) + list(own) if networks is None else [*networks, *from_files]
     chosen: dict[str, SequenceMemory] = {}
     for name in names:

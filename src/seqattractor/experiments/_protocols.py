@@ -12,6 +12,7 @@ from seqattractor.analysis._retrieval import retrieved
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._random import random_periodic
 from seqattractor.datasets._walker import FRAME_SHAPE, walker
+from seqattractor.experiments._trial import draw_sequences
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
 
@@ -111,8 +112,6 @@ def _correlated(correlation: float, rng: np.random.Generator) -> Task:
 
 def _multi(size: str, rng: np.random.Generator) -> Task:
     """Several random loops in one network."""
-    from seqattractor.experiments._trial import draw_sequences  # which takes `passages` from here
-
     number, length = map(int, size.split("x"))
     X, lengths = draw_sequences(number, length, 100, rng=rng)
     return Task(X, lengths, flips=10)

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from seqattractor.experiments._fingerprint import fingerprint
 from seqattractor.experiments._seeds import canonical
-from seqattractor.experiments._version import code_version
 from seqattractor.paper.target import Cell, Outcome
 
 __all__ = ["TrialStore"]
@@ -26,7 +26,7 @@ class TrialStore:
 
     def __init__(self, folder: Path, experiment: str, seed: int) -> None:
         self._seed = seed
-        self._version = code_version("paper")
+        self._version = fingerprint(frozenset({"seqattractor.paper.random_sequences"}))  # gone with this store
         self._outcomes: dict[str, Outcome] = {}
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{experiment}.jsonl"
