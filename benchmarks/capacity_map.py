@@ -6,20 +6,16 @@ The study keeps the trials, so that the script can be stopped and goes on.
 """
 
 import argparse
-import platform
 from datetime import date
 from pathlib import Path
-
-import numba
-import numpy as np
-from seqattractor.experiments._version import code_version
 
 from seqattractor.experiments._capacity import Search, capacities
 from seqattractor.experiments._laws import fit_law
 from seqattractor.experiments._run import choose_executor
 from seqattractor.experiments._store import Store
 from seqattractor.report.capacity_figure import capacity_figure
-from seqattractor.report.sweep_figure import save
+from seqattractor.report.figures import save
+from seqattractor.report.machine import software_words
 
 DOCS = Path(__file__).parents[1] / "docs"
 N = (50, 100, 200)
@@ -51,10 +47,7 @@ def table(found, law):
         lines += [f"   * - N = {n}"] + [f"     - {cell}" for cell in cells]
     trials = sum(each.trials for each in found)
     lines += ["", f"Law: {law}.", ""]
-    lines += [
-        f"{trials} trials, seed {found[0].settings['seed']}, {date.today()}; seqattractor {code_version()}, "
-        f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}."
-    ]
+    lines += [f"{trials} trials, seed {found[0].settings['seed']}, {date.today()}; {software_words()}."]
     return "\n".join(lines) + "\n"
 
 

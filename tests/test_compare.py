@@ -21,7 +21,8 @@ from seqattractor.networks._registry import NAMES
 from seqattractor.networks._traits import n_parameters, traits
 from seqattractor.paper.registry import get_target
 from seqattractor.paper.settings import Request
-from seqattractor.report.comparison_view import comparison_html, comparison_png, comparison_tables
+from seqattractor.report.comparison_view import comparison_figure, comparison_page, comparison_tables
+from seqattractor.report.figures import picture
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "plot_your_own_rule.py"
 FEW = ["hebbian", "dense", "lookup", "one-hot"]
@@ -319,14 +320,14 @@ def test_two_networks_that_differ_in_a_single_trial_are_not_called_the_same():
 
 
 def test_the_figure_and_the_page_show_every_network(found):
-    png = comparison_png(found)
-    assert png.startswith(b"\x89PNG")
-    page = comparison_html(found, png)
+    figure = picture(lambda: comparison_figure([found]), "success")
+    assert figure.light.startswith(b"\x89PNG")
+    page = comparison_page(found, figure)
     assert page.count("<table") == 2
     for name in FEW:
         assert f'<th scope="row">{name}</th>' in page
     assert "s to learn" not in page
-    assert "s to learn" in comparison_html(found, png, timing=True)
+    assert "s to learn" in comparison_page(found, figure, timing=True)
 
 
 def test_the_report_has_a_section_that_is_the_same_for_the_same_seed():

@@ -135,7 +135,7 @@ def _write(groups: list[list[Capacity]], laws: list[Law | None], out: Path | Non
         export([{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs], out)
     if figure is not None:
         from seqattractor.report.capacity_figure import capacity_figure
-        from seqattractor.report.sweep_figure import save
+        from seqattractor.report.figures import save
 
         save(lambda: capacity_figure(groups, laws), figure)
 

@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from seqattractor.experiments._compare import Progress
     from seqattractor.experiments._comparison import Comparison
-    from seqattractor.paper.target import Table
+    from seqattractor.report.view import Table
 
 __all__ = ["command"]
 
@@ -72,35 +72,17 @@ def command(
             files=files,
             progress=progress,
         )
-    written = _write(found, out, timing) if out is not None else []
+    written: list[Path] = []
+    if out is not None:
+        from seqattractor.report.comparison_view import write_comparison
+
+        written = write_comparison(found, out, timing=timing)
     if as_json:
         click.echo(found.to_json(timing=timing), nl=False)
         return
     _show(found)
     for path in written:
         click.echo(str(path))
-
-
-def _write(found: Comparison, out: Path, timing: bool) -> list[Path]:
-    """Write all files, each whole or not at all."""
-    from seqattractor._files import atomic_write
-    from seqattractor.report.comparison_view import comparison_page, comparison_png
-
-    out.mkdir(parents=True, exist_ok=True)
-    png = comparison_png(found)
-    contents = {
-        "json": found.to_json(timing=timing).encode(),
-        "csv": found.to_csv(timing=timing).encode(),
-        "png": png,
-        "html": comparison_page(found, png, timing=timing).encode(),
-    }
-    paths = []
-    for kind, content in contents.items():
-        path = out / f"compare-{found.settings['protocol']}.{kind}"
-        with atomic_write(path) as file:
-            file.write(content)
-        paths.append(path)
-    return paths
 
 
 def _show(found: Comparison) -> None:

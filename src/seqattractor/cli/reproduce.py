@@ -9,17 +9,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from seqattractor.paper.registry import PAST_THE_PAPER, TARGETS, get_target
-from seqattractor.paper.settings import QUICK_TRIALS, Request
+from seqattractor.paper.settings import LEARNING, QUICK_TRIALS, Request
 
 if TYPE_CHECKING:
     from seqattractor.paper.runner import Progress
-    from seqattractor.report.paper_page import Finished
+    from seqattractor.report.view import Section
 
 __all__ = ["command"]
 
@@ -66,7 +68,7 @@ def command(
     request = Request(
         trials=trials or (QUICK_TRIALS if quick else 100), seed=seed, quick=quick, gait_dir=gait_dir, mnist_file=mnist_file
     )
-    finished: list[Finished] = []
+    finished: list[Section] = []
     try:
         with _progress_bars(quiet=as_json) as progress:
             _run(names, request, out, jobs or os.cpu_count() or 1, progress, finished)
@@ -76,11 +78,11 @@ def command(
         sys.exit(130)
     report = _write_report(finished, names, request, out)
     if as_json:
-        found = {one.target.name: vars(one.target.verdict(one.result)) for one in finished}
+        found = {section.name: vars(section.verdict) for section in finished}
         click.echo(json.dumps({"report": str(report), "targets": found}, indent=1))
         return
-    for one in finished:
-        click.echo(f"{one.target.title}: {one.target.verdict(one.result).sentence}")
+    for section in finished:
+        click.echo(f"{section.title}: {section.verdict.sentence if section.verdict else ''}")
     click.echo(f"Report: {report}")
 
 
@@ -93,33 +95,54 @@ def _chosen(targets: tuple[str, ...]) -> list[str]:
     return [name for name in TARGETS if name in targets or (everything and name not in PAST_THE_PAPER)]
 
 
-def _run(names: list[str], request: Request, out: Path, jobs: int, progress: Progress, finished: list[Finished]) -> None:
+def _run(names: list[str], request: Request, out: Path, jobs: int, progress: Progress, finished: list[Section]) -> None:
     """Run all targets; write the files of each as soon as it is done and append it to `finished`."""
     from seqattractor.paper.runner import run_targets
-    from seqattractor.report.files import write_files
-    from seqattractor.report.paper_page import Finished
+    from seqattractor.report.files import write_section
+    from seqattractor.report.view import Section
 
     started = time.perf_counter()
     for name, result in run_targets(names, request, out / ".cache", jobs=jobs, progress=progress):
         target = get_target(name)
-        png = write_files(target, result, out)
+        section = Section(name, target.title, target.about, target.verdict(result))
+        section = replace(section, tables=target.tables(result), animations=target.animations(result))
+        rows, draw = target.csv_rows(result), partial(target.figure, result)
+        section = write_section(out, section, data=result.data, rows=rows, draw=draw)
         now = time.perf_counter()
-        finished.append(Finished(target, result, png, now - started))
+        finished.append(replace(section, seconds=now - started))
         started = now
 
 
-def _write_report(finished: list[Finished], names: list[str], request: Request, out: Path) -> Path:
+def _write_report(finished: list[Section], names: list[str], request: Request, out: Path) -> Path:
     """Write the report on what is finished."""
-    from seqattractor.report.files import write_whole
-    from seqattractor.report.paper_page import report_html
+    from seqattractor._files import atomic_write
+    from seqattractor.report.reproduce_page import reproduce_page
 
-    done = {one.target.name for one in finished}
-    missing = [name for name in names if name not in done]
-    again = shlex.join(["seqattractor", *sys.argv[1:]])
+    done = {section.name for section in finished}
     path = out / "report.html"
     if finished:
-        write_whole(path, report_html(finished, request, command=again, missing=missing).encode())
+        page = reproduce_page(
+            finished,
+            command=shlex.join(["seqattractor", *sys.argv[1:]]),
+            facts=_facts(request),
+            missing=[name for name in names if name not in done],
+            quick=request.quick,
+        )
+        with atomic_write(path) as file:
+            file.write(page.encode())
     return path
+
+
+def _facts(request: Request) -> dict[str, str]:
+    """What was asked for, for the end of the report."""
+    learning = ", ".join(f"{name} = {value}" for name, value in LEARNING.items())
+    return {
+        "Settings": f"{learning} (standard deviation of the initial weights: init_scale)",
+        "Trials": str(request.trials),
+        "Seed": str(request.seed),
+        "Gait": str(request.gait_dir or "the drawn walker of this package"),
+        "Digits": str(request.mnist_file or "scikit-learn's digits, moved by this package"),
+    }
 
 
 @contextmanager

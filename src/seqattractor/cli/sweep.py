@@ -179,7 +179,8 @@ def plot(study: Path, out: Path, axis: str | None) -> None:
     """Draw success against one setting of a STUDY, a curve for each combination of the others."""
     from seqattractor.experiments._store import Store
     from seqattractor.experiments._table import point_rows
-    from seqattractor.report.sweep_figure import save, sweep_figure
+    from seqattractor.report.figures import save
+    from seqattractor.report.sweep_figure import sweep_figure
 
     with Store(study, readonly=True) as store:
         rows = [row for row in point_rows(store.finished()) if row["trials"]]

@@ -15,6 +15,7 @@ import numpy as np
 
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.paper.settings import Request
+from seqattractor.report.view import Animation, Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,39 +30,11 @@ Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table for the report: the first column of each row is its heading."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    caption: str = ""
-
-
-@dataclass(frozen=True)
-class Animation:
-    """A moving picture for the report."""
-
-    gif: bytes
-    caption: str
-    width: int
-    """In CSS pixels."""
-
-
-@dataclass(frozen=True)
 class Result:
     """What a target found: `data` goes to the JSON file as it is, the rest only into pictures."""
 
     data: dict[str, Any]
     extra: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a result agrees with the paper, in plain words."""
-
-    agrees: bool | None
-    """None where the paper gives nothing to compare with."""
-    sentence: str
 
 
 class Target(ABC):

@@ -1,0 +1,103 @@
+"""Results that say what they are: one line at the prompt, a table in a notebook, a DataFrame, a picture, a few sentences."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from itertools import islice
+from typing import Any, ClassVar, TypeVar
+
+__all__ = ["Result", "drawn_by"]
+
+_ROWS_SHOWN = 10
+_Drawing = TypeVar("_Drawing", bound=Callable[..., Any])
+
+
+class Result:
+    """What every result can do; a class of results gives `describe` and, unless one row of plain values will do, `rows`.
+
+    A frozen dataclass that derives from it is declared with ``repr=False``, so that the one line below is its ``repr``.
+    """
+
+    __slots__ = ()
+    # Filled by `drawn_by`, from above: this floor knows no pictures.
+    _drawings: ClassVar[dict[type, Callable[..., Any]]] = {}
+
+    def describe(self) -> str:
+        """Say the result in a few sentences, the answer in the first one."""
+        raise NotImplementedError
+
+    def rows(self) -> Iterable[Mapping[str, Any]]:
+        """Give the result as rows of a table."""
+        return [{name: value for name, value in vars(self).items() if isinstance(value, (int, float, str))}]
+
+    def to_pandas(self) -> Any:
+        """Give the rows as a ``pandas.DataFrame``."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas.") from None
+        return pandas.DataFrame([dict(row) for row in self.rows()])
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the result into matplotlib Axes, new ones by default, and return them.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        **options
+            Of the function of `seqattractor.plots` that draws such results.
+
+        Returns
+        -------
+        Axes
+        """
+        draw = self._drawing()
+        if draw is None:
+            plots = importlib.import_module("seqattractor.plots")
+            for name in plots.__all__:  # each module registers its functions when it is loaded
+                getattr(plots, name)
+            draw = self._drawing()
+        if draw is None:
+            raise NotImplementedError(f"there is no picture of a {type(self).__name__}; its numbers are in rows().")
+        return draw(self, ax=ax, **options)
+
+    def _drawing(self) -> Callable[..., Any] | None:
+        return next((self._drawings[cls] for cls in type(self).__mro__ if cls in self._drawings), None)
+
+    def __repr__(self) -> str:
+        """Say the answer in one line."""
+        answer = self.describe().partition(". ")[0].removesuffix(".")
+        if answer[1:2].islower() or answer[1:2] == " ":
+            answer = answer[:1].lower() + answer[1:]
+        return f"{type(self).__name__}: {answer}"
+
+    def _repr_html_(self) -> str:
+        """The sentences and the first rows, for notebooks."""
+        head = f"<p><b>{escape(type(self).__name__)}</b> {escape(self.describe())}</p>"
+        shown = list(islice(self.rows(), _ROWS_SHOWN + 1))
+        if not shown or not shown[0]:
+            return head
+        titles = "".join(f"<th>{escape(name)}</th>" for name in shown[0])
+        cells = ("".join(f"<td>{escape(_cell(value))}</td>" for value in row.values()) for row in shown[:_ROWS_SHOWN])
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        more = "<p>More rows in to_pandas().</p>" if len(shown) > _ROWS_SHOWN else ""
+        return f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def drawn_by(*kinds: type[Result]) -> Callable[[_Drawing], _Drawing]:
+    """Register the function that draws results of these kinds: it takes the result first and the keyword `ax`."""
+
+    def register(draw: _Drawing) -> _Drawing:
+        Result._drawings.update(dict.fromkeys(kinds, draw))
+        return draw
+
+    return register
+
+
+def _cell(value: Any) -> str:
+    """A value in a table, short."""
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
