@@ -16,7 +16,6 @@ from .analysis._retrieval import wilson_interval as wilson_interval
 from .analysis._robustness import robustness_curve as robustness_curve
 from .analysis._separability import cover_probability as cover_probability
 from .analysis._separability import separable as separable
-from .experiments._compare import compare as compare
 from .networks import DenseSequenceMemory as DenseSequenceMemory
 from .networks import LookupMemory as LookupMemory
 from .networks import OneHotNetwork as OneHotNetwork
@@ -30,5 +29,6 @@ from .networks._traits import Traits as Traits
 from .sequences import binarize as binarize
 from .sequences import unbinarize as unbinarize
 from .sequences._successors import conflicts as conflicts
+from .tasks.compare import compare as compare
 
 __version__: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
 import pickle
 import sys
 from collections.abc import Iterable
@@ -94,7 +95,10 @@ def _plain(value: Any) -> Any:
         return value.item()
     if inspect.isfunction(value):
         return {"function": f"{value.__module__}:{value.__qualname__}", "source": _source(value)}
-    return {"object": hashlib.sha256(_dumps(value)).hexdigest()}
+    try:
+        return {"object": hashlib.sha256(_dumps(value)).hexdigest()}
+    except Exception:  # a lock, an open file: never the same in another run
+        return {"object": f"{id(value)} in process {os.getpid()}"}
 
 
 def _source(thing: Any) -> str:

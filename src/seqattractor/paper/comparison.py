@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqattractor.experiments._compare import DEFAULT_NETWORKS, chosen_networks, compare_once, get_protocol
 from seqattractor.experiments._comparison import Comparison
+from seqattractor.experiments._comparison_tests import get_test
+from seqattractor.experiments._comparison_trial import compare_once, make_prototype
 from seqattractor.experiments._conclusion import conclusion
 from seqattractor.networks._traits import traits
 from seqattractor.paper.settings import Request
 from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
 from seqattractor.report.comparison_view import comparison_figure, comparison_tables
+from seqattractor.tasks.compare import DEFAULT_NETWORKS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,23 +59,27 @@ class ComparisonTarget(Target):
 
     def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
         """The same sequences and cues for all networks; times are left out, so that results are the same on any machine."""
-        test = get_protocol(cell["protocol"])
+        test = get_test(cell["protocol"])
         seed = np.random.SeedSequence(rng.integers(2**32, size=4).tolist())
-        outcomes = compare_once(test, cell["value"], chosen_networks(cell["networks"], test.n_hidden), seed)
+        prototypes = {name: make_prototype(name, test.n_hidden) for name in cell["networks"]}
+        entropy = seed.entropy  # every network gets a fresh copy of the seed
+        outcomes = {
+            name: compare_once(test.name, cell["value"], net, np.random.SeedSequence(entropy)) for name, net in prototypes.items()
+        }
         return {name: {k: v for k, v in found.items() if not k.endswith("seconds")} for name, found in outcomes.items()}
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """One comparison for each protocol."""
         found: list[Comparison] = []
         for protocol in dict.fromkeys(cell["protocol"] for cell, _ in outcomes):
-            test = get_protocol(protocol)
-            networks = chosen_networks(outcomes[0][0]["networks"], test.n_hidden)
+            test = get_test(protocol)
+            networks = {name: make_prototype(name, test.n_hidden) for name in outcomes[0][0]["networks"]}
             described = {name: traits(net) for name, net in networks.items()}
             trials = {cell["value"]: each for cell, each in outcomes if cell["protocol"] == protocol}
             found.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=test.n_hidden))
         data = {
             "settings": {"protocols": [one.settings for one in found], "networks": found[0].networks},
-            "rows": [{"protocol": one.settings["protocol"], **row} for one in found for row in one.rows],
+            "rows": [{"protocol": one.settings["protocol"], **row} for one in found for row in one.results],
             "conclusions": [conclusion(one) for one in found],
         }
         return Result(data, {"comparisons": found})

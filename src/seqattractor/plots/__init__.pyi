@@ -20,3 +20,5 @@ from ._neurons import hidden_rates as hidden_rates
 from ._neurons import weights_image as weights_image
 from ._recall import overlap_curve as overlap_curve
 from ._recall import recall_strip as recall_strip
+from ._trials import capacity_curve as capacity_curve
+from ._trials import comparison_curves as comparison_curves
