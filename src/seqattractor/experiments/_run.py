@@ -131,7 +131,7 @@ def run_trials(
         nonlocal done
         for trial in todo[first:] + todo[:first]:
             now = store.get(trial)
-            if now is not None and is_done(trial, None if now.error else now.version):
+            if now is not None and (now.current or not current):
                 done += 1
             else:
                 yield trial

@@ -64,6 +64,11 @@ class Finished:
     times: dict[str, Any] | None = None
     """Seconds of its parts, if the protocol measures some."""
 
+    @property
+    def current(self) -> bool:
+        """Whether it succeeded, with the code of today."""
+        return self.error is None and self.version.rpartition("+")[2] == self.trial.point.fingerprint()
+
 
 class Store:
     """A study file. Several processes may write to it at once; nothing is stored twice.

@@ -1,62 +1,44 @@
-"""Appendix F, sparse random projected inputs: fixed U with a threshold theta against learning U and V."""
+"""Appendix F: sparse random projected inputs and targets, by a threshold theta, against learning U and V as in the paper."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from math import sqrt
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from seqattractor.paper.agreement import LEVEL, fisher_exact, holm
-from seqattractor.paper.random_sequences import retrieval_trial
-from seqattractor.paper.settings import LEARNING, RECALL_PERIODS, SPARSITY, Request
-from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict, count_successes
+from seqattractor.experiments._trial import PERIODS
+from seqattractor.paper.agreement import LEVEL, holm, p_value
+from seqattractor.paper.settings import LEARNING, SPARSITY
+from seqattractor.paper.target import Cell, Outcome, Request, Result, Target, count_successes
+from seqattractor.report.view import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@dataclass(frozen=True, kw_only=True)
 class Sparsity(Target):
     """Success against T for a grid of thresholds, compared with the paper's own method."""
 
-    @abstractmethod
-    def variants(self) -> list[dict[str, Any]]:
-        """The ways of learning to compare, as {"learn", "theta"}; the first one is the paper's method."""
-
-    @abstractmethod
-    def label(self, variant: dict[str, Any]) -> str:
-        """What to call a way of learning."""
-
-    @abstractmethod
-    def threshold(self, theta: float) -> dict[str, float]:
-        """The parameter of the network that sets this threshold."""
+    variants: dict[str, dict[str, Any]]
+    """The ways of learning to compare, by what they are called, as {"learn", "theta"}; the first one is the paper's method."""
 
     def cells(self, request: Request) -> list[Cell]:
         """Each way of learning with each T; a quick look takes every second T."""
         periods = SPARSITY["T"][1::2] if request.quick else SPARSITY["T"]
         fixed = {key: SPARSITY[key] for key in ("N", "M", "flips")}
-        return [{**variant, "T": T, **fixed} for variant in self.variants() for T in periods]
-
-    def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
-        """One network, one sequence, one cue, as in section 6.2."""
-        sizes: dict[str, Any] = {key: cell[key] for key in ("T", "N", "M", "flips", "learn")}
-        # theta counts standard deviations of the projection of a pattern of +-1 by standard normal weights.
-        sizes |= self.threshold(cell["theta"] * sqrt(cell["N"]))
-        return {"success": retrieval_trial(**sizes, rng=rng)}
+        return [{**variant, "T": T, **fixed} for variant in self.variants.values() for T in periods]
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """Count successes."""
         rows = [{key: cell[key] for key in ("learn", "theta", "T")} | count_successes(trials) for cell, trials in outcomes]
         fixed = {key: SPARSITY[key] for key in ("N", "M", "flips")}
-        settings = {**fixed, **LEARNING, "recall_steps": f"{RECALL_PERIODS} T", "trials": request.trials, "seed": request.seed}
+        settings = {**fixed, **LEARNING, "recall_steps": f"{PERIODS} T", "trials": request.trials, "seed": request.seed}
         return Result({"settings": settings, "rows": rows})
 
     def _by_variant(self, result: Result) -> list[tuple[str, list[dict[str, Any]]]]:
         """The rows of each way of learning, with its name."""
         return [
-            (self.label(variant), [row for row in result.data["rows"] if {**row, **variant} == row])
-            for variant in self.variants()
+            (label, [row for row in result.data["rows"] if {**row, **variant} == row]) for label, variant in self.variants.items()
         ]
 
     def verdict(self, result: Result) -> Verdict:
@@ -65,7 +47,7 @@ class Sparsity(Target):
         better, p = [], []
         for label, rows in others:
             for row, reference in zip(rows, own, strict=True):
-                p.append(fisher_exact(row["successes"], row["trials"], reference["successes"], reference["trials"]))
+                p.append(p_value(row["successes"], row["trials"], reference["successes"], reference["trials"]))
                 better.append((label, row, row["successes"] > reference["successes"]))
         gains = [
             f"{label}, T = {row['T']} ({row['successes']} of {row['trials']})"
@@ -99,31 +81,26 @@ class Sparsity(Target):
             marker = "osD^v<"[k]
             plots.success_curve(ax, [row["T"] for row in rows], *counts, shift=0.5 * (k - 2), label=label, marker=marker)
         ax.set_xlabel("period length T")
-        ax.legend(fontsize=9)
+        ax.legend(fontsize=9, loc="center left", bbox_to_anchor=(1.01, 0.5))
         return figure
 
 
-class SparseInputs(Sparsity):
-    """Sparse random projected inputs."""
-
-    name = experiment = "sparse-inputs"
-    title = "Sparse inputs (appendix F)"
-    about = (
-        "U fixed and standard normal with hidden states sign(U x - theta), learning only V, against learning U and V. Theta is "
-        "given in standard deviations of U x; the paper does not list its values."
-    )
-
-    def variants(self) -> list[dict[str, Any]]:
-        """Learning U and V, then fixed U with each theta."""
-        return [{"learn": "UV", "theta": 0.0}, *({"learn": "V", "theta": theta} for theta in SPARSITY["theta"])]
-
-    def label(self, variant: dict[str, Any]) -> str:
-        """Name the method or its theta."""
-        return "learning U and V" if variant["learn"] == "UV" else f"fixed U, θ = {variant['theta']:g} SD"
-
-    def threshold(self, theta: float) -> dict[str, float]:
-        """On the input of the hidden neurons."""
-        return {"input_threshold": theta}
-
-
-TARGET = SparseInputs()
+INPUTS = Sparsity(
+    name="sparse-inputs",
+    title="Sparse inputs (appendix F)",
+    trial="retrieval:sparse_inputs",
+    variants={
+        "learning U and V": {"learn": "UV", "theta": 0.0},
+        **{f"fixed U, θ = {theta:g} SD": {"learn": "V", "theta": theta} for theta in SPARSITY["theta"]},
+    },
+    about="U fixed and standard normal with hidden states sign(U x - theta), learning only V, against learning U and V. Theta is "
+    "given in standard deviations of U x; the paper does not list its values.",
+)
+TARGETS = Sparsity(
+    name="sparse-targets",
+    title="Sparse targets (appendix F)",
+    trial="retrieval:sparse_targets",
+    variants={f"θ = {theta:g} SD": {"learn": "UV", "theta": theta} for theta in SPARSITY["theta"]},
+    about="Learning U and V with hidden targets sign(P x(t+1) - theta). Theta is given in standard deviations of P x; the paper "
+    "does not list its values, and theta = 0 is its own method.",
+)
