@@ -21,6 +21,7 @@ from seqattractor.paper.registry import TARGETS, get_target
 from seqattractor.paper.run import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import Request, Result
+from seqattractor.paper.trials.comparison import take_part
 
 QUICK = Request(trials=2, quick=True)
 
@@ -324,6 +325,22 @@ def test_figure_6_recalls_the_walker(tmp_path):
     assert get_target(name).verdict(result).agrees
     [moving] = get_target(name).animations(result)
     assert moving.gif.startswith(b"GIF89a")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_comparison_is_the_same_for_the_same_seed():
+    target, few = get_target("comparison"), ["hebbian", "dense", "lookup", "one-hot"]
+    cells = [{**cell, "networks": few} for cell in target.cells(QUICK)[:2]]
+    first, second = (
+        target.result(QUICK, [(cell, [take_part(cell, np.random.SeedSequence(k)) for k in (0, 1)]) for cell in cells])
+        for _ in range(2)
+    )
+    assert json.dumps(first.data) == json.dumps(second.data)
+    assert "seconds" not in json.dumps(first.data)
+    assert len(first.data["rows"]) == 2 * len(few)
+    assert [len(table.rows) for table in target.tables(first)] == [len(few)] * 2
+    assert "hold up to 40" in target.verdict(first).sentence
+    assert len(target.figure(first).axes) == 2
 
 
 @pytest.mark.slow

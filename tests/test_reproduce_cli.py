@@ -133,7 +133,7 @@ def trials_in(path):
         return set()
 
 
-def test_ctrl_c_keeps_what_is_finished_and_the_same_command_continues(tmp_path):
+def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(tmp_path):
     run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", "fig3"]
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
     trials = stopped / "trials.db"
@@ -144,7 +144,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_continues(tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=300)
     assert process.returncode == 130, said
-    assert "the same command continues" in said
+    assert "the same command goes on" in said
     assert "Traceback" not in said
     before = trials_in(trials)
     assert 10 < len(before) < 2000 * 22

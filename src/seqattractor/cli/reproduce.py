@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from seqattractor.cli.sweep import jobs_options
+from seqattractor.cli.sweep import jobs_options, stopped
 from seqattractor.paper.registry import PAST_THE_PAPER, TARGETS
 from seqattractor.paper.target import QUICK_TRIALS, Request
 
@@ -53,7 +53,7 @@ def command(
     """Compute the paper's tables and figures and set them beside its own numbers.
 
     TARGETs are any of the names below, or all (the default). For each, OUT gets a .json, .csv, .png and .pdf, and
-    OUT/report.html shows them together. Finished trials are kept in OUT/trials.db: after Ctrl-C the same command continues
+    OUT/report.html shows them together. Finished trials are kept in OUT/trials.db: after Ctrl-C the same command goes on
     where it stopped.
     """
     from seqattractor.cli.progress import trial_bars
@@ -64,12 +64,8 @@ def command(
         trials=trials or (QUICK_TRIALS if quick else 100), seed=seed, quick=quick, gait_dir=gait_dir, mnist_file=mnist_file
     )
     again = shlex.join(["seqattractor", *sys.argv[1:]])
-    try:
-        with trial_bars(quiet=as_json) as bar:
-            sections = reproduce(names, request, out, jobs=jobs or os.cpu_count() or 1, dask=dask, bar=bar, command=again)
-    except KeyboardInterrupt:
-        click.echo(f"Stopped. What is finished is kept in {out}; the same command continues.", err=True)
-        sys.exit(130)
+    with stopped(out / "trials.db"), trial_bars(quiet=as_json) as bar:
+        sections = reproduce(names, request, out, jobs=jobs or os.cpu_count() or 1, dask=dask, bar=bar, command=again)
     report = out / "report.html"
     if as_json:
         verdicts = {section.name: vars(section.verdict) for section in sections}

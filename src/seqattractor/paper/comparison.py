@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from seqattractor.experiments._compare import DEFAULT_NETWORKS, chosen_networks, get_protocol
 from seqattractor.experiments._comparison import Comparison
+from seqattractor.experiments._comparison_tests import get_test
+from seqattractor.experiments._comparison_trial import make_prototype
 from seqattractor.experiments._conclusion import conclusion
 from seqattractor.networks._traits import traits
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
 from seqattractor.report.comparison_view import comparison_figure, comparison_tables
 from seqattractor.report.view import Table, Verdict
+from seqattractor.tasks.compare import DEFAULT_NETWORKS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,14 +50,13 @@ class ComparisonTarget(Target):
         """One comparison for each protocol."""
         comparisons: list[Comparison] = []
         for protocol in dict.fromkeys(cell["protocol"] for cell, _ in outcomes):
-            test = get_protocol(protocol)
-            networks = chosen_networks(outcomes[0][0]["networks"], test.n_hidden)
-            described = {name: traits(net) for name, net in networks.items()}
+            test = get_test(protocol)
+            described = {name: traits(make_prototype(name)) for name in outcomes[0][0]["networks"]}
             trials = {cell["value"]: each for cell, each in outcomes if cell["protocol"] == protocol}
             comparisons.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=test.n_hidden))
         data = {
             "settings": {"protocols": [one.settings for one in comparisons], "networks": comparisons[0].networks},
-            "rows": [{"protocol": one.settings["protocol"], **row} for one in comparisons for row in one.rows],
+            "rows": [{"protocol": one.settings["protocol"], **row} for one in comparisons for row in one.results],
             "conclusions": [conclusion(one) for one in comparisons],
         }
         return Result(data, {"comparisons": comparisons})

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.experiments._compare import chosen_networks, compare_once, get_protocol
+from seqattractor.experiments._comparison_tests import get_test
+from seqattractor.experiments._comparison_trial import compare_once, make_prototype
 
 __all__ = ["take_part"]
 
 
 def take_part(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Give the same sequences and cues of a protocol at one value to all networks; times, which differ, are left out."""
-    test = get_protocol(settings["protocol"])
+    """Give the same sequences and cues of a test at one value to all networks; times, which differ, are left out."""
     words = np.random.default_rng(seed).integers(2**32, size=4).tolist()
-    networks = chosen_networks(settings["networks"], test.n_hidden)
-    outcomes = compare_once(test, settings["value"], networks, np.random.SeedSequence(words))
-    return {name: {k: v for k, v in each.items() if not k.endswith("seconds")} for name, each in outcomes.items()}
+    test = get_test(settings["protocol"])
+    outcomes = {}
+    for name in settings["networks"]:
+        outcome = compare_once(test.name, settings["value"], make_prototype(name, test.n_hidden), np.random.SeedSequence(words))
+        outcomes[name] = {key: value for key, value in outcome.items() if not key.endswith("seconds")}
+    return outcomes
