@@ -116,7 +116,7 @@ def test_an_interrupted_run_continues_and_ends_with_the_same_result(tmp_path):
         run(["fig3"], QUICK, tmp_path / "a", bar=interrupt)
     bars = Bars()
     continued = data(["fig3"], QUICK, tmp_path / "a", bar=bars)
-    assert bars.calls == [("fig3", done, 44) for done in range(7, 45)]
+    assert bars.calls == [("fig3", done, 44) for done in range(8, 45)]
     assert continued == data(["fig3"], QUICK, tmp_path / "b")
 
 
@@ -131,14 +131,14 @@ def test_more_trials_keep_those_that_are_done(tmp_path):
     run(["fig4"], Request(trials=2), tmp_path)
     bars = Bars()
     run(["fig4"], Request(trials=3), tmp_path, bar=bars)
-    assert bars.calls[0] == ("fig4", 4, 6)
+    assert bars.calls == [("fig4", 5, 6), ("fig4", 6, 6)]
 
 
 def test_targets_of_one_experiment_share_their_trials(tmp_path, monkeypatch):
     monkeypatch.setitem(RANDOM_SEQUENCES, "table1", {"T": [10, 20], "M": [500]})
     bars = Bars()
     results = run(["fig5a", "table1"], Request(trials=1), tmp_path, bar=bars)
-    assert bars.calls == [(name, done, 4) for done in range(5) for name in ("fig5a", "table1")]
+    assert bars.calls == [(name, done, 4) for done in range(1, 5) for name in ("fig5a", "table1")]
     assert results["fig5a"] == results["table1"]
 
 

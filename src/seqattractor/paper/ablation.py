@@ -61,7 +61,7 @@ class Ablation(PictureTarget):
         by_method = {row["method"]: row for row in result.data["rows"]}
         pixels = {method: row["mean_wrong_pixels_in_a_recalled_frame"] for method, row in by_method.items()}
         words = ", ".join(
-            f"{METHODS[method]}: {row['in_step']} of {row['sequences']} ({pixels[method]:.1f} wrong pixels a frame)"
+            f"{METHODS[method]}: {row['in_step']} of {row['sequences']} ({pixels[method]:.1f} wrong pixels per frame)"
             for method, row in by_method.items()
         )
         best = pixels["UV"] < min(pixels["V"], pixels["hebbian"])
@@ -82,7 +82,7 @@ class Ablation(PictureTarget):
             ]
             for row in result.data["rows"]
         ]
-        return [Table(["", "recalled in step", "in any phase (6.2)", "learned without error", "wrong pixels a frame"], lines)]
+        return [Table(["", "recalled in step", "in any phase (6.2)", "learned without error", "wrong pixels per frame"], lines)]
 
     def figure(self, result: Result) -> Figure:
         """For each shown sequence the stored frames and three recalls."""

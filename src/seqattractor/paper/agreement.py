@@ -81,5 +81,5 @@ def describe(compared: Sequence[Compared], names: Sequence[str]) -> Verdict:
             f"Not in agreement: {cells}."
         )
     if trials < 50:
-        text += f" With {trials} trial{'s' if trials > 1 else ''} a cell only gross differences can show."
+        text += f" With {trials} trial{'s' if trials > 1 else ''} per cell only gross differences can show."
     return Verdict(not differing, text)

@@ -78,13 +78,14 @@ class _Plan:
         self.missing = {trial.key: trial for trial in self.trials}
         self.outcomes: dict[tuple[str, int], Outcome] = {}
         self.seconds = 0.0
+        self.show: Callable[[Progress], None] | None = None
 
     def start(self, store: Store, finish: Finish, bar: Bar | None) -> None:
         """Look up what is there already."""
-        self.store, self.finish = store, finish
-        self.show = bar(self.target.name) if bar is not None else None
+        self.store, self.finish, self.bar = store, finish, bar
         self._look(self.trials)
-        self._tell()
+        if not self.missing:
+            self._tell()
 
     def note(self, trials: Iterable[Trial]) -> None:
         """Take note of trials that are in the store now, of this target or of others."""
@@ -115,7 +116,8 @@ class _Plan:
 
     def _tell(self) -> None:
         """Show the progress, and hand the result over when it is complete."""
-        if self.show is not None:
+        if self.bar is not None:
+            self.show = self.show or self.bar(self.target.name)  # not before its first trial: a bar tells the speed from then on
             self.show(Progress(len(self.outcomes), 0, len(self.trials)))
         if not self.missing:
             cells = [(point.settings, [self.outcomes[point.key, k] for k in range(n)]) for point, n in self.cells]

@@ -58,7 +58,7 @@ class Sparsity(Target):
         if gains:
             return Verdict(False, f"Unlike in the paper, sparsity helps here: {'; '.join(gains)} ({test}).")
         trials = max(row["trials"] for row in own)
-        caution = f" With {trials} trials a cell only gross differences can show." if trials < 50 else ""
+        caution = f" With {trials} trials per cell only gross differences can show." if trials < 50 else ""
         return Verdict(True, f"As in the paper, no threshold gives more successes than learning U and V ({test}).{caution}")
 
     def tables(self, result: Result) -> list[Table]:
