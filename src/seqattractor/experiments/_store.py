@@ -64,6 +64,11 @@ class Finished:
     times: dict[str, Any] | None = None
     """Seconds of its parts, if the protocol measures some."""
 
+    @property
+    def by_this_code(self) -> bool:
+        """Whether the code that did it is the code that would do it now."""
+        return self.version.rpartition("+")[2] == self.trial.point.fingerprint()
+
 
 class Store:
     """A study file. Several processes may write to it at once; nothing is stored twice.
