@@ -264,7 +264,7 @@ def test_exported_tables_are_the_same_bytes_every_time(small, tmp_path):
 def test_plot_draws_a_picture(small, tmp_path):
     assert invoke("plot", small / "s.db", "-o", tmp_path / "s.png").exit_code == 0
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(ValueError, match="'network' is no setting with a number"):
+    with pytest.raises(ValueError, match="'network' is not a setting with a number"):
         invoke("plot", small / "s.db", "-o", tmp_path / "s.png", "--x", "network")
     with pytest.raises(ValueError, match=r"\.png, \.pdf or \.svg"):
         invoke("plot", small / "s.db", "-o", tmp_path / "s.bmp")

@@ -29,6 +29,7 @@ from .networks._traits import Traits as Traits
 from .sequences import binarize as binarize
 from .sequences import unbinarize as unbinarize
 from .sequences._successors import conflicts as conflicts
+from .tasks.capacity import capacity as capacity
 from .tasks.compare import compare as compare
 
 __version__: str

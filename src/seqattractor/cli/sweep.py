@@ -109,8 +109,7 @@ def run(
     if as_json:
         click.echo(json.dumps({"study": str(out), **vars(report)}, indent=1))
         sys.exit(int(nothing_worked))
-    failed = f", {report.failed} of them failed (sweep status shows why)" if report.failed else ""
-    click.echo(f"{out}: {report.total} trials, {report.before} were there, {report.added} added{failed}.")
+    click.echo(f"{out}: {report.describe()}" + (" `sweep status` shows why." if report.failed else ""))
     sys.exit(int(nothing_worked))
 
 
@@ -128,7 +127,7 @@ def status(study: Path, as_json: bool) -> None:
         finished = list(store.finished())
     done = {each.trial.key for each in finished}
     errors = sorted({each.error for each in finished if each.error is not None})
-    other = sum(each.version.rpartition("+")[2] != each.trial.point.fingerprint() for each in finished)
+    other = sum(not each.by_this_code for each in finished)
     rows = point_rows(finished)
     summary = {
         "study": str(study),

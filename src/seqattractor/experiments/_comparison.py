@@ -11,7 +11,7 @@ from typing import Any
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._comparison_tests import ComparisonTest
-from seqattractor.experiments._conclusion import Row, conclusion
+from seqattractor.experiments._conclusion import Row, conclusion, reach
 from seqattractor.experiments._table import as_csv
 from seqattractor.networks._traits import Traits
 
@@ -98,13 +98,17 @@ class Comparison(Result):
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw success with intervals against the axis of the test, a curve for each network; see `plots.comparison_curves`."""
-        from seqattractor.plots._trials import comparison_curves
+        from seqattractor.plots._comparison import comparison_curves
 
         return comparison_curves(self, ax=ax, **options)
 
     def row(self, network: str, value: Any) -> Row:
         """Give the results of one network at one value."""
         return next(row for row in self.results if row["network"] == network and row["value"] == value)
+
+    def reach(self, network: str) -> Any:
+        """Give the hardest value that a network holds with all easier ones, in at least half of the trials; None if none."""
+        return reach(self, network)
 
     def to_json(self, *, timing: bool = False) -> str:
         """Write everything as JSON; without times the text is the same for the same seed.

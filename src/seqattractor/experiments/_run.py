@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from seqattractor._checks import check_count
+from seqattractor._faces import Result
 from seqattractor.experiments._executors import Executor, in_processes, in_this_process
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Trial
@@ -26,14 +27,19 @@ class Progress:
     total: int
 
 
-@dataclass(frozen=True)
-class SweepReport:
-    """What a sweep did: all its trials, those that were there before, those that this run added, and failed ones among these."""
+@dataclass(frozen=True, repr=False)
+class SweepReport(Result):
+    """What a run did: all its trials, those that were there before, those that this run added, and failed ones among these."""
 
     total: int
     before: int
     added: int
     failed: int
+
+    def describe(self) -> str:
+        """Count the trials."""
+        failed = f", {self.failed} of them failed" if self.failed else ""
+        return f"{self.total} trials, {self.before} were there, {self.added} added{failed}."
 
 
 def run_sweep(
@@ -116,12 +122,10 @@ def run_trials(
     SweepReport
     """
     wanted = {trial.key: trial for trial in trials}
-
-    def is_done(trial: Trial, version: str | None) -> bool:
-        return not current or (version or "").rpartition("+")[2] == trial.point.fingerprint()
-
     known = store.keys()
-    todo = [trial for key, trial in wanted.items() if key not in known or not is_done(trial, known[key])]
+    todo = [trial for key, trial in wanted.items() if key not in known]
+    if current:
+        todo = [t for key, t in wanted.items() if (known.get(key) or "").rpartition("+")[2] != t.point.fingerprint()]
     before = len(wanted) - len(todo)
     # Several runs on one file start at different places and skip what another has done meanwhile.
     first = int(store.start_run(platform.node()) * 0.618 % 1 * len(todo))
@@ -131,7 +135,7 @@ def run_trials(
         nonlocal done
         for trial in todo[first:] + todo[:first]:
             now = store.get(trial)
-            if now is not None and (now.current or not current):
+            if now is not None and (not current or (now.error is None and now.by_this_code)):
                 done += 1
             else:
                 yield trial

@@ -65,9 +65,9 @@ class Finished:
     """Seconds of its parts, if the protocol measures some."""
 
     @property
-    def current(self) -> bool:
-        """Whether it succeeded, with the code of today."""
-        return self.error is None and self.version.rpartition("+")[2] == self.trial.point.fingerprint()
+    def by_this_code(self) -> bool:
+        """Whether the code that did it is the code that would do it now."""
+        return self.version.rpartition("+")[2] == self.trial.point.fingerprint()
 
 
 class Store:

@@ -109,7 +109,7 @@ class _Plan:
         """Get those of some trials that are missing here and in the store now."""
         for trial in trials:
             finished = self.store.get(trial) if trial.key in self.missing else None
-            if finished is not None and finished.current and finished.outcome is not None:
+            if finished is not None and finished.by_this_code and finished.outcome is not None:
                 del self.missing[trial.key]
                 self.outcomes[trial.key] = finished.outcome
                 self.seconds += finished.seconds

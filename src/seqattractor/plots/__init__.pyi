@@ -1,3 +1,6 @@
+from ._capacity import capacity_curve as capacity_curve
+from ._capacity import capacity_map as capacity_map
+from ._comparison import comparison_curves as comparison_curves
 from ._curves import compared_bars as compared_bars
 from ._curves import error_curves as error_curves
 from ._curves import success_curve as success_curve
@@ -20,5 +23,3 @@ from ._neurons import hidden_rates as hidden_rates
 from ._neurons import weights_image as weights_image
 from ._recall import overlap_curve as overlap_curve
 from ._recall import recall_strip as recall_strip
-from ._trials import capacity_curve as capacity_curve
-from ._trials import comparison_curves as comparison_curves
