@@ -23,14 +23,14 @@ class RandomFeatures(sa.SequenceMemory):
         self.n_hidden, self.ridge, self.random_state = n_hidden, ridge, random_state
 
     def fit(self, X, lengths=None):
-        inputs, targets = self._transitions(X, lengths)  # checks X; (n, N) patterns and their successors
+        inputs, targets, _ = self.transitions(X, lengths)  # checks X; (n, N) patterns and their successors
         rng = np.random.default_rng(self.random_state)
         self.U_ = rng.standard_normal((self.n_hidden, inputs.shape[1]))
         y = np.sign(inputs @ self.U_.T)
         self.V_ = np.linalg.solve(y.T @ y + self.ridge * np.eye(self.n_hidden), y.T @ targets).T
         return self
 
-    def _next(self, states):  # (B, N) -> (B, N)
+    def next_patterns(self, states, memory=None):  # (B, N) -> (B, N)
         return np.where(np.sign(states @ self.U_.T) @ self.V_.T >= 0, 1, -1).astype(np.int8)
 
     def _traits(self):  # what is fair to know beside its results

@@ -5,8 +5,13 @@ import warnings
 from sklearn.exceptions import ConvergenceWarning
 
 
-def fit_quietly(net, X, *args, **kwargs):
-    """Fit and leave scikit-learn's ConvergenceWarning unsaid."""
+def quietly(function, *args, **kwargs):
+    """Call a function and leave scikit-learn's ConvergenceWarning unsaid."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return net.fit(X, *args, **kwargs)
+        return function(*args, **kwargs)
+
+
+def fit_quietly(net, X, *args, **kwargs):
+    """Fit and leave scikit-learn's ConvergenceWarning unsaid."""
+    return quietly(net.fit, X, *args, **kwargs)

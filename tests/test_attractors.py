@@ -17,10 +17,10 @@ class Table(sa.SequenceMemory):
     """A memory with a given successor for every state: the dynamics can be anything."""
 
     def fit(self, X, lengths=None):
-        self._transitions(X, lengths)
+        self.transitions(X, lengths)
         return self
 
-    def _next(self, states):
+    def next_patterns(self, states, memory=None):
         return np.array([self.table[tuple(state)] for state in states], dtype=np.int8)
 
 
@@ -56,7 +56,7 @@ def test_cycles_transients_and_basins_are_those_of_a_plain_walk(N, seed):
         assert {tuple(p) for p in own.patterns} == set(cycle)
         assert own.period == len(cycle)
         following = np.roll(own.patterns, -1, axis=0)
-        assert np.array_equal(net._next(own.patterns), following)
+        assert np.array_equal(net.next_patterns(own.patterns), following)
     assert sum(a.starts for a in found) == len(states)
     assert [a.starts for a in found] == sorted((a.starts for a in found), reverse=True)
     assert found.unfinished == 0
@@ -148,7 +148,7 @@ def test_bad_starts_are_refused_in_one_sentence():
         sa.find_attractors(net, starts=np.ones((3, 19)))
     with pytest.raises(ValueError, match="starts must be at least 1"):
         sa.find_attractors(net, starts=0)
-    slow = fit_quietly(sa.VisibleNetwork(rule="slow-synapses"), X)
+    slow = fit_quietly(sa.SlowSynapseMemory(), X)
     with pytest.raises(TypeError, match="slow variables"):
         sa.find_attractors(slow, X)
 
@@ -190,4 +190,4 @@ def test_one_hot_codes_are_as_sparse_as_can_be():
     assert activity.n_codes == 14
     assert "14 different codes" in activity.describe()
     with pytest.raises(TypeError, match="no hidden neurons"):
-        sa.hidden_activity(sa.VisibleNetwork(rule="hebbian").fit(X[:3]), X[:3])
+        sa.hidden_activity(sa.HebbianMemory().fit(X[:3]), X[:3])

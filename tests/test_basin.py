@@ -14,11 +14,11 @@ class Table(sa.SequenceMemory):
     """Answers from a table of transitions and repeats what it does not know."""
 
     def fit(self, X, lengths=None):
-        inputs, targets = self._transitions(X, lengths)
+        inputs, targets, _ = self.transitions(X, lengths)
         self.table = {x.tobytes(): y for x, y in zip(inputs, targets, strict=True)}
         return self
 
-    def _next(self, states):
+    def next_patterns(self, states, memory=None):
         n = self.n_features_in_
         return np.array([self.table.get(s.tobytes(), s[-n:]) for s in states], dtype=np.int8)
 
@@ -27,10 +27,10 @@ class Nearest(Table):
     """Answers with what followed the nearest stored pattern."""
 
     def fit(self, X, lengths=None):
-        self.inputs, self.targets = self._transitions(X, lengths)
+        self.inputs, self.targets, _ = self.transitions(X, lengths)
         return self
 
-    def _next(self, states):
+    def next_patterns(self, states, memory=None):
         return self.targets[np.argmax(states.astype(int) @ self.inputs.T, axis=1)]
 
 
@@ -49,7 +49,7 @@ def naive(net, found, settle):
 
 @given(found=sequences(), settle=st.integers(1, 9))
 def test_it_is_what_its_definition_says(found, settle):
-    for net in (Table(), sa.VisibleNetwork("hebbian")):
+    for net in (Table(), sa.HebbianMemory()):
         fit_quietly(net, found)
         assert sa.basin(net, found, flips=0, settle=settle) == naive(net, found, settle)
 
@@ -65,7 +65,7 @@ def test_a_network_that_always_falls_back_to_the_start_passes_the_papers_criteri
     class FallsBack(Table):
         """Goes to x(1) from everything that is not exactly in its table."""
 
-        def _next(self, states):
+        def next_patterns(self, states, memory=None):
             return np.array([self.table.get(s.tobytes(), X[0]) for s in states], dtype=np.int8)
 
     net = FallsBack().fit(X)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import seqattractor as sa
-from quiet import fit_quietly
+from quiet import fit_quietly, quietly
 
 distributed = pytest.importorskip("distributed")
 
@@ -46,7 +46,7 @@ def assert_same(one, other):
 def test_a_fit_on_a_cluster_gives_the_weights_of_a_fit_here(client, T, parameters):
     X = sa.datasets.random_periodic(T, 40, rng=0)
     here, there = (sa.SequenceAttractor(n_hidden=70, random_state=1, **parameters) for _ in range(2))
-    assert_same(fit_quietly(here, X), fit_quietly(there, X, client=client))
+    assert_same(fit_quietly(here, X), quietly(there.fit_on_cluster, client, X))
 
 
 def test_a_callback_on_a_cluster_is_told_of_every_epoch_and_can_stop(client):
@@ -57,7 +57,7 @@ def test_a_callback_on_a_cluster_is_told_of_every_epoch_and_can_stop(client):
         told.append((epoch, hidden, visible))
         return epoch == 7
 
-    stopped = fit_quietly(sa.SequenceAttractor(n_hidden=50, random_state=1), X, client=client, callback=stop_at_seven)
+    stopped = quietly(sa.SequenceAttractor(n_hidden=50, random_state=1).fit_on_cluster, client, X, callback=stop_at_seven)
     here = fit_quietly(sa.SequenceAttractor(n_hidden=50, random_state=1, max_epochs=7), X)
     assert_same(stopped, here)
     assert told == [(e + 1, here.hidden_errors_[e], here.visible_errors_[e]) for e in range(7)]
@@ -74,7 +74,7 @@ def test_a_worker_lost_while_it_gets_its_data_is_done_without(client, monkeypatc
         return scatter(*args, **kwargs)
 
     monkeypatch.setattr(client, "scatter", scatter_once_in_vain)
-    there = sa.SequenceAttractor(n_hidden=50, random_state=1).fit(X, client=client)
+    there = sa.SequenceAttractor(n_hidden=50, random_state=1).fit_on_cluster(client, X)
     assert not lost
     assert_same(sa.SequenceAttractor(n_hidden=50, random_state=1).fit(X), there)
 
@@ -95,7 +95,7 @@ def test_a_worker_that_dies_in_the_middle_of_a_fit_changes_nothing(cluster, clie
 
     thread = threading.Thread(target=kill)
     thread.start()
-    there = fit_quietly(sa.SequenceAttractor(n_hidden=800, random_state=1, max_epochs=100), X, client=client)
+    there = quietly(sa.SequenceAttractor(n_hidden=800, random_state=1, max_epochs=100).fit_on_cluster, client, X)
     thread.join()
     assert killed
     assert_same(here, there)

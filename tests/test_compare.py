@@ -19,8 +19,7 @@ from seqattractor.experiments._comparison_tests import TESTS, get_test
 from seqattractor.experiments._comparison_trial import TASKS, compare_once, draw_cues, make_prototype
 from seqattractor.experiments._conclusion import conclusion, mcnemar, reach
 from seqattractor.experiments._trial import Task, judge, passages
-from seqattractor.networks._registry import NAMES, make_network
-from seqattractor.networks._traits import n_parameters, traits
+from seqattractor.networks._registry import REGISTRY, make_network
 from seqattractor.report.comparison_view import comparison_figure, comparison_page, comparison_tables
 from seqattractor.report.figures import picture
 from seqattractor.tasks.compare import choose_networks, compare
@@ -190,17 +189,17 @@ def test_stays_count_once_for_networks_that_dwell_and_states_in_between_are_pass
 # -- networks ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", REGISTRY)
 def test_every_named_network_says_what_it_is_and_how_much_it_keeps(name):
     net = make_prototype(name, 50)
-    kind = traits(net)
+    kind = net.traits()
     assert kind.stores_patterns is not None
     assert kind.online is not None
     assert kind.local is not None
     if "max_epochs" in net.get_params():
         net.set_params(max_epochs=2)
     fit_quietly(net, sa.datasets.random_periodic(4, 30, rng=0))
-    assert n_parameters(net) == sum(getattr(net, weights).size for weights in kind.weights) > 0
+    assert net.n_parameters() == sum(getattr(net, weights).size for weights in kind.weights) > 0
 
 
 def test_networks_without_a_word_about_themselves_are_counted_by_their_arrays():
@@ -208,21 +207,21 @@ def test_networks_without_a_word_about_themselves_are_counted_by_their_arrays():
         """Says nothing about itself."""
 
         def fit(self, X, lengths=None):
-            self.keys_, self.visible_errors_ = self._transitions(X, lengths)[0], np.zeros(3)
+            self.keys_, self.visible_errors_ = self.transitions(X, lengths).inputs, np.zeros(3)
             return self
 
-        def _next(self, states):
+        def next_patterns(self, states, memory=None):
             return states
 
-    assert traits(Silent()).online is None
-    assert n_parameters(Silent().fit(X)) == 4 * 20
+    assert Silent().traits().online is None
+    assert Silent().fit(X).n_parameters() == 4 * 20
 
 
 def test_a_class_of_the_users_takes_part_only_where_it_is_named():
     class Brought(sa.LookupMemory):
         """A user's network."""
 
-    assert set(choose_networks(None)) == set(NAMES) - {"visible", "predictive-2"}
+    assert set(choose_networks(None)) == set(REGISTRY) - {"attractor-hebbian", "predictive-2"}
     assert list(choose_networks({"mine": Brought()})) == ["mine"]
 
 

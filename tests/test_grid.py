@@ -9,7 +9,7 @@ from seqattractor.experiments._grid import Grid, read_grid
 from seqattractor.experiments._protocol import RETRIEVAL, Point
 from seqattractor.experiments._seeds import seed_of
 from seqattractor.experiments._trial import DEFAULTS, draw_sequences, run_trial
-from seqattractor.networks._registry import NAMES, make_network, parameters_of
+from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
 
 ISSUE_GRID = """
 [grid]
@@ -55,9 +55,9 @@ def test_a_parameter_goes_only_to_networks_that_have_it():
 
 
 def test_a_table_of_one_network_holds_its_parameters_alone(tmp_path):
-    text = '[grid]\nnetwork = ["attractor", "visible"]\nm = 50\n[grid.visible]\nrule = ["hebbian", "perceptron"]'
+    text = '[grid]\nnetwork = ["attractor", "dense"]\nm = 50\n[grid.dense]\ndegree = [3, 4]'
     settings = [p.settings for p in read_grid(write(tmp_path, text)).points()]
-    assert [s.get("rule") for s in settings] == [None, "hebbian", "perceptron"]
+    assert [s.get("degree") for s in settings] == [None, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_seed_depends_on_settings_seed_and_trial_and_not_on_their_order(settin
         assert not np.array_equal(state, seed_of(*other).generate_state(4))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", REGISTRY)
 def test_every_short_name_makes_a_network_that_recalls_a_short_sequence(name):
     outcome = run_trial({"network": name, "n": 40, "m": 80, "t": 5}, np.random.SeedSequence(5))
     assert outcome["success"]

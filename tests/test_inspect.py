@@ -128,7 +128,7 @@ def test_a_large_model_takes_bounded_work_and_says_what_it_left_out():
 
 
 def test_without_cycles_or_data_it_says_so():
-    net = sa.VisibleNetwork(rule="hebbian")
+    net = sa.HebbianMemory()
     net.W_, net.n_features_in_, net.order_ = np.eye(5), 5, 1  # every state is a fixed point
     inspection = inspect_network(net, starts=3)
     assert inspection.sequences == []

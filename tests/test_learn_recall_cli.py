@@ -97,7 +97,7 @@ def test_hidden_auto_takes_the_smallest_size_that_does_it():
 
 def test_another_network_is_learned_by_its_short_name(run, square, tmp_path):
     assert run("learn", square, "-o", "m.npz", "--network", "pseudo-inverse")[0] == 0
-    assert type(sa.load(tmp_path / "m.npz")).__name__ == "VisibleNetwork"
+    assert type(sa.load(tmp_path / "m.npz")).__name__ == "PseudoInverseMemory"
     code, _, err = run("learn", square, "-o", "n.npz", "--network", "hopfield")
     assert code == 2
     assert "there is no network 'hopfield'" in err

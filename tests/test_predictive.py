@@ -28,7 +28,7 @@ def test_one_layer_is_the_delta_rule_written_transition_by_transition(found, rat
 @given(found=sequences(max_n=4, max_t=4), seed=st.integers(0, 99), H=st.integers(1, 4))
 def test_two_layers_are_those_written_index_by_index(found, seed, H):
     parameters = {"learning_rate": 0.3, "max_epochs": 2, "inference_steps": 5, "inference_rate": 0.1, "random_state": seed}
-    net = fit_quietly(sa.PredictiveCodingMemory(H, **parameters), found)
+    net = fit_quietly(sa.LatentPredictiveMemory(H, **parameters), found)
     rng = np.random.default_rng(seed)
     N = found[0].shape[1]
     start = rng.standard_normal((H, H)) / np.sqrt(H), rng.standard_normal((N, H)) / np.sqrt(H)
@@ -41,7 +41,7 @@ def test_two_layers_are_those_written_index_by_index(found, seed, H):
 
 def test_one_layer_learned_to_the_end_is_the_pseudo_inverse():
     net = sa.PredictiveCodingMemory(tol=1e-20, max_epochs=5000).fit(X)
-    projection = sa.VisibleNetwork(rule="pseudo-inverse").fit(X)
+    projection = sa.PseudoInverseMemory().fit(X)
     assert np.allclose(net.W_ * np.tanh(1), projection.W_, atol=1e-6)
     assert net.converged_
 
@@ -58,7 +58,7 @@ def test_a_stream_of_presentations_is_the_same_as_epochs():
 
 @pytest.fixture(scope="module")
 def latent():
-    return sa.PredictiveCodingMemory(60, learning_rate=1.0, max_epochs=60, random_state=0).fit(X)
+    return sa.LatentPredictiveMemory(60, learning_rate=1.0, max_epochs=60, random_state=0).fit(X)
 
 
 def test_two_layers_recall_a_sequence_from_a_corrupted_cue(latent):
@@ -84,7 +84,7 @@ def test_two_layers_are_saved_and_loaded(latent, tmp_path):
 def test_the_latent_state_tells_apart_what_one_pattern_cannot():
     a, b, c, d, e = sa.datasets.random_sequences(1, 5, 40, rng=2)[0]
     forks = [np.array([a, b, c]), np.array([d, b, e])]  # after b comes c or e
-    net = sa.PredictiveCodingMemory(80, learning_rate=1.0, max_epochs=150, on_conflict="learn", random_state=0).fit(forks)
+    net = sa.LatentPredictiveMemory(80, learning_rate=1.0, max_epochs=150, on_conflict="learn", random_state=0).fit(forks)
     assert net.score(forks) == 1
 
 
@@ -104,14 +104,13 @@ def test_progress_is_told_and_can_end_learning():
     ({"n_latent": 3, "inference_steps": 0}, "inference_steps"),
     ({"n_latent": 3, "inference_rate": -0.1}, "inference_rate"),
     ({"n_latent": 3, "init_scale": -1.0}, "init_scale"),
-    ({"n_latent": 3, "order": 2}, "order"),
 ])  # fmt: skip
 def test_senseless_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
-        sa.PredictiveCodingMemory(**parameters).fit(X)
+        (sa.LatentPredictiveMemory if "n_latent" in parameters else sa.PredictiveCodingMemory)(**parameters).fit(X)
 
 
 def test_learning_that_runs_away_is_refused():
-    net = sa.PredictiveCodingMemory(10, learning_rate=1e9, random_state=0)
+    net = sa.LatentPredictiveMemory(10, learning_rate=1e9, random_state=0)
     with pytest.raises(ValueError, match="diverged"), np.errstate(all="ignore"):
         net.fit(X)

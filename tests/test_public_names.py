@@ -25,12 +25,21 @@ def public():
 
 
 PUBLIC = dict(public())
+
+
+def introduced(cls, method):
+    """A method where it is first defined: classes further down that fill it in need not explain it again."""
+    return next(vars(base)[method] for base in reversed(cls.__mro__) if method in vars(base))
+
+
 METHODS = {
-    f"{name}.{method}": function
-    for name, cls in PUBLIC.items()
+    function.__qualname__: function
+    for cls in PUBLIC.values()
     if inspect.isclass(cls)
-    for method, function in inspect.getmembers(cls, inspect.isfunction)
-    if not method.startswith("_") and function.__module__.startswith("seqattractor.")
+    for method, _ in inspect.getmembers(cls, inspect.isfunction)
+    if not method.startswith("_")
+    and inspect.isfunction(function := introduced(cls, method))
+    and function.__module__.startswith("seqattractor.")
 }
 
 

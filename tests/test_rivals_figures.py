@@ -14,9 +14,9 @@ N = 100
 
 # Successes of trials, N = 100, 10 flips, periodic random sequences: T -> (successes, trials).
 FIGURES = {
-    "hebbian": (lambda: sa.VisibleNetwork(rule="hebbian"), {10: (49, 50), 20: (0, 50)}),
+    "hebbian": (lambda: sa.HebbianMemory(), {10: (49, 50), 20: (0, 50)}),
     "pseudo-inverse": (
-        lambda: sa.VisibleNetwork(rule="pseudo-inverse"),
+        lambda: sa.PseudoInverseMemory(),
         {40: (50, 50), 50: (38, 50), 60: (8, 50), 70: (0, 50)},
     ),
     "perceptron": (

@@ -105,7 +105,7 @@ def test_the_visible_perceptron_equals_the_oracle(X, scale, seed):
 
 @given(X=sequences())
 def test_hebbian_weights_equal_the_oracle(X):
-    net = fit_quietly(sa.VisibleNetwork(rule="hebbian"), X)
+    net = fit_quietly(sa.HebbianMemory(), X)
     assert net.W_.tolist() == oracle.hebbian(oracle.transitions(X))
 
 
@@ -145,5 +145,5 @@ def test_networks_compute_equations_1_to_4_as_the_rule_writes_them(X, M, theta, 
         zeta = rule.hidden_state(net.U_, x, theta)
         assert np.array_equal(net.hidden(x), zeta)
         assert np.array_equal(net.step(x), rule.visible_state(net.V_, zeta))
-        assert np.array_equal(net._hidden_targets(x[None])[0], rule.hidden_target(net.P_, x, theta))
+        assert np.array_equal(net.hidden_targets(x[None])[0], rule.hidden_target(net.P_, x, theta))
         assert np.array_equal(visible_only.step(x), rule.next_visible_only(visible_only.W_, x))

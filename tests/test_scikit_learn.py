@@ -57,7 +57,7 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("net", [sa.SequenceAttractor(7, kappa=2.0, learn="V"), sa.VisibleNetwork("hebbian"), sa.OneHotNetwork()])
+@pytest.mark.parametrize("net", [sa.SequenceAttractor(7, kappa=2.0, learn="V"), sa.HebbianMemory(), sa.OneHotNetwork()])
 def test_clones_have_the_same_parameters_and_nothing_learned(net):
     X = sa.datasets.random_periodic(4, 60, rng=0)
     net.set_params(on_conflict="learn")

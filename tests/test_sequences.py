@@ -15,7 +15,7 @@ from strategies import any_sequences, sequences
 @given(X=sequences(), order=st.integers(1, 3))
 def test_transitions_come_in_the_order_of_the_paper(X, order):
     X = [x for x in X if len(x) > order] or [np.ones((order + 1, 2), dtype=np.int8)]
-    inputs, targets = transitions(*check_sequences(X, order=order), order)
+    inputs, targets, _ = transitions(*check_sequences(X, order=order), order)
     pairs = oracle.transitions(X, order)
     assert inputs.tolist() == [x for x, _ in pairs]
     assert targets.tolist() == [x_next for _, x_next in pairs]

@@ -50,7 +50,7 @@ def rules(draw, n_in, n_hidden):
 @given(st.data())
 def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
     found = data.draw(sequences(max_n=5, max_t=6))
-    inputs, targets = transitions(*check_sequences(found))
+    inputs, targets, _ = transitions(*check_sequences(found))
     n, n_in, M = len(inputs), inputs.shape[1], data.draw(st.integers(1, 7))
     rule = data.draw(rules(n_in, M))
     seed = data.draw(st.integers(0, 2**16))
@@ -244,7 +244,7 @@ def test_callbacks_see_every_epoch_and_can_stop():
 
 def test_progress_is_printed_when_asked_for(capsys):
     fit_quietly(sa.SparseSequenceAttractor(50, random_state=0, verbose=2, max_epochs=3), X200[:30])
-    assert capsys.readouterr().out.count("epoch") == 3
+    assert capsys.readouterr().err.count("epoch") == 3
 
 
 def test_a_network_that_could_not_store_everything_says_so():

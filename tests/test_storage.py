@@ -18,7 +18,7 @@ NETWORKS = [
     sa.SequenceAttractor(30, learn="V", max_epochs=2000, random_state=0),
     sa.SequenceAttractor(30, random_state=np.random.default_rng(5), order=2),
     sa.VisibleNetwork(random_state=0),
-    sa.VisibleNetwork(rule="pseudo-inverse"),
+    sa.PseudoInverseMemory(),
     sa.OneHotNetwork(),
 ]
 

@@ -48,7 +48,7 @@ def test_failed_trials_can_be_forgotten(tmp_path):
 
 
 def test_a_study_knows_its_grids(tmp_path):
-    grid = Grid({"network": ["visible", "lookup"], "t": [5, 10]}, trials=3, seed=2, only={"visible": {"rule": "hebbian"}})
+    grid = Grid({"network": ["dense", "lookup"], "t": [5, 10]}, trials=3, seed=2, only={"dense": {"degree": 3}})
     with Store(tmp_path / "s.db") as store:
         store.add_grid(grid.as_json())
         store.add_grid(grid.as_json())

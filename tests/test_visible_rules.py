@@ -21,7 +21,7 @@ def some_states(draw_from, n, count=4):
 
 @given(found=sequences(), seed=st.integers(0, 99))
 def test_the_hebbian_network_is_the_one_written_index_by_index(found, seed):
-    net = fit_quietly(sa.VisibleNetwork(rule="hebbian"), found)
+    net = fit_quietly(sa.HebbianMemory(), found)
     W = oracle_rivals.hebbian(oracle.transitions([x.tolist() for x in found]))
     assert net.W_.tolist() == W
     for state in some_states(seed, found[0].shape[1]):
@@ -35,7 +35,7 @@ def test_the_hebbian_network_is_the_one_written_index_by_index(found, seed):
     tau=st.integers(1, 4),
 )
 def test_slow_synapses_are_those_written_index_by_index(found, seed, lam, tau):
-    net = fit_quietly(sa.VisibleNetwork(rule="slow-synapses", slow_weight=lam, slow_steps=tau), found)
+    net = fit_quietly(sa.SlowSynapseMemory(slow_weight=lam, slow_steps=tau), found)
     cues = some_states(seed, found[0].shape[1])
     paths = net.recall(cues, steps=7)
     for cue, path in zip(cues, paths, strict=True):
@@ -46,7 +46,7 @@ def test_slow_synapses_are_those_written_index_by_index(found, seed, lam, tau):
 
 
 def test_slow_synapses_hold_every_pattern_for_some_steps_and_then_go_on():
-    net = sa.VisibleNetwork(rule="slow-synapses", slow_weight=2.5, slow_steps=5).fit(WIDE)
+    net = sa.SlowSynapseMemory(slow_weight=2.5, slow_steps=5).fit(WIDE)
     path = net.recall(WIDE[0], steps=40)
     visited = [int(np.flatnonzero((WIDE[:-1] == state).all(axis=1))[0]) for state in path]
     # lambda k / tau > 1 + lambda (1 - k / tau) from k = 4 on: four steps at each pattern
@@ -55,32 +55,27 @@ def test_slow_synapses_hold_every_pattern_for_some_steps_and_then_go_on():
 
 def test_the_last_pattern_of_an_open_sequence_is_held():
     open_ended = WIDE[:4]
-    net = sa.VisibleNetwork(rule="slow-synapses").fit(open_ended)
+    net = sa.SlowSynapseMemory().fit(open_ended)
     path = net.recall(open_ended[0], steps=40)
     assert np.array_equal(path[-1], open_ended[-1])
     assert np.array_equal(path[-5], open_ended[-1])
 
 
-def test_slow_synapses_have_no_use_for_a_context():
-    with pytest.raises(ValueError, match="order=1"):
-        sa.VisibleNetwork(rule="slow-synapses", order=2).fit(X)
-
-
 @pytest.mark.parametrize(("name", "value"), [("slow_weight", -1), ("slow_steps", 0)])
 def test_senseless_slow_synapses_are_refused(name, value):
     with pytest.raises(ValueError, match=name):
-        sa.VisibleNetwork(rule="slow-synapses", **{name: value}).fit(X)
+        sa.SlowSynapseMemory(**{name: value}).fit(X)
 
 
 def test_slow_synapses_learn_from_a_stream():
-    whole = sa.VisibleNetwork(rule="slow-synapses").fit(X)
-    stream = sa.VisibleNetwork(rule="slow-synapses").partial_fit(X[:4]).partial_fit(X[3:])
+    whole = sa.SlowSynapseMemory().fit(X)
+    stream = sa.SlowSynapseMemory().partial_fit(X[:4]).partial_fit(X[3:])
     assert np.array_equal(stream.W_, whole.W_)
     assert np.array_equal(stream.W_S_, whole.W_S_)
 
 
 def test_slow_synapses_are_saved_and_loaded(tmp_path):
-    net = sa.VisibleNetwork(rule="slow-synapses").fit(X)
+    net = sa.SlowSynapseMemory().fit(X)
     net.save(tmp_path / "net.npz")
     cue = sa.noise.flip(X[1], 6, rng=1)
     assert np.array_equal(sa.load(tmp_path / "net.npz").recall(cue, steps=12), net.recall(cue, steps=12))
@@ -131,8 +126,14 @@ def test_a_rule_that_runs_away_is_refused():
 
 
 def test_an_unknown_rule_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="'slow-synapses'"):
+    with pytest.raises(ValueError, match="'perceptron'"):
         sa.VisibleNetwork(rule="magic").fit(X)
+
+
+@pytest.mark.parametrize("rule", ["hebbian", "pseudo-inverse", "slow-synapses"])
+def test_a_rule_that_became_a_network_of_its_own_is_named(rule):
+    with pytest.raises(ValueError, match=r"network of its own: sa\.\w+Memory"):
+        sa.VisibleNetwork(rule=rule).fit(X)
 
 
 def test_a_model_file_cannot_hold_a_rule_of_ones_own_and_says_so(tmp_path):

@@ -157,7 +157,7 @@ def find_attractors(
     check_count(max_steps, "max_steps")
     sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
     states = _starts(net, sequences, starts, flips, as_generator(rng))
-    if net._start_recall(states.copy()) is not None:
+    if net.start(states) is not None:
         raise TypeError(
             f"{type(net).__name__} carries more from step to step than its last patterns, so its states do not tell where it "
             "will go; attractors can be found for networks without slow variables."
@@ -184,7 +184,7 @@ class _Graph:
         for _ in range(max_steps):
             if not len(active):
                 break
-            following = np.concatenate([active[:, self.n_units :], net._next(active)], axis=1)
+            following = np.concatenate([active[:, self.n_units :], net.next_patterns(active)], axis=1)
             numbers, fresh = self._number(following)
             for state, after in zip(at, numbers, strict=True):
                 self.successor[state] = int(after)

@@ -157,8 +157,8 @@ def certify(
     """
     check_choice(method, "method", ("auto", "count", "tight", "exact"))
     view = threshold_view(net)
-    inputs, targets, counts = net._shown(X, lengths)
-    made = np.flatnonzero(np.all((net._next(inputs) == targets) & (view.next(inputs) == targets), axis=1))
+    inputs, targets, counts = net.shown(X, lengths)
+    made = np.flatnonzero(np.all((net.next_patterns(inputs) == targets) & (view.next(inputs) == targets), axis=1))
     if method == "auto":
         method = "tight" if len(inputs) * (view.hidden or view.visible).weights.size <= _QUICK else "count"
     radius, breaking = np.full(len(inputs), -1), np.zeros(len(inputs), dtype=np.int64)

@@ -117,11 +117,11 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     view = threshold_view(net)
     if view.hidden is None:
         raise TypeError(f"{type(net).__name__} has no hidden neurons.")
-    inputs, targets, _ = net._shown(X, lengths)
+    inputs, targets, _ = net.shown(X, lengths)
     active = view.hidden.fields(inputs) >= 0
     follows, decoded = None, None
     if isinstance(net, SequenceAttractor) and net.learn == "UV" and net.rule == "three-factor":
-        follows = float(np.mean(active == (net._hidden_targets(targets) > 0)))
+        follows = float(np.mean(active == (net.hidden_targets(targets) > 0)))
         # P^+ y without the pseudo-inverse of a large matrix: the least-squares solution of P x = y.
         read = np.linalg.lstsq(net.P_, np.where(active, 1.0, -1.0).T, rcond=None)[0].T
         decoded = float(np.mean((read >= 0) == (targets > 0)))

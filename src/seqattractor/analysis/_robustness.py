@@ -80,14 +80,16 @@ def robustness_curve(
     (array([100, 100]), 30)
     """
     check_count(trials, "trials")
-    inputs, targets, _ = net._shown(X, lengths)
+    inputs, targets, _ = net.shown(X, lengths)
     units = inputs.shape[1]
     asked = _spread(units) if flips is None else np.atleast_1d(np.asarray(flips))
     if asked.ndim != 1 or asked.dtype.kind not in "iu" or asked.min(initial=0) < 0 or asked.max(initial=0) > units:
         raise ValueError(f"flips must be whole numbers from 0 to {units}, the number of units, but they are {flips!r}.")
     generator = as_generator(rng)
     which = np.arange(trials) % len(inputs)
-    successes = [int(np.all(net._next(flip(inputs[which], int(k), generator)) == targets[which], axis=1).sum()) for k in asked]
+    successes = [
+        int(np.all(net.next_patterns(flip(inputs[which], int(k), generator)) == targets[which], axis=1).sum()) for k in asked
+    ]
     return RobustnessCurve(asked.astype(np.int64), np.array(successes, dtype=np.int64), trials)
 
 

@@ -172,7 +172,7 @@ def separable(
     array([0, -1], dtype=object)
     """
     patterns, checked = check_sequences(X, lengths, order=order)
-    inputs, targets = transitions(patterns, checked, order)
+    inputs, targets, _ = transitions(patterns, checked, order)
     columns, which = np.unique(targets, axis=1, return_inverse=True)
     which = which.reshape(-1).astype(np.int64)
     n, d = inputs.shape

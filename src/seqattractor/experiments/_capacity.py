@@ -86,8 +86,7 @@ class Search:
 
     Examples
     --------
-    >>> from seqattractor._faces import Result
-    from seqattractor.experiments._executors import do_trial
+    >>> from seqattractor.experiments._executors import do_trial
     >>> search = Search({"network": "hebbian", "n": 30, "flips": 1}, max_trials=20)
     >>> while not search.over:
     ...     for trial in search.next_trials():

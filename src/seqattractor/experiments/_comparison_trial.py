@@ -16,7 +16,6 @@ from seqattractor.experiments._seeds import seed_at
 from seqattractor.experiments._trial import Task, draw_sequences, judge, recall_task
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of
-from seqattractor.networks._traits import n_parameters
 from seqattractor.noise import flip
 from seqattractor.sequences import Patterns, split
 
@@ -124,9 +123,9 @@ def _take_part(
         net.fit(first.X, first.lengths)
         learned = time.perf_counter()
         of_learning = {
-            "one_step_error": float(net._wrong_units(net._shown(first.X, first.lengths)).mean()),
+            "one_step_error": float(net.wrong_units(first.X, first.lengths).mean()),
             "epochs": _epochs(net),
-            "parameters": n_parameters(net),
+            "parameters": net.n_parameters(),
             "learn_seconds": learned - started,
         }
     except _REFUSALS as error:

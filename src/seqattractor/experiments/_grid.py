@@ -15,7 +15,7 @@ from seqattractor._checks import check_count
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial, in_rounds
 from seqattractor.experiments._seeds import canonical
 from seqattractor.experiments._trial import DEFAULTS
-from seqattractor.networks._registry import NAMES, parameters_of
+from seqattractor.networks._registry import REGISTRY, parameters_of
 
 __all__ = ["Grid", "read_grid"]
 
@@ -161,8 +161,8 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
     options = {key: table.pop(key) for key in ("trials", "seed") if key in table}
     try:
         for name in only:
-            if name not in NAMES:
-                raise ValueError(f"[grid.{name}] names no network; the networks are {', '.join(NAMES)}.")
+            if name not in REGISTRY:
+                raise ValueError(f"[grid.{name}] names no network; the networks are {', '.join(REGISTRY)}.")
         return Grid(table, only=only, **options)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {error}") from None

@@ -29,7 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 from seqattractor.experiments._fingerprint import fingerprint
 from seqattractor.experiments._seeds import canonical, digest_of, seed_of
 from seqattractor.experiments._user_networks import Brought
-from seqattractor.networks._registry import NAMES
+from seqattractor.networks._registry import REGISTRY
 
 __all__ = ["RETRIEVAL", "Outcome", "Point", "Protocol", "Settings", "Trial", "in_rounds", "itself"]
 
@@ -81,10 +81,10 @@ class Protocol:
         modules = {self.trial.partition(":")[0]}
         entries = []
         for name in [settings.get("network"), *settings.get("networks", [])]:
-            if isinstance(name, str) and name in NAMES:
-                module, _, parameters = NAMES[name]
-                modules.add(f"seqattractor.networks._{module}")
-                entries.append(parameters)
+            if isinstance(name, str) and name in REGISTRY:
+                entry = REGISTRY[name]
+                modules.add(f"seqattractor.networks.{entry.module}")
+                entries.append([entry.cls, dict(entry.parameters)])
             elif isinstance(name, dict) and name["class"].startswith("seqattractor."):  # an object of a class of ours
                 modules.add(name["class"].partition(":")[0])
         return fingerprint(frozenset(modules), canonical(entries))

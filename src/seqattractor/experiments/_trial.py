@@ -12,7 +12,6 @@ from seqattractor.analysis._retrieval import caught_at
 from seqattractor.datasets._random import random_periodic, random_sequences
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of
-from seqattractor.networks._traits import traits
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
 
@@ -190,7 +189,7 @@ def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.
     ndarray of int8, shape (S, order + steps, N)
         A network that dwells may take the length of its own memory for each step of the sequence.
     """
-    steps = task.steps * (int(getattr(net, "slow_steps", 1)) if traits(net).dwells else 1)
+    steps = task.steps * (int(getattr(net, "slow_steps", 1)) if net.traits().dwells else 1)
     return net.recall(cues if net.order_ > 1 else cues[:, 0], steps=steps, noise=task.noise, rng=rng)
 
 
@@ -225,7 +224,7 @@ def judge(paths: Patterns, task: Task, net: SequenceMemory) -> list[int | None]:
 
 def _judge_one(path: Patterns, x: Patterns, task: Task, net: SequenceMemory) -> int | None:
     """When one sequence was retrieved."""
-    dwells = traits(net).dwells
+    dwells = net.traits().dwells
     if task.closed:
         seen = passages(path, task.X) if dwells else path
         return caught_at(seen, x) if len(seen) else None

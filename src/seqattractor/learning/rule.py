@@ -1,6 +1,7 @@
 """Equations (1)-(9) of the paper, in plain numpy. Read this file beside it.
 
-One row is one neuron: U is (M, N), V is (N, M), P is (M, N), W is (N, N). Patterns x are vectors of +-1.
+One row of a matrix is one neuron: U is (M, N), V is (N, M), P is (M, N), W is (N, N). A pattern x is a vector of +-1; the
+dynamics also takes a batch of them, one per row. Learning is online: one transition x(t) -> x(t+1) at a time.
 With an order k > 1 the input x(t) is the stack of the last k patterns, and U is (M, kN).
 Every weight changes by a product of three factors, all known where the weight is: the presynaptic activity,
 the postsynaptic target and an error of 0 or 1.
@@ -29,19 +30,26 @@ def heaviside(h: Array) -> Array:
 # -- the dynamics -----------------------------------------------------------------------------------------------
 
 
+def field(W: Array, x: Array) -> Array:
+    """What every neuron receives, W x: (N,) -> (M,) for one pattern, (B, N) -> (B, M) for a batch."""
+    if W.dtype == np.int8:
+        W = W.astype(np.float32)  # sums of +-1 are exact in float32 up to 2**24, and BLAS adds them up
+    return x.astype(W.dtype, copy=False) @ W.T
+
+
 def next_visible_only(W: Array, xi: Array) -> Array:
     """The next state of a network without hidden neurons, eq. (1)."""
-    return sign(W @ xi)  # eq. (1)
+    return sign(field(W, xi))  # eq. (1)
 
 
 def hidden_state(U: Array, xi: Array, theta: float = 0.0) -> Array:
     """The hidden neurons' state zeta; theta > 0 makes it sparse (the paper's ablation)."""
-    return sign(U @ xi - theta)  # eq. (2)
+    return sign(field(U, xi) - theta)  # eq. (2)
 
 
-def visible_state(V: Array, zeta: Array) -> Array:
-    """The visible neurons' next state."""
-    return sign(V @ zeta)  # eq. (3)
+def visible_state(V: Array, zeta: Array, bias: Array | float = 0.0) -> Array:
+    """The visible neurons' next state; the construction of Theorem 1 has a bias."""
+    return sign(field(V, zeta) + bias)  # eq. (3)
 
 
 # -- the learning rule ------------------------------------------------------------------------------------------
@@ -49,19 +57,19 @@ def visible_state(V: Array, zeta: Array) -> Array:
 
 def hidden_target(P: Array, x_next: Array, theta: float = 0.0) -> Array:
     """What the hidden neurons should say: a fixed random projection of the next pattern; theta > 0 makes it sparse."""
-    return sign(P @ x_next - theta)  # eq. (4)
+    return sign(field(P, x_next) - theta)  # eq. (4)
 
 
 def update_hidden(U: Array, x: Array, z: Array, *, kappa: float, eta: float, theta: float = 0.0) -> int:
     """Teach the hidden neurons their targets z; changes U in place and returns the number of errors."""
-    mu = heaviside(kappa - z * (U @ x - theta))  # eq. (5)
+    mu = heaviside(kappa - z * (field(U, x) - theta))  # eq. (5)
     U += eta * np.outer(mu * z, x)  # eq. (6)
     return int(mu.sum())
 
 
 def update_visible(V: Array, y: Array, x_next: Array, *, kappa: float, eta: float) -> int:
     """Teach the visible neurons the next pattern; changes V in place and returns the number of errors."""
-    nu = heaviside(kappa - x_next * (V @ y))  # eq. (8)
+    nu = heaviside(kappa - x_next * field(V, y))  # eq. (8)
     V += eta * np.outer(nu * x_next, y)  # eq. (9)
     return int(nu.sum())
 

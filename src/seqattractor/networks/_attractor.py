@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from seqattractor._checks import (
     check_choice,
@@ -19,18 +19,18 @@ from seqattractor._checks import (
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
-from seqattractor.networks._base import Lesson
 from seqattractor.networks._hidden import HiddenLayerMemory
+from seqattractor.networks._layers import Layer
+from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Patterns, Transitions
 
 __all__ = ["SequenceAttractor"]
 
-Weights = NDArray[np.float64]
 
-
-class SequenceAttractor(HiddenLayerMemory):
+@final
+class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     """The recurrent network with hidden neurons of Lu & Wu and its local three-factor learning rule.
 
     Visible neurons xi drive hidden neurons zeta, which drive the next visible state, eqs. (2)-(3)::
@@ -149,25 +149,22 @@ class SequenceAttractor(HiddenLayerMemory):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(
+    def fit_on_cluster(
         self,
+        client: Any,
         X: ArrayLike | Sequence[ArrayLike],
         lengths: ArrayLike | None = None,
         *,
         callback: ProgressCallback | None = None,
-        client: Any = None,
     ) -> Self:
-        """Learn sequences from scratch.
+        """Learn sequences from scratch on a Dask cluster, block by block, with the same result as `fit`.
 
         Parameters
         ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-        lengths : array of shape (S,), optional
-            How many rows of `X` belong to each sequence.
-        callback : callable, optional
-            Called as ``callback(epoch, hidden_errors, visible_errors)`` for each epoch; returning True ends learning.
-        client : distributed.Client, optional
-            Learn on this Dask cluster, block by block, with the same result; then `engine` and `n_jobs` say nothing.
+        client : distributed.Client
+            Of a cluster whose workers have this package; `engine` and `n_jobs` then say nothing.
+        X, lengths, callback
+            As in `fit`.
 
         Returns
         -------
@@ -175,103 +172,49 @@ class SequenceAttractor(HiddenLayerMemory):
 
         Examples
         --------
-        >>> import seqattractor as sa
-        >>> X = sa.datasets.random_periodic(10, 50, rng=0)
-        >>> errors = []
-        >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0)
-        >>> net = net.fit(X, callback=lambda epoch, hidden, visible: errors.append((hidden, visible)))
-        >>> len(errors) == net.n_iter_, errors[-1]
-        (True, (0, 0))
+        >>> import distributed, seqattractor as sa  # doctest: +SKIP
+        >>> client = distributed.Client("tcp://host:8786")  # doctest: +SKIP
+        >>> net = sa.SequenceAttractor(n_hidden=4000).fit_on_cluster(client, X)  # doctest: +SKIP
         """
-        return self._fit(X, lengths, callback, partial(self._learn, client=client))
-
-    # -- inside -------------------------------------------------------------------------------------------------
-
-    def _learn(self, lesson: Lesson, callback: ProgressCallback | None, client: Any = None) -> tuple[int, int]:
-        U, V = self._draw_weights()
-        if self.rule == "hebbian":
-            learned = self._hebbian(U, lesson.inputs, lesson.targets)
-        else:
-            learned = self._learner(client)(
-                lesson.inputs,
-                lesson.targets,
-                self._hidden_targets(lesson.targets),
-                U=U,
-                V=V,
-                kappa=float(self.kappa),
-                eta=float(self.eta),
-                max_epochs=int(self.max_epochs),
-                input_threshold=float(self.input_threshold),
-                learn_U=self.learn == "UV",
-                callback=callback,
-            )
-        self.U_, self.V_ = learned.U, learned.V
-        self.hidden_errors_, self.visible_errors_ = learned.hidden_errors, learned.visible_errors
-        self.n_iter_, self.converged_ = learned.n_iter, learned.converged
-        return int(self.hidden_errors_[-1]), int(self.visible_errors_[-1])
-
-    def _start(self, lesson: Lesson) -> None:
-        self.U_, self.V_ = self._draw_weights()
-        if self.rule == "hebbian":
-            self.V_[:] = 0.0
-        self.hidden_errors_ = self.visible_errors_ = np.zeros(0, dtype=np.int64)
-        self.n_iter_ = 0
-
-    def _present(self, lesson: Lesson) -> None:
-        hidden, visible = self._go_through(lesson.inputs, lesson.targets)
-        self.hidden_errors_ = np.append(self.hidden_errors_, hidden)
-        self.visible_errors_ = np.append(self.visible_errors_, visible)
-        self.n_iter_ += 1
-        self.converged_ = hidden == visible == 0
-
-    def _hidden(self, states: Patterns) -> Patterns:
-        """The hidden states of a batch: (B, order * N) -> (B, M)."""
-        return equations.sign(states.astype(np.float64) @ self.U_.T - self.input_threshold)  # eq. (2)
-
-    def _hidden_targets(self, targets: Patterns) -> Patterns:
-        """z(t+1) of all transitions, eq. (4): (n, N) -> (n, M)."""
-        return equations.sign(targets.astype(np.float64) @ self.P_.T - self.target_threshold)
-
-    def _learner(self, client: Any) -> Callable[..., Learned]:
-        """What learns: an engine on this machine, or the exact one on a cluster."""
-        if client is None:
-            return partial(engine_module(self.engine).learn, n_jobs=self.n_jobs)
         from seqattractor.learning.exact.cluster import learn
 
-        return partial(learn, client=client)
+        with self._unchanged_by_failure():
+            self.check_parameters()
+            left = self._learn(partial(learn, client=client), self.transitions(X, lengths), self._announcing(callback))
+        self._warn_of_errors(left)
+        return self
 
-    def _draw_weights(self) -> tuple[Weights, Weights]:
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Learn by the chosen engine; Hebbian weights are a sum and need none."""
+        if self.rule == "hebbian":
+            self.begin(transitions)
+            self.present(transitions)
+            return self._last_errors()
+        return self._learn(partial(engine_module(self.engine).learn, n_jobs=self.n_jobs), transitions, callback)
+
+    def begin(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order."""
         rng = as_generator(self.random_state)
         M, N, N_in = self.n_hidden, self.n_features_in_, self.n_features_in_ * self.order_
-        U, V, self.P_ = (rng.standard_normal(shape) for shape in ((M, N_in), (N, M), (M, N)))
+        self.U_, self.V_, self.P_ = (rng.standard_normal(shape) for shape in ((M, N_in), (N, M), (M, N)))
         if not (self.learn == "V" and self.input_threshold != 0):
-            U *= self.init_scale
-        V *= self.init_scale
-        return U, V
+            self.U_ *= self.init_scale
+        self.V_ *= 0.0 if self.rule == "hebbian" else self.init_scale
+        self._no_errors_yet(hidden=True)
 
-    def _hebbian(self, U: Weights, inputs: Patterns, targets: Patterns) -> Learned:
-        """Hebbian V on the hidden states of a fixed U, in one go."""
-        self.U_ = U
-        y = self._hidden(inputs)
-        V = equations.hebbian(y, targets)
-        wrong = int(np.sum(equations.sign(y.astype(np.float64) @ V.T) != targets))
-        return Learned(U, V, np.zeros(1, dtype=np.int64), np.array([wrong]), 1, wrong == 0)
-
-    def _go_through(self, inputs: Patterns, targets: Patterns) -> tuple[int, int]:
-        """Learn from each transition with the plain rule on the weights; returns the errors."""
+    def present(self, transitions: Transitions) -> None:
+        """Learn from each transition in turn with the plain rule on the weights."""
         if self.rule == "hebbian":
-            y = self._hidden(inputs)
-            self.V_ += equations.hebbian(y, targets)
-            return 0, int(np.sum(self._next(inputs) != targets))
-        z = self._hidden_targets(targets)
+            self._add_hebbian(transitions)
+            return
+        z = self.hidden_targets(transitions.targets)
         hidden = visible = 0
-        for t in range(len(inputs)):
+        for t in range(len(z)):
             mu, nu = equations.learn_transition(
                 self.U_,
                 self.V_,
-                inputs[t].astype(np.float64),
-                targets[t].astype(np.float64),
+                transitions.inputs[t].astype(np.float64),
+                transitions.targets[t].astype(np.float64),
                 z[t],
                 kappa=float(self.kappa),
                 eta=float(self.eta),
@@ -279,9 +222,42 @@ class SequenceAttractor(HiddenLayerMemory):
                 learn_U=self.learn == "UV",
             )
             hidden, visible = hidden + mu, visible + nu
-        return hidden, visible
+        self._count_errors(visible, hidden)
 
-    def _check_parameters(self) -> None:
+    def hidden_states(self, states: Patterns) -> Patterns:
+        """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
+        return equations.hidden_state(self.U_, states, float(self.input_threshold))
+
+    def hidden_targets(self, x_next: Patterns) -> Patterns:
+        """Give what the hidden neurons should say before each pattern, eq. (4).
+
+        Parameters
+        ----------
+        x_next : ndarray of int8, shape (n, N)
+
+        Returns
+        -------
+        ndarray of int8, shape (n, M)
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(8, 40, rng=0)
+        >>> sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X).hidden_targets(X[1:]).shape
+        (7, 100)
+        """
+        return equations.hidden_target(self.P_, x_next, float(self.target_threshold))
+
+    def layers(self) -> tuple[Layer, ...]:
+        """Give the hidden and the visible layer."""
+        kappa = None if self.rule == "hebbian" else float(self.kappa)
+        return Layer.of(self.U_, -float(self.input_threshold), kappa=kappa), Layer.of(self.V_, kappa=kappa)
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: weights are learned online, by what is known at their two ends."""
+        return Traits(weights=("U_", "V_"), stores_patterns=False, online=True, local=True)
+
+    def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
         check_count(self.n_hidden, "n_hidden")
         check_choice(self.learn, "learn", ("UV", "V"))
@@ -294,5 +270,33 @@ class SequenceAttractor(HiddenLayerMemory):
         check_number(self.input_threshold, "input_threshold")
         check_choice(self.engine, "engine", ("exact", "reference"))
 
-    def _traits(self) -> Traits:
-        return Traits(weights=("U_", "V_"), stores_patterns=False, online=True, local=True)
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _learn(
+        self, learner: Callable[..., Learned], transitions: Transitions, callback: ProgressCallback | None
+    ) -> tuple[int, int]:
+        """Learn from scratch with an engine or a cluster; returns the errors of the last epoch."""
+        self.begin(transitions)
+        learned = learner(
+            transitions.inputs,
+            transitions.targets,
+            self.hidden_targets(transitions.targets),
+            U=self.U_,
+            V=self.V_,
+            kappa=float(self.kappa),
+            eta=float(self.eta),
+            max_epochs=int(self.max_epochs),
+            input_threshold=float(self.input_threshold),
+            learn_U=self.learn == "UV",
+            callback=callback,
+        )
+        self.U_, self.V_ = learned.U, learned.V
+        self.hidden_errors_, self.visible_errors_ = learned.hidden_errors, learned.visible_errors
+        self.n_iter_, self.converged_ = learned.n_iter, learned.converged
+        return self._last_errors()
+
+    def _add_hebbian(self, transitions: Transitions) -> None:
+        """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""
+        y = self.hidden_states(transitions.inputs)
+        self.V_ += equations.hebbian(y, transitions.targets)
+        self._count_errors(int(np.sum(equations.visible_state(self.V_, y) != transitions.targets)), 0)

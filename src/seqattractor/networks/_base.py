@@ -1,42 +1,44 @@
-"""SequenceMemory: what every network can do. Subclasses say how they learn and what comes next."""
+"""SequenceMemory: what every network can do. A network says how it learns and what comes next; the rest stands here, once."""
 
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor import noise as _noise
 from seqattractor._checks import is_count
-from seqattractor.networks._model_file import read_model, write_model
-from seqattractor.networks._plain_values import from_json, to_json
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.networks._layers import Layer
+from seqattractor.networks._model_file import write_model
+from seqattractor.networks._plain_values import to_json
+from seqattractor.networks._run import Run, led_memory
 from seqattractor.networks._traits import Traits
-from seqattractor.sequences import Lengths, Patterns, check_patterns, check_sequences, transitions
+from seqattractor.sequences import Patterns, Transitions, check_patterns, check_sequences, transitions
 from seqattractor.sequences._successors import check_no_conflicts, conflicts
 
-__all__ = ["Lesson", "SequenceMemory", "load"]
-
-
-class Lesson(NamedTuple):
-    """What a network learns from: transitions x(t) -> x(t+1) in the paper's order, and how many each sequence has."""
-
-    inputs: Patterns  # (n, order * N)
-    targets: Patterns  # (n, N)
-    lengths: Lengths  # (S,), which sum to n
+__all__ = ["SequenceMemory"]
 
 
 class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     """A network that stores sequences of +-1 patterns and recalls them from a cue.
 
-    A subclass implements `fit` and `_next`; it then has `step`, `recall`, `score` and `save`, can be loaded with `sa.load`,
-    and takes part in every comparison. Parameters are assigned in ``__init__`` and checked in `fit`; what is learned goes into
-    attributes that end in ``_`` (arrays and plain values are saved with the model).
+    A network of your own derives from this class and says two things: what it keeps of the transitions that it is to learn
+    (`fit_transitions`), and what comes next (`next_patterns`). It then has `fit`, `step`, `recall`, `score` and `save`, loads
+    with `sa.load`, and can be analysed and compared like those of this package. Further methods can be written where they apply:
+    `start` for slow or latent variables, `layers` for certificates, `traits` for what is fair to know. Parameters are
+    assigned in ``__init__`` and checked in `check_parameters`; what is learned goes into attributes that end in ``_`` (arrays and
+    plain values are saved with the model).
 
     Attributes
     ----------
@@ -49,21 +51,21 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    A memory that answers with the stored pattern nearest to the cue, one step on:
+    A memory that answers with the successor of the stored pattern nearest to the state:
 
     >>> import numpy as np, seqattractor as sa
     >>> class Nearest(sa.SequenceMemory):
-    ...     def fit(self, X, lengths=None):
-    ...         self.inputs_, self.targets_ = self._transitions(X, lengths)
-    ...         return self
-    ...     def _next(self, states):
+    ...     def fit_transitions(self, transitions, callback=None):
+    ...         self.inputs_, self.targets_ = transitions.inputs, transitions.targets
+    ...     def next_patterns(self, states, memory=None):
     ...         return self.targets_[np.argmax(states.astype(int) @ self.inputs_.T, axis=1)]
     >>> X = sa.datasets.random_periodic(20, 50, rng=0)
     >>> sa.retrieved(Nearest().fit(X).recall(sa.noise.flip(X[0], 5, rng=1), steps=40), X)
     True
     """
 
-    _classes: ClassVar[dict[str, type[SequenceMemory]]] = {}
+    _of_users: ClassVar[dict[str, type[SequenceMemory]]] = {}
+    """Classes from outside this package, which `sa.load` must know by name."""
 
     n_features_in_: int
     order_: int
@@ -72,31 +74,211 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        SequenceMemory._classes[cls.__name__] = cls
+        if not cls.__module__.startswith("seqattractor."):
+            SequenceMemory._of_users[cls.__name__] = cls
 
-    # -- what a subclass gives ----------------------------------------------------------------------------------
+    # -- what a network says ------------------------------------------------------------------------------------
 
     @abstractmethod
-    def fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
-        """Learn sequences from scratch.
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state.
 
         Parameters
         ----------
-        X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
-            The patterns, one row a time step.
+        states : ndarray of int8, shape (B, order * N)
+            The last `order` patterns side by side, oldest first.
+        memory : ndarray of shape (B, ...) or None
+            What `start` gave, as the steps since then have changed it; to be changed in place. Without one a run starts here.
+
+        Returns
+        -------
+        ndarray of int8, shape (B, N)
+            Of -1 and +1.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+        >>> bool((sa.LookupMemory().fit(X).next_patterns(X[:5]) == X[1:6]).all())
+        True
+        """
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Learn from scratch; `fit` calls this with checked data.
+
+        Parameters
+        ----------
+        transitions : Transitions
+            ``inputs`` (n, order * N), ``targets`` (n, N) and ``lengths`` (S,), the number of transitions of each sequence.
+        callback : callable, optional
+            To be called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch; True ends learning.
+
+        Returns
+        -------
+        tuple of int, optional
+            Hidden and visible errors that are left; `fit` warns of them.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> class Shy(sa.SequenceMemory):
+        ...     def next_patterns(self, states, memory=None):
+        ...         return states
+        >>> Shy().fit(sa.datasets.xor())
+        Traceback (most recent call last):
+        TypeError: Shy does not say how it learns; write fit_transitions(self, transitions, callback=None), or a fit that calls
+        self.transitions(X, lengths) first.
+        """
+        raise TypeError(
+            f"{type(self).__name__} does not say how it learns; write fit_transitions(self, transitions, callback=None), or a "
+            "fit that calls self.transitions(X, lengths) first."
+        )
+
+    def start(self, states: Patterns) -> NDArray[Any] | None:
+        """Give the slow or latent variables with which a run starts; by default a network has none.
+
+        Parameters
+        ----------
+        states : ndarray of int8, shape (B, order * N)
+
+        Returns
+        -------
+        ndarray of shape (B, ...) or None
+            A row for each run.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+        >>> sa.SlowSynapseMemory(slow_steps=4).start(X[:3]).shape  # the last four states of three runs
+        (3, 4, 50)
+        """
+        return None
+
+    def layers(self) -> tuple[Layer, ...] | None:
+        """Give the layers of threshold neurons through which a state goes, for margins and certificates; None if it is not so.
+
+        Returns
+        -------
+        tuple of Layer, or None
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.OneHotNetwork().fit(sa.datasets.xor()).layers()[0]
+        Layer(4 threshold neurons, 2 inputs, states -1 and 1)
+        """
+        return None
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know beside the results of this network; by default nothing is said.
+
+        Returns
+        -------
+        Traits
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.LookupMemory().traits().note
+        'no network: a table of all patterns, searched for the nearest'
+        """
+        return Traits()
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense; `fit` calls this first. By default there is nothing to refuse.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.SequenceAttractor(n_hidden=0).check_parameters()
+        Traceback (most recent call last):
+        ValueError: n_hidden must be at least 1, but it is 0.
+        """
+
+    # -- learning -----------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None = None,
+        *,
+        callback: ProgressCallback | None = None,
+    ) -> Self:
+        """Learn sequences from scratch. If it fails, the network is as it was before.
+
+        Parameters
+        ----------
+        X : Sequences, array of +-1 of shape (T, N), or a list of arrays of shape (T_s, N)
+            The patterns, one row per time step.
         lengths : array of shape (S,), optional
             How many rows of `X` belong to each sequence. By default `X` is one sequence.
+        callback : callable, optional
+            Called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch; returning True ends learning. Without
+            hidden neurons ``hidden_errors`` is 0. Networks that learn nothing do not call it.
 
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(10, 50, rng=0)
+        >>> errors = []
+        >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0)
+        >>> net = net.fit(X, callback=lambda epoch, hidden, visible: errors.append((hidden, visible)))
+        >>> len(errors) == net.n_iter_, errors[-1]
+        (True, (0, 0))
         """
+        with self._unchanged_by_failure():
+            self.check_parameters()
+            left = self.fit_transitions(self.transitions(X, lengths), self._announcing(callback))
+        self._warn_of_errors(left)
+        return self
 
-    @abstractmethod
-    def _next(self, states: Patterns) -> Patterns:
-        """The pattern after each state: (B, order * N) -> (B, N)."""
+    def transitions(
+        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, continuing: bool = False
+    ) -> Transitions:
+        """Check sequences that are to be learned, settle N and the order, and refuse conflicts.
 
-    # -- what it gets -------------------------------------------------------------------------------------------
+        Parameters
+        ----------
+        X : Sequences, array of +-1 of shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+        continuing : bool
+            A network that has learned before keeps its N and its order.
+
+        Returns
+        -------
+        Transitions
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.LookupMemory().transitions(sa.datasets.xor()).inputs.shape
+        (4, 2)
+        """
+        order = self.order_ if continuing else self.order
+        if order != "auto" and not is_count(order):
+            raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {order!r}.")
+        if self.on_conflict not in ("raise", "learn"):
+            raise ValueError(f"on_conflict must be 'raise' or 'learn', but it is {self.on_conflict!r}.")
+        patterns, checked = check_sequences(X, lengths, order=1 if order == "auto" else int(order))
+        if continuing:
+            check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
+        if order == "auto":
+            ambiguous = conflicts(patterns, checked)
+            if ambiguous.context is None:
+                raise ValueError(ambiguous.describe())
+            order = ambiguous.context
+        if self.on_conflict == "raise":
+            check_no_conflicts(patterns, checked, int(order))
+        self.n_features_in_ = patterns.shape[1]
+        self.order_ = int(order)
+        return transitions(patterns, checked, self.order_)
+
+    # -- recall -------------------------------------------------------------------------------------------------
 
     def step(self, state: ArrayLike) -> Patterns:
         """Give the pattern that follows a state.
@@ -118,7 +300,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         (array([ 1, -1], dtype=int8), array([ 1, -1], dtype=int8))
         """
         states, single = self._as_states(state, "state")
-        following = self._next(states.reshape(len(states), -1))
+        following = Run(self, states.reshape(len(states), -1)).step()
         return following[0] if single else following
 
     def recall(self, cue: ArrayLike, steps: int, *, noise: int = 0, rng: _noise.Seed = None) -> Patterns:
@@ -157,14 +339,9 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         order = states.shape[1]
         trajectory = np.empty((len(states), order + int(steps), states.shape[2]), dtype=np.int8)
         trajectory[:, :order] = states
-        window = states.copy()
-        memory = self._start_recall(window)
+        run = Run(self, states.reshape(len(states), -1))
         for t in range(order, order + int(steps)):
-            if noise:
-                window[:, -1] = _noise.flip(window[:, -1], noise, generator)
-            following = self._recall_step(window.reshape(len(window), -1), memory)
-            trajectory[:, t] = following
-            window = np.concatenate([window[:, 1:], following[:, None]], axis=1)
+            trajectory[:, t] = run.step(noise, generator)
         return trajectory[0] if single else trajectory
 
     def score(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> float:
@@ -174,7 +351,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array of shape (T, N), or a list of arrays of shape (T_s, N)
+        X : Sequences, array of shape (T, N), or a list of arrays of shape (T_s, N)
         lengths : array of shape (S,), optional
 
         Returns
@@ -189,7 +366,71 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> net.score(X[:11]), net.score(X) < 1
         (1.0, True)
         """
-        return float(np.mean(~self._wrong_units(self._shown(X, lengths)).any(axis=1)))
+        return float(np.mean(~self.wrong_units(X, lengths).any(axis=1)))
+
+    def wrong_units(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> NDArray[np.bool_]:
+        """Tell which units are wrong one step after each stored pattern.
+
+        Parameters
+        ----------
+        X : Sequences, array of shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+
+        Returns
+        -------
+        ndarray of bool, shape (n, N)
+            A row for each transition.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(40, 50, rng=0)
+        >>> sa.LookupMemory().fit(X[:20]).wrong_units(X[:20]).any()
+        np.False_
+        """
+        return self._wrong_units(self.shown(X, lengths))
+
+    def shown(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Transitions:
+        """Check sequences that are shown to a network that has learned, and give their transitions.
+
+        Parameters
+        ----------
+        X : Sequences, array of shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+
+        Returns
+        -------
+        Transitions
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+        >>> sa.LookupMemory().fit(X[:10]).shown(X).targets.shape
+        (19, 50)
+        """
+        check_is_fitted(self, "n_features_in_")
+        patterns, checked = check_sequences(X, lengths, order=self.order_)
+        check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
+        return transitions(patterns, checked, self.order_)
+
+    def n_parameters(self) -> int:
+        """Count the numbers that a network which has learned needs to recall.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.HebbianMemory().fit(sa.datasets.random_periodic(4, 30, rng=0)).n_parameters()
+        900
+        """
+        names = self.traits().weights
+        if names is None:
+            names = tuple(k for k, v in self._fitted().items() if isinstance(v, np.ndarray) and not k.endswith("errors_"))
+        return sum(int(np.asarray(getattr(self, name)).size) for name in names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network to one file, whole or not at all; `sa.load` brings it back.
@@ -210,7 +451,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "n_features_in_")
         from seqattractor import __version__
 
-        fitted = {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+        fitted = self._fitted()
         arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray)}
         values = {k: to_json(v, k) for k, v in fitted.items() if k not in arrays}
         parameters = {k: to_json(v, k) for k, v in self.get_params(deep=False).items()}
@@ -222,64 +463,60 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         }
         write_model(path, header, arrays)
 
-    # -- for subclasses -----------------------------------------------------------------------------------------
+    # -- inside -------------------------------------------------------------------------------------------------
 
-    def _start_recall(self, window: Patterns) -> Any:
-        """Make what a network with slow variables carries from step to step; nothing by default."""
-        return None
+    def _fitted(self) -> dict[str, Any]:
+        """What the network has learned, by the name of the attribute."""
+        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
 
-    def _recall_step(self, states: Patterns, memory: Any) -> Patterns:
-        """One step of recall; networks with slow variables use and change `memory`."""
-        return self._next(states)
+    def _wrong_units(self, shown: Transitions) -> NDArray[np.bool_]:
+        """Which units are wrong one step on, shape (n, N); the network is led to each pattern."""
+        run = Run(self, shown.inputs, led_memory(self, shown))
+        return np.asarray(run.step() != shown.targets)
 
-    def _wrong_units(self, shown: Lesson) -> NDArray[np.bool_]:
-        """Which units are wrong one step on, shape (n, N)."""
-        return np.asarray(self._next(shown.inputs) != shown.targets)
+    @contextmanager
+    def _unchanged_by_failure(self) -> Iterator[None]:
+        """Put all attributes back if learning fails, is interrupted, or its callback raises."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
-    def _shown(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None) -> Lesson:
-        """Check sequences that are shown to a network that has learned, and give their transitions."""
-        check_is_fitted(self, "n_features_in_")
-        patterns, checked = check_sequences(X, lengths, order=self.order_)
-        check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
-        return Lesson(*transitions(patterns, checked, self.order_), checked - self.order_)
+    def _warn_of_errors(self, left: tuple[int, int] | None) -> None:
+        """Give scikit-learn's ConvergenceWarning if errors are left."""
+        if left is None or not any(left):
+            return
+        settings = self.get_params(deep=False)
+        epochs = int(getattr(self, "n_iter_", 1))
+        remedies = [
+            *(["allow more epochs (max_epochs)"] if epochs == settings.get("max_epochs") else []),
+            *(["use more hidden neurons"] if "n_hidden" in settings else []),
+            "store less",
+        ]
+        hidden, visible = left
+        words = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
+        warnings.warn(
+            f"{type(self).__name__} ended after {epochs} epoch{'s' if epochs != 1 else ''} with {words} left in "
+            f"the last one; the stored sequences may not be recalled: {' or '.join(remedies)}.",
+            ConvergenceWarning,
+            stacklevel=3,  # of `fit`
+        )
 
-    def _traits(self) -> Traits:
-        """What is fair to know beside its results; by default nothing is said."""
-        return Traits()
+    def _announcing(self, callback: ProgressCallback | None) -> ProgressCallback | None:
+        """Add a line on the terminal now and then to the callback, if the user wants it (`verbose`)."""
+        verbose = int(getattr(self, "verbose", 0))
+        if not verbose:
+            return callback
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense; by default there are none."""
+        def tell(epoch: int, hidden: int, visible: int) -> bool | None:
+            if epoch % (1 if verbose > 1 else 50) == 0 or epoch == 1 or hidden == visible == 0:
+                print(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors", file=sys.stderr)
+            return callback(epoch, hidden, visible) if callback is not None else None
 
-    def _transitions(
-        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None, *, continuing: bool = False
-    ) -> tuple[Patterns, Patterns]:
-        """Check the sequences, settle N and the order, refuse conflicts, and give inputs (n, order * N) and targets (n, N).
-
-        With `continuing` a network that has learned before keeps its N and its order.
-        """
-        lesson = self._lesson(X, lengths, continuing=continuing)
-        return lesson.inputs, lesson.targets
-
-    def _lesson(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None, *, continuing: bool = False) -> Lesson:
-        """Do what `_transitions` does, and also say which transitions belong to which sequence."""
-        order = self.order_ if continuing else self.order
-        if order != "auto" and not is_count(order):
-            raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {order!r}.")
-        if self.on_conflict not in ("raise", "learn"):
-            raise ValueError(f"on_conflict must be 'raise' or 'learn', but it is {self.on_conflict!r}.")
-        patterns, checked = check_sequences(X, lengths, order=1 if order == "auto" else int(order))
-        if continuing:
-            check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
-        if order == "auto":
-            found = conflicts(patterns, checked)
-            if found.context is None:
-                raise ValueError(found.describe())
-            order = found.context
-        if self.on_conflict == "raise":
-            check_no_conflicts(patterns, checked, int(order))
-        self.n_features_in_ = patterns.shape[1]
-        self.order_ = int(order)
-        return Lesson(*transitions(patterns, checked, self.order_), checked - self.order_)
+        return tell
 
     def _as_states(self, state: ArrayLike, name: str) -> tuple[Patterns, bool]:
         """Check one state or a batch of them and give it as (B, order, N)."""
@@ -295,41 +532,3 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
                 + ("." if order == 1 else f": the last {order} patterns, oldest first.")
             )
         return check_patterns(array.reshape(-1, n), name, shape=array.shape).reshape(-1, order, n), single
-
-
-def load(path: str | os.PathLike[str]) -> SequenceMemory:
-    """Read a network that was saved with `SequenceMemory.save`.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    SequenceMemory
-        Of the class that was saved, ready to recall or to learn on.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, seqattractor as sa
-    >>> X = sa.datasets.xor()
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.npz"
-    >>> sa.OneHotNetwork().fit(X).save(path)
-    >>> sa.load(path).score(X)
-    1.0
-    """
-    header, arrays = read_model(path)
-    name = header.get("class")
-    if name not in SequenceMemory._classes:
-        raise ValueError(
-            f"{path} holds a network of class {name!r}, which is not known here; import the module that defines it first."
-        )
-    try:
-        parameters = {k: from_json(v) for k, v in header["parameters"].items()}
-        values = {k: from_json(v) for k, v in header["values"].items()}
-        net = SequenceMemory._classes[name](**parameters)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"the header of {path} is damaged ({error}); save the model again.") from None
-    for attribute, value in {**values, **arrays}.items():
-        setattr(net, attribute, value)
-    return net

@@ -8,17 +8,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.learning.rule import sign
-from seqattractor.networks._fitting import EpochMemory
+from seqattractor.learning.rule import visible_state
+from seqattractor.networks._online import OnlineMemory
 from seqattractor.sequences import Patterns
 
 __all__ = ["HiddenLayerMemory"]
 
 
-class HiddenLayerMemory(EpochMemory):
-    """A memory that learns weights to and from a hidden layer. A subclass says in `_hidden` how hidden neurons answer."""
+class HiddenLayerMemory(OnlineMemory):
+    """A memory whose states go through a hidden layer. A subclass says in `hidden_states` how hidden neurons answer."""
 
-    V_: NDArray[np.floating[Any]]
+    V_: NDArray[Any]
+
+    @abstractmethod
+    def hidden_states(self, states: Patterns) -> Patterns:
+        """Give the hidden states of a batch, eq. (2).
+
+        Parameters
+        ----------
+        states : ndarray of int8, shape (B, order * N)
+
+        Returns
+        -------
+        ndarray of int8, shape (B, M)
+        """
 
     def hidden(self, states: ArrayLike) -> Patterns:
         """Give the state zeta of the hidden neurons, eq. (2).
@@ -30,7 +43,7 @@ class HiddenLayerMemory(EpochMemory):
         Returns
         -------
         ndarray of int8, shape (M,) or (B, M)
-            Active neurons are +1; silent ones are -1 in `SequenceAttractor` and 0 in `SparseSequenceAttractor`.
+            Active neurons are +1; silent ones are 0 in `SparseSequenceAttractor`, else -1.
 
         Examples
         --------
@@ -40,12 +53,14 @@ class HiddenLayerMemory(EpochMemory):
         (8, 100)
         """
         batch, single = self._as_states(states, "state")
-        zeta = self._hidden(batch.reshape(len(batch), -1))
+        zeta = self.hidden_states(batch.reshape(len(batch), -1))
         return zeta[0] if single else zeta
 
-    @abstractmethod
-    def _hidden(self, states: Patterns) -> Patterns:
-        """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
+        return np.asarray(visible_state(self.V_, self.hidden_states(states), self._visible_bias))
 
-    def _next(self, states: Patterns) -> Patterns:
-        return sign(self._hidden(states).astype(np.float64) @ self.V_.T)  # eq. (3)
+    @property
+    def _visible_bias(self) -> Any:
+        """What visible neurons receive beside V zeta."""
+        return 0.0

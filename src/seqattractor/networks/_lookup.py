@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.networks._base import Lesson
-from seqattractor.networks._fitting import StreamMemory
+from seqattractor.learning.rule import field
+from seqattractor.networks._online import OnlineMemory
 from seqattractor.networks._traits import Traits
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Patterns, Transitions
 
 __all__ = ["LookupMemory"]
 
 
-class LookupMemory(StreamMemory):
+@final
+class LookupMemory(OnlineMemory):
     """A look-up table: find the stored pattern nearest to the state and answer with its successor.
 
     It is no neural network but the yardstick for them: nothing that knows only these patterns can do better from a cue with
@@ -45,7 +46,6 @@ class LookupMemory(StreamMemory):
     True
     """
 
-    _learned = "patterns_"
     patterns_: Patterns
     successors_: Patterns
     counts_: NDArray[np.int64]
@@ -54,31 +54,32 @@ class LookupMemory(StreamMemory):
         self.order = order
         self.on_conflict = on_conflict
 
-    # -- inside -------------------------------------------------------------------------------------------------
-
-    def _next(self, states: Patterns) -> Patterns:
-        # Overlaps are whole numbers, exact in float32; the frequency, below 1, decides between equals, then the order of
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the successor of the stored pattern nearest to each state: (B, order * N) -> (B, N)."""
+        # Overlaps are whole numbers, and exact; the frequency, below 1, decides between equals, then the order of
         # the table, since argmax takes the first.
-        overlaps = states.astype(np.float32) @ self.patterns_.T.astype(np.float32)
+        overlaps = field(self.patterns_, states)
         nearest = np.argmax(overlaps + self.counts_ / (self.counts_.sum() + 1.0), axis=1)
         return np.asarray(self.successors_[nearest])
 
-    def _start(self, lesson: Lesson) -> None:
-        self.patterns_, self.successors_ = lesson.inputs[:0], lesson.targets[:0]
+    def begin(self, transitions: Transitions) -> None:
+        """Start with an empty table."""
+        self.patterns_, self.successors_ = transitions.inputs[:0], transitions.targets[:0]
         self.counts_ = np.zeros(0, dtype=np.int64)
 
-    def _present(self, lesson: Lesson) -> None:
+    def present(self, transitions: Transitions) -> None:
         """Keep every different transition once, in the order in which they came, with its count."""
-        inputs = np.concatenate([self.patterns_, lesson.inputs])
-        targets = np.concatenate([self.successors_, lesson.targets])
-        counts = np.concatenate([self.counts_, np.ones(len(lesson.inputs), dtype=np.int64)])
+        inputs = np.concatenate([self.patterns_, transitions.inputs])
+        targets = np.concatenate([self.successors_, transitions.targets])
+        counts = np.concatenate([self.counts_, np.ones(len(transitions.inputs), dtype=np.int64)])
         rows: dict[bytes, int] = {}
         number = np.array([rows.setdefault(x.tobytes() + y.tobytes(), len(rows)) for x, y in zip(inputs, targets, strict=True)])
         first = np.unique(number, return_index=True)[1]
         self.patterns_, self.successors_ = inputs[first], targets[first]
         self.counts_ = np.bincount(number, weights=counts).astype(np.int64)
 
-    def _traits(self) -> Traits:
+    def traits(self) -> Traits:
+        """Tell what is fair to know: this is no network."""
         return Traits(
             weights=("patterns_", "successors_"),
             stores_patterns=True,

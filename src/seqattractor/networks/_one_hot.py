@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, final
 
 import numpy as np
 
-from seqattractor.learning.rule import sign
-from seqattractor.networks._base import Lesson
-from seqattractor.networks._fitting import StreamMemory
+from seqattractor.learning.rule import hidden_state
+from seqattractor.networks._hidden import HiddenLayerMemory
+from seqattractor.networks._layers import Layer
 from seqattractor.networks._traits import Traits
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Patterns, Transitions
 
 __all__ = ["OneHotNetwork"]
 
 
-class OneHotNetwork(StreamMemory):
-    """A network that makes any sequence without conflicts, with one hidden neuron a transition (Theorem 1).
+@final
+class OneHotNetwork(HiddenLayerMemory):
+    """A network that makes any sequence without conflicts, with one hidden neuron per transition (Theorem 1).
 
     Hidden neuron i answers to x(i) alone and calls x(i+1)::
 
@@ -50,7 +51,6 @@ class OneHotNetwork(StreamMemory):
     (4, np.True_)
     """
 
-    _learned = "U_"
     U_: Patterns
     V_: Patterns
 
@@ -58,24 +58,31 @@ class OneHotNetwork(StreamMemory):
         self.order = order
         self.on_conflict = on_conflict
 
-    # -- inside -------------------------------------------------------------------------------------------------
+    def begin(self, transitions: Transitions) -> None:
+        """Start without hidden neurons."""
+        self.U_, self.V_ = transitions.inputs[:0], transitions.targets[:0].T
 
-    def _start(self, lesson: Lesson) -> None:
-        self.U_, self.V_ = lesson.inputs[:0], lesson.targets[:0].T
-
-    def _present(self, lesson: Lesson) -> None:
-        self.U_ = np.concatenate([self.U_, lesson.inputs])  # one hidden neuron for each transition
-        self.V_ = np.concatenate([self.V_, lesson.targets.T], axis=1)
+    def present(self, transitions: Transitions) -> None:
+        """Add one hidden neuron for each transition."""
+        self.U_ = np.concatenate([self.U_, transitions.inputs])
+        self.V_ = np.concatenate([self.V_, transitions.targets.T], axis=1)
         self.bias_ = self.V_.sum(axis=1, dtype=np.int64)
         self.n_hidden_ = len(self.U_)
 
-    def _next(self, states: Patterns) -> Patterns:
-        # float32 holds these whole numbers exactly up to 2**24 and multiplies through BLAS.
-        fields = states.astype(np.float32) @ self.U_.T.astype(np.float32)
-        zeta = sign(fields - states.shape[1]).astype(np.float32)
-        return sign(zeta @ self.V_.T.astype(np.float32) + self.bias_)
+    def hidden_states(self, states: Patterns) -> Patterns:
+        """The hidden states of a batch: (B, order * N) -> (B, M). A neuron is on only where the state is its own pattern."""
+        return hidden_state(self.U_, states, theta=states.shape[1])
 
-    def _traits(self) -> Traits:
+    @property
+    def _visible_bias(self) -> Any:
+        return self.bias_
+
+    def layers(self) -> tuple[Layer, ...]:
+        """Give the hidden and the visible layer, with thresholds N and the bias of the proof."""
+        return Layer.of(self.U_, -float(self.U_.shape[1])), Layer.of(self.V_, self.bias_)
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: there is a hidden neuron for each transition."""
         return Traits(
             weights=("U_", "V_", "bias_"),
             stores_patterns=True,

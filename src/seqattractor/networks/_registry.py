@@ -1,51 +1,119 @@
-"""Short names of the networks, for grids, comparisons and the command line; classes load when they are asked for."""
+"""The one list of networks: short names for command line, grids, comparisons, lab and docs. Adding a network is one line here."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from seqattractor.networks._base import SequenceMemory
 
-__all__ = ["NAMES", "make_network", "network_class", "parameters_of"]
+__all__ = ["REGISTRY", "Entry", "Family", "make_network", "network_class", "network_names", "package_class", "parameters_of"]
 
-NAMES: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "attractor": ("attractor", "SequenceAttractor", {}),
-    "attractor-V": ("attractor", "SequenceAttractor", {"learn": "V"}),
-    "sparse": ("sparse", "SparseSequenceAttractor", {}),
-    "visible": ("visible", "VisibleNetwork", {}),
-    "perceptron": ("visible", "VisibleNetwork", {"rule": "perceptron"}),
-    "hebbian": ("visible", "VisibleNetwork", {"rule": "hebbian"}),
-    "slow-synapses": ("visible", "VisibleNetwork", {"rule": "slow-synapses"}),
-    "pseudo-inverse": ("visible", "VisibleNetwork", {"rule": "pseudo-inverse"}),
-    "one-hot": ("one_hot", "OneHotNetwork", {}),
-    "dense": ("dense", "DenseSequenceMemory", {}),
-    "dense-3": ("dense", "DenseSequenceMemory", {"degree": 3}),
-    "dense-exponential": ("dense", "DenseSequenceMemory", {"interaction": "exponential"}),
-    "dense-pseudo-inverse": ("dense", "DenseSequenceMemory", {"pseudo_inverse": True}),
-    "modern-hopfield": ("dense", "DenseSequenceMemory", {"interaction": "softmax", "self_overlap": True}),
-    "mixed": ("dense", "DenseSequenceMemory", {"slow_weight": 2.5}),
-    "predictive": ("predictive", "PredictiveCodingMemory", {}),
-    "predictive-2": ("predictive", "PredictiveCodingMemory", {"n_latent": 200, "learning_rate": 1.0, "max_epochs": 60}),
-    "lookup": ("lookup", "LookupMemory", {}),
+Family = Literal["paper", "ours", "rival", "yardstick"]
+"""Who stands for a network: the paper, this package, the rest of the field; or it is no memory to use but one to measure by."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A network under a short name."""
+
+    module: str
+    """The private module of this package in which the class stands."""
+    cls: str
+    family: Family
+    description: str
+    """In one line."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Those that differ from the defaults of the class."""
+    by_default: bool = True
+    """Whether a comparison takes it where none is named; not if a trial takes minutes."""
+
+
+REGISTRY: dict[str, Entry] = {
+    "attractor": Entry("_attractor", "SequenceAttractor", "paper", "the paper's network, U and V learned"),
+    "attractor-V": Entry("_attractor", "SequenceAttractor", "paper", "the paper's network, only V learned", {"learn": "V"}),
+    "attractor-hebbian": Entry(
+        "_attractor",
+        "SequenceAttractor",
+        "paper",
+        "the paper's network, U fixed and V Hebbian",
+        {"learn": "V", "rule": "hebbian"},
+        by_default=False,
+    ),
+    "sparse": Entry("_sparse", "SparseSequenceAttractor", "ours", "the same architecture with sparse hidden codes"),
+    "hebbian": Entry("_hebbian", "HebbianMemory", "rival", "asymmetric Hebbian network (Amari 1972)"),
+    "slow-synapses": Entry("_slow_synapses", "SlowSynapseMemory", "rival", "Hebbian with slow synapses (Kleinfeld 1986)"),
+    "pseudo-inverse": Entry("_pseudo_inverse", "PseudoInverseMemory", "rival", "projection rule"),
+    "perceptron": Entry("_visible", "VisibleNetwork", "paper", "margin perceptron without hidden neurons"),
+    "predictive": Entry("_predictive", "PredictiveCodingMemory", "rival", "temporal predictive coding (Tang 2023)"),
+    "predictive-2": Entry(
+        "_latent_predictive",
+        "LatentPredictiveMemory",
+        "rival",
+        "temporal predictive coding with latent neurons (Tang 2023)",
+        by_default=False,
+    ),
+    "dense": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 2 (Chaudhry 2023)"),
+    "dense-3": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 3", {"degree": 3}),
+    "dense-exponential": Entry(
+        "_dense", "DenseSequenceMemory", "rival", "exponential dense memory", {"interaction": "exponential"}
+    ),
+    "dense-pseudo-inverse": Entry(
+        "_dense", "DenseSequenceMemory", "rival", "dense memory with the generalised pseudo-inverse", {"pseudo_inverse": True}
+    ),
+    "modern-hopfield": Entry(
+        "_dense",
+        "DenseSequenceMemory",
+        "rival",
+        "asymmetric modern Hopfield network (Tang 2023)",
+        {"interaction": "softmax", "self_overlap": True},
+    ),
+    "mixed": Entry("_mixed", "MixedSequenceMemory", "rival", "dense memory that dwells (Chaudhry 2023)"),
+    "one-hot": Entry("_one_hot", "OneHotNetwork", "paper", "the construction of Theorem 1"),
+    "lookup": Entry("_lookup", "LookupMemory", "yardstick", "a table of all patterns, searched for the nearest"),
 }
-"""Short name: module in this folder, class, and parameters that differ from the defaults of the class."""
+"""Short name: the network it stands for, in the order of comparisons."""
+
+
+def network_names(family: Family | None = None) -> list[str]:
+    """Give the short names, all or those of one family.
+
+    Examples
+    --------
+    >>> network_names("ours")
+    ['sparse']
+    """
+    return [name for name, entry in REGISTRY.items() if family in (None, entry.family)]
 
 
 def network_class(name: str) -> type[SequenceMemory]:
-    """Give the class that a short name stands for.
+    """Give the class that a short name stands for; its module loads now.
 
     Examples
     --------
     >>> network_class("one-hot").__name__
     'OneHotNetwork'
     """
-    if name not in NAMES:
-        raise ValueError(f"there is no network {name!r}; the networks are {', '.join(NAMES)}.")
-    module, cls, _ = NAMES[name]
-    found: type[SequenceMemory] = getattr(import_module(f"seqattractor.networks._{module}"), cls)
-    return found
+    if name not in REGISTRY:
+        raise ValueError(f"there is no network {name!r}; the networks are {', '.join(REGISTRY)}.")
+    entry = REGISTRY[name]
+    cls: type[SequenceMemory] = getattr(import_module(f"seqattractor.networks.{entry.module}"), entry.cls)
+    return cls
+
+
+def package_class(name: str) -> type[SequenceMemory] | None:
+    """Give a network class of this package by its own name, or None.
+
+    Examples
+    --------
+    >>> package_class("LookupMemory").__name__
+    'LookupMemory'
+    """
+    known = {entry.cls: short for short, entry in REGISTRY.items()}
+    return network_class(known[name]) if name in known else None
 
 
 def parameters_of(name: str) -> dict[str, Any]:
@@ -53,11 +121,11 @@ def parameters_of(name: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> parameters_of("pseudo-inverse")["rule"]
-    'pseudo-inverse'
+    >>> parameters_of("dense-3")["degree"]
+    3
     """
     signature = inspect.signature(network_class(name))
-    return {p.name: p.default for p in signature.parameters.values()} | NAMES[name][2]
+    return {p.name: p.default for p in signature.parameters.values()} | dict(REGISTRY[name].parameters)
 
 
 def make_network(name: str, **parameters: Any) -> SequenceMemory:
@@ -66,7 +134,7 @@ def make_network(name: str, **parameters: Any) -> SequenceMemory:
     Parameters
     ----------
     name : str
-        A key of `NAMES`.
+        A key of `REGISTRY`.
     **parameters
         Of the network; an unknown one is refused with the known ones.
 
@@ -84,4 +152,4 @@ def make_network(name: str, **parameters: Any) -> SequenceMemory:
     for parameter in parameters:
         if parameter not in known:
             raise ValueError(f"the network {name!r} has no parameter {parameter!r}; it has {', '.join(known) or 'none'}.")
-    return network_class(name)(**(NAMES[name][2] | parameters))
+    return network_class(name)(**{**REGISTRY[name].parameters, **parameters})

@@ -10,9 +10,9 @@ from seqattractor.sequences import Patterns
 __all__ = ["remember", "start_memory", "unfinished"]
 
 
-def start_memory(window: Patterns, steps: int) -> Patterns:
-    """The last `steps` states, oldest first, as if the cue had been there all the time: (B, 1, N) -> (B, steps, N)."""
-    return np.repeat(window[:, -1:], steps, axis=1)
+def start_memory(states: Patterns, steps: int) -> Patterns:
+    """The last `steps` states, oldest first, as if the cue had been there all the time: (B, N) -> (B, steps, N)."""
+    return np.repeat(states[:, None], steps, axis=1)
 
 
 def remember(memory: Patterns, states: Patterns) -> NDArray[np.int32]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_choice, check_count, check_not_negative, check_number, check_positive
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.learning.rule import heaviside
+from seqattractor.learning.rule import field, heaviside
 from seqattractor.learning.sparse.defaults import choose_defaults, in_units
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import SparseSettings, SparseState
-from seqattractor.networks._base import Lesson
 from seqattractor.networks._hidden import HiddenLayerMemory
+from seqattractor.networks._layers import Layer
+from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Patterns, Transitions
 
 __all__ = ["SparseSequenceAttractor"]
 
@@ -25,7 +26,8 @@ Weights = NDArray[np.floating[Any]]
 Auto = Literal["auto"]
 
 
-class SparseSequenceAttractor(HiddenLayerMemory):
+@final
+class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     """A sequence memory of threshold neurons with few active hidden neurons; it stores more patterns than it has hidden neurons.
 
     Hidden neurons are 0 or 1 and have a bias; visible ones are -1 or +1::
@@ -44,13 +46,13 @@ class SparseSequenceAttractor(HiddenLayerMemory):
     n_winners : int or "auto"
         k: how many hidden neurons should be active for each transition.
     code : {"winners", "thresholds"}
-        Targets are the k neurons with the highest wish, or all with a wish above their threshold (k on average).
+        Targets are the k neurons with the highest score, or all with a score above their threshold (k on average).
     target_from : {"current", "next", "auto"}
-        Whether a hidden neuron's wish comes from the random projection P of x(t), or of x(t+1) as in the paper. x(t) eases
+        Whether a hidden neuron's score comes from the random projection P of x(t), or of x(t+1) as in the paper. x(t) eases
         the task of U, x(t+1) that of V. "auto" takes x(t+1) if there is no noise and there are no more transitions than input
         units, so that U has an easy task anyway.
     feedback : float or "auto"
-        How much a hidden neuron's own field adds to its wish while targets are chosen; 0 for a purely random choice.
+        How much a hidden neuron's own field adds to its score while targets are chosen; 0 for a purely random choice.
     bias : int or "auto"
         b: strength of the constant unit that feeds hidden neurons. 0 takes it away.
     noise : int or "auto"
@@ -94,7 +96,7 @@ class SparseSequenceAttractor(HiddenLayerMemory):
     V_ : ndarray, shape (N, M)
         Weights from hidden to visible neurons.
     P_ : ndarray, shape (M, N) or (M, order * N)
-        The fixed random projection that makes hidden neurons wish to be active.
+        The fixed random projection from which hidden neurons get their scores.
     theta_ : ndarray, shape (M,)
         Thresholds of the choice of targets.
     rng_ : Generator
@@ -181,24 +183,29 @@ class SparseSequenceAttractor(HiddenLayerMemory):
         self.engine = engine
         self.verbose = verbose
 
-    # -- inside -------------------------------------------------------------------------------------------------
-
-    def _learn(self, lesson: Lesson, callback: ProgressCallback | None) -> tuple[int, int]:
-        self._start(lesson)
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Learn for `max_epochs`; with noise every epoch has errors, so those are counted that are left without it."""
+        self.begin(transitions)
         share = 1.0 - np.arange(self.max_epochs) / self.max_epochs if self.decay_ else np.ones(self.max_epochs)
-        self._go_on(lesson, share, self._settings(), callback)
-        return 0, int(self._wrong_units(lesson).sum())
+        self._go_on(transitions, share, self._settings(), callback)
+        return 0, int(self._wrong_units(transitions).sum())
 
-    def _present(self, lesson: Lesson) -> None:
-        self._go_on(lesson, np.array([1 / 8 if self.decay_ else 1.0]), self._settings(frozen_targets=False), None)
+    def present(self, transitions: Transitions) -> None:
+        """Go once through the transitions and learn from each."""
+        self._go_on(transitions, np.array([1 / 8 if self.decay_ else 1.0]), self._settings(frozen_targets=False), None)
 
-    def _hidden(self, states: Patterns) -> Patterns:
-        """The hidden states of a batch: (B, order * N) -> (B, M). Weights are dyadic, so these sums are exact."""
-        return heaviside(states.astype(np.float64) @ self.U_.T + self.hidden_bias_).astype(np.int8)  # eq. (2), 0 for silent
+    def hidden_states(self, states: Patterns) -> Patterns:
+        """The hidden states of a batch, eq. (2) with 0 for silent: (B, order * N) -> (B, M). Dyadic weights: sums are exact."""
+        return heaviside(field(self.U_, states) + self.hidden_bias_)
 
-    def _start(self, lesson: Lesson) -> None:
+    def layers(self) -> tuple[Layer, ...]:
+        """Give the hidden layer, of 0 and 1, and the visible one."""
+        hidden = Layer.of(self.U_, self.hidden_bias_, low=0, high=1, kappa=float(self.kappa))
+        return hidden, Layer.of(self.V_, kappa=float(self.kappa))
+
+    def begin(self, transitions: Transitions) -> None:
         """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
-        inputs, targets = lesson.inputs, lesson.targets
+        inputs, targets = transitions.inputs, transitions.targets
         for name, value in choose_defaults(self, inputs, targets).items():
             setattr(self, f"{name}_", value)
         rng = as_generator(self.random_state)
@@ -221,23 +228,22 @@ class SparseSequenceAttractor(HiddenLayerMemory):
 
             self.theta_ += NormalDist().inv_cdf(1 - min(self.n_winners_ / M, 0.5))
         self.rng_ = rng
-        self.hidden_errors_ = self.visible_errors_ = np.zeros(0, dtype=np.int64)
-        self.n_iter_ = 0
+        self._no_errors_yet(hidden=True)
 
     def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
         """P applied to the pattern that targets come from, shape (n, M)."""
         source = targets if self.target_from_ == "next" else inputs
-        return np.asarray(source.astype(np.float64) @ self.P_.T)
+        return np.asarray(field(self.P_, source))
 
     def _go_on(
         self,
-        lesson: Lesson,
+        transitions: Transitions,
         share: NDArray[np.float64],
         settings: SparseSettings,
         callback: ProgressCallback | None,
     ) -> None:
         """Run epochs with the given shares of the full learning steps, in whole numbers, and keep the result."""
-        inputs, targets = lesson.inputs, lesson.targets
+        inputs, targets = transitions.inputs, transitions.targets
         b = settings.bias
         from_bias = self.hidden_bias_ / b if b else self.hidden_bias_
         state = SparseState(
@@ -291,7 +297,7 @@ class SparseSequenceAttractor(HiddenLayerMemory):
             target_epochs=choosing if frozen_targets else self.n_iter_ + 1,
         )
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
         M = check_count(self.n_hidden, "n_hidden")
         if self.n_winners != "auto" and check_count(self.n_winners, "n_winners") > M:
@@ -318,7 +324,8 @@ class SparseSequenceAttractor(HiddenLayerMemory):
             raise ValueError(f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}.")
         check_count(self.max_epochs, "max_epochs")
 
-    def _traits(self) -> Traits:
+    def traits(self) -> Traits:
+        """Tell what is fair to know: weights are learned online, by what is known at their two ends."""
         return Traits(weights=("U_", "hidden_bias_", "V_"), stores_patterns=False, online=True, local=True)
 
 

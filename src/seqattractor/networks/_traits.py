@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-if TYPE_CHECKING:
-    from seqattractor.networks._base import SequenceMemory
-
-__all__ = ["Traits", "n_parameters", "traits"]
+__all__ = ["Traits"]
 
 
 @dataclass(frozen=True)
@@ -35,11 +29,8 @@ class Traits:
     Examples
     --------
     >>> import seqattractor as sa
-    >>> class Table(sa.LookupMemory):
-    ...     def _traits(self):
-    ...         return sa.Traits(stores_patterns=True, online=True, local=False)
-    >>> sa.compare("random", {"table": Table()}, values=[5], trials=1).networks[0]["stores_patterns"]
-    True
+    >>> sa.PseudoInverseMemory().traits().local
+    False
     """
 
     weights: tuple[str, ...] | None = None
@@ -48,50 +39,3 @@ class Traits:
     local: bool | None = None
     dwells: bool = False
     note: str = ""
-
-
-def traits(net: SequenceMemory) -> Traits:
-    """Tell what kind of memory a network is.
-
-    A class says so itself with a method ``_traits()`` that returns a `Traits`.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-
-    Returns
-    -------
-    Traits
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> traits(sa.VisibleNetwork(rule="pseudo-inverse")).local
-    False
-    """
-    return net._traits()
-
-
-def n_parameters(net: SequenceMemory) -> int:
-    """Count the numbers that a fitted network needs to recall.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-        Fitted.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> n_parameters(sa.VisibleNetwork(rule="hebbian").fit(sa.datasets.random_periodic(4, 30, rng=0)))
-    900
-    """
-    names = traits(net).weights
-    if names is None:
-        fitted = {k: v for k, v in vars(net).items() if k.endswith("_") and not k.startswith("_")}
-        names = tuple(k for k, v in fitted.items() if isinstance(v, np.ndarray) and not k.endswith("errors_"))
-    return sum(int(np.asarray(getattr(net, name)).size) for name in names)

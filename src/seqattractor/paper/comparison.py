@@ -8,11 +8,10 @@ from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import get_test
 from seqattractor.experiments._comparison_trial import make_prototype
 from seqattractor.experiments._conclusion import conclusion
-from seqattractor.networks._traits import traits
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
 from seqattractor.report.comparison_view import comparison_figure, comparison_tables
 from seqattractor.report.view import Table, Verdict
-from seqattractor.tasks.compare import DEFAULT_NETWORKS
+from seqattractor.tasks.compare import default_networks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +34,7 @@ class ComparisonTarget(Target):
     def cells(self, request: Request) -> list[Cell]:
         """Every value of every protocol."""
         wanted = QUICK if request.quick else VALUES
-        networks = [name for name in DEFAULT_NETWORKS if not (request.quick and name in LEFT_OUT_QUICKLY)]
+        networks = [name for name in default_networks() if not (request.quick and name in LEFT_OUT_QUICKLY)]
         return [
             {"protocol": protocol, "value": value, "networks": networks}
             for protocol, values in wanted.items()
@@ -51,7 +50,7 @@ class ComparisonTarget(Target):
         comparisons: list[Comparison] = []
         for protocol in dict.fromkeys(cell["protocol"] for cell, _ in outcomes):
             test = get_test(protocol)
-            described = {name: traits(make_prototype(name)) for name in outcomes[0][0]["networks"]}
+            described = {name: make_prototype(name).traits() for name in outcomes[0][0]["networks"]}
             trials = {cell["value"]: each for cell, each in outcomes if cell["protocol"] == protocol}
             comparisons.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=test.n_hidden))
         data = {

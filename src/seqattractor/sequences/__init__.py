@@ -3,6 +3,7 @@
 from seqattractor.sequences._patterns import (
     Lengths,
     Patterns,
+    Transitions,
     binarize,
     check_patterns,
     check_sequences,
@@ -18,6 +19,7 @@ __all__ = [
     "Conflicts",
     "Lengths",
     "Patterns",
+    "Transitions",
     "binarize",
     "check_patterns",
     "check_sequences",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ Lengths = NDArray[np.int64]
 __all__ = [
     "Lengths",
     "Patterns",
+    "Transitions",
     "binarize",
     "check_sequences",
     "split",
@@ -198,7 +199,18 @@ def stack_context(X: NDArray[Any], order: int) -> NDArray[Any]:
     return np.concatenate([X[k : k + rows] for k in range(order)], axis=1)
 
 
-def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> tuple[Patterns, Patterns]:
+class Transitions(NamedTuple):
+    """Training data: transitions x(t) -> x(t+1) in the order of presentation, and how many each sequence has."""
+
+    inputs: Patterns
+    """Shape (n, order * N); with a context the last patterns side by side, oldest first."""
+    targets: Patterns
+    """Shape (n, N)."""
+    lengths: Lengths
+    """Shape (S,); they sum to n."""
+
+
+def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
     """Pairs (x(t), x(t+1)) from the start to the end of each sequence, the order in which the paper learns them.
 
     Parameters
@@ -210,20 +222,21 @@ def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> tuple[Patterns
 
     Returns
     -------
-    inputs : ndarray, shape (n, order * N)
-    targets : ndarray, shape (n, N)
-        n = T - order * S.
+    Transitions
+        n = T - order * S of them.
 
     Examples
     --------
     >>> X, lengths = check_sequences([[1, 1], [1, -1], [-1, 1]])
-    >>> inputs, targets = transitions(X, lengths)
+    >>> inputs, targets, _ = transitions(X, lengths)
     >>> inputs.tolist(), targets.tolist()
     ([[1, 1], [1, -1]], [[1, -1], [-1, 1]])
     """
     inputs = [stack_context(x, order)[:-1] for x in split(X, lengths)]
     targets = [x[order:] for x in split(X, lengths)]
-    return np.ascontiguousarray(np.concatenate(inputs)), np.ascontiguousarray(np.concatenate(targets))
+    return Transitions(
+        np.ascontiguousarray(np.concatenate(inputs)), np.ascontiguousarray(np.concatenate(targets)), lengths - order
+    )
 
 
 def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:

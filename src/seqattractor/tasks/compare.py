@@ -16,29 +16,9 @@ from seqattractor.experiments._run import Progress, choose_executor, run_trials
 from seqattractor.experiments._store import Store
 from seqattractor.experiments._user_networks import Brought, import_files
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._registry import NAMES, parameters_of
-from seqattractor.networks._traits import traits
+from seqattractor.networks._registry import REGISTRY, parameters_of
 
-DEFAULT_NETWORKS = (
-    "attractor",
-    "attractor-V",
-    "sparse",
-    "hebbian",
-    "slow-synapses",
-    "pseudo-inverse",
-    "perceptron",
-    "predictive",
-    "dense",
-    "dense-3",
-    "dense-exponential",
-    "dense-pseudo-inverse",
-    "modern-hopfield",
-    "mixed",
-    "one-hot",
-    "lookup",
-)
-
-__all__ = ["choose_networks", "compare"]
+__all__ = ["choose_networks", "compare", "default_networks"]
 
 
 def compare(
@@ -113,8 +93,13 @@ def compare(
         value: [{name: numbers[k][at] for name, numbers in outcomes.items()} for k in range(each)]
         for at, value in enumerate(along)
     }
-    described = {name: traits(make_prototype(_network(network))) for name, network in chosen.items()}
+    described = {name: make_prototype(_network(network)).traits() for name, network in chosen.items()}
     return Comparison.of(test, by_value, described, seed=seed, n_hidden=hidden)
+
+
+def default_networks() -> list[str]:
+    """Give the short names of the networks that are compared where none are named."""
+    return [name for name, entry in REGISTRY.items() if entry.by_default]
 
 
 def choose_networks(
@@ -135,11 +120,11 @@ def choose_networks(
     own = {name: Brought(network) for name, network in import_files(files).items()}
     if isinstance(networks, Mapping):
         return {**{name: Brought(network) for name, network in networks.items()}, **own}
-    names = list(DEFAULT_NETWORKS) if networks is None else list(networks)
+    names = default_networks() if networks is None else list(networks)
     chosen: dict[str, str | Brought] = {}
     for name in [*names, *own]:
-        if name not in NAMES and name not in own:
-            raise ValueError(f"there is no network {name!r}; the networks are {', '.join([*NAMES, *own])}.")
+        if name not in REGISTRY and name not in own:
+            raise ValueError(f"there is no network {name!r}; the networks are {', '.join([*REGISTRY, *own])}.")
         chosen[name] = own.get(name, name)
     return chosen
 

@@ -1,0 +1,78 @@
+"""HebbianMemory: the temporal asymmetric Hebbian network (Amari 1972, Hopfield 1982)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, final
+
+import numpy as np
+
+from seqattractor.learning.rule import hebbian, next_visible_only
+from seqattractor.networks._layers import Layer
+from seqattractor.networks._online import EpochMemory
+from seqattractor.networks._traits import Traits
+from seqattractor.sequences import Patterns, Transitions
+
+__all__ = ["HebbianMemory"]
+
+
+@final
+class HebbianMemory(EpochMemory):
+    """The asymmetric Hebbian network: xi' = sign(W xi) with W = sum_t x(t+1) x(t)^T.
+
+    The usual factor 1/N is left out: a sign does not see it, and whole numbers stay exact.
+
+    Parameters
+    ----------
+    order, on_conflict
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    W_ : ndarray, shape (N, order * N)
+    visible_errors_ : ndarray of int, shape (presentations,)
+        Wrong units over all transitions after each presentation.
+    n_iter_ : int
+        Presentations: 1 after `fit`.
+    converged_ : bool
+        Whether no unit was wrong.
+    n_features_in_, order_ : int
+
+    References
+    ----------
+    S.-I. Amari, Learning patterns and pattern sequences by self-organizing nets of threshold elements, 1972.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(8, 100, rng=0)
+    >>> sa.HebbianMemory().fit(X).score(X)
+    1.0
+    """
+
+    max_epochs = 1  # a second presentation would only double the weights
+
+    def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
+        self.order = order
+        self.on_conflict = on_conflict
+
+    def begin(self, transitions: Transitions) -> None:
+        """Start from zero weights."""
+        self.W_ = np.zeros((self.n_features_in_, self.n_features_in_ * self.order_))
+        self._no_errors_yet()
+
+    def present(self, transitions: Transitions) -> None:
+        """Add the outer product of every transition."""
+        self.W_ = self.W_ + hebbian(transitions.inputs, transitions.targets)
+        self._count_errors(int(self._wrong_units(transitions).sum()))
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
+        return next_visible_only(self.W_, states)
+
+    def layers(self) -> tuple[Layer, ...]:
+        """Give the one layer that there is."""
+        return (Layer.of(self.W_),)
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: one outer product for each transition, added where it happens."""
+        return Traits(weights=("W_",), stores_patterns=False, online=True, local=True)

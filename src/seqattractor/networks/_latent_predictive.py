@@ -1,0 +1,162 @@
+"""LatentPredictiveMemory: temporal predictive coding of two layers, with latent neurons."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor._checks import check_count, check_not_negative, check_positive
+from seqattractor.learning.predictive_coding import TwoLayers
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.rule import sign
+from seqattractor.networks._online import EpochMemory
+from seqattractor.networks._traits import Traits
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns, Transitions, split
+
+__all__ = ["LatentPredictiveMemory"]
+
+
+@final
+class LatentPredictiveMemory(EpochMemory):
+    """Temporal predictive coding with latent neurons (Tang et al.): predict the latent state, and from it the next pattern.
+
+    At every step the latent state z is found by gradient descent on ``|z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2``, with
+    f = tanh, and both matrices make a step down. z carries a context from step to step, so a pattern may have different
+    successors (``on_conflict="learn"``).
+
+    Parameters
+    ----------
+    n_latent : int
+        H, the number of latent neurons.
+    learning_rate : float
+        The step of both weight matrices, divided by `n_latent`.
+    max_epochs : int
+        How often the sequences are presented at most.
+    tol : float
+        Learning ends after an epoch with a mean squared error of the predictions below it.
+    inference_steps, inference_rate : int, float
+        Of the descent to the latent state.
+    init_scale : float or None
+        The standard deviation of the initial weights; by default 1 / sqrt(n_latent).
+    on_conflict : {"raise", "learn"}
+        As in `SequenceAttractor`.
+    random_state : int, Generator or None
+    verbose : int
+        1 prints a line every 50 epochs, 2 every epoch.
+
+    Attributes
+    ----------
+    W_r_, W_o_ : ndarray, shapes (H, H) and (N, H)
+        Latent to latent, from one step to the next, and latent to visible.
+    visible_errors_ : ndarray of int, shape (n_epochs,)
+        Units predicted with the wrong sign, in each epoch.
+    losses_ : ndarray, shape (n_epochs,)
+        Mean squared errors of the predictions.
+    n_iter_ : int
+    converged_ : bool
+        Whether the last epoch predicted every unit's sign.
+    n_features_in_, order_ : int
+
+    References
+    ----------
+    M. Tang, H. Barron and R. Bogacz, Sequential memory with temporal predictive coding, 2023.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> A, B, C = sa.datasets.random_periodic(4, 30, rng=0)[:3]
+    >>> net = sa.LatentPredictiveMemory(40, on_conflict="learn", random_state=0)
+    >>> net.fit([A, B, A, C, A]).score([A, B, A, C, A])  # after A comes B at first, and then C
+    1.0
+    """
+
+    losses_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        n_latent: int = 200,
+        *,
+        learning_rate: float = 1.0,
+        max_epochs: int = 60,
+        tol: float = 1e-6,
+        inference_steps: int = 100,
+        inference_rate: float = 0.01,
+        init_scale: float | None = None,
+        on_conflict: Literal["raise", "learn"] = "raise",
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_latent = n_latent
+        self.learning_rate = learning_rate
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.inference_steps = inference_steps
+        self.inference_rate = inference_rate
+        self.init_scale = init_scale
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Learn until an epoch predicts well enough."""
+        self.begin(transitions)
+        while self.n_iter_ < self.max_epochs and not (self.n_iter_ and self.losses_[-1] < self.tol):
+            self.present(transitions)
+            if callback is not None and callback(self.n_iter_, *self._last_errors()):
+                break
+        return self._last_errors()
+
+    def begin(self, transitions: Transitions) -> None:
+        """Draw the initial weights."""
+        rng = as_generator(self.random_state)
+        N, H = self.n_features_in_, self.n_latent
+        scale = 1 / np.sqrt(H) if self.init_scale is None else float(self.init_scale)
+        self.W_r_, self.W_o_ = rng.standard_normal((H, H)) * scale, rng.standard_normal((N, H)) * scale
+        self.losses_ = np.zeros(0)
+        self._no_errors_yet()
+
+    def present(self, transitions: Transitions) -> None:
+        """Go once through the sequences; the latent state starts anew with each."""
+        pieces = zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True)
+        sequences = [np.concatenate([x, x_next[-1:]]).astype(np.float64) for x, x_next in pieces]
+        wrong, loss = self._two_layers().learn(sequences, float(self.learning_rate))
+        if not (np.isfinite(self.W_r_).all() and np.isfinite(self.W_o_).all()):
+            raise ValueError(
+                f"learning diverged: the weights are not finite; lower learning_rate (it is {self.learning_rate:g}) or "
+                "inference_rate."
+            )
+        self.losses_ = np.append(self.losses_, loss)
+        self._count_errors(wrong)
+
+    def start(self, states: Patterns) -> NDArray[np.float64]:
+        """Give the latent states before the cue: zeros, (B, H)."""
+        return np.zeros((len(states), self.n_latent))
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the latent states and is changed."""
+        latent = self.start(states) if memory is None else memory
+        layers = self._two_layers()
+        latent[:] = layers.infer(states.astype(np.float64), latent)[0]
+        return sign(layers.predict(latent))
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: both rules are online and local."""
+        return Traits(weights=("W_r_", "W_o_"), stores_patterns=False, online=True, local=True)
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_count(self.n_latent, "n_latent")
+        check_positive(self.learning_rate, "learning_rate")
+        check_count(self.max_epochs, "max_epochs")
+        check_not_negative(self.tol, "tol")
+        check_count(self.inference_steps, "inference_steps")
+        check_positive(self.inference_rate, "inference_rate")
+        if self.init_scale is not None:
+            check_not_negative(self.init_scale, "init_scale")
+
+    def _two_layers(self) -> TwoLayers:
+        """The weights with the way to infer latent states."""
+        return TwoLayers(self.W_r_, self.W_o_, int(self.inference_steps), float(self.inference_rate))

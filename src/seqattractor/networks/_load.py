@@ -1,0 +1,72 @@
+"""Reading a saved network, also one that was saved when several models still shared a class."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import Any
+
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._model_file import read_model
+from seqattractor.networks._plain_values import from_json
+from seqattractor.networks._registry import package_class
+
+__all__ = ["load"]
+
+
+def load(path: str | os.PathLike[str]) -> SequenceMemory:
+    """Read a network that was saved with `SequenceMemory.save`.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    SequenceMemory
+        Of the class that was saved, ready to recall or to learn on.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.npz"
+    >>> sa.OneHotNetwork().fit(X).save(path)
+    >>> sa.load(path).score(X)
+    1.0
+    """
+    header, arrays = read_model(path)
+    try:
+        name, parameters = _of_today(header["class"], {k: from_json(v) for k, v in header["parameters"].items()})
+        values = {k: from_json(v) for k, v in header["values"].items()}
+        cls = package_class(name) or SequenceMemory._of_users.get(name)
+        if cls is None:
+            raise ValueError(
+                f"{path} holds a network of class {name!r}, which is not known here; import the module that defines it first."
+            )
+        net = cls(**parameters)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"the header of {path} is damaged ({error}); save the model again.") from None
+    for attribute, value in {**values, **arrays}.items():
+        setattr(net, attribute, value)
+    return net
+
+
+def _of_today(name: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The class and the parameters of a model of version 0.1, in which a parameter chose between models of one class."""
+    split = {
+        "VisibleNetwork": {
+            "hebbian": "HebbianMemory",
+            "pseudo-inverse": "PseudoInverseMemory",
+            "slow-synapses": "SlowSynapseMemory",
+        }.get(str(parameters.get("rule"))),
+        "DenseSequenceMemory": "MixedSequenceMemory" if parameters.get("slow_weight") is not None else None,
+        "PredictiveCodingMemory": "LatentPredictiveMemory" if parameters.get("n_latent") is not None else None,
+    }
+    if name not in split:
+        return name, parameters
+    of_today = split[name] or name
+    cls = package_class(of_today)
+    assert cls is not None
+    known = inspect.signature(cls).parameters
+    return of_today, {k: v for k, v in parameters.items() if k in known and not (k == "init_scale" and v is None)}

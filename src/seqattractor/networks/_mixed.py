@@ -1,0 +1,108 @@
+"""MixedSequenceMemory: a dense memory that holds each pattern for some steps before it calls the next (MixedNet)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, final
+
+import numpy as np
+
+from seqattractor._checks import check_count, check_not_negative
+from seqattractor.learning.rule import sign
+from seqattractor.networks._interactions import Interaction
+from seqattractor.networks._pattern_store import PatternStore
+from seqattractor.networks._slow import remember, start_memory, unfinished
+from seqattractor.sequences import Patterns
+
+__all__ = ["MixedSequenceMemory"]
+
+_LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
+
+
+@final
+class MixedSequenceMemory(PatternStore):
+    """The MixedNet of Chaudhry et al.: the state is held by its own pattern, and called on by what it was some steps ago.
+
+    With the overlaps m of the state and mbar of its average over the last `slow_steps` steps (see `DenseSequenceMemory`)::
+
+        S_i' = sign sum_mu [ xi_i^mu f(m_i^mu) + slow_weight xi_i^{mu+1} f(mbar_i^mu) ]
+
+    Parameters
+    ----------
+    interaction, degree, beta, pseudo_inverse, self_overlap
+        As in `DenseSequenceMemory`; the same f for both parts.
+    slow_weight : float
+        lambda, by which the slow part outweighs the fast one.
+    slow_steps : int
+        tau, the number of steps over which the slow part averages. Recall starts as if the cue had been there for that long.
+    on_conflict : {"raise", "learn"}
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    patterns_ : ndarray of int8, shape (P, N)
+        All patterns, also the last ones of sequences that end.
+    successors_ : ndarray of int8, shape (P, N)
+        A row of zeros where a sequence ends.
+    inverse_ : ndarray, shape (P, P)
+        O^+; only with the pseudo-inverse.
+    n_features_in_, order_ : int
+
+    References
+    ----------
+    H. Chaudhry et al., Long sequence Hopfield memory, 2023.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(5, 400, rng=0)
+    >>> net = sa.MixedSequenceMemory(slow_steps=3).fit(X)
+    >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in net.recall(X[0], steps=8)]
+    [0, 1, 1, 1, 2, 2, 2, 3, 3]
+    """
+
+    _dwells = True
+
+    def __init__(
+        self,
+        interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial",
+        *,
+        degree: int = 2,
+        beta: float = 1.0,
+        pseudo_inverse: bool = False,
+        self_overlap: bool = False,
+        slow_weight: float = 2.5,
+        slow_steps: int = 5,
+        on_conflict: Literal["raise", "learn"] = "raise",
+    ) -> None:
+        self.interaction = interaction
+        self.degree = degree
+        self.beta = beta
+        self.pseudo_inverse = pseudo_inverse
+        self.self_overlap = self_overlap
+        self.slow_weight = slow_weight
+        self.slow_steps = slow_steps
+        self.on_conflict = on_conflict
+
+    def start(self, states: Patterns) -> Patterns:
+        """Give the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
+        return start_memory(states, self.slow_steps)
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
+        past = remember(self.start(states) if memory is None else memory, states)
+        held = self._part(states.astype(np.int32) * self.slow_steps, "patterns_")
+        called = self._part(past, "successors_", float(self.slow_weight))
+        interaction = Interaction(self.interaction, int(self.degree), float(self.beta), self.slow_steps)
+        return sign(self._fields(interaction, [held, called]))
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        super().check_parameters()
+        check_count(self.slow_steps, "slow_steps")
+        check_not_negative(self.slow_weight, "slow_weight")
+        if self.interaction != "polynomial" and self.beta > _LARGEST_BETA:
+            raise ValueError(f"beta must be at most {_LARGEST_BETA:g}, but it is {self.beta}.")
+
+    def _store(self, keys: Patterns, values: Patterns) -> None:
+        ends = unfinished(keys, values)  # the state must be held at the end of a sequence, too
+        super()._store(np.concatenate([keys, ends]), np.concatenate([values, np.zeros_like(ends)]))

@@ -1,0 +1,106 @@
+"""What dense memories share: the patterns themselves are the weights, with one hidden unit for each."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor._checks import check_choice, check_count, check_positive
+from seqattractor.networks._interactions import Interaction, Part, by_sign, fields, fields_of_mixed_overlaps
+from seqattractor.networks._online import OnlineMemory
+from seqattractor.networks._traits import Traits
+from seqattractor.sequences import Patterns, Transitions
+
+__all__ = ["PatternStore"]
+
+_KEEP = 2_000_000  # entries of patterns up to which they are also held as float64
+
+
+class PatternStore(OnlineMemory):
+    """Stored patterns with their successors, and the fields that they make through an interaction of their overlaps."""
+
+    interaction: Literal["polynomial", "exponential", "softmax"]
+    degree: int
+    beta: float
+    pseudo_inverse: bool
+    self_overlap: bool
+    patterns_: Patterns
+    successors_: Patterns
+    inverse_: NDArray[np.float64]
+    _ready: dict[str, NDArray[np.float64]] | None
+
+    def begin(self, transitions: Transitions) -> None:
+        """Start with nothing stored."""
+        if self.n_features_in_ * self.order_ == 1 and not self.self_overlap:
+            raise ValueError("patterns of 1 neuron have no overlap without the neuron itself; use self_overlap=True.")
+        self._store(transitions.inputs[:0], transitions.targets[:0])
+
+    def present(self, transitions: Transitions) -> None:
+        """Keep the patterns as keys and their successors as values, with a hidden unit for each."""
+        going_on = self.successors_.any(axis=1)  # a sequence that ended may go on now
+        self._store(
+            np.concatenate([self.patterns_[going_on], transitions.inputs]),
+            np.concatenate([self.successors_[going_on], transitions.targets]),
+        )
+        if self.pseudo_inverse:
+            numbers = self.patterns_.astype(np.float64)
+            self.inverse_ = np.linalg.pinv(numbers @ numbers.T / numbers.shape[1], hermitian=True)
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_choice(self.interaction, "interaction", ("polynomial", "exponential", "softmax"))
+        check_count(self.degree, "degree")
+        check_positive(self.beta, "beta")
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: nothing is learned, and memory grows with what is stored."""
+        local = not self.pseudo_inverse
+        return Traits(
+            weights=("patterns_", "successors_") + (("inverse_",) if self.pseudo_inverse else ()),
+            stores_patterns=True,
+            online=local,
+            local=local,
+            dwells=self._dwells,
+            note="no learning: one hidden unit with fixed weights for each pattern",
+        )
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    _dwells = False
+
+    def _store(self, keys: Patterns, values: Patterns) -> None:
+        """Keep patterns and their successors."""
+        self.patterns_, self.successors_, self._ready = keys, values, None
+
+    def _part(self, states: NDArray[Any], called: str, weight: float = 1.0) -> Part:
+        """The sum over patterns for these states; `called` names the array with what each pattern calls."""
+        ready = self._as_numbers()
+        keys = ready.get("keys", self.patterns_.T).astype(np.float64, copy=False)
+        own = states[:, -self.n_features_in_ :]
+        own = np.zeros_like(own) if self.self_overlap else own
+        return Part(states.astype(np.float64) @ keys, own, getattr(self, called), weight, ready.get(called))
+
+    def _as_numbers(self) -> dict[str, NDArray[np.float64]]:
+        """Arrays that every step needs, as numbers for linear algebra, unless they are large."""
+        if self.patterns_.size > _KEEP:
+            return {}
+        ready = getattr(self, "_ready", None)  # a loaded network has none yet
+        if ready is None:
+            keys = self.patterns_[:, -self.n_features_in_ :]
+            ready = {"keys": self.patterns_.T.astype(np.float64), "successors_": by_sign(keys, self.successors_)}
+            if self._dwells:
+                ready["patterns_"] = by_sign(keys, keys)
+            self._ready = ready
+        return ready
+
+    def _fields(self, interaction: Interaction, parts: list[Part]) -> NDArray[np.float64]:
+        """Add the parts, (B, N), with mixed overlaps where there is an inverse."""
+        keys = self.patterns_[:, -self.n_features_in_ :]
+        if not self.pseudo_inverse:
+            return fields(interaction, parts, keys)
+        mixed = [part._replace(u=part.u @ self.inverse_) for part in parts]
+        if self.self_overlap:
+            return fields(interaction, mixed, keys)
+        return fields_of_mixed_overlaps(interaction, mixed, self.inverse_ @ keys)

@@ -1,0 +1,71 @@
+"""PseudoInverseMemory: the projection rule for sequences."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, final
+
+import numpy as np
+
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.rule import next_visible_only
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._layers import Layer
+from seqattractor.networks._traits import Traits
+from seqattractor.sequences import Patterns, Transitions
+
+__all__ = ["PseudoInverseMemory"]
+
+
+@final
+class PseudoInverseMemory(SequenceMemory):
+    """The pseudo-inverse (projection) rule: xi' = sign(W xi) with W = X_next X^+.
+
+    It needs all patterns at once, so it has no `partial_fit`.
+
+    Parameters
+    ----------
+    order, on_conflict
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    W_ : ndarray, shape (N, order * N)
+    visible_errors_ : ndarray of int, shape (1,)
+        Wrong units over all transitions.
+    n_iter_ : int
+        1.
+    converged_ : bool
+        Whether no unit is wrong.
+    n_features_in_, order_ : int
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+    >>> sa.PseudoInverseMemory().fit(X).score(X)
+    1.0
+    """
+
+    def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
+        self.order = order
+        self.on_conflict = on_conflict
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Solve for the weights in one go."""
+        inputs, targets = transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64)
+        self.W_ = targets.T @ np.linalg.pinv(inputs.T)
+        wrong = int(self._wrong_units(transitions).sum())
+        self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
+        return 0, wrong
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
+        return next_visible_only(self.W_, states)
+
+    def layers(self) -> tuple[Layer, ...]:
+        """Give the one layer that there is."""
+        return (Layer.of(self.W_),)
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: every weight depends on all patterns."""
+        return Traits(weights=("W_",), stores_patterns=False, online=False, local=False)

@@ -1,0 +1,74 @@
+"""A network on its way: the one stateful run behind `recall`, `score`, `basin`, `robustness_curve` and `find_attractors`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.noise import flip
+from seqattractor.sequences import Patterns, Transitions, split
+
+if TYPE_CHECKING:
+    from seqattractor.networks._base import SequenceMemory
+
+__all__ = ["Run", "led_memory"]
+
+
+class Run:
+    """A batch of runs of one network: the last `order` patterns of each, and the slow or latent variables that it carries.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        A network that has learned.
+    states : ndarray of int8, shape (B, order * N)
+        Where the runs start, oldest pattern first.
+    memory : ndarray of shape (B, ...), optional
+        What the network carries; by default what it starts with, `SequenceMemory.start`.
+    """
+
+    def __init__(self, net: SequenceMemory, states: Patterns, memory: NDArray[Any] | None = None) -> None:
+        self.net = net
+        self.states = states.copy()
+        self.memory = net.start(self.states) if memory is None else memory
+
+    def step(self, noise: int = 0, rng: np.random.Generator | None = None) -> Patterns:
+        """Go one step on, after flipping `noise` units of the newest pattern; gives the new patterns, (B, N)."""
+        N = self.net.n_features_in_
+        if noise:
+            self.states[:, -N:] = flip(self.states[:, -N:], noise, rng)
+        following = self._checked(self.net.next_patterns(self.states, self.memory))
+        self.states = np.concatenate([self.states[:, N:], following], axis=1)
+        return following
+
+    def _checked(self, following: Any) -> Patterns:
+        """Refuse what no network should answer; a network of the user's may."""
+        answer: NDArray[Any] = np.asarray(following)
+        wanted = (len(self.states), self.net.n_features_in_)
+        name = f"{type(self.net).__name__}.next_patterns"
+        if answer.shape != wanted:
+            raise ValueError(f"{name} gave patterns of the shape {answer.shape} where {wanted} was wanted.")
+        if not np.all(answer * answer == 1):
+            raise ValueError(f"{name} gave values other than -1 and +1; a field of exactly 0 counts as +1.")
+        return answer.astype(np.int8, copy=False)
+
+
+def led_memory(net: SequenceMemory, transitions: Transitions) -> NDArray[Any] | None:
+    """What a network carries when it has been led through each sequence up to each of its inputs, shape (n, ...).
+
+    Most networks carry nothing, and one that dwells at each pattern starts as if the pattern had been there for long. Where
+    the memory is a context, the network is shown the sequence from its beginning.
+    """
+    memory = net.start(transitions.inputs)
+    if memory is None or net.traits().dwells:
+        return memory
+    at = 0
+    for shown in split(transitions.inputs, transitions.lengths):
+        carried = net.start(shown[:1])
+        for t in range(len(shown)):
+            memory[at + t] = carried[0]  # type: ignore[index]
+            net.next_patterns(shown[t : t + 1], carried)
+        at += len(shown)
+    return memory

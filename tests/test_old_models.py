@@ -1,0 +1,46 @@
+"""Model files of version 0.1, in which a parameter chose between models of one class, still load and recall the same."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import seqattractor as sa
+
+FOLDER = Path(__file__).parent / "data" / "models_of_0_1_0"
+CLASSES = {
+    "attractor": sa.SequenceAttractor,
+    "attractor-hebbian": sa.SequenceAttractor,
+    "attractor-order-2": sa.SequenceAttractor,
+    "sparse": sa.SparseSequenceAttractor,
+    "perceptron": sa.VisibleNetwork,
+    "hebbian": sa.HebbianMemory,
+    "pseudo-inverse": sa.PseudoInverseMemory,
+    "slow-synapses": sa.SlowSynapseMemory,
+    "one-hot": sa.OneHotNetwork,
+    "dense": sa.DenseSequenceMemory,
+    "dense-pseudo-inverse": sa.DenseSequenceMemory,
+    "modern-hopfield": sa.DenseSequenceMemory,
+    "mixed": sa.MixedSequenceMemory,
+    "predictive": sa.PredictiveCodingMemory,
+    "predictive-2": sa.LatentPredictiveMemory,
+    "lookup": sa.LookupMemory,
+}
+X = sa.datasets.random_periodic(5, 8, rng=3)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_model_of_0_1_loads_as_its_class_of_today_and_recalls_as_it_did(name, tmp_path):
+    net = sa.load(FOLDER / f"{name}.npz")
+    assert type(net) is CLASSES[name]
+    cue = X[:2] if net.order_ == 2 else sa.noise.flip(X[0], 1, rng=1)
+    with np.load(FOLDER / "recalls.npz") as recalls:
+        assert np.array_equal(net.recall(cue, steps=12), recalls[name])
+    net.save(tmp_path / "again.npz")
+    again = sa.load(tmp_path / "again.npz")
+    assert type(again) is type(net)
+    assert np.array_equal(again.recall(cue, steps=12), net.recall(cue, steps=12))
+
+
+def test_every_network_of_the_package_is_among_them():
+    assert set(CLASSES.values()) == {sa.networks.network_class(name) for name in sa.networks.REGISTRY}
