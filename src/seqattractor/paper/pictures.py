@@ -40,7 +40,7 @@ def _cell(data: str, method: str, request: Request) -> Cell:
     cell: Cell = {"data": data, "method": method, "M": settings["M"], "flips": settings["flips"], "path": None}
     if path is not None:
         cell["path"] = str(path)
-        cell["sha256"] = hashlib.sha256(load_pictures(cell, 0).data.tobytes()).hexdigest()
+        cell["sha256"] = hashlib.sha256(load_pictures(cell, 0).patterns.tobytes()).hexdigest()
     if data == "digits":
         cell["data_seed"] = request.seed
     return cell

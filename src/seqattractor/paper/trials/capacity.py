@@ -69,8 +69,8 @@ def store(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, A
 
 def _store_digits(net: SequenceMemory, stored: int, rng: np.random.Generator) -> dict[str, Any]:
     """Store sequences of moving digits; in how many are all frames recalled without a wrong pixel?"""
-    X, lengths = moving_digits(stored, length=DIGITS["T"], random_state=rng)
-    task = Task(X, lengths, DIGITS["flips"], closed=False)
-    net.fit(X, lengths)
-    cues = flip(X.reshape(stored, DIGITS["T"], -1)[:, 0], task.flips, rng=rng)
+    X = moving_digits(stored, length=DIGITS["T"], rng=rng)
+    task = Task(X.patterns, X.lengths, DIGITS["flips"], closed=False)
+    net.fit(X)
+    cues = flip(np.stack([x[0] for x in X.split()]), task.flips, rng=rng)
     return {"recalled": sum(time is not None for time in judge(recall_task(net, task, cues[:, None], rng), task, net))}

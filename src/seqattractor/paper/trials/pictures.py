@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
 
 from seqattractor.analysis._retrieval import retrieved
 from seqattractor.datasets._moving_digits import moving_digits
@@ -21,6 +20,7 @@ from seqattractor.io._mnist import load_moving_mnist
 from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
+from seqattractor.sequences import Sequences
 
 __all__ = ["frames_of", "load_pictures", "recall_pictures", "recalled_frames"]
 
@@ -36,13 +36,12 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
     number = int(seed.spawn_key[-1])  # of the trial
     rng = np.random.default_rng(seed)
     pictures = load_pictures(settings, number)
-    X, lengths = pictures.data, pictures.lengths
     how = METHODS[settings["method"]]
-    net = SequenceAttractor(settings["M"], random_state=rng, engine="exact", n_jobs=1, **how, **LEARNING).fit(X, lengths)
-    sequences = np.split(X, np.cumsum(lengths)[:-1])
+    net = SequenceAttractor(settings["M"], random_state=rng, engine="exact", n_jobs=1, **how, **LEARNING).fit(pictures)
+    sequences = pictures.split()
     cues = flip(np.stack([x[0] for x in sequences]), settings["flips"], rng=rng)
-    T = int(lengths[0])
-    closed = all(np.array_equal(x[0], x[-1]) for x in sequences)
+    T = len(sequences[0])
+    closed = all(pictures.loops)
     paths = net.recall(cues, steps=PERIODS * T if closed else T - 1)
     wrong = [(path[:T] != x).sum(axis=1) for path, x in zip(paths, sequences, strict=True)]
     exact_from = [T + 1 - int(np.argmax(one[::-1] > 0)) for one in wrong]  # frames count from 1, and the cue is wrong
@@ -65,7 +64,7 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
     }
 
 
-def load_pictures(settings: dict[str, Any], number: int) -> Bunch:
+def load_pictures(settings: dict[str, Any], number: int) -> Sequences:
     """The sequences of a trial: data ("gait" or "digits") from the file `path`, or generated if it is None.
 
     Digits are drawn anew for each number of a trial, from `data_seed`.
@@ -74,23 +73,22 @@ def load_pictures(settings: dict[str, Any], number: int) -> Bunch:
 
 
 @lru_cache(maxsize=4)
-def _load(data: str, path: str | None, seed: int, number: int) -> Bunch:
+def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
     """Read or draw pictures."""
     if data == "gait":
-        return load_gait(Path(path), n_frames=GAIT["T"], return_bunch=True) if path else walker(return_bunch=True)
-    drawn: dict[str, Any] = {"random_state": [seed, number], "return_bunch": True}
-    n, T = DIGITS["sequences"], DIGITS["T"]
-    return load_moving_mnist(path, n, T, **drawn) if path else moving_digits(n, T, DIGITS["shape"][0], **drawn)
+        return load_gait(Path(path), n_frames=GAIT["T"]) if path else walker()
+    n, T, rng = DIGITS["sequences"], DIGITS["T"], [seed, number]
+    return load_moving_mnist(path, n, T, rng=rng) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
 
 
-def frames_of(pictures: Bunch) -> NDArray[np.int8]:
+def frames_of(pictures: Sequences) -> NDArray[np.int8]:
     """All sequences as pictures, shape (sequences, T, height, width)."""
-    return np.asarray(pictures.data).reshape(len(pictures.lengths), -1, *pictures.frame_shape)
+    return pictures.patterns.reshape(len(pictures.lengths), -1, *pictures.frame_shape)
 
 
-def recalled_frames(outcome: dict[str, Any], pictures: Bunch) -> NDArray[np.int8]:
+def recalled_frames(outcome: dict[str, Any], pictures: Sequences) -> NDArray[np.int8]:
     """What the network recalled in the first trial, in the shape of `frames_of`."""
-    shape = len(pictures.lengths), int(pictures.lengths[0]), *pictures.frame_shape
+    shape = frames_of(pictures).shape
     bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(outcome["frames"])), dtype=np.uint8))
     return np.where(bits[: int(np.prod(shape))], 1, -1).astype(np.int8).reshape(shape)
 
