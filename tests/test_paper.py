@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 import seqattractor as sa
 from seqattractor.experiments._run import choose_executor
@@ -340,7 +341,9 @@ def test_the_comparison_is_the_same_for_the_same_seed():
     assert len(first.data["rows"]) == 2 * len(few)
     assert [len(table.rows) for table in target.tables(first)] == [len(few)] * 2
     assert "hold up to 40" in target.verdict(first).sentence
-    assert len(target.figure(first).axes) == 2
+    figure = target.figure(first)
+    assert len(figure.axes) == 2
+    plt.close(figure)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,6 +51,7 @@ def reproduce(
     list of Section
         What the report shows on each target.
     """
+    started = time.perf_counter()
     sections: dict[str, Section] = {}
 
     def finish(target: Target, result: Result, seconds: float) -> None:
@@ -72,7 +74,14 @@ def reproduce(
         finished = [sections[name] for name in names if name in sections]
         if finished:
             missing = [name for name in names if name not in sections]
-            page = reproduce_page(finished, command=command, facts=_facts(request), missing=missing, quick=request.quick)
+            page = reproduce_page(
+                finished,
+                command=command,
+                facts=_facts(request),
+                seconds=time.perf_counter() - started,
+                missing=missing,
+                quick=request.quick,
+            )
             with atomic_write(folder / "report.html") as file:
                 file.write(page.encode())
     return finished
