@@ -22,7 +22,7 @@ from seqattractor.paper.registry import TARGETS, get_target
 from seqattractor.paper.run import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import Request, Result
-from seqattractor.paper.trials.comparison import take_part
+from seqattractor.paper.trials.comparison import compare_networks
 
 QUICK = Request(trials=2, quick=True)
 
@@ -166,9 +166,9 @@ def run_while_killing_a_worker(folder, **options):
 
         return kill
 
-    found = data(["fig3"], Request(trials=10), folder, bar=bar, jobs=2, **options)
+    results = data(["fig3"], Request(trials=10), folder, bar=bar, jobs=2, **options)
     assert killed
-    return found
+    return results
 
 
 def test_a_killed_worker_changes_nothing(tmp_path):
@@ -333,7 +333,7 @@ def test_the_comparison_is_the_same_for_the_same_seed():
     target, few = get_target("comparison"), ["hebbian", "dense", "lookup", "one-hot"]
     cells = [{**cell, "networks": few} for cell in target.cells(QUICK)[:2]]
     first, second = (
-        target.result(QUICK, [(cell, [take_part(cell, np.random.SeedSequence(k)) for k in (0, 1)]) for cell in cells])
+        target.result(QUICK, [(cell, [compare_networks(cell, np.random.SeedSequence(k)) for k in (0, 1)]) for cell in cells])
         for _ in range(2)
     )
     assert json.dumps(first.data) == json.dumps(second.data)

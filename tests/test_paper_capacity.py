@@ -61,5 +61,5 @@ def test_no_basin_is_rounded_up_to_one():
 
 def test_trials_depend_on_their_seed_alone(small):
     cell = {"part": "length", "network": "sparse", "T": 20, "flips": 3}
-    a, b = (trials.store(cell, np.random.SeedSequence(5)) for _ in range(2))
+    a, b = (trials.store_sequences(cell, np.random.SeedSequence(5)) for _ in range(2))
     assert a == b

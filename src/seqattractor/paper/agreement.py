@@ -7,7 +7,7 @@ from typing import Any
 from seqattractor.paper.numbers import TRIALS
 from seqattractor.report.view import Verdict
 
-__all__ = ["LEVEL", "Compared", "compare", "describe", "holm", "p_value"]
+__all__ = ["LEVEL", "Compared", "caution", "compare", "describe", "holm", "p_value"]
 
 LEVEL = 0.05
 """The chance that any cell at all is said to differ although none does."""
@@ -80,6 +80,15 @@ def describe(compared: Sequence[Compared], names: Sequence[str]) -> Verdict:
             f"{len(compared) - len(differing)} of {len(compared)} cells agree with the paper ({test}, level {LEVEL}). "
             f"Not in agreement: {cells}."
         )
-    if trials < 50:
-        text += f" With {trials} trial{'s' if trials > 1 else ''} per cell only gross differences can show."
-    return Verdict(not differing, text)
+    return Verdict(not differing, text + caution(trials))
+
+
+def caution(trials: int) -> str:
+    """A sentence to add where there are few trials per cell, with a space before it.
+
+    Examples
+    --------
+    >>> caution(5), caution(100)
+    (' With 5 trials per cell only gross differences can show.', '')
+    """
+    return f" With {trials} trial{'s' if trials > 1 else ''} per cell only gross differences can show." if trials < 50 else ""

@@ -183,7 +183,7 @@ def _draw_lengths(success: Axes, basins: Axes, result: Result, colors: dict[str,
 TARGET = Capacity(
     name="capacity",
     title="Capacity, past the paper",
-    trial="capacity:store",
+    trial="capacity:store_sequences",
     about="Random periodic sequences, N = 100 visible and M = 500 hidden neurons, default settings of every network. Success is "
     "the criterion of section 6.2 from the first pattern with 10 flipped units. The basin is stricter: the fraction of all "
     "patterns from which, with as many flips, the network is exactly on the sequence and in phase after 25 steps. Moving "

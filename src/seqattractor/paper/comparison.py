@@ -9,6 +9,7 @@ from seqattractor.experiments._comparison_tests import get_test
 from seqattractor.experiments._comparison_trial import make_prototype
 from seqattractor.experiments._conclusion import conclusion
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
+from seqattractor.paper.trials.comparison import M
 from seqattractor.report.comparison_view import comparison_figure, comparison_tables
 from seqattractor.report.view import Table, Verdict
 from seqattractor.tasks.compare import default_networks
@@ -52,7 +53,7 @@ class ComparisonTarget(Target):
             test = get_test(protocol)
             described = {name: make_prototype(name).traits() for name in outcomes[0][0]["networks"]}
             trials = {cell["value"]: each for cell, each in outcomes if cell["protocol"] == protocol}
-            comparisons.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=test.n_hidden))
+            comparisons.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=M))
         data = {
             "settings": {"protocols": [one.settings for one in comparisons], "networks": comparisons[0].networks},
             "rows": [{"protocol": one.settings["protocol"], **row} for one in comparisons for row in one.results],
@@ -80,7 +81,7 @@ class ComparisonTarget(Target):
 TARGET = ComparisonTarget(
     name="comparison",
     title="The other sequence memories",
-    trial="comparison:take_part",
+    trial="comparison:compare_networks",
     about="The paper's network beside asymmetric Hebbian, slow-synapse, pseudo-inverse and perceptron networks, temporal "
     "predictive coding, dense associative memories and a look-up table. Every trial gives all of them the same sequences "
     "and the same corrupted cues. The command seqattractor compare does this with more trials, on moving digits and the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ OF_PAPER = {"table1": numbers.TABLE_1, "table2": numbers.TABLE_2}
 class Counts(Target):
     """Counts of successes beside the paper's, for each value of what is varied and both ways of learning."""
 
-    trial: str = "retrieval:table"
+    trial: str = "retrieval:retrieve_sequence"
     varied: str
     """What differs between cells, beside the way of learning: "T" or "M"."""
 
@@ -73,9 +74,9 @@ class Counts(Target):
             ax.set_title(words, loc="left")
             ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.0)
 
+    @abstractmethod
     def _draw_counts(self, ax: Axes, rows: list[dict[str, Any]], color: str) -> None:
         """Draw the counts of one way of learning: ours and the paper's."""
-        raise NotImplementedError
 
 
 class CountsTable(Counts):

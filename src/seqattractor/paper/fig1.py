@@ -100,7 +100,7 @@ class Figure1(Target):
 TARGET = Figure1(
     name="fig1",
     title="Figure 1",
-    trial="toy:visible",
+    trial="toy:train_perceptron",
     about="Two sequences of ten neurons in the spirit of the paper's, whose own pictures are not part of its text. A network of "
     "visible neurons only is trained on each by the perceptron rule with the paper's margin and rate, and a linear program "
     "looks for weights, neuron by neuron, or proves in whole numbers that there are none.",

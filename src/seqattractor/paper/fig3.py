@@ -95,7 +95,7 @@ class Figure3(Target):
 TARGET = Figure3(
     name="fig3",
     title="Figure 3",
-    trial="reconstruction:reconstruct",
+    trial="reconstruction:reconstruct_pattern",
     about="The reconstruction error |x - sign(V sign(P x))|, summed over N = 100 units (each wrong one counts 2), for a random "
     "M x N matrix P and a random x. The paper does not list its values of M.",
 )

@@ -83,7 +83,7 @@ class Figure4(Target):
 TARGET = Figure4(
     name="fig4",
     title="Figure 4",
-    trial="toy:hidden",
+    trial="toy:retrieve_toy",
     about="The sequences of figure 1 in a network with M = 50 hidden neurons, started from the first pattern with two of ten "
     "units flipped. The paper shows one retrieval of each; here fresh networks and flips are drawn for every trial.",
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seqattractor.experiments._trial import PERIODS
-from seqattractor.paper.agreement import LEVEL, holm, p_value
+from seqattractor.paper.agreement import LEVEL, caution, holm, p_value
 from seqattractor.paper.settings import LEARNING, SPARSITY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target, count_successes
 from seqattractor.report.view import Table, Verdict
@@ -58,8 +58,9 @@ class Sparsity(Target):
         if gains:
             return Verdict(False, f"Unlike in the paper, sparsity helps here: {'; '.join(gains)} ({test}).")
         trials = max(row["trials"] for row in own)
-        caution = f" With {trials} trials per cell only gross differences can show." if trials < 50 else ""
-        return Verdict(True, f"As in the paper, no threshold gives more successes than learning U and V ({test}).{caution}")
+        return Verdict(
+            True, f"As in the paper, no threshold gives more successes than learning U and V ({test}).{caution(trials)}"
+        )
 
     def tables(self, result: Result) -> list[Table]:
         """Counts, one line for each way of learning."""
@@ -88,7 +89,7 @@ class Sparsity(Target):
 INPUTS = Sparsity(
     name="sparse-inputs",
     title="Sparse inputs (appendix F)",
-    trial="retrieval:sparse_inputs",
+    trial="retrieval:retrieve_with_sparse_inputs",
     variants={
         "learning U and V": {"learn": "UV", "theta": 0.0},
         **{f"fixed U, θ = {theta:g} SD": {"learn": "V", "theta": theta} for theta in SPARSITY["theta"]},
@@ -99,7 +100,7 @@ INPUTS = Sparsity(
 TARGETS = Sparsity(
     name="sparse-targets",
     title="Sparse targets (appendix F)",
-    trial="retrieval:sparse_targets",
+    trial="retrieval:retrieve_with_sparse_targets",
     variants={f"θ = {theta:g} SD": {"learn": "UV", "theta": theta} for theta in SPARSITY["theta"]},
     about="Learning U and V with hidden targets sign(P x(t+1) - theta). Theta is given in standard deviations of P x; the paper "
     "does not list its values, and theta = 0 is its own method.",

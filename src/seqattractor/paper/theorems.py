@@ -73,6 +73,6 @@ class Theorems(Target):
 TARGET = Theorems(
     name="theorems",
     title="Theorems 1 to 4",
-    trial="theorems:check",
+    trial="theorems:check_theorem",
     about="Each theorem is checked on random instances of random size, with as large a perturbation as theorem 4 allows.",
 )

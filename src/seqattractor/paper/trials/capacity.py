@@ -17,7 +17,7 @@ from seqattractor.networks._sparse import SparseSequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
 
-__all__ = ["ABLATIONS", "DIGITS", "NETWORKS", "M", "N", "store"]
+__all__ = ["ABLATIONS", "DIGITS", "NETWORKS", "M", "N", "store_sequences"]
 
 N, M = 100, 500
 DIGITS: dict[str, Any] = {"stored": [20, 40, 80, 120, 160], "T": 20, "M": 1000, "flips": 300, "trials": 2}
@@ -50,7 +50,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
 """Parameters of the sparse network with which a part of its rule is switched off or changed."""
 
 
-def store(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+def store_sequences(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Store a random sequence: success by section 6.2 and the basin; or, where `part` is "digits", moving digits.
 
     Settings are part, network (a key of `NETWORKS`) or options (of `ABLATIONS`), T and flips, or stored.

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.experiments._comparison_tests import get_test
 from seqattractor.experiments._comparison_trial import compare_once, make_prototype
 
-__all__ = ["take_part"]
+__all__ = ["M", "compare_networks"]
+
+M = 500  # hidden neurons, as in section 6.2
 
 
-def take_part(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+def compare_networks(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Give the same sequences and cues of a test at one value to all networks; times, which differ, are left out."""
     words = np.random.default_rng(seed).integers(2**32, size=4).tolist()
-    test = get_test(settings["protocol"])
     outcomes = {}
     for name in settings["networks"]:
-        outcome = compare_once(test.name, settings["value"], make_prototype(name, test.n_hidden), np.random.SeedSequence(words))
+        outcome = compare_once(settings["protocol"], settings["value"], make_prototype(name, M), np.random.SeedSequence(words))
         outcomes[name] = {key: value for key, value in outcome.items() if not key.endswith("seconds")}
     return outcomes

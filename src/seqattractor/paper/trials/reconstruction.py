@@ -8,10 +8,10 @@ import numpy as np
 
 from seqattractor.learning.rule import sign
 
-__all__ = ["reconstruct"]
+__all__ = ["reconstruct_pattern"]
 
 
-def reconstruct(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+def reconstruct_pattern(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Draw one P (M x N, "gaussian" or "uniform") and one x, and decode both ways; outcomes are sums of |errors|."""
     rng = np.random.default_rng(seed)
     shape = settings["M"], settings["N"]

@@ -11,27 +11,27 @@ from seqattractor.experiments._trial import retrieve_with
 from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.paper.settings import LEARNING
 
-__all__ = ["sparse_inputs", "sparse_targets", "table"]
+__all__ = ["retrieve_sequence", "retrieve_with_sparse_inputs", "retrieve_with_sparse_targets"]
 
 
-def table(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """One trial of tables 1 and 2; settings are T, M, N, flips and learn.
 
     Examples
     --------
-    >>> table({"T": 5, "M": 60, "N": 40, "flips": 2, "learn": "UV"}, np.random.SeedSequence(0))
+    >>> retrieve_sequence({"T": 5, "M": 60, "N": 40, "flips": 2, "learn": "UV"}, np.random.SeedSequence(0))
     {'success': True}
     """
     return {"success": _retrieves(settings, seed)}
 
 
-def sparse_inputs(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """One trial of appendix F, as `table`, with hidden states sign(U x - theta)."""
+def retrieve_with_sparse_inputs(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+    """One trial of appendix F, as `retrieve_sequence`, with hidden states sign(U x - theta)."""
     return {"success": _retrieves(settings, seed, input_threshold=_theta(settings))}
 
 
-def sparse_targets(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """One trial of appendix F, as `table`, with hidden targets sign(P x(t+1) - theta)."""
+def retrieve_with_sparse_targets(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+    """One trial of appendix F, as `retrieve_sequence`, with hidden targets sign(P x(t+1) - theta)."""
     return {"success": _retrieves(settings, seed, target_threshold=_theta(settings))}
 
 

@@ -12,12 +12,12 @@ from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.networks._one_hot import OneHotNetwork
 from seqattractor.paper.settings import LEARNING
 
-__all__ = ["check"]
+__all__ = ["check_theorem"]
 
 EPOCHS = 100_000  # "finitely many"; a network that needs more counts as a failure
 
 
-def check(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+def check_theorem(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Check the theorem of this number on one random instance."""
     return {"holds": bool(CHECKS[settings["theorem"]](np.random.default_rng(seed)))}
 

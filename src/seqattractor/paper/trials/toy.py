@@ -15,13 +15,13 @@ from seqattractor.networks._visible import VisibleNetwork
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
 
-__all__ = ["hidden", "visible"]
+__all__ = ["retrieve_toy", "train_perceptron"]
 
 
-def visible(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+def train_perceptron(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Figure 1: train a perceptron from a random start and run it from the first pattern; or, with "proof", ask for weights."""
     if "proof" in settings:
-        return _proof(settings["proof"])
+        return _prove(settings["proof"])
     X = toy(settings["sequence"])
     net = VisibleNetwork("perceptron", random_state=np.random.default_rng(seed), engine="exact", n_jobs=1, **LEARNING).fit(X)
     trajectory = net.recall(X[0], steps=PERIODS * len(X))
@@ -33,7 +33,7 @@ def visible(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str,
     }
 
 
-def _proof(sequence: int) -> dict[str, Any]:
+def _prove(sequence: int) -> dict[str, Any]:
     """The neurons that no weights can drive, and a proof in whole numbers for the first of them."""
     answer = separable(toy(sequence))
     combination = answer.proof(int(answer.impossible[0])).combination
@@ -41,7 +41,7 @@ def _proof(sequence: int) -> dict[str, Any]:
     return {"impossible": (answer.impossible + 1).tolist(), "combination": [int(k) for k in combination]}
 
 
-def hidden(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+def retrieve_toy(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Figure 4: train a network with hidden neurons and retrieve the sequence from a corrupted cue."""
     rng = np.random.default_rng(seed)
     X = toy(settings["sequence"])
