@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from seqattractor.experiments import _table as table
 from seqattractor.experiments._grid import Grid
-from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial
+from seqattractor.experiments._protocol import RETRIEVAL, Point, Protocol, Trial
 from seqattractor.experiments._store import Finished, Store
 
 POINT = Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0)
@@ -131,6 +132,63 @@ def test_a_study_of_a_later_version_is_refused(tmp_path):
     db.close()
     with pytest.raises(ValueError, match="later version"):
         Store(tmp_path / "s.db")
+
+
+# What version 0.1 wrote: trials of section 6.2 only.
+FIRST_FORMAT = """
+CREATE TABLE grids (grid TEXT PRIMARY KEY, added TEXT NOT NULL DEFAULT (datetime('now')));
+CREATE TABLE runs (run INTEGER PRIMARY KEY AUTOINCREMENT, started TEXT NOT NULL DEFAULT (datetime('now')), host TEXT NOT NULL);
+CREATE TABLE trials (
+    point TEXT NOT NULL, trial INTEGER NOT NULL, settings TEXT NOT NULL, seed INTEGER NOT NULL, outcome TEXT, error TEXT,
+    seconds REAL NOT NULL, host TEXT NOT NULL, version TEXT NOT NULL, finished TEXT NOT NULL DEFAULT (datetime('now')),
+    PRIMARY KEY (point, trial), CHECK ((outcome IS NULL) != (error IS NULL))
+) WITHOUT ROWID;
+INSERT INTO trials VALUES (
+    '<point>', 0, '{"network": "lookup", "t": 10}', 0, '{"retrieved": 1, "success": true}', NULL, 0.25, 'here', '1.0+abc', '2026'
+);
+PRAGMA application_id = 0x73657141;
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_study_of_the_first_format_opens_and_goes_on(tmp_path):
+    db = sqlite3.connect(tmp_path / "s.db")
+    db.executescript(FIRST_FORMAT.replace("<point>", POINT.key))
+    db.close()
+    with Store(tmp_path / "s.db", readonly=True) as store:
+        assert list(store.finished()) == [finished(0)]
+    for _ in range(2):
+        with Store(tmp_path / "s.db") as store:
+            assert store.get(Trial(POINT, 0)) == finished(0)
+            store.add([finished(1)])
+    with Store(tmp_path / "s.db", readonly=True) as store:
+        assert list(store.finished()) == [finished(0), finished(1)]
+
+
+def test_protocols_share_a_file_and_are_told_apart(tmp_path):
+    other = Point(Protocol("other", "some.module:function"), POINT.settings, POINT.seed)
+    with Store(tmp_path / "s.db") as store:
+        store.add([finished(0), finished(0, other)])
+        assert [each.trial.point.protocol.name for each in store.finished(other.protocol)] == ["other"]
+        assert list(store.finished()) == [finished(0)]
+
+
+def test_trials_of_other_code_or_that_failed_can_be_replaced(tmp_path):
+    def by(version, number=0, **what):
+        return replace(finished(number, **what), version=version)
+
+    with Store(tmp_path / "s.db") as store:
+        store.add([by("1+old"), by("1+new", 1), by("1+new", 2, error="MemoryError")])
+        new = [by("1+new", number, host="again") for number in range(3)]
+        assert store.add(new) == 0
+        assert store.add(new, replace=True) == 2
+        assert [each.host for each in store.finished()] == ["again", "here", "again"]
+
+
+def test_a_store_without_a_file_keeps_trials_while_it_is_open():
+    with Store() as store:
+        store.add([finished(0)])
+        assert store.get(Trial(POINT, 0)) == finished(0)
 
 
 def test_missing_files_and_folders_are_said_to_be_missing(tmp_path):

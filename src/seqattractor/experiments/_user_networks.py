@@ -9,7 +9,6 @@ import pickle
 import sys
 from collections.abc import Iterable
 from functools import cache, cached_property
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -152,13 +151,13 @@ def _import(path: Path) -> ModuleType:
     if not path.is_file():
         raise ValueError(f"there is no file {path}.")
     name = _FILES + path.stem
-    spec = spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise ValueError(f"{path} is not a Python file; its name must end in .py.")
-    module = module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(path.resolve())
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        exec(compile(path.read_bytes(), module.__file__, "exec"), vars(module))  # never from a cache: it may just have been edited
     except Exception as error:
         del sys.modules[name]
         raise ValueError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
