@@ -168,7 +168,7 @@ def test_the_command_writes_a_table_a_figure_and_json(tmp_path):
     ]
     files = ["-o", tmp_path / "c.csv", "--figure", tmp_path / "c.png", "--study", tmp_path / "s.db"]
     told = CliRunner().invoke(command, [*options, *map(str, files)], catch_exceptions=False)
-    assert "hebbian, N = 20, 1 flips: T = " in told.output
+    assert "hebbian, N = 20, 1 flip: T = " in told.output
     assert "Law: T = " in told.output
     rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
     assert [(row["n"], row["flips"]) for row in rows] == [("20", "1"), ("30", "2"), ("40", "2")]

@@ -12,7 +12,7 @@ from typing import Any
 
 from seqattractor import __version__
 from seqattractor.experiments._executors import Executor, Trials, died, do_trial
-from seqattractor.experiments._grid import Trial
+from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished
 
 __all__ = ["connect", "on_dask"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from seqattractor._files import atomic_write
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.experiments._grid import Point
+from seqattractor.experiments._protocol import Point
 from seqattractor.experiments._store import Finished
 from seqattractor.experiments._trial import DEFAULTS, OUTCOME
 from seqattractor.networks._registry import parameters_of
@@ -28,7 +28,8 @@ def settings_of(point: Point) -> Row:
 
     Examples
     --------
-    >>> settings_of(Point({"network": "lookup", "t": 10}, seed=0))["n"]
+    >>> from seqattractor.experiments._protocol import RETRIEVAL
+    >>> settings_of(Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0))["n"]
     100
     """
     settings = DEFAULTS | point.settings

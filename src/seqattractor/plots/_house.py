@@ -10,7 +10,7 @@ import matplotlib as mpl
 from cycler import cycler
 from matplotlib.axes import Axes
 
-__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "RED", "bare", "style"]
+__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "RED", "bare", "new_axes", "style"]
 
 BLUE, ORANGE, GREEN, RED, GREY = "#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a8a8a"
 
@@ -63,3 +63,10 @@ def bare(ax: Axes) -> None:
     """Take ticks and frame away, where a picture speaks for itself."""
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
+
+
+def new_axes() -> Axes:
+    """Give the axes of a new figure."""
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]

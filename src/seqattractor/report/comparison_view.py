@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from seqattractor._files import atomic_write
 from seqattractor.experiments._comparison import Comparison, Row
-from seqattractor.experiments._conclusion import conclusion
 from seqattractor.report.figures import picture
 from seqattractor.report.page import render
 from seqattractor.report.view import Picture, Section, Table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["comparison_figure", "comparison_page", "comparison_tables", "draw", "write_comparison"]
-
-_COLORS = ("#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a6fc0", "#8a8a8a", "#c05fa0", "#5fb0b0", "#a08030", "#606060")
-_MARKERS = "osD^vP*X<>"
+__all__ = ["comparison_figure", "comparison_page", "comparison_tables", "write_comparison"]
 
 
 def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
@@ -36,33 +31,18 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
     """
     from matplotlib import pyplot as plt
 
+    from seqattractor import plots
+
     figure, axes = plt.subplots(
         len(comparisons), 2, figsize=(12.5, 3.6 * len(comparisons)), squeeze=False, sharey=True, layout="constrained"
     )
     for row, comparison in zip(axes, comparisons, strict=True):
-        draw(row[0], row[1], comparison)
+        for ax, stores in zip(row, (False, True), strict=True):
+            names = [n["network"] for n in comparison.networks if bool(n["stores_patterns"]) is stores]
+            plots.comparison_curves(comparison, ax, networks=names)
+            ax.set_title(f"{comparison.settings['title']}: {'patterns kept' if stores else 'weights learned'}")
+        row[1].set_ylabel("")
     return figure
-
-
-def draw(learning: Axes, storing: Axes, comparison: Comparison) -> None:
-    """Draw one comparison into two axes."""
-    from seqattractor import plots
-
-    values = comparison.settings["values"]
-    for ax, stores in ((learning, False), (storing, True)):
-        names = [n["network"] for n in comparison.networks if bool(n["stores_patterns"]) is stores]
-        for k, name in enumerate(names):
-            rows = [comparison.row(name, value) for value in values]
-            counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
-            look: dict[str, Any] = {"color": _COLORS[k % 10], "marker": _MARKERS[k % 10], "linestyle": "-" if k < 10 else "--"}
-            shift = 0.6 * ((k + 0.5) / len(names) - 0.5)
-            plots.success_curve(ax, range(len(values)), *counts, shift=shift, label=name, **look)
-        ax.set_xticks(range(len(values)), [str(value) for value in values])
-        ax.set_xlabel(comparison.settings["axis"])
-        ax.set_title(f"{comparison.settings['title']}: {'patterns kept' if stores else 'weights learned'}")
-        if names:
-            ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    storing.set_ylabel("")
 
 
 def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[Table]:
@@ -114,7 +94,7 @@ def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = F
     title = comparison.settings["title"]
     tables = comparison_tables(comparison, timing=timing)
     section = Section(
-        f"compare-{comparison.settings['protocol']}", title, conclusion(comparison), pictures=[figure], tables=tables
+        f"compare-{comparison.settings['protocol']}", title, comparison.describe(), pictures=[figure], tables=tables
     )
     return render("compare.html", title=title.lower(), sections=[section])
 
