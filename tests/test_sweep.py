@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from seqattractor.experiments import _executors as executors
 from seqattractor.experiments import _table as table
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial
-from seqattractor.experiments._run import run_sweep
+from seqattractor.experiments._run import run_sweep, run_trials
 from seqattractor.experiments._store import Store
 
 # The plain loop: workers that are killed again and again should not have to load compiled code each time.
@@ -183,6 +184,20 @@ def die_in_trial_one(trial):
     if trial.number == 1:
         os._exit(9)
     return executors.Finished(trial, {"success": True}, None, 0.0, "here", "1")
+
+
+def test_results_of_workers_that_run_other_code_are_refused_where_only_this_code_counts(tmp_path):
+    def elsewhere(trials):
+        for trial in trials:
+            yield [replace(executors.do_trial(trial), host="far", version="0.1+another")]
+
+    trials = Grid({"network": "lookup", "n": 20, "t": 5}, trials=2).all_trials()
+    with Store(tmp_path / "s.db") as store:
+        with pytest.raises(ValueError, match="the worker on far runs other code than this process"):
+            run_trials(trials, store, elsewhere, current=True)
+        assert run_trials(trials, store, elsewhere).added == 2  # a sweep keeps them, and `sweep status` says so
+        assert run_trials(trials, store, executors.in_this_process, current=True).added == 2
+        assert run_trials(trials, store, executors.in_this_process, current=True).before == 2
 
 
 # -- what a user does -----------------------------------------------------------------------------------------------

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-__all__ = ["HALF", "Compared", "conclusion", "mcnemar", "reach"]
+__all__ = ["HALF", "Row", "conclusion", "mcnemar", "reach"]
 
 Row = dict[str, Any]
 
@@ -13,30 +13,7 @@ HALF = 0.5
 """A network holds a value if it succeeds in at least this fraction of the trials."""
 
 
-class Compared(Protocol):
-    """What is read of a `seqattractor.experiments.Comparison`."""
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The test."""
-
-    @property
-    def networks(self) -> list[Row]:
-        """What each network is."""
-
-    @property
-    def results(self) -> list[Row]:
-        """For each value and network."""
-
-    @property
-    def several(self) -> bool:
-        """Whether a part of the sequences can be recalled."""
-
-    def row(self, network: str, value: Any) -> Row:
-        """The results of one network at one value."""
-
-
-def conclusion(comparison: Compared) -> str:
+def conclusion(comparison: Any) -> str:
     """Say what a comparison shows, fairly to every network.
 
     Parameters
@@ -70,7 +47,7 @@ def conclusion(comparison: Compared) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def reach(comparison: Compared, network: str) -> Any:
+def reach(comparison: Any, network: str) -> Any:
     """Give the hardest value that a network holds, together with all easier ones; None if it fails at the easiest.
 
     Parameters
@@ -118,7 +95,7 @@ def mcnemar(first: str, second: str) -> tuple[int, int, float]:
     return a, b, float(binomtest(a, a + b).pvalue) if a + b else 1.0
 
 
-def _ranking(comparison: Compared, networks: Sequence[Row], who: str) -> str:
+def _ranking(comparison: Any, networks: Sequence[Row], who: str) -> str:
     """Who holds how much, the best first."""
     if not networks:
         return ""
@@ -139,7 +116,7 @@ def _ranking(comparison: Compared, networks: Sequence[Row], who: str) -> str:
     return f"{who}: {'; '.join(parts)}."
 
 
-def _again(comparison: Compared, network: str) -> str:
+def _again(comparison: Any, network: str) -> str:
     """At which harder values a network succeeds again after one that it does not hold, in brackets."""
     values = comparison.settings["values"]
     held = reach(comparison, network)
@@ -148,7 +125,7 @@ def _again(comparison: Compared, network: str) -> str:
     return f" (and again at {_listed(again)})" if again else ""
 
 
-def _partly(comparison: Compared) -> str:
+def _partly(comparison: Any) -> str:
     """Where several sequences are stored: how many of them each network recalls."""
     if not comparison.several:
         return ""
@@ -163,7 +140,7 @@ def _partly(comparison: Compared) -> str:
     return f"A trial succeeds only if all its sequences are recalled; of the sequences at {value} are recalled: {told}."
 
 
-def _price(comparison: Compared, learning: Sequence[Row], storing: Sequence[Row]) -> str:
+def _price(comparison: Any, learning: Sequence[Row], storing: Sequence[Row]) -> str:
     """What it costs to keep the patterns, beside what the networks that learn have."""
     value = comparison.settings["values"][-1]
     sizes = {
@@ -187,7 +164,7 @@ def _price(comparison: Compared, learning: Sequence[Row], storing: Sequence[Row]
     return text + "."
 
 
-def _paired(comparison: Compared, learning: Sequence[Row]) -> str:
+def _paired(comparison: Any, learning: Sequence[Row]) -> str:
     """The two that come furthest of those that learn, trial by trial, where they differ most."""
     names = [n["network"] for n in learning if _took_part(comparison, n["network"])]
     totals = {name: sum(comparison.row(name, value)["successes"] for value in comparison.settings["values"]) for name in names}
@@ -235,7 +212,7 @@ def _conditions(networks: Iterable[Row]) -> str:
     return " ".join(sentences)
 
 
-def _not_taking_part(comparison: Compared) -> str:
+def _not_taking_part(comparison: Any) -> str:
     """Who refused, and why."""
     refused: dict[str, str] = {}
     for row in comparison.results:
@@ -244,7 +221,7 @@ def _not_taking_part(comparison: Compared) -> str:
     return " ".join(f"{network} could not take part everywhere: {error}" for network, error in refused.items())
 
 
-def _took_part(comparison: Compared, network: str) -> bool:
+def _took_part(comparison: Any, network: str) -> bool:
     """Whether a network did at least one trial."""
     return any(row["parameters"] is not None for row in comparison.results if row["network"] == network)
 

@@ -149,6 +149,8 @@ def run_trials(
         return SweepReport(len(wanted), before, 0, 0)
     with closing(executor(missing())) as results:
         for finished in results:
+            if current and (other := next((each for each in finished if not each.by_this_code), None)):
+                raise ValueError(f"the worker on {other.host} runs other code than this process; start it again with this code.")
             added += store.add(finished, replace=current)
             done += len(finished)
             failed += sum(result.error is not None for result in finished)

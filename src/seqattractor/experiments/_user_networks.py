@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 import cloudpickle
-import numpy as np
 
 from seqattractor.networks._base import SequenceMemory
 
@@ -49,7 +48,8 @@ class Brought:
     def description(self) -> dict[str, Any]:
         """What identifies it, as plain JSON values: its class, its parameters, and a digest of the source of both."""
         cls = type(self.network)
-        return {"class": f"{cls.__module__}:{cls.__qualname__}", "source": _source(cls), "parameters": self._parameters()}
+        parameters = {name: _plain(value) for name, value in self.network.get_params(deep=False).items()}
+        return {"class": f"{cls.__module__}:{cls.__qualname__}", "source": _source(cls), "parameters": parameters}
 
     @cached_property
     def packed(self) -> bytes:
@@ -62,9 +62,6 @@ class Brought:
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return _unpack, (self.packed,)
-
-    def _parameters(self) -> dict[str, Any]:
-        return {name: _plain(value) for name, value in self.network.get_params(deep=False).items()}
 
 
 @cache
@@ -86,12 +83,6 @@ def _plain(value: Any) -> Any:
     """A parameter as plain JSON, or something that tells it apart from others."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if isinstance(value, np.ndarray):
-        return {"array": hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest(), "shape": list(value.shape)}
-    if isinstance(value, np.generic):
-        return value.item()
     if inspect.isfunction(value):
         return {"function": f"{value.__module__}:{value.__qualname__}", "source": _source(value)}
     try:
@@ -157,7 +148,9 @@ def _import(path: Path) -> ModuleType:
     module.__file__ = str(path.resolve())
     sys.modules[name] = module
     try:
-        exec(compile(path.read_bytes(), module.__file__, "exec"), vars(module))  # never from a cache: it may just have been edited
+        exec(
+            compile(path.read_bytes(), module.__file__, "exec"), vars(module)
+        )  # never from a cache: it may just have been edited
     except Exception as error:
         del sys.modules[name]
         raise ValueError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
