@@ -73,8 +73,8 @@ class Sequences(Result, NDArrayOperatorsMixin):
     def __post_init__(self) -> None:
         """Check everything, fill in what was left out, and protect the patterns against changes."""
         patterns = check_patterns(self.patterns, "patterns").view()
-        patterns.flags.writeable = False
         lengths = check_lengths(self.lengths, len(patterns))
+        patterns.flags.writeable = lengths.flags.writeable = False
         N = patterns.shape[1]
         shape = check_frame_shape(N if self.frame_shape is None else self.frame_shape, N)
         names = [f"sequence {s}" for s in range(len(lengths))] if self.names is None else [str(name) for name in self.names]
