@@ -46,7 +46,7 @@ def test_every_network_on_the_page_learns_and_answers(visitor, name):
     answer = visitor.recall()
     truth = bits(answer["truth"], answer["rows"], 40)
     recalled = bits(answer["runs"][0]["bits"], answer["rows"], 40)
-    assert (truth[0] == recalled[0]).all()  # an unspoilt cue
+    assert (truth[0] == recalled[0]).all()  # a clean cue
     assert (answer["runs"][0]["hidden"] is None) == (name in ("perceptron", "dense"))
     if end["networks"][0]["right"] == 1.0:
         assert answer["runs"][0]["good"]

@@ -1,4 +1,4 @@
-"""The lab in a real browser: a visitor teaches, spoils, recalls and compares, in Debian's Chromium."""
+"""The lab in a real browser: a visitor teaches, corrupts, recalls and compares, in Debian's Chromium."""
 
 import io
 import threading

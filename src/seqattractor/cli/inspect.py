@@ -35,7 +35,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="The stored sequences, where the model does not hold them; may be repeated.",
 )
-@click.option("--flips", type=click.IntRange(min=0), help="Noise of starts from stored patterns. [a tenth of the units]")
+@click.option("--flips", type=click.IntRange(min=0), help="Units flipped in starts from stored patterns. [a tenth of them]")
 @click.option(
     "--starts", type=click.IntRange(min=1), default=100, show_default=True, help="Runs in the search for attractors, at most."
 )
@@ -45,7 +45,7 @@ Examples:
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
-    help="How much work to do; with 2 twice as much before a part is cut down or left out.",
+    help="How much work to do: 2 allows twice as much before a part is cut down or left out.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same starts.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -65,7 +65,7 @@ def command(
 ) -> None:
     """Say what a MODEL stores and what it guarantees: margins, certificate, attractors, hidden codes.
 
-    The sequences come from --data, or from the model file if it keeps them. Without either, the cycles that random starts lead to
+    The sequences come from --data, or from the model file if it holds them. Without either, the cycles that random starts lead to
     stand for them: a stored loop is itself such a cycle.
     """
     from seqattractor.networks import load

@@ -30,24 +30,29 @@ Examples:
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The model file to write (npz)."
 )
 @click.option(
-    "--network", default="attractor", show_default=True, help="attractor, sparse, perceptron, hebbian, one-hot, dense, ..."
+    "--network",
+    default="attractor",
+    show_default=True,
+    help="attractor, sparse, perceptron, hebbian, one-hot, dense, ...; a wrong name lists them all.",
 )
-@click.option("--hidden", callback=count_or_auto, metavar="NUMBER|auto", help="Hidden neurons; auto tries more and more. [auto]")
+@click.option(
+    "--hidden", callback=count_or_auto, metavar="NUMBER|auto", help="Hidden neurons; auto tries larger and larger numbers. [auto]"
+)
 @click.option(
     "--order",
     callback=count_or_auto,
     metavar="NUMBER|auto",
     default="1",
     show_default=True,
-    help="Past patterns seen; auto: as few as resolve all.",
+    help="How many past patterns the network sees; auto: as few as tell all patterns apart.",
 )
-@click.option("--epochs", type=click.IntRange(min=1), help="Presentations of the sequences at most. [500]")
+@click.option("--epochs", type=click.IntRange(min=1), help="Stop after this many presentations of the sequences. [500]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same network.")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other parameter of the network, such as kappa=2."
 )
 @click.option(
-    "--no-patterns", is_flag=True, help="Do not keep the sequences in the model file (recall then has no truth to show)."
+    "--no-patterns", is_flag=True, help="Do not store the sequences in the model file (recall then has nothing to compare with)."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was learned as JSON.")
 @loading_options

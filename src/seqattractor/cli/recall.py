@@ -48,13 +48,15 @@ class _Start(NamedTuple):
     "--cue", default="0:0", show_default=True, metavar="FILE|SEQ:FRAME", help="A file to read, or a stored frame, from 0."
 )
 @click.option("--key", help="The array of an npz file given as the cue.")
-@click.option("--flips", type=click.IntRange(min=0), default=0, help="Flip so many units of the cue.")
+@click.option("--flips", type=click.IntRange(min=0), default=0, help="Flip this many units of the cue.")
 @click.option("--occlude", metavar="FRACTION|BLOCK", help="Cover a part of the cue: 0.25, or rows and columns as 10:60,0:88.")
-@click.option("--noise", type=click.IntRange(min=0), default=0, help="Flip so many units again before every step.")
+@click.option("--noise", type=click.IntRange(min=0), default=0, help="Flip this many units before every step.")
 @click.option(
     "--steps", type=click.IntRange(min=1, max=100_000), help="How many patterns to recall. [to the end of the sequence]"
 )
-@click.option("--trials", type=click.IntRange(min=1, max=10_000), help="Also count how often recall succeeds with other noise.")
+@click.option(
+    "--trials", type=click.IntRange(min=1, max=10_000), help="Also count how often recall succeeds, with fresh noise each time."
+)
 @click.option(
     "-o",
     "--out",

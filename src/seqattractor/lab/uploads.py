@@ -85,8 +85,8 @@ def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
 
 def _suffix(name: str) -> str:
     """The ending of a name, if it is a known one."""
-    found = re.search(r"\.[A-Za-z]{2,5}$", name)
-    suffix = found.group().lower() if found else ""
+    ending = re.search(r"\.[A-Za-z]{2,5}$", name)
+    suffix = ending.group().lower() if ending else ""
     if suffix not in (*_PICTURES, *_ARRAYS):
         raise Refusal(400, "The lab reads pictures (GIF, PNG, JPEG, WebP, BMP) and arrays (npy, npz); this is neither.")
     return suffix

@@ -80,16 +80,14 @@ class Inspection(Result):
             some = f" ({len(self.certificate.radius)} of the transitions were looked at.)" if self.sampled else ""
             parts["Guarantee"] = self.certificate.describe() + some
         if self.robustness is not None:
-            curve = self.robustness
-            half = f"falls to a half at {curve.half} random flips" if curve.half is not None else "stays above a half"
-            text = f"One step from a corrupted pattern {half} ({curve.trials} trials at each number)."
+            text = f"One step from a randomly corrupted pattern: {_lower(self.robustness.describe())}"
             if self.basin is not None:
                 text += f" From {self.flips} flips, {self.basin:.1%} of all starts are on the sequence and in phase in the end."
             parts["Measured robustness"] = text
         if self.from_random is not None:
-            text = f"From random starts: {self.from_random.describe()}"
+            text = f"From random starts: {_lower(self.from_random.describe())}"
             if self.from_stored is not None:
-                text += f" From stored patterns with {self.flips} flips: {self.from_stored.describe()}"
+                text += f" From stored patterns with {self.flips} flips: {_lower(self.from_stored.describe())}"
             parts["Attractors"] = text
         if self.hidden is not None:
             parts["Hidden neurons"] = self.hidden.describe()
@@ -285,9 +283,14 @@ class _Work:
         return np.asarray(places[np.unique(np.linspace(0, len(places) - 1, most).astype(int))])
 
 
-def _loops(found: Attractors | None, order: int) -> list[Patterns]:
+def _lower(sentence: str) -> str:
+    """A sentence as it stands after a colon."""
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _loops(attractors: Attractors | None, order: int) -> list[Patterns]:
     """The cycles among attractors, each closed, as sequences to look at."""
-    cycles = [a.patterns for a in found.attractors if a.period > 1] if found is not None else []
+    cycles = [a.patterns for a in attractors.attractors if a.period > 1] if attractors is not None else []
     return [np.concatenate([p] + [p] * -(-order // len(p)))[: len(p) + order] for p in cycles[:LOOPS]]
 
 
@@ -312,17 +315,18 @@ def _curve_values(curve: RobustnessCurve) -> dict[str, Any]:
     return {"flips": curve.flips.tolist(), "successes": curve.successes.tolist(), "trials": curve.trials}
 
 
-def _attractor_values(found: Attractors) -> dict[str, Any]:
+def _attractor_values(attractors: Attractors) -> dict[str, Any]:
     """Attractors for JSON."""
     return {
-        "starts": len(found.which),
-        "unfinished": found.unfinished,
+        "starts": len(attractors.which),
+        "unfinished": attractors.unfinished,
         "attractors": [
-            {"period": a.period, "starts": a.starts, "stored": a.stored, "mirror_of": a.mirror_of} for a in found.attractors[:50]
+            {"period": a.period, "starts": a.starts, "stored": a.stored, "mirror_of": a.mirror_of}
+            for a in attractors.attractors[:50]
         ],
-        "n_attractors": len(found),
-        "reached": [{"successes": r.successes, "trials": r.trials} for r in found.reached],
-        "summary": found.describe(),
+        "n_attractors": len(attractors),
+        "reached": [{"successes": r.successes, "trials": r.trials} for r in attractors.reached],
+        "summary": attractors.describe(),
     }
 
 

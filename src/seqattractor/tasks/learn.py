@@ -131,8 +131,8 @@ def prepare(data: Sequences, order: int | Literal["auto"] = 1) -> Sequences:
     for name, length in zip(data.names, data.lengths, strict=True):
         if length < 2:
             raise ValueError(f"{name} has only one pattern, but a sequence needs at least two: a pattern and its successor.")
-    found = conflicts(data)
-    context = found.context
+    ambiguous = conflicts(data)
+    context = ambiguous.context
     if data.closed:
         wanted = context if order == "auto" else order
         while wanted is not None and wanted > data.closed:
@@ -140,7 +140,7 @@ def prepare(data: Sequences, order: int | Literal["auto"] = 1) -> Sequences:
             context = conflicts(data).context
             wanted = context if order == "auto" else wanted
     if context is None or (order != "auto" and context > order):
-        raise ConflictError(found.describe(), context)
+        raise ConflictError(ambiguous.describe(), context)
     return data
 
 

@@ -18,7 +18,7 @@ const EXPERIMENTS = [
     question: "Must both layers learn?",
     sequence: { name: "random", frames: 60 },
     networks: ["attractor", "attractor-V"],
-    lesson: "Both get every single step right. But B's way into the hidden neurons, U, stays random, so a spoilt pattern looks like another one to them, and B loses the way. A has taught its hidden neurons to look past the errors: the sequence has become an attractor.",
+    lesson: "Both get every single step right. But B's way into the hidden neurons, U, stays random, so a corrupted pattern looks like another one to them, and B loses its way. A has taught its hidden neurons to look past the errors: the sequence has become an attractor.",
   },
   {
     question: "What if a path crosses itself?",

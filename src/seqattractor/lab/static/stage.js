@@ -53,7 +53,7 @@ export class Stage {
     this.panels = [{ kind: "truth", title: "Truth", sign: "x(t)" }];
     scene.runs.forEach((run, k) => {
       const mark = scene.runs.length > 1 ? ` ${"AB"[k]}` : "";
-      this.panels.push({ kind: "state", run, title: run.still ? "Spoilt cue" : `Recalled${mark}`, sign: run.still ? "ξ(0)" : "ξ(t)" });
+      this.panels.push({ kind: "state", run, title: run.still ? "Corrupted cue" : `Recalled${mark}`, sign: run.still ? "ξ(0)" : "ξ(t)" });
       if (run.hidden) this.panels.push({ kind: "hidden", run, title: `Hidden${mark}`, sign: "ζ(t)" });
     });
     box.replaceChildren(...this.panels.map((panel) => {

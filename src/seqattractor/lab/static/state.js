@@ -20,7 +20,7 @@ export const lab = {
   catalogue: null,
   material: null, // the sequence as the server made it, bits unpacked
   materialKey: null, // the settings that it was made from
-  cueBits: null, // the spoilt cue
+  cueBits: null, // the corrupted cue
   curves: [], // errors of each epoch, for each network
   learnedKey: null, // the settings that the networks on the server have learned
   running: false,
