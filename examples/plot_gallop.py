@@ -60,17 +60,17 @@ pictures = [horse(t / FRAMES) for t in range(FRAMES)]
 pictures[0].save(folder / "gallop.gif", save_all=True, append_images=pictures[1:], duration=80, loop=0)
 
 gallop = sa.io.load(folder / "gallop.gif", loop=True)
-print(gallop.X.shape, gallop.frame_shape, f"{gallop.rate:g} frames a second")
+print(gallop)
 
 # %%
 # Store it, cover the left half of the first frame, and let it run.
 
-net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(gallop.X)
-cue = sa.noise.occlude(gallop.X[0], gallop.frame_shape, ((0, HEIGHT), (0, WIDTH // 2)))
+net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(gallop)
+cue = sa.noise.occlude(gallop[0], gallop.frame_shape, ((0, HEIGHT), (0, WIDTH // 2)))
 trajectory = net.recall(cue, steps=FRAMES)
-print("wrong pixels at each step:", (trajectory != gallop.X).sum(axis=1))
-print("exact from the second step on:", bool((trajectory[2:] == gallop.X[2:]).all()))
+print("wrong pixels at each step:", (trajectory != gallop).sum(axis=1))
+print("exact from the second step on:", bool((trajectory[2:] == gallop[2:]).all()))
 
 fig, ax = plt.subplots(figsize=(10, 2.2), layout="constrained")
-plots.recall_strip(ax, trajectory, gallop.frame_shape, truth=gallop.X, n_frames=7)
+plots.recall_strip(ax, trajectory, gallop.frame_shape, truth=gallop, n_frames=7)
 plt.show()

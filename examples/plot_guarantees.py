@@ -33,7 +33,7 @@ right.semilogx(kappas, [c.breaking.min() for c in certificates], "v-", color=plo
 right.semilogx(kappas, [c.half for c in curves], "s-", color=plots.GREEN, label="random flips: half survive")
 right.set(xlabel="kappa", ylabel="flipped units of 60")
 right.grid(visible=True)
-right.legend()
+right.legend(loc="upper left")
 
 # %%
 # One of the networks in detail: what is proven, attacked and measured at every transition, and for random flips.
@@ -46,10 +46,10 @@ plots.robustness_with_certificate(right, curves[-2], certificates[-2])
 # Where do random starts go? Besides the stored loop there is its mirror image: a network without thresholds does the same with
 # all signs inverted. In the plane of the first two principal components the cues fall onto the loop.
 
-found = sa.find_attractors(nets[-2], X, starts=200, rng=0)
-print(found.describe())
+attractors = sa.find_attractors(nets[-2], X, starts=200, rng=0)
+print(attractors.describe())
 paths = [nets[-2].recall(sa.noise.flip(X[t], 12, rng=t), steps=20) for t in (0, 7, 14)]
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
-plots.attractor_bars(left, found)
+plots.attractor_bars(left, attractors)
 plots.state_space(right, sa.principal_plane(X), [X], paths)
 plt.show()

@@ -11,15 +11,14 @@ import matplotlib.pyplot as plt
 import seqattractor as sa
 from seqattractor import plots
 
-digits = sa.datasets.moving_digits(n_sequences=3, length=20, random_state=1, return_bunch=True)
-X, lengths = digits.data, digits.lengths
-net = sa.SequenceAttractor(n_hidden=200, random_state=0).fit(X, lengths)
-print("stored transitions:", net.score(X, lengths))
+X = sa.datasets.moving_digits(n_sequences=3, length=20, rng=1)
+net = sa.SequenceAttractor(n_hidden=200, random_state=0).fit(X)
+print("stored transitions:", net.score(X))
 
 fig, axes = plt.subplots(3, 1, figsize=(9, 6.6), layout="constrained")
-for ax, sequence in zip(axes, X.reshape(3, 20, -1), strict=True):
+for ax, sequence in zip(axes, X.split(), strict=True):
     cue = sa.noise.flip(sequence[0], 300, rng=2)
     trajectory = net.recall(cue, steps=19)
     print("retrieved:", bool((trajectory[1:] == sequence[1:]).all()))
-    plots.recall_strip(ax, trajectory, digits.frame_shape, truth=sequence, n_frames=10)
+    plots.recall_strip(ax, trajectory, X.frame_shape, truth=sequence, n_frames=10)
 plt.show()

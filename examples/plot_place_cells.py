@@ -15,7 +15,7 @@ from seqattractor import plots
 rng = np.random.default_rng(4)
 N_CELLS, LAP, BIN = 60, 16.0, 0.2  # cells, seconds there and back, seconds
 
-# Position on a ring: the way there is 0 to 1/2, the way back 1/2 to 1. A cell fires near its place, 40 spikes a second at best.
+# Position on a ring: the way there is 0 to 1/2, the way back 1/2 to 1. A cell fires near its place, 40 spikes per second at best.
 places = np.linspace(0, 1, N_CELLS, endpoint=False)
 time = np.arange(0, LAP, 0.001)
 distance = (time[:, None] / LAP - places + 0.5) % 1 - 0.5
@@ -38,5 +38,5 @@ fig, (above, below) = plt.subplots(2, 1, figsize=(9, 5), layout="constrained")
 plots.recall_strip(above, trajectory, (N_CELLS,), truth=X, order=k)
 above.set_title("cells (rows) over time bins: recorded, and replayed")
 plots.overlap_curve(below, trajectory, X, X=X)
-below.legend()
+below.legend(loc="lower right")
 plt.show()

@@ -34,19 +34,19 @@ roll = np.array([[pitch == p for p in pitches] for pitch in steps])
 path = Path(tempfile.mkdtemp()) / "jacques.mid"
 sa.io.write_midi(path, roll, pitches, step=0.5, rate=4.0)
 tune = sa.io.load(path, step=0.5)
-print(tune.X.shape, "from", tune.units[0], "to", tune.units[-1])
-print(sa.conflicts(tune.X).describe())
+print(tune, "from", tune.units[0], "to", tune.units[-1])
+print(sa.conflicts(tune).describe())
 
 # %%
 # The least context that resolves all conflicts is found by itself.
 
-net = sa.SequenceAttractor(n_hidden=300, order="auto", max_epochs=3000, random_state=0).fit(tune.X)
+net = sa.SequenceAttractor(n_hidden=300, order="auto", max_epochs=3000, random_state=0).fit(tune)
 k = net.order_
-trajectory = net.recall(tune.X[:k], steps=len(tune.X) - k)
-print(f"context of {k} patterns; recalled without a mistake:", bool((trajectory == tune.X).all()))
+trajectory = net.recall(tune[:k], steps=len(tune) - k)
+print(f"context of {k} patterns; recalled without a mistake:", bool((trajectory == tune).all()))
 
 fig, (above, below) = plt.subplots(2, 1, figsize=(9, 4.6), layout="constrained")
-plots.recall_strip(above, trajectory, (len(tune.units),), truth=tune.X, order=k)
+plots.recall_strip(above, trajectory, tune.frame_shape, truth=tune, order=k)
 above.set_title("the tune as a piano roll, below what came back")
 plots.hidden_raster(below, net, trajectory)
 plt.show()

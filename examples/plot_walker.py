@@ -11,8 +11,7 @@ import matplotlib.pyplot as plt
 import seqattractor as sa
 from seqattractor import plots
 
-walk = sa.datasets.walker(return_bunch=True)
-X = walk.data
+X = sa.datasets.walker()
 net = sa.SequenceAttractor(n_hidden=200, random_state=0).fit(X)
 
 cue = sa.noise.flip(X[0], 2000, rng=1)
@@ -23,14 +22,14 @@ print("retrieved from step", sa.caught_at(net.recall(cue, steps=2 * 103), X))
 # What was stored, and what came back.
 
 fig, (above, below) = plt.subplots(2, 1, figsize=(9, 5), height_ratios=(3, 1), layout="constrained")
-plots.recall_strip(above, trajectory, walk.frame_shape, truth=X, n_frames=10)
+plots.recall_strip(above, trajectory, X.frame_shape, truth=X, n_frames=10)
 plots.overlap_curve(below, trajectory, X, X=X)
-below.legend()
+below.legend(loc="lower right")
 
 # %%
 # What some hidden neurons look at (rows of U), and how the errors of learning died away.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-plots.weights_image(left, net.U_, walk.frame_shape, n_neurons=10)
+plots.weights_image(left, net.U_, X.frame_shape, n_neurons=10)
 plots.error_curves(right, net.hidden_errors_ / net.n_hidden, net.visible_errors_ / net.n_features_in_)
 plt.show()

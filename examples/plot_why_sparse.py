@@ -39,8 +39,8 @@ fig, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
 for bias, label in ((0, "no bias"), ("auto", "bias")):
     ax.plot(lengths, [unlearned(bias, T) for T in lengths], "o-", label=label)
 ax.axvline(2 * N, color="grey", linestyle=":")
-ax.set(xlabel="patterns (dotted: 2N)", ylabel="hidden errors a transition", title=f"2 of {M} hidden neurons active, N = {N}")
-ax.legend()
+ax.set(xlabel="patterns (dotted: 2N)", ylabel="hidden errors per transition", title=f"2 of {M} hidden neurons active, N = {N}")
+ax.legend(loc="upper left")
 plt.show()
 
 # %%
@@ -68,8 +68,8 @@ for y, label in ((codes, "0 and 1"), (2 * codes - 1, "-1 and +1")):
     right.plot(np.arange(1, best.n_iter + 1), 100 * best.errors / (T - 1) / 50, label=label)
 left.set(xlabel="cosine of two codes", ylabel="pairs", title=f"{k} of {M} neurons active")
 right.set(xlabel="epoch", ylabel="visible errors, %", title="learning V from fixed codes")
-left.legend()
-right.legend()
+left.legend(loc="upper center")
+right.legend(loc="upper right")
 plt.show()
 
 # %%
@@ -84,12 +84,12 @@ networks = {"sparse": sa.SparseSequenceAttractor, "the paper's rule": sa.Sequenc
 
 def successes(make, T):
     """How many of some networks retrieve a sequence of T patterns."""
-    found = 0
+    count = 0
     for seed in range(trials):
         X = sa.datasets.random_periodic(T, N, rng=seed)
         net = make(M, random_state=seed, max_epochs=300).fit(X)
-        found += sa.retrieved(net.recall(sa.noise.flip(X[0], 5, rng=seed), steps=3 * T), X)
-    return found
+        count += sa.retrieved(net.recall(sa.noise.flip(X[0], 5, rng=seed), steps=3 * T), X)
+    return count
 
 
 fig, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
@@ -97,5 +97,5 @@ for label, make in networks.items():
     ax.plot(lengths, [successes(make, T) for T in lengths], "o-", label=label)
 ax.axvline(M + 1, color="grey", linestyle=":")
 ax.set(xlabel="T (dotted: M + 1)", ylabel=f"successes of {trials}", title=f"N = {N}, M = {M}")
-ax.legend()
+ax.legend(loc="center left")
 plt.show()

@@ -75,8 +75,8 @@ def test_correlation_and_bias_are_what_was_asked_for():
 
 
 def test_several_sequences_share_no_pattern():
-    X, lengths = sa.datasets.random_sequences(4, 8, 6, rng=0)
-    assert lengths.tolist() == [8] * 4
+    X = sa.datasets.random_sequences(4, 8, 6, rng=0)
+    assert X.lengths.tolist() == [8] * 4
     assert len(np.unique(X, axis=0)) == 32
 
 

@@ -161,8 +161,8 @@ def test_a_mixed_network_holds_patterns_and_goes_through_the_sequence():
 
 
 def test_several_sequences_in_one_network_are_all_recalled():
-    Y, lengths = sa.datasets.random_sequences(10, 15, 100, rng=0)
-    net = sa.DenseSequenceMemory(degree=3).fit(Y, lengths)
+    Y = sa.datasets.random_sequences(10, 15, 100, rng=0)
+    net = sa.DenseSequenceMemory(degree=3).fit(Y)
     cues = sa.noise.flip(Y[::15], 10, rng=1)
     paths = net.recall(cues, steps=14)
     assert all(np.array_equal(path[1:], Y[15 * s + 1 : 15 * s + 15]) for s, path in enumerate(paths))

@@ -3,10 +3,12 @@
 import _thread
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from seqattractor.learning import compiled, reference
-from seqattractor.learning.exact import blocks, engine, fields, kernels
+import seqattractor as sa
+from seqattractor.learning import reference
+from seqattractor.learning.exact import blocks, engine, fields
 
 CASES = settings(max_examples=120, deadline=None)
 
@@ -291,15 +294,29 @@ def test_frames_of_256_by_256_learn_in_less_than_3_gb():
     assert learn_in_new_process(65536, 1000, 300, 1)[2] < 3 * 1024
 
 
-def test_kernels_are_compiled_again_when_a_file_with_parts_of_them_changes(monkeypatch):
-    class Codegen:
-        def magic_tuple(self):
-            return ()
+COMPILED = """
+import numpy as np
+from seqattractor.learning.exact import engine, kernels
 
-    key = kernels.learn_rows._cache._index_key((), Codegen())
-    assert kernels.learn_rows._cache._index_key((), Codegen()) == key
-    monkeypatch.setattr(compiled, "_sources", lambda: "another text")
-    assert kernels.learn_rows._cache._index_key((), Codegen()) != key
+X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
+engine.learn_visible(X[:-1], X[1:], W=np.zeros((3, 3)), kappa=1.0, eta=0.5, max_epochs=5)
+print(sum(kernels.learn_rows.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.slow
+def test_kernels_are_compiled_again_when_a_file_with_parts_of_them_changes(tmp_path):
+    package = tmp_path / "seqattractor"
+    shutil.copytree(Path(sa.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "machine code")}
+
+    def hits():
+        return int(subprocess.run([sys.executable, "-c", COMPILED], env=environment, capture_output=True, check=True).stdout)
+
+    assert [hits(), hits()] == [0, 1]
+    with (package / "learning" / "exact" / "lanes.py").open("a") as file:
+        file.write("# another text\n")
+    assert hits() == 0
 
 
 @pytest.mark.slow

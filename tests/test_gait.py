@@ -36,10 +36,10 @@ def test_a_subject_and_a_recording_can_be_chosen(database):
     assert np.array_equal(load_gait(database, subject="0000031", sequence="Seq01", n_frames=6), EXPECTED[::-1])
 
 
-def test_the_bunch_tells_the_shape_of_a_frame(database):
-    bunch = load_gait(database, subject=31, n_frames=None, return_bunch=True)
-    assert bunch.frame_shape == (128, 88)
-    assert bunch.lengths.tolist() == [6]
+def test_it_tells_the_shape_of_a_frame(database):
+    X = load_gait(database, subject=31, n_frames=None)
+    assert X.frame_shape == (128, 88)
+    assert X.lengths.tolist() == [6]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.utils import Bunch
 
 import seqattractor as sa
 from seqattractor.io._attached import attach
@@ -57,7 +56,7 @@ def test_json_agrees_with_the_library(run, net, model, tmp_path):
 
 
 def test_sequences_that_the_model_keeps_are_used(run, net, tmp_path):
-    attach(net, Bunch(X=X, lengths=[8], frame_shape=(40,), names=["loop"], kind="array"))
+    attach(net, X)
     net.save(tmp_path / "kept.npz")
     values = json.loads(run("inspect", "kept.npz", "--json", "--starts", 5)[1])
     assert values["sequences"]["source"] == "model"

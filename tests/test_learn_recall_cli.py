@@ -53,8 +53,8 @@ def test_a_gif_is_learned_and_the_model_file_knows_what_it_holds(run, square, tm
     assert "every transition is stored exactly" in out
     net = sa.load(tmp_path / "m.npz")
     assert net.n_hidden == 60
-    data = attached(net)
-    assert np.array_equal(data.X, np.vstack([PATTERNS, PATTERNS[:1]]))
+    data = attached(net).sequences
+    assert np.array_equal(data, np.vstack([PATTERNS, PATTERNS[:1]]))
     assert (data.frame_shape, data.names, data.rate, data.kind) == ((16, 16), ["square"], 10.0, "pictures")
 
 
@@ -162,7 +162,7 @@ def test_order_auto_takes_the_least_context_and_recalls_the_tune_as_music(run, t
     code, out, _ = run("recall", "m.npz", "-o", "again.mid", "--json")
     assert code == 0
     assert json.loads(out)["exact_from"] == 1
-    assert np.array_equal(sa.io.load(tmp_path / "again.mid").X, sa.io.load(tune).X)
+    assert np.array_equal(sa.io.load(tmp_path / "again.mid"), sa.io.load(tune))
 
 
 def test_a_loop_with_context_goes_round_and_round(run, tmp_path):
@@ -211,7 +211,7 @@ def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_p
         assert f"wrote {name}" in out
     expected = np.vstack([PATTERNS, PATTERNS[:1]])[1:]
     for name, options in (("r.csv", {}), ("r.txt", {}), ("frames", {}), ("r.npz", {"key": "recall"})):
-        assert np.array_equal(sa.io.load(tmp_path / name, **options).X[1:], expected), name
+        assert np.array_equal(sa.io.load(tmp_path / name, **options)[1:], expected), name
     with Image.open(tmp_path / "r.gif") as gif, Image.open(tmp_path / "r.webp") as webp:
         assert gif.n_frames == webp.n_frames == 10
         assert gif.size == webp.size
@@ -224,7 +224,7 @@ def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_p
 def test_a_video_is_written(run, model, tmp_path):
     pytest.importorskip("imageio_ffmpeg")
     assert run("recall", model, "-o", "r.mp4")[0] == 0
-    assert len(sa.io.load(tmp_path / "r.mp4").X) == 10
+    assert len(sa.io.load(tmp_path / "r.mp4")) == 10
 
 
 def test_in_the_gif_wrong_units_have_colours_of_their_own(run, tmp_path):
@@ -291,7 +291,7 @@ def test_a_model_without_its_sequences_still_recalls_from_a_file(run, square, tm
     assert code == 2
     assert "--cue FILE" in err
     assert run("recall", "m.npz", "--cue", square, "--steps", 8, "-o", "r.txt")[0] == 0
-    assert np.array_equal(sa.io.load(tmp_path / "r.txt").X, PATTERNS)
+    assert np.array_equal(sa.io.load(tmp_path / "r.txt"), PATTERNS)
 
 
 def test_steps_beyond_what_was_stored_have_no_truth_and_do_not_fail(run, square):

@@ -13,16 +13,16 @@ from seqattractor.io._threshold import otsu
 
 def test_frames_stride_crop_size_loop_and_repeats_do_what_they_say(tmp_path):
     path = save_animation(tmp_path / "a.png")
-    assert np.array_equal(load(path, frames=(1, 4)).X, PATTERNS[1:4])
-    assert np.array_equal(load(path, stride=2).X, PATTERNS[::2])
+    assert np.array_equal(load(path, frames=(1, 4)), PATTERNS[1:4])
+    assert np.array_equal(load(path, stride=2), PATTERNS[::2])
     assert load(path, stride=2).rate == pytest.approx(12.5)
-    assert np.array_equal(load(path, crop=(2, 1, 9, 5)).X, np.where(FRAMES[:, 1:5, 2:9].reshape(5, -1) > 0, 1, -1))
-    assert np.array_equal(load(path, loop=True).X, np.vstack([PATTERNS, PATTERNS[:1]]))
-    assert np.array_equal(load(path, invert=True).X, -PATTERNS)
+    assert np.array_equal(load(path, crop=(2, 1, 9, 5)), np.where(FRAMES[:, 1:5, 2:9].reshape(5, -1) > 0, 1, -1))
+    assert np.array_equal(load(path, loop=True), np.vstack([PATTERNS, PATTERNS[:1]]))
+    assert np.array_equal(load(path, invert=True), -PATTERNS)
     assert load(path, size=(6, 8)).frame_shape == (6, 8)
     assert load(path, size=8).frame_shape == (6, 8)
     np.save(tmp_path / "twice.npy", np.repeat(FRAMES, 2, axis=0))
-    assert np.array_equal(load(tmp_path / "twice.npy", drop_repeats=True).X, PATTERNS)
+    assert np.array_equal(load(tmp_path / "twice.npy", drop_repeats=True), PATTERNS)
 
 
 def test_large_pictures_are_shrunk_unless_told_otherwise(tmp_path):
@@ -39,15 +39,15 @@ def test_a_size_beyond_all_memory_is_refused_before_a_frame_is_enlarged(tmp_path
 
 def test_a_sequence_that_is_closed_already_is_not_closed_twice(tmp_path):
     np.save(tmp_path / "a.npy", np.concatenate([FRAMES, FRAMES[:1]]))
-    assert len(load(tmp_path / "a.npy", loop=True).X) == 6
+    assert len(load(tmp_path / "a.npy", loop=True)) == 6
 
 
 def test_thresholds_fixed_otsu_and_median(tmp_path):
     grey = np.array([[[10, 20], [200, 210]], [[10, 12], [14, 220]]], dtype=np.uint8)
     np.save(tmp_path / "a.npy", grey)
-    assert load(tmp_path / "a.npy", threshold=205).X.tolist() == [[-1, -1, -1, 1], [-1, -1, -1, 1]]
-    assert load(tmp_path / "a.npy", threshold="otsu").X.tolist() == [[-1, -1, 1, 1], [-1, -1, -1, 1]]
-    assert load(tmp_path / "a.npy", threshold="median").X.tolist() == [[-1, -1, 1, 1], [-1, -1, 1, 1]]
+    assert load(tmp_path / "a.npy", threshold=205).tolist() == [[-1, -1, -1, 1], [-1, -1, -1, 1]]
+    assert load(tmp_path / "a.npy", threshold="otsu").tolist() == [[-1, -1, 1, 1], [-1, -1, -1, 1]]
+    assert load(tmp_path / "a.npy", threshold="median").tolist() == [[-1, -1, 1, 1], [-1, -1, 1, 1]]
 
 
 @given(st.lists(st.integers(0, 255), min_size=2, max_size=40).filter(lambda v: len(set(v)) > 1))
@@ -68,7 +68,7 @@ def test_transparent_pixels_are_seen_on_a_white_page(tmp_path):
     Image.fromarray(picture).save(tmp_path / "a.png")
     expected = np.ones((4, 4))
     expected[1:3, 1:3] = -1
-    assert np.array_equal(load(tmp_path / "a.png").X[0].reshape(4, 4), expected)
+    assert np.array_equal(load(tmp_path / "a.png")[0].reshape(4, 4), expected)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from seqattractor.io._video import write_video
 @pytest.mark.parametrize(("name", "options"), [("a.gif", {}), ("a.webp", {"lossless": True}), ("a.png", {})])
 def test_an_animation_is_read_frame_by_frame_with_its_rate(tmp_path, name, options):
     found = load(save_animation(tmp_path / name, **options))
-    assert np.array_equal(found.X, PATTERNS)
+    assert np.array_equal(found, PATTERNS)
     assert found.frame_shape == (12, 16)
     assert found.rate == pytest.approx(25.0)
     assert (found.kind, found.names, found.lengths.tolist()) == ("pictures", ["a"], [5])
@@ -29,7 +29,7 @@ def test_a_folder_is_sorted_naturally_and_hidden_files_and_notes_are_passed_over
     folder = save_folder(tmp_path / "walk", names=names)
     (folder / ".f0.png").write_bytes(b"not a picture")
     (folder / "notes.md").write_text("about")
-    assert np.array_equal(load(folder).X, PATTERNS[[2, 1, 4, 0, 3]])
+    assert np.array_equal(load(folder), PATTERNS[[2, 1, 4, 0, 3]])
     assert load(folder).names == ["walk"]
 
 
@@ -39,9 +39,9 @@ def test_a_video_is_read_and_its_rate_is_known(tmp_path):
     path = tmp_path / "clip.mp4"
     write_video(path, [np.repeat(frame[..., None], 3, axis=2) for frame in big], rate=10.0)
     found = load(path, size=(12, 16), threshold=127)
-    assert np.array_equal(found.X, PATTERNS)
+    assert np.array_equal(found, PATTERNS)
     assert found.rate == pytest.approx(10.0)
-    assert np.array_equal(load(path, size=(12, 16), threshold=127, frames=(1, 3)).X, PATTERNS[1:3])
+    assert np.array_equal(load(path, size=(12, 16), threshold=127, frames=(1, 3)), PATTERNS[1:3])
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     says(path, "cannot be read as a video")
@@ -59,38 +59,38 @@ def test_without_the_extra_a_video_says_how_to_get_it(tmp_path, monkeypatch):
 )
 def test_arrays_of_frames_of_any_kind_of_number_are_read(tmp_path, array):
     np.save(tmp_path / "a.npy", array)
-    assert np.array_equal(load(tmp_path / "a.npy").X, PATTERNS)
+    assert np.array_equal(load(tmp_path / "a.npy"), PATTERNS)
 
 
 def test_an_array_of_several_sequences_and_of_columns_as_time(tmp_path):
     np.savez(tmp_path / "a.npz", frames=np.stack([FRAMES, FRAMES[::-1]]), fps=12, other=np.zeros(3))
     found = load(tmp_path / "a.npz")
     assert found.lengths.tolist() == [5, 5]
-    assert np.array_equal(found.X[5:], PATTERNS[::-1])
+    assert np.array_equal(found[5:], PATTERNS[::-1])
     assert found.rate == 12.0
     np.savez(tmp_path / "b.npz", neural=PATTERNS.T, neural_fs=30)
     found = load(tmp_path / "b.npz", key="neural", time_axis=1)
-    assert np.array_equal(found.X, PATTERNS)
+    assert np.array_equal(found, PATTERNS)
     assert found.rate == 30.0
 
 
 def test_a_bit_packed_array_beside_its_shape_is_unpacked(tmp_path):
     packed = np.packbits(FRAMES.reshape(5, -1) > 0, axis=1)
     np.savez(tmp_path / "a.npz", frames=packed, frames_shape=FRAMES.shape)
-    assert np.array_equal(load(tmp_path / "a.npz").X, PATTERNS)
+    assert np.array_equal(load(tmp_path / "a.npz"), PATTERNS)
 
 
 def test_text_art_tables_and_names_of_columns(tmp_path):
     (tmp_path / "a.txt").write_text("#.\n..\n\n\n##\n.#\n")
     found = load(tmp_path / "a.txt")
-    assert found.X.tolist() == [[1, -1, -1, -1], [1, 1, -1, 1]]
+    assert found.tolist() == [[1, -1, -1, -1], [1, 1, -1, 1]]
     assert found.kind == "text"
     (tmp_path / "a.csv").write_text("time,left,right\n0.0,0,1\n0.5,1,0\n\n0,1,1\n0.5,0,0\n")
     found = load(tmp_path / "a.csv")
-    assert found.X.tolist() == [[-1, 1], [1, -1], [1, 1], [-1, -1]]
+    assert found.tolist() == [[-1, 1], [1, -1], [1, 1], [-1, -1]]
     assert (found.units, found.lengths.tolist(), found.rate) == (["left", "right"], [2, 2], 2.0)
     (tmp_path / "b.tsv").write_text("-1\t1\n1\t1\n")
-    assert load(tmp_path / "b.tsv").X.tolist() == [[-1, 1], [1, 1]]
+    assert load(tmp_path / "b.tsv").tolist() == [[-1, 1], [1, 1]]
     (tmp_path / "roll.csv").write_text("60,62,64\n1,0,0\n0,1,1\n")
     assert load(tmp_path / "roll.csv").units == ["60", "62", "64"]
 
@@ -99,10 +99,10 @@ def test_spike_times_become_a_raster_from_text_and_from_npz(tmp_path):
     (tmp_path / "s.csv").write_text("time,unit\n0.05,n10\n0.06,n2\n0.31,n2\n")
     found = load(tmp_path / "s.csv", bin=0.1)
     assert found.units == ["n2", "n10"]
-    assert found.X.tolist() == [[1, 1], [-1, -1], [1, -1]]
+    assert found.tolist() == [[1, 1], [-1, -1], [1, -1]]
     assert found.rate == pytest.approx(10.0)
     np.savez(tmp_path / "s.npz", spike_time=[0.05, 0.06, 0.31], spike_unit=[1, 0, 0], pos_x=[1.0])
-    assert np.array_equal(load(tmp_path / "s.npz", bin=0.1).X, found.X)
+    assert np.array_equal(load(tmp_path / "s.npz", bin=0.1), found)
 
 
 def test_several_files_share_their_notes(tmp_path):
@@ -110,7 +110,7 @@ def test_several_files_share_their_notes(tmp_path):
     sa.io.write_midi(tmp_path / "high.mid", [[1, 1], [0, 1]], [54, 55])
     found = sa.io.load_all([tmp_path / "low.mid", tmp_path / "high.mid"])
     assert found.units == ["D3", "D#3", "E3", "F3", "F#3", "G3"]
-    assert (found.X > 0).astype(int).tolist() == [
+    assert (found > 0).astype(int).tolist() == [
         [1, 0, 0, 0, 0, 0],
         [0, 0, 1, 0, 0, 0],
         [0, 0, 0, 0, 1, 1],
@@ -129,7 +129,7 @@ def test_music_that_is_written_is_read_again(tmp_path_factory, roll):
     sa.io.write_midi(path, on, pitches, step=0.5, rate=4.0)
     found = load(path, step=0.5)
     assert found.units == [midi.note_name(p) for p in pitches]
-    assert np.array_equal(found.X > 0, on)
+    assert np.array_equal(found > 0, on)
     assert found.rate == pytest.approx(4.0)
 
 

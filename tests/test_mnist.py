@@ -33,33 +33,33 @@ def test_mnist_is_read_from_every_usual_file(tmp_path, kind):
 
 def test_moving_mnist_is_read_time_first_as_in_the_download(tmp_path):
     np.save(tmp_path / "mnist_test_seq.npy", MOVING)
-    X, lengths = load_moving_mnist(tmp_path / "mnist_test_seq.npy", n_sequences=4)
-    assert lengths.tolist() == [20] * 4
+    X = load_moving_mnist(tmp_path / "mnist_test_seq.npy", n_sequences=4)
+    assert X.lengths.tolist() == [20] * 4
     expected = np.where(MOVING[:, :4].swapaxes(0, 1).reshape(80, 4096) > 127, 1, -1)
     assert np.array_equal(X, expected)
 
 
 def test_moving_mnist_is_read_sequences_first_too(tmp_path):
     np.savez(tmp_path / "moving.npz", frames=MOVING.swapaxes(0, 1))
-    bunch = load_moving_mnist(tmp_path / "moving.npz", n_sequences=5, return_bunch=True)
-    assert np.array_equal(bunch.data[:20], np.where(MOVING[:, 0].reshape(20, -1) > 127, 1, -1))
-    assert bunch.frame_shape == (64, 64)
+    X = load_moving_mnist(tmp_path / "moving.npz", n_sequences=5)
+    assert np.array_equal(X[:20], np.where(MOVING[:, 0].reshape(20, -1) > 127, 1, -1))
+    assert X.frame_shape == (64, 64)
 
 
 def test_a_sequence_whose_frames_have_two_successors_is_left_out(tmp_path):
     spoiled = MOVING.copy()
     spoiled[7, 0] = spoiled[3, 0]
     np.save(tmp_path / "seq.npy", spoiled)
-    X, _ = load_moving_mnist(tmp_path / "seq.npy", n_sequences=4)
+    X = load_moving_mnist(tmp_path / "seq.npy", n_sequences=4)
     assert np.array_equal(X[:20], np.where(MOVING[:, 1].reshape(20, -1) > 127, 1, -1))
 
 
 def test_sequences_are_made_from_mnist_digits(tmp_path):
     np.save(tmp_path / "mnist.npy", IMAGES)
-    X, lengths = load_moving_mnist(tmp_path / "mnist.npy", 3, 6, random_state=4)
-    again, _ = moving_digits(3, 6, digits=IMAGES, random_state=4)
+    X = load_moving_mnist(tmp_path / "mnist.npy", 3, 6, rng=4)
+    again = moving_digits(3, 6, digits=IMAGES, rng=4)
     assert np.array_equal(X, again)
-    assert lengths.tolist() == [6, 6, 6]
+    assert X.lengths.tolist() == [6, 6, 6]
 
 
 def test_bad_files_are_named_in_one_sentence(tmp_path):

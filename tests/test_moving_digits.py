@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from seqattractor.datasets._moving_digits import _path, moving_digits
 
 
-def successors_are_unique(X, lengths):
+def successors_are_unique(X):
     after = {}
-    for s in np.split(X, np.cumsum(lengths)[:-1]):
+    for s in X.split():
         for a, b in pairwise(s):
             if after.setdefault(a.tobytes(), b.tobytes()) != b.tobytes():
                 return False
@@ -20,25 +20,25 @@ def successors_are_unique(X, lengths):
 
 
 def test_it_has_the_size_of_the_papers_moving_digits():
-    X, lengths = moving_digits()
+    X = moving_digits()
     assert X.shape == (20 * 20, 64 * 64)
     assert X.dtype == np.int8
     assert set(np.unique(X)) == {-1, 1}
-    assert lengths.tolist() == [20] * 20
+    assert X.lengths.tolist() == [20] * 20
     assert 0.03 < (X > 0).mean() < 0.09
 
 
 def test_the_same_seed_gives_the_same_sequences_and_another_seed_others():
-    a, b, c = (moving_digits(3, 6, random_state=s)[0] for s in (1, 1, 2))
+    a, b, c = (moving_digits(3, 6, rng=s) for s in (1, 1, 2))
     assert np.array_equal(a, b)
     assert not np.array_equal(a, c)
 
 
-def test_the_bunch_tells_the_shape_of_a_frame():
-    bunch = moving_digits(2, 3, size=48, return_bunch=True)
-    assert bunch.frame_shape == (48, 48)
-    assert bunch.data.shape == (6, 48 * 48)
-    assert bunch.lengths.tolist() == [3, 3]
+def test_it_tells_the_shape_of_a_frame():
+    X = moving_digits(2, 3, size=48)
+    assert X.frame_shape == (48, 48)
+    assert X.shape == (6, 48 * 48)
+    assert X.lengths.tolist() == [3, 3]
 
 
 @settings(max_examples=25, deadline=None)
@@ -57,8 +57,8 @@ def test_sequences_with_a_conflict_are_drawn_again():
     # One small dot on a small canvas: nearly every second sequence would meet a frame with another successor.
     dot = np.ones((1, 2, 2))
     for seed in range(5):
-        X, lengths = moving_digits(4, 4, size=8, n_digits=1, digits=dot, random_state=seed)
-        assert successors_are_unique(X, lengths)
+        X = moving_digits(4, 4, size=8, n_digits=1, digits=dot, rng=seed)
+        assert successors_are_unique(X)
 
 
 def test_an_impossible_wish_ends_with_one_sentence_instead_of_never():
@@ -70,7 +70,7 @@ def test_an_impossible_wish_ends_with_one_sentence_instead_of_never():
     ("arguments", "words"),
     [
         ({"n_sequences": 0}, "n_sequences"),
-        ({"random_state": -1}, "a seed must be 0 or more"),
+        ({"rng": -1}, "a seed must be 0 or more"),
         ({"length": 1}, "length"),
         ({"n_digits": 0}, "n_digits"),
         ({"size": 28}, "size"),

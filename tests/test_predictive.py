@@ -82,7 +82,7 @@ def test_two_layers_are_saved_and_loaded(latent, tmp_path):
 
 
 def test_the_latent_state_tells_apart_what_one_pattern_cannot():
-    a, b, c, d, e = sa.datasets.random_sequences(1, 5, 40, rng=2)[0]
+    a, b, c, d, e = sa.datasets.random_sequences(1, 5, 40, rng=2)
     forks = [np.array([a, b, c]), np.array([d, b, e])]  # after b comes c or e
     net = sa.LatentPredictiveMemory(80, learning_rate=1.0, max_epochs=150, on_conflict="learn", random_state=0).fit(forks)
     assert net.score(forks) == 1

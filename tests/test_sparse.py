@@ -148,8 +148,8 @@ def test_without_a_bias_sparse_codes_do_not_work():
 
 
 def test_the_same_call_works_for_moving_digits():
-    X, lengths = sa.datasets.moving_digits(8, length=10, size=40, random_state=3)
-    net = sa.SparseSequenceAttractor(200, random_state=0).fit(X, lengths)
+    X = sa.datasets.moving_digits(8, length=10, size=40, rng=3)
+    net = sa.SparseSequenceAttractor(200, random_state=0).fit(X)
     assert net.noise_ == 0  # frames are too near to each other for noisy practice
     first = X.reshape(8, 10, -1)[:, 0]
     assert np.array_equal(net.recall(sa.noise.flip(first, 60, rng=0), steps=9)[:, 1:], X.reshape(8, 10, -1)[:, 1:])
@@ -332,8 +332,8 @@ def test_the_convergent_setting_is_the_plain_loop_bit_for_bit_at_full_size():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [34, 35, 36])
 def test_80_sequences_of_moving_digits_are_recalled_in_all_frames(seed):
-    X, lengths = sa.datasets.moving_digits(80, random_state=seed)
-    net = sa.SparseSequenceAttractor(1000, random_state=seed).fit(X, lengths)
+    X = sa.datasets.moving_digits(80, rng=seed)
+    net = sa.SparseSequenceAttractor(1000, random_state=seed).fit(X)
     frames = X.reshape(80, 20, -1)
     recalled = net.recall(sa.noise.flip(frames[:, 0], 300, rng=seed), steps=19)
     assert np.all(recalled[:, 1:] == frames[:, 1:], axis=(1, 2)).sum() >= 79

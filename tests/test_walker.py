@@ -26,11 +26,10 @@ def test_it_is_the_same_every_time(X):
     assert np.array_equal(walker(), X)
 
 
-def test_the_bunch_tells_the_shape_of_a_frame(X):
-    bunch = walker(return_bunch=True)
-    assert bunch.frame_shape == (128, 88)
-    assert np.array_equal(bunch.data, X)
-    assert bunch.lengths.tolist() == [104]
+def test_it_tells_the_shape_of_a_frame(X):
+    assert X.frame_shape == (128, 88)
+    assert X.lengths.tolist() == [104]
+    assert (X.kind, X.closed) == ("pictures", 1)
 
 
 def test_every_frame_shows_one_figure_that_stands_on_the_ground_inside_the_frame(X):

@@ -33,7 +33,9 @@ from .networks._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from .networks._sparse import SparseSequenceAttractor as SparseSequenceAttractor
 from .networks._traits import Traits as Traits
 from .networks._visible import VisibleNetwork as VisibleNetwork
+from .sequences import Sequences as Sequences
 from .sequences import binarize as binarize
+from .sequences import close_loops as close_loops
 from .sequences import unbinarize as unbinarize
 from .sequences._successors import conflicts as conflicts
 from .tasks.capacity import capacity as capacity

@@ -33,7 +33,19 @@ class Result:
         return [{name: value for name, value in vars(self).items() if isinstance(value, (int, float, str))}]
 
     def to_pandas(self) -> Any:
-        """Give the rows as a ``pandas.DataFrame``."""
+        """Give the rows as a ``pandas.DataFrame``.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.datasets.xor().to_pandas()  # doctest: +SKIP
+          name  patterns  loop   on
+        0  xor         5  True  0.6
+        """
         try:
             import pandas
         except ImportError:
@@ -52,6 +64,11 @@ class Result:
         Returns
         -------
         Axes
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> ax = sa.datasets.walker().plot(n_frames=5)
         """
         draw = self._drawing()
         if draw is None:

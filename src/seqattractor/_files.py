@@ -31,7 +31,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the name of a file.")
     if target.exists() and not target.is_file():  # a device or a pipe would be replaced by a file
-        raise OSError(f"{target} is no ordinary file; give another name.")
+        raise OSError(f"{target} is not a regular file; give another name.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the folder {target.parent} does not exist; make it first.")
     try:

@@ -6,6 +6,7 @@ Every function takes a generator or a seed, and leaves its input alone.
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from seqattractor.sequences import Patterns, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
 
-Seed = int | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
+Seed = int | Sequence[int] | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
 
 
 def as_generator(rng: Seed) -> np.random.Generator:
@@ -24,7 +25,7 @@ def as_generator(rng: Seed) -> np.random.Generator:
 
     Parameters
     ----------
-    rng : int, Generator, RandomState, SeedSequence or None
+    rng : int, list of int, Generator, RandomState, SeedSequence or None
         None is a fresh seed from the operating system.
 
     Returns
@@ -92,7 +93,7 @@ def occlude(
     ----------
     x : array of +-1, shape (N,) or (B, N)
     frame_shape : int or tuple of int
-        The shape of one pattern; its product is N. Use ``N`` for patterns that are no pictures.
+        The shape of one pattern; its product is N. Use ``N`` for patterns that are not pictures.
     block : tuple of (start, stop), optional
         The covered range along each axis. By default a block with the given fraction of the frame, placed at random.
     fraction : float

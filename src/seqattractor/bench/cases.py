@@ -43,18 +43,18 @@ def make_problem(name: str, seed: int = 0) -> Problem:
     """Make one of `CASES`."""
     rng = np.random.default_rng(seed)
     if name == "digits":
-        X, lengths = moving_digits()
-        return _problem(*transitions(X, lengths)[:2], 1000, rng)
+        X = moving_digits()
+        return _problem(*transitions(X.patterns, X.lengths)[:2], 1000, rng)
     if name == "walker":
         X = walker()
-        return _problem(*transitions(X, np.array([len(X)]))[:2], 200, rng)
+        return _problem(*transitions(X.patterns, X.lengths)[:2], 200, rng)
     return random_problem(100, 500, int(name.removeprefix("random-")), rng)
 
 
 def random_problem(N: int, M: int, T: int, rng: np.random.Generator) -> Problem:
     """Random patterns in a closed loop."""
     X = random_periodic(T, N, rng=rng)
-    return _problem(*transitions(X, np.array([T]))[:2], M, rng)
+    return _problem(*transitions(X.patterns, X.lengths)[:2], M, rng)
 
 
 def _problem(inputs: Patterns, targets: Patterns, M: int, rng: np.random.Generator) -> Problem:

@@ -6,61 +6,60 @@ epochs tell what 500 would take.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 
 from seqattractor.bench.cases import ETA, KAPPA, Problem
+from seqattractor.learning.rule import learn_transition
 
-__all__ = ["plain_loop"]
+__all__ = ["NumpyLoop", "TorchLoop", "plain_loop"]
 
 
-def plain_loop(problem: Problem, n_jobs: int) -> tuple[str, Callable[[], None]]:
-    """The name of the loop, and a function that learns the next transition each time it is called."""
+def plain_loop(problem: Problem, n_jobs: int) -> NumpyLoop | TorchLoop:
+    """The loop of the fastest library that is installed."""
     try:
-        import torch
+        return TorchLoop(problem, n_jobs)
     except ModuleNotFoundError:
-        return f"numpy {np.__version__}", _numpy_loop(problem)
-    torch.set_num_threads(n_jobs)
-    return f"PyTorch {torch.__version__}", _torch_loop(problem)
+        return NumpyLoop(problem)
 
 
-def _torch_loop(problem: Problem) -> Callable[[], None]:
-    """Equations (5)-(9) in PyTorch."""
-    import torch
+class NumpyLoop:
+    """Equations (5)-(9) as they stand in `learning.rule`, on weights U and V in float32."""
 
-    x, x_next, z = (torch.tensor(a).float() for a in (problem.inputs, problem.targets, problem.hidden_targets))
-    U, V = torch.tensor(problem.U).float(), torch.tensor(problem.V).float()
-    one = torch.tensor(1.0)
-    transition = cycle(range(len(x)))
+    name = f"numpy {np.__version__}"
 
-    def step() -> None:
-        nonlocal U, V
-        t = next(transition)
-        mu = torch.heaviside(KAPPA - z[t] * (U @ x[t]), one)  # eq. (5)
-        U += ETA * torch.outer(mu * z[t], x[t])  # eq. (6)
-        y = torch.where(U @ x[t] >= 0, 1.0, -1.0)  # eq. (7)
-        nu = torch.heaviside(KAPPA - x_next[t] * (V @ y), one)  # eq. (8)
-        V += ETA * torch.outer(nu * x_next[t], y)  # eq. (9)
+    def __init__(self, problem: Problem) -> None:
+        self.U, self.V = problem.U.astype(np.float32), problem.V.astype(np.float32)
+        data = (problem.inputs, problem.targets, problem.hidden_targets)
+        self._transitions = cycle(list(zip(*(a.astype(np.float32) for a in data), strict=True)))
 
-    return step
+    def step(self) -> None:
+        """Learn the next transition."""
+        learn_transition(self.U, self.V, *next(self._transitions), kappa=KAPPA, eta=ETA)
 
 
-def _numpy_loop(problem: Problem) -> Callable[[], None]:
-    """Equations (5)-(9) in numpy."""
-    x, x_next, z = (a.astype(np.float32) for a in (problem.inputs, problem.targets, problem.hidden_targets))
-    U, V = problem.U.astype(np.float32), problem.V.astype(np.float32)
-    eta, one = np.float32(ETA), np.float32(1)
-    transition = cycle(range(len(x)))
+class TorchLoop:
+    """The same equations in PyTorch."""
 
-    def step() -> None:
-        nonlocal U, V
-        t = next(transition)
-        mu = np.heaviside(KAPPA - z[t] * (U @ x[t]), one)  # eq. (5)
-        U += eta * np.outer(mu * z[t], x[t])  # eq. (6)
-        y = np.where(U @ x[t] >= 0, one, -one)  # eq. (7)
-        nu = np.heaviside(KAPPA - x_next[t] * (V @ y), one)  # eq. (8)
-        V += eta * np.outer(nu * x_next[t], y)  # eq. (9)
+    def __init__(self, problem: Problem, n_jobs: int) -> None:
+        import torch
 
-    return step
+        torch.set_num_threads(n_jobs)
+        self.name = f"PyTorch {torch.__version__}"
+        self.U, self.V = torch.tensor(problem.U).float(), torch.tensor(problem.V).float()
+        data = (problem.inputs, problem.targets, problem.hidden_targets)
+        self._transitions = cycle(list(zip(*(torch.tensor(a).float() for a in data), strict=True)))
+        self._torch: Any = torch
+        self._one = torch.tensor(1.0)
+
+    def step(self) -> None:
+        """Learn the next transition."""
+        torch, one = self._torch, self._one
+        x, x_next, z = next(self._transitions)
+        mu = torch.heaviside(KAPPA - z * (self.U @ x), one)  # eq. (5)
+        self.U += ETA * torch.outer(mu * z, x)  # eq. (6)
+        y = torch.where(self.U @ x >= 0, 1.0, -1.0)  # eq. (7)
+        nu = torch.heaviside(KAPPA - x_next * (self.V @ y), one)  # eq. (8)
+        self.V += ETA * torch.outer(nu * x_next, y)  # eq. (9)

@@ -75,11 +75,11 @@ def exact_seconds(problem: Problem, n_jobs: int, max_epochs: int = MAX_EPOCHS) -
 
 def plain_seconds(problem: Problem, n_jobs: int, seconds: float) -> tuple[str, float, int]:
     """The plain loop's name, its time for one transition and the number of transitions measured."""
-    loop, step = plain_loop(problem, n_jobs)
+    loop = plain_loop(problem, n_jobs)
     for _ in range(min(len(problem.inputs), 20)):
-        step()
-    taken, done = _repeat(step, seconds, clock_for(n_jobs))
-    return loop, taken / done, done
+        loop.step()
+    taken, done = _repeat(loop.step, seconds, clock_for(n_jobs))
+    return loop.name, taken / done, done
 
 
 def clock_for(n_jobs: int) -> Callable[[], float]:

@@ -12,9 +12,9 @@ import click
 from seqattractor.cli.loading import as_options, load_like, loading_options
 
 if TYPE_CHECKING:
-    from sklearn.utils import Bunch
-
+    from seqattractor.io._attached import Attached
     from seqattractor.networks._base import SequenceMemory
+    from seqattractor.sequences import Sequences
     from seqattractor.tasks.inspect import Inspection
 
 __all__ = ["command"]
@@ -100,18 +100,20 @@ def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, 
 
     known = attached(net)
     if not files:
-        return (None, None, "data") if known.X is None else (known.X, known.lengths, "model")
+        kept = known.sequences
+        return (None, None, "data") if kept is None else (kept.patterns, kept.lengths, "model")
     data = _load(files, known, options)
-    X, lengths = check_sequences(data.X, data.lengths, order=net.order_)
+    X, lengths = check_sequences(data, order=net.order_)
     check_patterns(X[:1], "the data", n_features=net.n_features_in_)
     return X, lengths, "data"
 
 
-def _load(files: tuple[Path, ...], known: Bunch, options: dict[str, Any]) -> Bunch:
+def _load(files: tuple[Path, ...], known: Attached, options: dict[str, Any]) -> Sequences:
     """Read files as the stored sequences were read, unless the options say otherwise."""
-    from seqattractor.io import align_units, load_all
+    from seqattractor.io._load import load_all
+    from seqattractor.io._units import align_units
 
-    data = load_like(known.frame_shape, partial(load_all, files), known.options or {}, options)
+    data = load_like(known.frame_shape, partial(load_all, files), known.options, options)
     return align_units(data, known.units) if known.units is not None and data.units is not None else data
 
 

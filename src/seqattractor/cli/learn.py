@@ -16,9 +16,8 @@ import click
 from seqattractor.cli.loading import as_options, count_or_auto, loading_options, refuse_to_overwrite
 
 if TYPE_CHECKING:
-    from sklearn.utils import Bunch
-
     from seqattractor.networks._base import SequenceMemory
+    from seqattractor.sequences import Sequences
 
 __all__ = ["command"]
 
@@ -88,7 +87,7 @@ def command(
     started = time.perf_counter()
     net, tries = _fit(net, data, auto="n_hidden" not in parameters, quiet=as_json)
     seconds = time.perf_counter() - started
-    score = net.score(data.X, data.lengths)
+    score = net.score(data)
     radius = _guaranteed(net, data)
     complaints = _complaints(net, data, score, radius)
     attach(net, data, patterns=not no_patterns)
@@ -131,41 +130,40 @@ def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
     return chosen
 
 
-def _load(inputs: tuple[Path, ...], options: dict[str, Any], order: int | str) -> Bunch:
+def _load(inputs: tuple[Path, ...], options: dict[str, Any], order: int | str) -> Sequences:
     """Read the inputs; loops are closed with as many patterns as the context needs, and a conflict is told with its remedy."""
-    from seqattractor.io import close_loops, load_all
+    from seqattractor.io._load import load_all
+    from seqattractor.sequences._loops import close_loops
     from seqattractor.sequences._successors import conflicts
 
     data = load_all(inputs, **options)
     for name, length in zip(data.names, data.lengths, strict=True):
         if length < 2:
             raise ValueError(f"{name} has only one pattern, but a sequence needs at least two: a pattern and its successor.")
-    found = conflicts(data.X, data.lengths)
+    found = conflicts(data)
     context = found.context
     if data.closed:
         wanted = context if order == "auto" else int(order)
         while wanted is not None and wanted > data.closed:
-            data = close_loops(data, wanted)
-            context = conflicts(data.X, data.lengths).context
+            data = close_loops(data, order=wanted)
+            context = conflicts(data).context
             wanted = context if order == "auto" else wanted
     if context is None or (order != "auto" and context > int(order)):
         raise ValueError(_remedy(data, found.describe(), context))
     return data
 
 
-def _remedy(data: Bunch, sentence: str, context: int | None) -> str:
+def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
     """Name the sequences of a conflict, and say what the command line can do about it."""
-    import numpy as np
-
     names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4]))
-    repeats = bool((np.asarray(data.X)[1:] == np.asarray(data.X)[:-1]).all(axis=1).any())
+    repeats = bool((data[1:] == data[:-1]).all(axis=1).any())
     detail = "--stride or --size" if len(data.frame_shape) == 2 else "--stride"
     remedies = [f"--order {context}" if context is not None else "", "--drop-repeats" if repeats else "", detail]
     hint = " or ".join(remedy for remedy in remedies if remedy)
     return f"{sentence} (Sequence {names}{', ...' if len(data.names) > 4 else ''}. On the command line: {hint}.)"
 
 
-def _fit(net: SequenceMemory, data: Bunch, *, auto: bool, quiet: bool) -> tuple[SequenceMemory, list[Any]]:
+def _fit(net: SequenceMemory, data: Sequences, *, auto: bool, quiet: bool) -> tuple[SequenceMemory, list[Any]]:
     """Learn, with one size or with several; what is left over is told later."""
     from sklearn.exceptions import ConvergenceWarning
 
@@ -174,8 +172,8 @@ def _fit(net: SequenceMemory, data: Bunch, *, auto: bool, quiet: bool) -> tuple[
     with _progress(net, quiet) as (fit_options, say), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if auto and "n_hidden" in net.get_params(deep=False):
-            return choose_hidden(net, data.X, data.lengths, tell=say, **fit_options)
-        return net.fit(data.X, data.lengths, **fit_options), []
+            return choose_hidden(net, data, tell=say, **fit_options)
+        return net.fit(data, **fit_options), []
 
 
 @contextmanager
@@ -201,23 +199,23 @@ def _progress(net: SequenceMemory, quiet: bool) -> Iterator[tuple[dict[str, Any]
         yield ({"callback": advance} if takes_callback else {}), say
 
 
-def _guaranteed(net: SequenceMemory, data: Bunch) -> int | None:
+def _guaranteed(net: SequenceMemory, data: Sequences) -> int | None:
     """How many flips every stored transition surely withstands; None for networks without such a proof, and very large ones."""
     from seqattractor.analysis._certificate import certify
 
-    if len(data.X) * net.n_features_in_ * net.get_params(deep=False).get("n_hidden", 1) > MOST_TO_CERTIFY:
+    if len(data) * net.n_features_in_ * net.get_params(deep=False).get("n_hidden", 1) > MOST_TO_CERTIFY:
         return None
     try:
-        return int(certify(net, data.X, data.lengths, method="count", attack=False).radius.min())
+        return int(certify(net, data, method="count", attack=False).radius.min())
     except TypeError:
         return None
 
 
-def _complaints(net: SequenceMemory, data: Bunch, score: float, radius: int | None) -> list[str]:
+def _complaints(net: SequenceMemory, data: Sequences, score: float, radius: int | None) -> list[str]:
     """The warnings that matter."""
     found = []
     grows = "n_hidden" in net.get_params(deep=False)
-    if (data.X.min(axis=0) == data.X.max(axis=0)).all():
+    if (data == data[0]).all():
         found.append("all patterns are equal, so there is nothing to recall; look at the input, or choose another --threshold.")
     if not getattr(net, "converged_", True):
         hidden, visible = (int(getattr(net, name, [0])[-1]) for name in ("hidden_errors_", "visible_errors_"))
@@ -241,7 +239,7 @@ def _complaints(net: SequenceMemory, data: Bunch, score: float, radius: int | No
 
 def _summary(
     net: SequenceMemory,
-    data: Bunch,
+    data: Sequences,
     score: float,
     radius: int | None,
     seconds: float,
@@ -260,7 +258,7 @@ def _summary(
         "n_units": net.n_features_in_,
         "frame_shape": list(data.frame_shape),
         "kind": data.kind,
-        "on": float((data.X > 0).mean()),
+        "on": float((data > 0).mean()),
         "epochs": getattr(net, "n_iter_", None),
         "converged": getattr(net, "converged_", None),
         "transitions_exact": score,

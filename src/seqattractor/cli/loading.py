@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.io._options import FORMATS
+from seqattractor.io._formats import FORMATS
 
 if TYPE_CHECKING:
-    from sklearn.utils import Bunch
+    from seqattractor.sequences import Sequences
 
 __all__ = ["as_options", "count_or_auto", "load_like", "loading_options", "refuse_to_overwrite"]
 
@@ -66,7 +66,7 @@ def _rectangle(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 _OPTIONS = (
-    click.option("--format", "format", type=click.Choice(FORMATS), help="What the input is, where its name does not tell."),
+    click.option("--format", "format", type=click.Choice(list(FORMATS)), help="What the input is, where its name does not tell."),
     click.option(
         "--size",
         callback=_size,
@@ -94,7 +94,9 @@ _OPTIONS = (
 )
 
 
-def load_like(frame_shape: tuple[int, ...], read: Callable[..., Bunch], known: dict[str, Any], wanted: dict[str, Any]) -> Bunch:
+def load_like(
+    frame_shape: tuple[int, ...], read: Callable[..., Sequences], known: dict[str, Any], wanted: dict[str, Any]
+) -> Sequences:
     """Read as the stored sequences were read, with the options `known`, unless those that are `wanted` say otherwise."""
     from seqattractor.io._load import NoPicturesError
 

@@ -13,10 +13,11 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from sklearn.utils import Bunch
 
+    from seqattractor.io._attached import Attached
     from seqattractor.io._compose import Recalled
     from seqattractor.networks._base import SequenceMemory
+    from seqattractor.sequences import Sequences
 
 from seqattractor.cli.loading import load_like, refuse_to_overwrite
 
@@ -92,19 +93,19 @@ def command(
     for path in outs:
         refuse_to_overwrite(path, (model, Path(cue)))
     net = load(model)
-    data = attached(net)
-    start = _start(net, data, cue, key, steps)
+    known = attached(net)
+    start = _start(net, known, cue, key, steps)
     n_steps = steps or start.steps
     if n_steps * net.n_features_in_ > MOST_VALUES:
         raise ValueError(f"{n_steps} steps of {net.n_features_in_} units are too many to keep; ask for fewer steps.")
     rng = as_generator(seed)
-    corrupt = _Corruption(flips, occlude, data.frame_shape)
+    corrupt = _Corruption(flips, occlude, known.frame_shape)
     trajectory = _run(net, corrupt(start.cue, rng), n_steps, noise, rng)
     truth = None if start.truth is None else start.truth[: len(trajectory)]
-    recalled = Recalled(trajectory, truth, net.order_, data.frame_shape, data.rate, data.units, data.step, data.kind or "array")
+    recalled = Recalled(trajectory, truth, net.order_, known.frame_shape, known.rate, known.units, known.step, known.kind)
     for path in outs:
         check_writable(path, recalled)
-    summary = _summary(recalled, start, data)
+    summary = _summary(recalled, start, known.sequences)
     if trials:
         if truth is None or len(truth) <= net.order_:
             raise ValueError("there is nothing stored to compare with, so trials cannot be counted.")
@@ -156,14 +157,15 @@ def _run(net: SequenceMemory, cue: NDArray[np.int8], steps: int, noise: int, rng
     return net.recall(cue[0] if net.order_ == 1 else cue, steps, noise=noise, rng=rng)
 
 
-def _start(net: SequenceMemory, data: Bunch, cue: str, key: str | None, steps: int | None) -> _Start:
+def _start(net: SequenceMemory, known: Attached, cue: str, key: str | None, steps: int | None) -> _Start:
     """Find the cue: a file if there is one of this name, else a place in the stored sequences."""
     if Path(cue).exists():
-        return _from_file(net, data, cue, key)
+        return _from_file(net, known, cue, key)
     match = re.fullmatch(r"(?:(.+):)?(\d+)", cue)
     if match is None:
         raise ValueError(f"the cue {cue!r} is neither a file nor a place such as 0:12 (sequence:frame).")
-    if data.X is None:
+    data = known.sequences
+    if data is None:
         raise ValueError("the model file does not hold its sequences; give a cue from a file with --cue FILE.")
     name, frame = match[1] or "0", int(match[2])
     if not name.isdigit() and name not in data.names:
@@ -182,47 +184,46 @@ def _start(net: SequenceMemory, data: Bunch, cue: str, key: str | None, steps: i
     return _Start(truth[: net.order_], truth, to_the_end, f"frame {frame} of {data.names[s]}")
 
 
-def _from_file(net: SequenceMemory, data: Bunch, cue: str, key: str | None) -> _Start:
+def _from_file(net: SequenceMemory, known: Attached, cue: str, key: str | None) -> _Start:
     """Read a cue as the stored sequences were read, and find the stored place that is nearest to it."""
-    from seqattractor.io import align_units, load
+    from seqattractor.io._load import load
+    from seqattractor.io._units import align_units
 
-    known = {k: v for k, v in (data.options or {}).items() if k not in ("loop", "drop_repeats", "frames", "key")}
-    part = load_like(data.frame_shape, partial(load, cue), known, {"key": key})
-    if data.units is not None:
-        part = align_units(part, data.units)
+    options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "frames", "key")}
+    part = load_like(known.frame_shape, partial(load, cue), options, {"key": key})
+    if known.units is not None:
+        part = align_units(part, known.units)
     order = net.order_
-    if part.X.shape[1] != net.n_features_in_:
-        raise ValueError(f"{cue} has {part.X.shape[1]} units, but the network has {net.n_features_in_}.")
-    if len(part.X) < order:
-        raise ValueError(
-            f"{cue} has {len(part.X)} frame{'s' if len(part.X) != 1 else ''}, but this network needs {order} for a cue."
-        )
-    clean = part.X[:order]
-    if data.X is None:
+    if part.shape[1] != net.n_features_in_:
+        raise ValueError(f"{cue} has {part.shape[1]} units, but the network has {net.n_features_in_}.")
+    if len(part) < order:
+        raise ValueError(f"{cue} has {len(part)} frame{'s' if len(part) != 1 else ''}, but this network needs {order} for a cue.")
+    clean = part[:order]
+    data = known.sequences
+    if data is None:
         return _Start(clean, None, STEPS_WITHOUT_TRUTH, cue)
     s, frame, overlap = _nearest(data, clean)
     words = f"{cue}, nearest to frame {frame} of {data.names[s]} (overlap {overlap:.3f})"
     return _Start(clean, *_following(data, order, s, frame), words)
 
 
-def _nearest(data: Bunch, cue: NDArray[np.int8]) -> tuple[int, int, float]:
+def _nearest(data: Sequences, cue: NDArray[np.int8]) -> tuple[int, int, float]:
     """The stored place most like a cue of shape (order, N): sequence, frame and overlap."""
-    from seqattractor.sequences import split, stack_context
+    from seqattractor.sequences import stack_context
 
     flat = cue.reshape(-1).astype(np.float64)
     best = (0, 0, -2.0)
-    for s, sequence in enumerate(split(data.X, data.lengths)):
+    for s, sequence in enumerate(data.split()):
         overlaps = stack_context(sequence, len(cue))[:-1].astype(np.float64) @ flat / flat.size
         if overlaps.size and overlaps.max() > best[2]:
             best = (s, int(overlaps.argmax()), float(overlaps.max()))
     return best
 
 
-def _following(data: Bunch, order: int, s: int, frame: int) -> tuple[NDArray[np.int8], int]:
+def _following(data: Sequences, order: int, s: int, frame: int) -> tuple[NDArray[np.int8], int]:
     """A stored sequence from a frame on, and the steps to its end; one that is closed goes on for some rounds."""
-    first = int(np.sum(data.lengths[:s]))
-    sequence = data.X[first : first + int(data.lengths[s])]
-    closed = int(data.closed or 0) or int(len(sequence) > 2 and np.array_equal(sequence[0], sequence[-1]))
+    sequence = data.split()[s]
+    closed = data.closed or int(len(sequence) > 2 and np.array_equal(sequence[0], sequence[-1]))
     if closed >= order:
         period = len(sequence) - closed
         rows = max(1, MOST_STEPS // period) * period + order
@@ -248,7 +249,7 @@ def _count(
     return {"trials": trials, "successes": rate.successes, "interval": list(rate.interval)}
 
 
-def _summary(recalled: Recalled, start: _Start, data: Bunch) -> dict[str, Any]:
+def _summary(recalled: Recalled, start: _Start, data: Sequences | None) -> dict[str, Any]:
     """All that there is to say, for JSON and for sentences."""
     order, clean = recalled.order, start.cue
     summary: dict[str, Any] = {
@@ -271,11 +272,11 @@ def _summary(recalled: Recalled, start: _Start, data: Bunch) -> dict[str, Any]:
     return summary
 
 
-def _names_of_nearest(recalled: Recalled, data: Bunch) -> list[str] | None:
+def _names_of_nearest(recalled: Recalled, data: Sequences | None) -> list[str] | None:
     """For every step the stored pattern that is most like it, as SEQ:FRAME."""
-    if data.X is None:
+    if data is None:
         return None
-    scores = recalled.recall.astype(np.float32) @ data.X.astype(np.float32).T
+    scores = recalled.recall.astype(np.float32) @ data.astype(np.float32).T
     ends = np.cumsum(data.lengths)
     places = scores.argmax(axis=1)
     sequences = np.searchsorted(ends, places, side="right")

@@ -6,14 +6,13 @@ digits are those of scikit-learn, enlarged to the size of MNIST's, so that nothi
 
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Bunch
 
 from seqattractor._checks import check_count
-from seqattractor.noise import as_generator
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns, Sequences
 
 __all__ = ["moving_digits"]
 
@@ -22,28 +21,6 @@ BOX, GLYPH = 28, 20  # MNIST's: a digit of 20 x 20 pixels centred in a box of 28
 MAX_REDRAWS = 1000
 
 
-@overload
-def moving_digits(
-    n_sequences: int = ...,
-    length: int = ...,
-    size: int = ...,
-    n_digits: int = ...,
-    *,
-    digits: ArrayLike | None = ...,
-    random_state: Any = ...,
-    return_bunch: Literal[False] = ...,
-) -> tuple[NDArray[np.int8], NDArray[np.int64]]: ...
-@overload
-def moving_digits(
-    n_sequences: int = ...,
-    length: int = ...,
-    size: int = ...,
-    n_digits: int = ...,
-    *,
-    digits: ArrayLike | None = ...,
-    random_state: Any = ...,
-    return_bunch: Literal[True],
-) -> Bunch: ...
 def moving_digits(
     n_sequences: int = 20,
     length: int = 20,
@@ -51,9 +28,8 @@ def moving_digits(
     n_digits: int = 2,
     *,
     digits: ArrayLike | None = None,
-    random_state: Any = 0,
-    return_bunch: bool = False,
-) -> Any:
+    rng: Seed = 0,
+) -> Sequences:
     """Sequences of moving digits as patterns of +-1.
 
     Each digit starts anywhere on the canvas in a random direction, moves a tenth of the free canvas in each
@@ -70,42 +46,33 @@ def moving_digits(
         How many digits move in each sequence.
     digits : array of shape (n, height, width), optional
         Grey images of digits to use instead of scikit-learn's, for example MNIST's (see `load_mnist`).
-    random_state : int, Generator or None, default=0
-        Seed of the choice of digits and of their motion.
-    return_bunch : bool, default=False
-        Return a `sklearn.utils.Bunch` that also holds the shape of a frame.
+    rng : int, Generator or None, default=0
+        Chooses the digits and their motion.
 
     Returns
     -------
-    X : ndarray of shape (n_sequences * length, size * size), int8
-        Patterns of +1 (digit) and -1 (canvas), the sequences one below the other.
-    lengths : ndarray of shape (n_sequences,), int64
-        With ``return_bunch=True``: one Bunch with ``data``, ``lengths``, ``frame_shape`` and ``DESCR``.
+    Sequences
+        Of shape (n_sequences * length, size * size): +1 is digit and -1 canvas. A frame has the shape (size, size).
 
     Examples
     --------
     >>> from seqattractor.datasets import moving_digits
-    >>> X, lengths = moving_digits(n_sequences=3, length=5)
-    >>> X.shape, lengths
-    ((15, 4096), array([5, 5, 5]))
+    >>> moving_digits(n_sequences=3, length=5)
+    Sequences: 3 sequences of 5 patterns, 64 x 64 pixels
     """
     glyphs = _small_digits() if digits is None else _check_digits(digits)
-    for name, value, least in (
-        ("n_sequences", n_sequences, 1),
-        ("length", length, 2),
-        ("n_digits", n_digits, 1),
-    ):
-        check_count(value, name, least)
-    check_count(size, "size", 1)
+    for name, value in (("n_sequences", n_sequences), ("n_digits", n_digits), ("size", size)):
+        check_count(value, name)
+    check_count(length, "length", 2)
     if size <= max(glyphs.shape[1:]):
         raise ValueError(f"size must exceed the {max(glyphs.shape[1:])} pixels of a digit, but it is {size}.")
 
-    rng = as_generator(random_state)
+    generator = as_generator(rng)
     successors: dict[bytes, bytes] = {}
-    sequences: list[NDArray[np.int8]] = []
+    sequences: list[Patterns] = []
     redraws = 0
     while len(sequences) < n_sequences:
-        frames = _sequence(glyphs, length, size, n_digits, rng)
+        frames = _sequence(glyphs, length, size, n_digits, generator)
         new = successors_with(successors, frames)
         if new is None:
             redraws += 1
@@ -118,11 +85,7 @@ def moving_digits(
         successors = new
         sequences.append(frames)
 
-    X = np.concatenate(sequences)
-    lengths = np.full(n_sequences, length, dtype=np.int64)
-    if not return_bunch:
-        return X, lengths
-    return Bunch(data=X, lengths=lengths, frame_shape=(size, size), DESCR=f"{n_digits} moving digits a frame.")
+    return Sequences(np.concatenate(sequences), np.full(n_sequences, length), frame_shape=(size, size), kind="pictures")
 
 
 @cache
@@ -165,7 +128,7 @@ def _path(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return path
 
 
-def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int, rng: np.random.Generator) -> NDArray[np.int8]:
+def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int, rng: np.random.Generator) -> Patterns:
     """One sequence, shape (length, size * size), of +-1; where digits meet, the brighter pixel shows."""
     height, width = glyphs.shape[1:]
     canvas = np.zeros((length, size, size))
@@ -178,7 +141,7 @@ def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int
     return np.where(canvas.reshape(length, -1) > 0.5, 1, -1).astype(np.int8)
 
 
-def successors_with(known: dict[bytes, bytes], frames: NDArray[np.int8]) -> dict[bytes, bytes] | None:
+def successors_with(known: dict[bytes, bytes], frames: Patterns) -> dict[bytes, bytes] | None:
     """`known` (frame -> next frame) extended by a sequence, or None if a frame got a second successor."""
     extended = dict(known)
     keys = [frame.tobytes() for frame in frames]

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Sequences
 
 __all__ = ["place_cells"]
 
@@ -14,7 +14,7 @@ SIDE = 16
 RADIUS = 2.7  # of a place field, in cells
 
 
-def place_cells(steps: int = 36, path: Literal["loop", "eight"] = "loop") -> Patterns:
+def place_cells(steps: int = 36, path: Literal["loop", "eight"] = "loop") -> Sequences:
     """Give the activity of 16 x 16 place cells along a closed path.
 
     Parameters
@@ -27,8 +27,8 @@ def place_cells(steps: int = 36, path: Literal["loop", "eight"] = "loop") -> Pat
 
     Returns
     -------
-    ndarray of int8, shape (steps + 1, 256)
-        The last pattern is the first again.
+    Sequences
+        One, of shape (steps + 1, 256), with frames of 16 x 16 cells. The last pattern is the first again.
 
     Examples
     --------
@@ -51,4 +51,4 @@ def place_cells(steps: int = 36, path: Literal["loop", "eight"] = "loop") -> Pat
     places = np.arange(SIDE)
     far = np.hypot(places[:, None] - rows[:, None, None], places[None, :] - columns[:, None, None])
     X = np.where(far <= RADIUS, 1, -1).astype(np.int8).reshape(steps, SIDE * SIDE)
-    return np.concatenate([X, X[:1]])
+    return Sequences(np.concatenate([X, X[:1]]), frame_shape=(SIDE, SIDE), names=[path], closed=1)

@@ -8,12 +8,12 @@ import numpy as np
 
 from seqattractor._checks import check_count
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Patterns, Sequences
 
 __all__ = ["random_periodic", "random_sequences"]
 
 
-def random_periodic(T: int, N: int = 100, *, correlation: float = 0.0, bias: float = 0.0, rng: Seed = None) -> Patterns:
+def random_periodic(T: int, N: int = 100, *, correlation: float = 0.0, bias: float = 0.0, rng: Seed = None) -> Sequences:
     """Draw a random periodic sequence as in section 6.2: x(1), ..., x(T-1) all different, x(T) = x(1).
 
     Parameters
@@ -31,7 +31,8 @@ def random_periodic(T: int, N: int = 100, *, correlation: float = 0.0, bias: flo
 
     Returns
     -------
-    ndarray of int8, shape (T, N)
+    Sequences
+        One loop, of shape (T, N).
 
     Examples
     --------
@@ -40,13 +41,13 @@ def random_periodic(T: int, N: int = 100, *, correlation: float = 0.0, bias: flo
     ((50, 100), np.True_)
     """
     check_count(T, "T", 2)
-    X, _ = _draw([T - 1], N, correlation, bias, as_generator(rng))
-    return np.concatenate([X, X[:1]])
+    X = _draw([T - 1], N, correlation, bias, as_generator(rng))
+    return Sequences(np.concatenate([X, X[:1]]), closed=1)
 
 
 def random_sequences(
     n_sequences: int, T: int, N: int = 100, *, correlation: float = 0.0, bias: float = 0.0, rng: Seed = None
-) -> tuple[Patterns, np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
+) -> Sequences:
     """Draw several random sequences in which no pattern occurs twice.
 
     Parameters
@@ -59,23 +60,21 @@ def random_sequences(
 
     Returns
     -------
-    X : ndarray of int8, shape (n_sequences * T, N)
-    lengths : ndarray of int64, shape (n_sequences,)
+    Sequences
+        Of shape (n_sequences * T, N).
 
     Examples
     --------
-    >>> X, lengths = random_sequences(3, 10, 40, rng=0)
-    >>> X.shape, lengths
-    ((30, 40), array([10, 10, 10]))
+    >>> random_sequences(3, 10, 40, rng=0)
+    Sequences: 3 sequences of 10 patterns, 40 units
     """
     check_count(n_sequences, "n_sequences", 1)
     check_count(T, "T", 2)
-    return _draw([T] * n_sequences, N, correlation, bias, as_generator(rng))
+    lengths = [T] * n_sequences
+    return Sequences(_draw(lengths, N, correlation, bias, as_generator(rng)), np.array(lengths))
 
 
-def _draw(
-    lengths: list[int], N: int, correlation: float, bias: float, rng: np.random.Generator
-) -> tuple[Patterns, np.ndarray[tuple[int, ...], np.dtype[np.int64]]]:
+def _draw(lengths: list[int], N: int, correlation: float, bias: float, rng: np.random.Generator) -> Patterns:
     """Draw sequences pattern by pattern, each again as long as it equals an earlier one."""
     check_count(N, "N", 1)
     if not (isinstance(correlation, numbers.Real) and 0 <= correlation < 1):
@@ -91,7 +90,7 @@ def _draw(
         for t in range(length):
             rows.append(_next_pattern(rows[-1] if t else None, N, correlation, bias, rng, seen))
             seen.add(rows[-1].tobytes())
-    return np.array(rows, dtype=np.int8).reshape(total, N), np.array(lengths, dtype=np.int64)
+    return np.array(rows, dtype=np.int8).reshape(total, N)
 
 
 def _next_pattern(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Sequences
 
 __all__ = ["toy", "xor"]
 
@@ -40,23 +40,24 @@ _PICTURES = {
 }
 
 
-def xor() -> Patterns:
+def xor() -> Sequences:
     """Give the sequence of section 3: its first neuron would have to compute XOR.
 
     Returns
     -------
-    ndarray of int8, shape (5, 2)
-        The last pattern is the first again.
+    Sequences
+        One, of shape (5, 2). The last pattern is the first again.
 
     Examples
     --------
     >>> xor().T
     array([[ 1,  1, -1, -1,  1], [ 1, -1,  1, -1,  1]], dtype=int8)
     """
-    return np.array([[1, 1], [1, -1], [-1, 1], [-1, -1], [1, 1]], dtype=np.int8)
+    X = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1], [1, 1]], dtype=np.int8)
+    return Sequences(X, names=["xor"], closed=1)
 
 
-def toy(which: int = 1) -> Patterns:
+def toy(which: int = 1) -> Sequences:
     """Give one of two sequences of ten neurons in the spirit of Figure 1.
 
     No network without hidden neurons can make them (`sa.separable` proves it); a network with 50 hidden neurons
@@ -68,8 +69,8 @@ def toy(which: int = 1) -> Patterns:
 
     Returns
     -------
-    ndarray of int8, shape (6, 10)
-        The last pattern is the first again.
+    Sequences
+        One, of shape (6, 10). The last pattern is the first again.
 
     Examples
     --------
@@ -79,4 +80,5 @@ def toy(which: int = 1) -> Patterns:
     if which not in _PICTURES:
         raise ValueError(f"there are toy sequences {' and '.join(map(str, _PICTURES))}, but no {which!r}.")
     rows = _PICTURES[which].split()
-    return np.array([[1 if unit[t] == "#" else -1 for unit in rows] for t in range(len(rows[0]))], dtype=np.int8)
+    X = np.array([[1 if unit[t] == "#" else -1 for unit in rows] for t in range(len(rows[0]))], dtype=np.int8)
+    return Sequences(X, names=[f"toy {which}"], closed=1)

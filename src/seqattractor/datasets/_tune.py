@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqattractor.sequences import Patterns
+from seqattractor.io._units import note_name
+from seqattractor.sequences import Sequences
 
 __all__ = ["PITCHES", "tune"]
 
-# One line a bar: the bass, which is held, then eight broken-chord notes and eight melody notes, as MIDI numbers. No chord
+# One line per bar: the bass, which is held, then eight broken-chord notes and eight melody notes, as MIDI numbers. No chord
 # occurs twice, so that every pattern has one successor.
 _BARS = (
     (48, (60, 64, 67, 64, 60, 64, 67, 64), (76, 76, 74, 72, 67, 67, 72, 74)),
@@ -20,19 +21,19 @@ PITCHES = tuple(range(48, 78))
 """The MIDI number of each unit."""
 
 
-def tune() -> Patterns:
+def tune() -> Sequences:
     """Give the tune: a unit for each of 30 keys of a piano, a pattern for each eighth note.
 
     Returns
     -------
-    ndarray of int8, shape (33, 30)
-        The last pattern is the first again.
+    Sequences
+        One, of shape (33, 30), with the names of the notes as ``units``. The last pattern is the first again.
 
     Examples
     --------
     >>> X = tune()
-    >>> X.shape, [PITCHES[k] for k in np.flatnonzero(X[0] > 0)]
-    ((33, 30), [48, 60, 76])
+    >>> X.shape, [X.units[k] for k in np.flatnonzero(X[0] > 0)]
+    ((33, 30), ['C3', 'C4', 'E5'])
     """
     X = np.full((33, len(PITCHES)), -1, dtype=np.int8)
     t = 0
@@ -41,4 +42,5 @@ def tune() -> Patterns:
             X[t, [PITCHES.index(pitch) for pitch in (bass, *notes)]] = 1
             t += 1
     X[-1] = X[0]
-    return X
+    units = [note_name(pitch) for pitch in PITCHES]
+    return Sequences(X, names=["tune"], units=units, rate=4.0, step=0.5, kind="music", closed=1)

@@ -5,11 +5,10 @@ give a skeleton, each bone is a tapered capsule, and the silhouette is the union
 walks on the spot, as in size-normalised gait silhouettes, seen from its right-hand side.
 """
 
-from typing import Any, Literal, overload
-
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
+
+from seqattractor.sequences import Sequences
 
 __all__ = ["walker"]
 
@@ -33,45 +32,31 @@ Point = NDArray[np.float64]
 Bone = tuple[Point, Point, float, float]  # both ends (row, column) and the half-width at each
 
 
-@overload
-def walker(*, return_bunch: Literal[False] = ...) -> NDArray[np.int8]: ...
-@overload
-def walker(*, return_bunch: Literal[True]) -> Bunch: ...
-def walker(*, return_bunch: bool = False) -> Any:
+def walker() -> Sequences:
     """A walking figure: 103 distinct silhouettes in a closed loop of three strides.
 
     The length, the frame size and the kind of picture are those of the gait sequence in section 6.3 of the
     paper. The three strides differ a little, as a person's do: posture and step length drift around the loop.
 
-    Parameters
-    ----------
-    return_bunch : bool, default=False
-        Return a `sklearn.utils.Bunch` that also holds the shape of a frame.
-
     Returns
     -------
-    X : ndarray of shape (104, 11264), int8
-        Patterns of +1 (figure) and -1 (background). Rows 0 to 102 are distinct and row 103 repeats row 0.
-        With ``return_bunch=True``: a Bunch with ``data`` (this array), ``lengths`` (``[104]``),
-        ``frame_shape`` (``(128, 88)``) and ``DESCR``.
+    Sequences
+        One loop, of shape (104, 11264): +1 is figure and -1 background. Rows 0 to 102 are distinct and row 103 repeats row 0.
+        A frame has the shape (128, 88).
 
     Examples
     --------
     >>> from seqattractor.datasets import walker
     >>> X = walker()
-    >>> X.shape, X.dtype
-    ((104, 11264), dtype('int8'))
-    >>> picture = X[0].reshape(walker(return_bunch=True).frame_shape)
-    >>> picture.shape
+    >>> X
+    Sequences: 1 loop of 104 patterns, 88 x 128 pixels
+    >>> X.frames[0].shape
     (128, 88)
     """
     loop = np.arange(N_FRAMES) / N_FRAMES
     frames = np.stack([_silhouette(_skeleton(turn)) for turn in loop])
     X = np.where(frames.reshape(N_FRAMES, -1), 1, -1).astype(np.int8)
-    X = np.concatenate([X, X[:1]])
-    if not return_bunch:
-        return X
-    return Bunch(data=X, lengths=np.array([len(X)]), frame_shape=FRAME_SHAPE, DESCR="A drawn walking figure.")
+    return Sequences(np.concatenate([X, X[:1]]), frame_shape=FRAME_SHAPE, names=["walker"], kind="pictures", closed=1)
 
 
 def _angle(table: list[int], phase: float) -> float:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._random import random_periodic
-from seqattractor.datasets._walker import FRAME_SHAPE, walker
+from seqattractor.datasets._walker import walker
 from seqattractor.experiments._seeds import seed_at
 from seqattractor.experiments._trial import Task, draw_sequences, judge, recall_task
 from seqattractor.networks._base import SequenceMemory
@@ -168,22 +168,22 @@ def _epochs(net: SequenceMemory) -> int | None:
 
 def _random(T: int, rng: np.random.Generator) -> Task:
     """One random loop of T patterns, with the last one, which is the first again."""
-    return Task(random_periodic(T, 100, rng=rng), np.array([T]), flips=10)
+    return Task(random_periodic(T, 100, rng=rng).patterns, np.array([T]), flips=10)
 
 
 def _noise(flips: int, rng: np.random.Generator) -> Task:
     """More and more flips of the cue."""
-    return Task(random_periodic(40, 100, rng=rng), np.array([40]), flips=flips)
+    return Task(random_periodic(40, 100, rng=rng).patterns, np.array([40]), flips=flips)
 
 
 def _recall_noise(noise: int, rng: np.random.Generator) -> Task:
     """Flips before every step."""
-    return Task(random_periodic(40, 100, rng=rng), np.array([40]), flips=10, noise=noise)
+    return Task(random_periodic(40, 100, rng=rng).patterns, np.array([40]), flips=10, noise=noise)
 
 
 def _correlated(correlation: float, rng: np.random.Generator) -> Task:
     """Successive patterns that resemble each other."""
-    return Task(random_periodic(40, 100, correlation=correlation, rng=rng), np.array([40]), flips=10)
+    return Task(random_periodic(40, 100, correlation=correlation, rng=rng).patterns, np.array([40]), flips=10)
 
 
 def _multi(size: str, rng: np.random.Generator) -> Task:
@@ -194,13 +194,13 @@ def _multi(size: str, rng: np.random.Generator) -> Task:
 
 def _digits(flips: int, rng: np.random.Generator) -> Task:
     """The paper's twenty sequences of moving digits, drawn anew for each trial."""
-    X, lengths = moving_digits(20, 20, random_state=rng)
-    return Task(X, lengths, flips=flips, closed=False)
+    X = moving_digits(20, 20, rng=rng)
+    return Task(X.patterns, X.lengths, flips=flips, closed=False)
 
 
 def _walker(flips: int, rng: np.random.Generator) -> Task:
     """The walking figure, every third pixel of every third row: a network without hidden neurons has N^2 weights."""
-    frames = walker().reshape(-1, *FRAME_SHAPE)[:, ::3, ::3]
+    frames = walker().frames[:, ::3, ::3]
     X = np.ascontiguousarray(frames.reshape(len(frames), -1))
     return Task(X, np.array([len(X)]), flips=flips)
 

@@ -247,8 +247,8 @@ def draw_sequences(
     ((30, 40), True)
     """
     if n_sequences == 1:
-        X = random_periodic(T, N, correlation=correlation, bias=bias, rng=rng)
+        X = random_periodic(T, N, correlation=correlation, bias=bias, rng=rng).patterns
     else:
-        open_ones, lengths = random_sequences(n_sequences, T - 1, N, correlation=correlation, bias=bias, rng=rng)
-        X = np.concatenate([np.concatenate([x, x[:1]]) for x in split(open_ones, lengths)])
+        open_ones = random_sequences(n_sequences, T - 1, N, correlation=correlation, bias=bias, rng=rng)
+        X = np.concatenate([np.concatenate([x, x[:1]]) for x in open_ones.split()])
     return X, np.full(n_sequences, T, dtype=np.int64)

@@ -15,18 +15,17 @@ from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room, collect_frames
 from seqattractor.networks._model_file import DAMAGED
 
-__all__ = ["SUFFIXES", "read_array", "read_columns"]
+__all__ = ["read_array", "read_columns"]
 
-SUFFIXES = (".npy", ".npz")
 MAX_BYTES = 2**31
 RATE_NAMES = ("rate", "fps", "fs")
 
 
 def read_array(path: Path, options: Options) -> Recording:
     """Read frames (T, height, width), patterns (T, N), or several sequences (S, T, height, width) of numbers."""
-    with _arrays(path) as found:
-        name, array = _wanted(found, options.key, path)
-        rate = _rate(found, name)
+    with _open(path) as members:
+        name, array = _choose(members, options.key, path)
+        rate = _rate(members, name)
     array = _grey(array)
     if not 2 <= array.ndim <= 4:
         raise ValueError(
@@ -48,25 +47,25 @@ def read_array(path: Path, options: Options) -> Recording:
 
 def read_columns(path: Path, key: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Read two arrays of equal length from an npz file, spike times and units, by their names."""
-    with _arrays(path) as found:
+    with _open(path) as members:
         if key is not None:
-            wanted = [part.strip() for part in key.split(",")]
-            if len(wanted) != 2 or any(name not in found.names for name in wanted):
-                raise ValueError(f"the key must name two arrays of {path}, times and units, out of {', '.join(found.names)}.")
+            names = [part.strip() for part in key.split(",")]
+            if len(names) != 2 or any(name not in members.names for name in names):
+                raise ValueError(f"the key must name two arrays of {path}, times and units, out of {', '.join(members.names)}.")
         else:
-            wanted = [_named(found, words, path) for words in (("time",), ("unit", "neuron", "cell", "cluster"))]
-        times, units = (found.read(name).ravel() for name in wanted)
+            names = [_named(members, words, path) for words in (("time",), ("unit", "neuron", "cell", "cluster"))]
+        times, units = (members.read(name).ravel() for name in names)
     if len(times) != len(units):
         raise ValueError(f"{path} has {len(times)} spike times, but {len(units)} unit numbers; they must be equally many.")
     return times, units
 
 
-def _named(found: _Members, words: tuple[str, ...], path: Path) -> str:
+def _named(members: _Members, words: tuple[str, ...], path: Path) -> str:
     """The only array whose name contains one of the words."""
-    names = [name for name in found.names if any(word in name.lower() for word in words)]
+    names = [name for name in members.names if any(word in name.lower() for word in words)]
     if len(names) != 1:
         raise ValueError(
-            f"{path} holds the arrays {', '.join(found.names)}; say which are the spike times and units with key (--key)."
+            f"{path} holds the arrays {', '.join(members.names)}; say which are the spike times and units with key (--key)."
         )
     return names[0]
 
@@ -89,7 +88,7 @@ class _Members:
 
 
 @contextmanager
-def _arrays(path: Path) -> Iterator[_Members]:
+def _open(path: Path) -> Iterator[_Members]:
     """Open an npy or npz file; every way in which it can be broken is one ValueError."""
     try:
         if path.suffix.lower() == ".npy":
@@ -129,9 +128,9 @@ def _magic(stream: IO[bytes]) -> tuple[int, int]:
         raise ValueError("it does not begin as an npy file does") from None
 
 
-def _wanted(found: _Members, key: str | None, path: Path) -> tuple[str, NDArray[Any]]:
+def _choose(members: _Members, key: str | None, path: Path) -> tuple[str, NDArray[Any]]:
     """The array that holds the sequences, unpacked where it is bit-packed beside its shape."""
-    names = found.names
+    names = members.names
     if key is not None and key not in names:
         raise ValueError(f"{path} has no array {key!r}; it holds {', '.join(names) or 'none'}.")
     if key is None:
@@ -143,9 +142,9 @@ def _wanted(found: _Members, key: str | None, path: Path) -> tuple[str, NDArray[
                 else f"{path} holds no arrays."
             )
         key = candidates[0]
-    array = found.read(key)
+    array = members.read(key)
     twin = f"{key}_shape"
-    return key, _unpack(array, found.read(twin), path, key) if twin in names else array
+    return key, _unpack(array, members.read(twin), path, key) if twin in names else array
 
 
 def _unpack(packed: NDArray[Any], shape: NDArray[Any], path: Path, name: str) -> NDArray[Any]:
@@ -158,12 +157,12 @@ def _unpack(packed: NDArray[Any], shape: NDArray[Any], path: Path, name: str) ->
     return np.unpackbits(packed, axis=1, count=bits).reshape(full)
 
 
-def _rate(found: _Members, name: str) -> float | None:
+def _rate(members: _Members, name: str) -> float | None:
     """The frame rate, where the file names one: fps, rate, fs or <name>_fs."""
     for candidate in (f"{name}_fs", f"{name}_rate", *RATE_NAMES):
         if (
-            candidate in found.names
-            and (value := found.read(candidate)).size == 1
+            candidate in members.names
+            and (value := members.read(candidate)).size == 1
             and value.dtype.kind in "iuf"
             and value.ravel()[0] > 0
         ):

@@ -1,66 +1,78 @@
-"""What the command line keeps with a model: where the sequences came from, and the sequences themselves, bit by bit.
+"""What a model file keeps beside the network: where its sequences came from, and the sequences themselves, bit by bit.
 
 A network does not keep what it learned from. A model *file* may: recall then has something to compare with, and can write the
-same kind of thing back. One bit a unit is little beside the weights.
+same kind of thing back. One bit per unit is little beside the weights.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 
-__all__ = ["attach", "attached"]
+from seqattractor.sequences import Sequences
 
-_KEPT = ("names", "units", "rate", "step", "kind", "closed", "options")
+__all__ = ["Attached", "attach", "attached"]
+
+_ABOUT_FRAMES = ("frame_shape", "units", "rate", "step", "kind", "options")
+_ABOUT_SEQUENCES = ("lengths", "names", "closed")
 
 
-def attach(net: Any, data: Bunch, *, patterns: bool = True) -> None:
-    """Attach what `load` gave to a fitted network, to be saved with it.
+@dataclass(frozen=True)
+class Attached:
+    """What a model knows about the sequences that it learned; the fields are those of `Sequences`."""
+
+    sequences: Sequences | None
+    """The sequences, where the model keeps them."""
+    frame_shape: tuple[int, ...]
+    units: list[str] | None = None
+    rate: float | None = None
+    step: float | None = None
+    kind: str = "array"
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def attach(net: Any, data: Sequences, *, patterns: bool = True) -> None:
+    """Attach sequences to a fitted network, to be saved with it.
 
     Parameters
     ----------
     net : SequenceMemory
         Gets ``metadata_`` and, with `patterns`, ``attached_patterns_`` (T, ceil(N / 8)) uint8.
-    data : Bunch
-        As `load` returns it.
+    data : Sequences
     patterns : bool
-        Keep the sequences too.
+        Keep the patterns too, not only what is known about them.
 
     Examples
     --------
     >>> import seqattractor as sa
-    >>> X = sa.datasets.xor()
-    >>> net = sa.OneHotNetwork().fit(X)
-    >>> attach(net, Bunch(X=X, lengths=[5], frame_shape=(2,), names=["xor"], kind="array"))
-    >>> attached(net).names, attached(net).X.shape
-    (['xor'], (5, 2))
+    >>> net = sa.OneHotNetwork().fit(sa.datasets.xor())
+    >>> attach(net, sa.datasets.xor())
+    >>> attached(net).sequences
+    Sequences: 1 loop of 5 patterns, 2 units
     """
     net.metadata_ = {
-        "frame_shape": [int(n) for n in data.frame_shape],
-        "lengths": [int(n) for n in data.lengths],
-        **{key: data.get(key) for key in _KEPT},
+        **{name: getattr(data, name) for name in (*_ABOUT_FRAMES, *_ABOUT_SEQUENCES)},
+        "frame_shape": list(data.frame_shape),
+        "lengths": data.lengths.tolist(),
     }
     if patterns:
-        net.attached_patterns_ = np.packbits(np.asarray(data.X) > 0, axis=1)
+        net.attached_patterns_ = np.packbits(data > 0, axis=1)
 
 
-def attached(net: Any) -> Bunch:
-    """Give what `attach` attached: a Bunch as of `load`, whose ``X`` is None where the patterns were not kept.
-
-    A model without such information gives frames of N units and no names.
-    """
-    known = dict(getattr(net, "metadata_", None) or {})
+def attached(net: Any) -> Attached:
+    """Give what `attach` attached; a model without such information has frames of N units."""
+    known = {name: value for name, value in (getattr(net, "metadata_", None) or {}).items() if value is not None}
     N = int(net.n_features_in_)
     shape = tuple(int(n) for n in known.get("frame_shape") or (N,))
     if int(np.prod(shape)) != N:
         raise ValueError(f"the model says that its frames have the shape {shape}, but it has {N} units; learn it again.")
-    lengths = np.asarray(known.get("lengths") or [], dtype=np.int64)
+    about = {**{name: known[name] for name in _ABOUT_FRAMES if name in known}, "frame_shape": shape}
     packed = getattr(net, "attached_patterns_", None)
-    X = None
-    if packed is not None:
-        if packed.dtype != np.uint8 or packed.shape != (lengths.sum(), -(-N // 8)):
-            raise ValueError("the patterns kept in the model do not fit its sizes; learn it again.")
-        X = np.where(np.unpackbits(packed, axis=1, count=N), 1, -1).astype(np.int8)
-    return Bunch(X=X, lengths=lengths, frame_shape=shape, **{key: known.get(key) for key in _KEPT})
+    if packed is None:
+        return Attached(None, **about)
+    if packed.dtype != np.uint8 or packed.shape != (sum(known.get("lengths", ())), -(-N // 8)):
+        raise ValueError("the patterns stored in the model do not fit its size; learn it again.")
+    X = np.where(np.unpackbits(packed, axis=1, count=N), 1, -1).astype(np.int8)
+    return Attached(Sequences(X, **{name: known[name] for name in _ABOUT_SEQUENCES if name in known}, **about), **about)

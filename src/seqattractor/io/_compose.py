@@ -32,7 +32,7 @@ class Recalled:
     """One recall with all that is needed to show it or to write it."""
 
     recall: Patterns
-    """What the network did, shape (K, N); the first `order` rows are the cue."""
+    """What the network did, shape (K, N); the first `order` rows are the cue. With order 0 these are patterns, not a recall."""
     truth: Patterns | None
     """What it should have done, shape (L, N) with L <= K, where that is known."""
     order: int
@@ -48,6 +48,11 @@ class Recalled:
         if self.truth is None:
             return None
         return np.asarray((self.recall[: len(self.truth)] == self.truth).mean(axis=1) * 2.0 - 1.0)
+
+    @property
+    def title(self) -> str:
+        """What stands beside the rows of `recall`."""
+        return "recall" if self.order else "patterns"
 
     def step_at(self, t: int) -> int:
         """Give the number of steps that the network has made at a row; 0 for the cue."""
@@ -91,7 +96,7 @@ def strip_of(recalled: Recalled, n_frames: int = 10) -> Picture:
         width = column[0].shape[1]
         columns.append(_below([_text("cue" if t < recalled.order else f"{recalled.step_at(int(t))}", width), *column]))
     picture = _beside(columns)
-    rows = ["recall"] if recalled.truth is None else ["stored", "recall"]
+    rows = [recalled.title] if recalled.truth is None else ["stored", recalled.title]
     height = recalled.frame_shape[0] * scale
     side = _below([_text("step", 56), *[_centred(_text(row, 56), height) for row in rows]])
     return _framed(_beside([side, picture]))
@@ -100,11 +105,11 @@ def strip_of(recalled: Recalled, n_frames: int = 10) -> Picture:
 def _film_moment(recalled: Recalled, t: int) -> Picture:
     """Truth, cue and recall at one time, side by side, with a line of text and a bar of time."""
     scale = _scale(recalled.frame_shape, PANEL)
-    cue = recalled.recall[recalled.order - 1]
     truth = recalled.truth_at(t)
     panels = [] if recalled.truth is None else [("stored", _shown(truth, recalled))]
-    panels.append(("cue", mark(cue, None)))
-    panels.append(("recall", mark(recalled.recall[t], truth if t >= recalled.order else None)))
+    if recalled.order:
+        panels.append(("cue", mark(recalled.recall[recalled.order - 1], None)))
+    panels.append((recalled.title, mark(recalled.recall[t], truth if t >= recalled.order else None)))
     shown = [_panel(picture, recalled.frame_shape, scale) for _, picture in panels]
     titled = [_below([_text(title, p.shape[1]), p]) for (title, _), p in zip(panels, shown, strict=True)]
     body = _beside(titled)
@@ -125,9 +130,8 @@ def _raster_moment(recalled: Recalled, t: int) -> Picture:
         judged = slice(recalled.order, len(recalled.truth))
         recall[judged] = mark(recalled.recall[judged], recalled.truth[judged])
     recall[t + 1 :] = GROUND + 2
-    panels.append(
-        (f"recall (the first {'column is' if recalled.order == 1 else f'{recalled.order} columns are'} the cue)", recall)
-    )
+    columns = "column is" if recalled.order == 1 else f"{recalled.order} columns are"
+    panels.append((f"{recalled.title} (the first {columns} the cue)" if recalled.order else recalled.title, recall))
     rows = []
     for title, picture in panels:
         enlarged = np.repeat(np.repeat(picture.T[::-1], high, axis=0), wide, axis=1)
@@ -152,9 +156,9 @@ def _caption(recalled: Recalled, t: int, width: int) -> Picture:
     return np.concatenate([bar, _text(words, width)])
 
 
-def _scale(shape: tuple[int, ...], wanted: int) -> int:
-    """By how much to enlarge a frame so that its longer side has about the wanted pixels."""
-    return max(1, round(wanted / max(shape)))
+def _scale(shape: tuple[int, ...], pixels: int) -> int:
+    """By how much to enlarge a frame so that its longer side has about so many pixels."""
+    return max(1, round(pixels / max(shape)))
 
 
 def _panel(marked: Picture, shape: tuple[int, ...], scale: int) -> Picture:

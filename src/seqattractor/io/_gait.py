@@ -6,40 +6,19 @@ frame numbers that need not start at 1.
 """
 
 from pathlib import Path
-from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
 
-from seqattractor.sequences import binarize
+from seqattractor.io._formats import FORMATS
+from seqattractor.io._pictures import read_still
+from seqattractor.sequences import Sequences, binarize
 
 __all__ = ["load_gait"]
 
 SILHOUETTES = "OULP-C1V1_NormalizedSilhouette(88x128)"
-PICTURES = {".png", ".bmp", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".pgm"}
 
 
-@overload
-def load_gait(
-    folder: str | Path,
-    *,
-    subject: str | int | None = ...,
-    sequence: str = ...,
-    n_frames: int | None = ...,
-    threshold: float = ...,
-    return_bunch: Literal[False] = ...,
-) -> NDArray[np.int8]: ...
-@overload
-def load_gait(
-    folder: str | Path,
-    *,
-    subject: str | int | None = ...,
-    sequence: str = ...,
-    n_frames: int | None = ...,
-    threshold: float = ...,
-    return_bunch: Literal[True],
-) -> Bunch: ...
 def load_gait(
     folder: str | Path,
     *,
@@ -47,8 +26,7 @@ def load_gait(
     sequence: str = "Seq00",
     n_frames: int | None = 103,
     threshold: float = 127,
-    return_bunch: bool = False,
-) -> Any:
+) -> Sequences:
     """Read one silhouette sequence, as the paper learns in section 6.3.
 
     Parameters
@@ -64,14 +42,11 @@ def load_gait(
         How many frames to take, from the first on (the paper's length); None takes all there are.
     threshold : float, default=127
         Grey values above it are the figure.
-    return_bunch : bool, default=False
-        Return a `sklearn.utils.Bunch` that also holds the shape of a frame.
 
     Returns
     -------
-    X : ndarray of shape (n_frames, height * width), int8
-        Patterns of +-1; N = 11264 for the database's frames of 128 rows and 88 columns. With
-        ``return_bunch=True``: a Bunch with ``data``, ``lengths``, ``frame_shape`` and ``DESCR``.
+    Sequences
+        One, of shape (n_frames, height * width); N = 11264 for the database's frames of 128 rows and 88 columns.
 
     Examples
     --------
@@ -79,7 +54,7 @@ def load_gait(
     >>> from PIL import Image
     >>> from seqattractor.io import load_gait
     >>> from seqattractor.datasets import walker
-    >>> frames = (walker()[:5].reshape(5, 128, 88) > 0).astype("uint8") * 255
+    >>> frames = (walker().frames[:5] > 0).astype("uint8") * 255
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for number, frame in enumerate(frames, start=17):
     ...         Image.fromarray(frame).save(f"{folder}/{number:08d}.png")
@@ -90,17 +65,13 @@ def load_gait(
     files = _frames_of(Path(folder), subject, sequence, n_frames)
     frames = _read(files[:n_frames])
     X = binarize(frames, threshold)
-    if not return_bunch:
-        return X
-    lengths = np.array([len(X)], dtype=np.int64)
-    description = f"{len(X)} silhouettes from {files[0].parent.name}."
-    return Bunch(data=X, lengths=lengths, frame_shape=frames.shape[1:], DESCR=description)
+    return Sequences(X, frame_shape=frames.shape[1:], names=[files[0].parent.name], kind="pictures")
 
 
 def _pictures(folder: Path) -> list[Path]:
-    """The pictures in a folder in the order of their numbers (of their names where these are no numbers)."""
-    found = [path for path in folder.iterdir() if path.suffix.lower() in PICTURES]
-    return sorted(found, key=lambda path: (int(path.stem) if path.stem.isdigit() else 0, path.stem))
+    """The pictures in a folder in the order of their numbers (of their names where these are not numbers)."""
+    pictures = [path for path in folder.iterdir() if path.suffix.lower() in FORMATS["pictures"].suffixes]
+    return sorted(pictures, key=lambda path: (int(path.stem) if path.stem.isdigit() else 0, path.stem))
 
 
 def _subject_folders(folder: Path, sequence: str) -> list[Path]:
@@ -114,7 +85,7 @@ def _subject_folders(folder: Path, sequence: str) -> list[Path]:
 
 
 def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames: int | None) -> list[Path]:
-    """The files of the wanted sequence in order of time; at least `n_frames` of them."""
+    """The files of the sequence in order of time; at least `n_frames` of them."""
     if not folder.is_dir():
         raise ValueError(f"there is no folder {folder}.")
     candidates = _subject_folders(folder, sequence) or [folder]
@@ -140,18 +111,11 @@ def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames:
 
 def _read(files: list[Path]) -> NDArray[np.uint8]:
     """Grey pictures of one size, shape (T, height, width)."""
-    from PIL import Image, UnidentifiedImageError
-
-    frames: list[NDArray[np.uint8]] = []
-    for path in files:
-        try:
-            with Image.open(path) as picture:
-                frames.append(np.asarray(picture.convert("L"), dtype=np.uint8))
-        except (UnidentifiedImageError, OSError):
-            raise ValueError(f"{path} cannot be read as a picture; remove or replace it.") from None
-        if frames[-1].shape != frames[0].shape:
+    frames = [read_still(path) for path in files]
+    for path, frame in zip(files, frames, strict=True):
+        if frame.shape != frames[0].shape:
             raise ValueError(
-                f"{path} has the size {frames[-1].shape}, but {files[0].name} has {frames[0].shape} "
+                f"{path} has the size {frame.shape}, but {files[0].name} has {frames[0].shape} "
                 "(height, width); all frames of a sequence must have one size."
             )
     return np.stack(frames)

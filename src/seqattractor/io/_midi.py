@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import struct
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,17 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._files import atomic_write
 from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room
+from seqattractor.io._units import note_name
 
-__all__ = ["SUFFIXES", "Note", "Score", "note_name", "parse_midi", "pitch_of", "read_midi", "write_midi"]
+__all__ = ["Note", "Score", "parse_midi", "read_midi", "write_midi"]
 
-SUFFIXES = (".mid", ".midi")
 MAX_BYTES = 2**25
 DRUMS = 9  # channel 10 counted from 1: percussion by convention, without pitch
 STEPS = (1.0, 0.5, 1 / 3, 0.25, 1 / 6, 0.125, 1 / 12, 0.0625)  # of a quarter note: the grids that are tried
 TICKS = 480  # in a quarter note, in files that we write
 DEFAULT_TEMPO = 500_000  # microseconds in a quarter note, the standard's default
 VELOCITY = 80
-SCALE = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 
 
 class Note(NamedTuple):
@@ -64,25 +62,6 @@ def read_midi(path: Path, options: Options) -> Recording:
     return Recording([roll], "music", [path.stem], units=[note_name(p) for p in range(low, high + 1)], rate=rate, step=step)
 
 
-def note_name(pitch: int) -> str:
-    """Name a MIDI number, with 60 as C4.
-
-    Examples
-    --------
-    >>> note_name(69), pitch_of("A4"), pitch_of("69")
-    ('A4', 69, 69)
-    """
-    return f"{SCALE[pitch % 12]}{pitch // 12 - 1}"
-
-
-def pitch_of(name: str) -> int | None:
-    """Give the MIDI number of a note's name, or None if it is none; a number from 0 to 127 names itself."""
-    if match := re.fullmatch(r"([A-G]#?)(-1|[0-9])", name):
-        pitch = SCALE.index(match[1]) + 12 * (int(match[2]) + 1) if match[1] in SCALE else 128
-        return pitch if pitch <= 127 else None
-    return int(name) if re.fullmatch(r"[0-9]{1,3}", name) and int(name) <= 127 else None
-
-
 def write_midi(
     path: str | os.PathLike[str], roll: ArrayLike, pitches: Sequence[int], *, step: float = 1.0, rate: float | None = None
 ) -> None:
@@ -98,7 +77,7 @@ def write_midi(
     step : float
         How many quarter notes a row lasts.
     rate : float, optional
-        Rows in a second; by default 2 quarter notes in a second.
+        Rows per second; by default 2 quarter notes per second.
 
     Examples
     --------
@@ -190,7 +169,7 @@ class _Track:
                     break
             else:
                 self._channel_event(status, now, sounding, notes)
-        for (_, pitch), starts in sounding.items():  # notes that nobody ended
+        for (_, pitch), starts in sounding.items():  # notes that were never ended
             notes.extend(Note(pitch, start, max(now, start + 1)) for start in starts)
 
     def _channel_event(self, status: int, now: int, sounding: dict[tuple[int, int], list[int]], notes: list[Note]) -> None:

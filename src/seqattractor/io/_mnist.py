@@ -3,14 +3,14 @@
 import gzip
 import struct
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
 
 from seqattractor.datasets._moving_digits import moving_digits, successors_with
-from seqattractor.sequences import binarize
+from seqattractor.noise import Seed
+from seqattractor.sequences import Patterns, Sequences, binarize
 
 __all__ = ["load_mnist", "load_moving_mnist"]
 
@@ -41,35 +41,9 @@ def load_mnist(path: str | Path) -> NDArray[np.uint8]:
     return _digit_images(Path(path), _read(Path(path)))
 
 
-@overload
 def load_moving_mnist(
-    path: str | Path,
-    n_sequences: int = ...,
-    length: int = ...,
-    *,
-    threshold: float = ...,
-    random_state: Any = ...,
-    return_bunch: Literal[False] = ...,
-) -> tuple[NDArray[np.int8], NDArray[np.int64]]: ...
-@overload
-def load_moving_mnist(
-    path: str | Path,
-    n_sequences: int = ...,
-    length: int = ...,
-    *,
-    threshold: float = ...,
-    random_state: Any = ...,
-    return_bunch: Literal[True],
-) -> Bunch: ...
-def load_moving_mnist(
-    path: str | Path,
-    n_sequences: int = 20,
-    length: int = 20,
-    *,
-    threshold: float = 127,
-    random_state: Any = 0,
-    return_bunch: bool = False,
-) -> Any:
+    path: str | Path, n_sequences: int = 20, length: int = 20, *, threshold: float = 127, rng: Seed = 0
+) -> Sequences:
     """Read the first sequences of Moving MNIST, or make such sequences from MNIST's digits.
 
     Sequences in which some frame would have two different successors are left out.
@@ -84,51 +58,43 @@ def load_moving_mnist(
         How many sequences, and how many frames of each.
     threshold : float, default=127
         Grey values above it become +1.
-    random_state : int, Generator or None, default=0
-        Seed of sequences made from MNIST; not used for Moving MNIST.
-    return_bunch : bool, default=False
-        Return a `sklearn.utils.Bunch` that also holds the shape of a frame.
+    rng : int, Generator or None, default=0
+        Draws sequences made from MNIST; not used for Moving MNIST.
 
     Returns
     -------
-    X : ndarray of shape (n_sequences * length, height * width), int8
-    lengths : ndarray of shape (n_sequences,), int64
-        With ``return_bunch=True``: one Bunch with ``data``, ``lengths``, ``frame_shape`` and ``DESCR``.
+    Sequences
+        Of shape (n_sequences * length, height * width).
 
     Examples
     --------
     >>> import tempfile
-    >>> X, lengths = moving_digits(3, 20)
+    >>> X = moving_digits(3, 20)
     >>> frames = X.reshape(3, 20, 64, 64).swapaxes(0, 1)  # time first, as in the download
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.save(f"{folder}/mnist_test_seq.npy", np.where(frames > 0, 255, 0).astype(np.uint8))
-    ...     again, lengths = load_moving_mnist(f"{folder}/mnist_test_seq.npy", n_sequences=3)
+    ...     again = load_moving_mnist(f"{folder}/mnist_test_seq.npy", n_sequences=3)
     >>> bool((again == X).all())
     True
     """
     path = Path(path)
     array = _read(path)
     if array.ndim == 3:
-        images = _digit_images(path, array)
-        made = moving_digits(n_sequences, length, digits=images, random_state=random_state, return_bunch=True)
-        return made if return_bunch else (made.data, made.lengths)
+        return moving_digits(n_sequences, length, digits=_digit_images(path, array), rng=rng)
     if array.ndim != 4:
         raise ValueError(f"{path} holds an array of shape {array.shape}; expected (20, n, 64, 64) or (n, 28, 28).")
     if array.shape[0] != 20 and array.shape[1] == 20:  # sequences first
         array = array.swapaxes(0, 1)
     if array.shape[0] < length:
-        raise ValueError(f"the sequences in {path} have {array.shape[0]} frames, fewer than the wanted {length}.")
+        raise ValueError(f"the sequences in {path} have {array.shape[0]} frames, fewer than the {length} asked for.")
     X = _first_without_conflict(array, n_sequences, length, threshold, path)
-    lengths = np.full(n_sequences, length, dtype=np.int64)
-    if not return_bunch:
-        return X, lengths
-    return Bunch(data=X, lengths=lengths, frame_shape=array.shape[2:], DESCR=f"Moving MNIST from {path.name}.")
+    return Sequences(X, np.full(n_sequences, length), frame_shape=array.shape[2:], kind="pictures")
 
 
-def _first_without_conflict(array: NDArray[Any], n_sequences: int, length: int, threshold: float, path: Path) -> NDArray[np.int8]:
+def _first_without_conflict(array: NDArray[Any], n_sequences: int, length: int, threshold: float, path: Path) -> Patterns:
     """The first sequences of an array (time, sequence, row, column) that can be stored together."""
     successors: dict[bytes, bytes] = {}
-    chosen: list[NDArray[np.int8]] = []
+    chosen: list[Patterns] = []
     for s in range(array.shape[1]):
         if len(chosen) == n_sequences:
             break
@@ -139,7 +105,7 @@ def _first_without_conflict(array: NDArray[Any], n_sequences: int, length: int, 
             chosen.append(frames)
     if len(chosen) < n_sequences:
         raise ValueError(
-            f"{path} has {len(chosen)} usable sequences, fewer than the wanted {n_sequences}; ask for fewer (n_sequences), "
+            f"{path} has {len(chosen)} usable sequences, fewer than the {n_sequences} asked for; ask for fewer (n_sequences), "
             "or learn them with `seqattractor learn`."
         )
     return np.concatenate(chosen)

@@ -7,10 +7,9 @@ from numbers import Real
 from typing import Any
 
 from seqattractor._checks import is_count
+from seqattractor.io._formats import FORMATS
 
-__all__ = ["FORMATS", "Options"]
-
-FORMATS = ("pictures", "video", "array", "text", "table", "spikes", "midi")
+__all__ = ["Options"]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 import warnings
 from collections.abc import Iterator
@@ -12,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.io._formats import FORMATS
 from seqattractor.io._options import Options
 from seqattractor.io._recording import MAX_FRAMES, Recording, collect_frames
+from seqattractor.io._units import natural_key
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["SUFFIXES", "natural_key", "read_folder", "read_pictures"]
+__all__ = ["read_folder", "read_pictures", "read_still"]
 
-SUFFIXES = (".gif", ".webp", ".png", ".apng", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".pbm", ".ppm")
+SUFFIXES = FORMATS["pictures"].suffixes
 MAX_PIXELS = 2**26  # of one picture, before anything is unpacked: a bomb promises more
 
 
@@ -42,20 +43,7 @@ def read_folder(path: Path, options: Options) -> Recording:
         raise ValueError(f"the folder {path} holds no pictures ({', '.join(s[1:] for s in SUFFIXES)}).")
     if len(files) > MAX_FRAMES:
         raise ValueError(f"the folder {path} holds more than {MAX_FRAMES} pictures.")
-    return Recording([collect_frames((_still(f) for f in files), options, path)], "pictures", [path.resolve().name])
-
-
-def natural_key(name: str) -> list[tuple[int, int, str]]:
-    """Sort key by which frame2 comes before frame10.
-
-    Examples
-    --------
-    >>> sorted(["f10.png", "f2.png", "F1.png"], key=natural_key)
-    ['F1.png', 'f2.png', 'f10.png']
-    """
-    parts = re.split(r"([0-9]+)", name)
-    key = [(1, int(part), "") if k % 2 else (0, 0, part.lower()) for k, part in enumerate(parts)]
-    return [*key, (0, 0, name)]
+    return Recording([collect_frames((read_still(f) for f in files), options, path)], "pictures", [path.resolve().name])
 
 
 def _is_picture(path: Path) -> bool:
@@ -63,7 +51,7 @@ def _is_picture(path: Path) -> bool:
     return path.is_file() and path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
 
 
-def _still(path: Path) -> NDArray[Any]:
+def read_still(path: Path) -> NDArray[Any]:
     """The first frame of a picture file, shape (height, width)."""
     return next(_frames_of(path, []))
 
@@ -79,14 +67,14 @@ def _frames_of(path: Path, durations: list[float]) -> Iterator[NDArray[Any]]:
         with picture:
             width, height = picture.size
             if width * height > MAX_PIXELS:
-                raise ValueError(f"{path} promises {width} x {height} pixels, more than anyone stores; make it smaller first.")
+                raise ValueError(f"{path} promises {width} x {height} pixels, too many to store; shrink it first.")
             for frame in ImageSequence.Iterator(picture):
                 grey = _grey(frame)
                 duration = frame.info.get("duration", 0)
                 durations.append(float(duration) if isinstance(duration, (int, float)) else 0.0)
                 yield grey
     except Image.DecompressionBombError:
-        raise ValueError(f"{path} promises more pixels than anyone stores; make it smaller first.") from None
+        raise ValueError(f"{path} promises too many pixels to store; shrink it first.") from None
     except UnidentifiedImageError:
         raise ValueError(f"{path} cannot be read as a picture: it is damaged, or its name does not fit what it is.") from None
     except PermissionError:

@@ -29,17 +29,17 @@ class Recording:
     kind: str
     """"pictures", "array", "text", "table", "spikes" or "music"."""
     names: list[str]
-    """One name a sequence."""
+    """One name per sequence."""
     units: list[str] | None = None
     """What the columns are, such as the notes of a piano roll."""
     rate: float | None = None
-    """Frames in a second."""
+    """Frames per second."""
     step: float | None = None
     """Of music: how many quarter notes a frame lasts."""
 
 
 def check_room(n_frames: int, n_values: int, path: Path) -> None:
-    """Refuse more frames or values than anyone stores, before memory is used for them."""
+    """Refuse more frames or values than can be stored, before memory is used for them."""
     if n_frames > MAX_FRAMES:
         raise ValueError(f"{path} has more than {MAX_FRAMES} frames; choose some with frames or stride.")
     if n_values > MAX_VALUES:
@@ -52,20 +52,20 @@ def check_room(n_frames: int, n_values: int, path: Path) -> None:
 def collect_frames(frames: Iterable[NDArray[Any]], options: Options, path: Path) -> NDArray[Any]:
     """Pick, crop and resize grey pictures as they come, shape (T, height, width)."""
     start, stop = options.frames or (0, None)
-    kept: list[NDArray[Any]] = []
+    taken: list[NDArray[Any]] = []
     # One frame more than allowed is enough to know that there are too many.
     for frame in islice(frames, start, stop, options.stride):
         shaped = _resize(_crop(frame, options, path), options, path)
-        if kept and shaped.shape != kept[0].shape:
+        if taken and shaped.shape != taken[0].shape:
             raise ValueError(
-                f"the frames of {path} have different sizes: frame {len(kept)} is {_by(shaped)} and frame 0 is {_by(kept[0])} "
+                f"the frames of {path} have different sizes: frame {len(taken)} is {_by(shaped)} and frame 0 is {_by(taken[0])} "
                 "(width x height); give a size to bring them to one."
             )
-        kept.append(shaped)
-        check_room(len(kept), len(kept) * kept[0].size, path)
-    if not kept:
+        taken.append(shaped)
+        check_room(len(taken), len(taken) * taken[0].size, path)
+    if not taken:
         raise ValueError(f"{path} has no frame{'s in the chosen range' if options.frames else ''}.")
-    return np.stack(kept)
+    return np.stack(taken)
 
 
 def _by(frame: NDArray[Any]) -> str:
@@ -74,7 +74,7 @@ def _by(frame: NDArray[Any]) -> str:
 
 
 def _crop(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
-    """Cut out the wanted rectangle."""
+    """Cut out the rectangle."""
     if options.crop is None:
         return frame
     left, top, right, bottom = options.crop
@@ -87,7 +87,7 @@ def _crop(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
 
 
 def _resize(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
-    """Bring a frame to the wanted size by averaging areas."""
+    """Resize a frame by averaging areas."""
     height, width = frame.shape
     if isinstance(options.size, tuple):
         target = options.size

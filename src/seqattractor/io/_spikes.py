@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.io import _arrays as arrays
-from seqattractor.io import _tables as tables
+from seqattractor.io._arrays import read_columns
+from seqattractor.io._formats import FORMATS
 from seqattractor.io._options import Options
-from seqattractor.io._pictures import natural_key
 from seqattractor.io._recording import Recording, check_room
+from seqattractor.io._tables import read_text_columns
+from seqattractor.io._units import natural_key
 
 __all__ = ["bin_spikes", "read_spikes"]
 
@@ -20,8 +21,8 @@ def read_spikes(path: Path, options: Options) -> Recording:
     """Read spike times and units from an npz file or two columns of text, and bin them."""
     if options.bin is None:
         raise ValueError(f"to read spikes from {path}, give the width of a time bin in seconds with bin.")
-    npz = path.suffix.lower() in arrays.SUFFIXES
-    times, labels = arrays.read_columns(path, options.key) if npz else tables.read_text_columns(path)
+    is_array = path.suffix.lower() in FORMATS["array"].suffixes
+    times, labels = read_columns(path, options.key) if is_array else read_text_columns(path)
     if len(times) == 0:
         raise ValueError(f"{path} holds no spikes.")
     if times.dtype.kind not in "iuf" or not np.isfinite(times.astype(np.float64)).all():

@@ -13,14 +13,13 @@ from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room
 from seqattractor.io._text import read_utf8
 
-__all__ = ["SUFFIXES", "read_table", "read_text_columns"]
+__all__ = ["read_table", "read_text_columns"]
 
-SUFFIXES = (".csv", ".tsv", ".tab", ".dat")
 TIME_NAMES = ("time", "t", "seconds", "time_s", "time (s)")
 
 
 def read_table(path: Path, options: Options) -> Recording:
-    """Read rows of numbers; blank lines part sequences; a first row of names and a column of times may be there."""
+    """Read rows of numbers; blank lines separate sequences; there may be a first row of names and a column of times."""
     header, blocks = _blocks(path)
     header, blocks = _numbers_as_names(header, blocks)
     sequences = [np.array(block) for block in blocks]
@@ -121,6 +120,6 @@ def _number(cell: str) -> float | None:
 
 
 def _rate(times: NDArray[Any]) -> float | None:
-    """Rows in a second, from a column of times."""
+    """Rows per second, from a column of times."""
     apart = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     return 1.0 / apart if apart > 0 else None

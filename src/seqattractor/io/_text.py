@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from seqattractor.io._options import Options
 from seqattractor.io._recording import MAX_FRAMES, Recording, collect_frames
 
-__all__ = ["OFF", "SUFFIXES", "read_text", "read_utf8"]
+__all__ = ["OFF", "read_text", "read_utf8"]
 
-SUFFIXES = (".txt", ".asc", ".art")
 OFF = " .·-_0"  # these characters are off, all others on
 MAX_BYTES = 2**26
 
 
 def read_text(path: Path, options: Options) -> Recording:
-    """Read text art: a frame is a block of lines, blank lines part the frames, and an empty row is written with dots."""
+    """Read text art: a frame is a block of lines, blank lines separate the frames, and an empty row is written with dots."""
     blocks: list[list[str]] = [[]]
     for line in read_utf8(path).splitlines():
         if line.strip():

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, collect_frames
 
-__all__ = ["SUFFIXES", "ffmpeg", "read_video", "write_video"]
+__all__ = ["ffmpeg", "read_video", "write_video"]
 
-SUFFIXES = (".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv", ".wmv")
 MAX_PIXELS = 2**25
 LONGEST_LINE = 4096
 
@@ -45,7 +44,7 @@ def read_video(path: Path, options: Options) -> Recording:
             raise broken
         width, height, above, below = (int(group) for group in header.groups())
         if width * height > MAX_PIXELS:
-            raise ValueError(f"{path} promises {width} x {height} pixels, more than anyone stores; make it smaller first.")
+            raise ValueError(f"{path} promises {width} x {height} pixels, too many to store; shrink it first.")
         frames = collect_frames(_frames(process, width, height, broken), options, path)
     return Recording([frames], "pictures", [path.stem], rate=above / below if above and below else None)
 

@@ -1,4 +1,4 @@
-"""Writing a recall: GIF, WebP or video with truth, cue and recall side by side, a strip, or what was learned in its own form."""
+"""Writing patterns or a recall: as GIF, WebP or video with truth, cue and recall side by side, as a strip, or as data."""
 
 from __future__ import annotations
 
@@ -10,25 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from seqattractor._checks import check_count
 from seqattractor._files import atomic_write
 from seqattractor.io import _compose as compose
 from seqattractor.io import _midi as midi
 from seqattractor.io import _video as video
 from seqattractor.io._compose import Recalled
-from seqattractor.sequences import unbinarize
+from seqattractor.io._units import pitch_of
+from seqattractor.sequences import Sequences, check_patterns, unbinarize
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["check_writable", "write_recall"]
+__all__ = ["check_writable", "write", "write_recall"]
 
-DEFAULT_RATE = 8.0  # frames in a second
+DEFAULT_RATE = 8.0  # frames per second
 SLOWEST, FASTEST = 2.0, 25.0  # what a GIF can show and an eye can follow
 
 
-def write_recall(path: str | os.PathLike[str], recalled: Recalled) -> None:
-    """Write a recall in the form that the name asks for, whole or not at all.
+def write(path: str | os.PathLike[str], patterns: ArrayLike, truth: ArrayLike | None = None, *, order: int | None = None) -> None:
+    """Write patterns, or a recall beside what should have come, in the form that the name asks for, whole or not at all.
 
     Parameters
     ----------
@@ -36,17 +39,33 @@ def write_recall(path: str | os.PathLike[str], recalled: Recalled) -> None:
         ``.gif``, ``.webp`` and ``.mp4`` show truth, cue and recall side by side; ``.png`` is a strip; ``.npz`` holds the
         arrays ``truth``, ``cue``, ``recall`` and ``overlap``; ``.mid``, ``.csv`` and ``.txt`` hold the recall; a name without an
         ending is a folder of PNG frames.
-    recalled : Recalled
+    patterns : Sequences, or array of +-1 of shape (K, N)
+        Sequences to show to others, or what ``net.recall`` gave.
+    truth : Sequences, or array of +-1 of shape (L, N), optional
+        What should have come; wrong units are marked. The shape of frames, their rate and the names of units are those of
+        `patterns` or of `truth`, whichever knows them.
+    order : int, optional
+        How many patterns at the beginning are the cue. By default 1 beside a truth, and 0 without.
 
     Examples
     --------
     >>> import tempfile, pathlib, seqattractor as sa
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> write(folder / "tune.mid", sa.datasets.tune())
     >>> X = sa.datasets.xor()
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "xor.csv"
-    >>> write_recall(path, Recalled(X, X, order=1, frame_shape=(2,)))
-    >>> path.read_text().split()
+    >>> write(folder / "xor.csv", sa.OneHotNetwork().fit(X).recall(X[0], steps=4), X)
+    >>> (folder / "xor.csv").read_text().split()
     ['1,1', '1,0', '0,1', '0,0', '1,1']
     """
+    states = check_patterns(patterns, "patterns")
+    known = None if truth is None else check_patterns(truth, "truth", n_features=states.shape[1])[: len(states)]
+    like = next((x for x in (patterns, truth) if isinstance(x, Sequences)), Sequences(states))
+    cue = check_count(order, "order", 0) if order is not None else int(known is not None)
+    write_recall(path, Recalled(states, known, cue, like.frame_shape, like.rate, like.units, like.step, like.kind))
+
+
+def write_recall(path: str | os.PathLike[str], recalled: Recalled) -> None:
+    """Write a recall as `write` does, with everything about it in one object."""
     target = Path(path)
     check_writable(target, recalled)
     _WRITERS[target.suffix.lower()](target, recalled)
@@ -72,9 +91,7 @@ def check_writable(path: Path, recalled: Recalled) -> None:
 
 def _write_animation(path: Path, recalled: Recalled) -> None:
     """A GIF or WebP that runs for ever, with a longer stay on the cue and on the end."""
-    pictures = []
-    for frame in compose.frames_of(recalled):
-        pictures.append(_image(frame))
+    pictures = [_image(frame) for frame in compose.frames_of(recalled)]
     moment = round(1000 / _rate(recalled))
     stays = [moment] * len(pictures)
     stays[0] = stays[-1] = max(moment, 800)
@@ -100,19 +117,18 @@ def _write_video(path: Path, recalled: Recalled) -> None:
     """A video of the same pictures as the GIF."""
     rgb = np.array(compose.PALETTE, dtype=np.uint8).reshape(-1, 3)
     frames = [rgb[frame] for frame in compose.frames_of(recalled)]
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        part = Path(folder) / path.name
+    with tempfile.TemporaryDirectory() as folder, atomic_write(path) as file:
+        part = Path(folder) / path.name  # ffmpeg goes back to the beginning of what it writes, so it needs a name
         video.write_video(part, frames, _rate(recalled))
-        os.replace(part, path)
+        file.write(part.read_bytes())
 
 
 def _write_arrays(path: Path, recalled: Recalled) -> None:
     """All arrays as zeros and ones in the shape of frames, with the overlaps."""
     shape = recalled.frame_shape
-    arrays = {
-        "recall": unbinarize(recalled.recall, shape),
-        "cue": unbinarize(recalled.recall[: recalled.order], shape),
-    }
+    arrays = {"recall": unbinarize(recalled.recall, shape)}
+    if recalled.order:
+        arrays["cue"] = unbinarize(recalled.recall[: recalled.order], shape)
     if recalled.truth is not None and recalled.overlaps is not None:
         arrays |= {"truth": unbinarize(recalled.truth, shape), "overlap": recalled.overlaps}
     if recalled.rate:
@@ -169,7 +185,7 @@ def _image(picture: compose.Picture) -> Image:
 
 
 def _rate(recalled: Recalled) -> float:
-    """Frames in a second of an animation."""
+    """Frames per second of an animation."""
     moments = min(len(recalled.recall), compose.MAX_MOMENTS)
     rate = (recalled.rate or DEFAULT_RATE) * moments / len(recalled.recall)
     return min(max(rate, SLOWEST), FASTEST)
@@ -177,7 +193,7 @@ def _rate(recalled: Recalled) -> float:
 
 def _pitches(recalled: Recalled) -> list[int]:
     """The MIDI numbers of the units, which must be their names."""
-    pitches = [midi.pitch_of(unit) for unit in recalled.units or []]
+    pitches = [pitch_of(unit) for unit in recalled.units or []]
     known = [pitch for pitch in pitches if pitch is not None]
     if recalled.kind not in ("music", "table") or not known or len(known) < len(pitches):
         raise ValueError(

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils import Bunch
 
-from seqattractor.datasets._tune import PITCHES
 from seqattractor.lab.jobs import Job
 from seqattractor.lab.materials import Material
 from seqattractor.lab.recall import Run
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Patterns, Sequences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,19 +27,21 @@ _DRAWING = threading.Lock()  # matplotlib's settings belong to the whole process
 
 def model(net: SequenceMemory, material: Material) -> bytes:
     """The network as a model file, with the shape of its frames, as `sa.load` and `seqattractor recall` read it."""
+    from seqattractor.datasets._tune import PITCHES
     from seqattractor.io._attached import attach
+    from seqattractor.io._units import note_name
 
     twin = copy.copy(net)
-    data = Bunch(
-        X=material.X,
-        lengths=material.lengths,
-        frame_shape=material.frame_shape,
+    data = Sequences(
+        material.X,
+        material.lengths,
+        material.frame_shape,
         names=[f"sequence {s + 1}" for s in range(len(material.lengths))],
-        units=[str(p) for p in PITCHES] if material.kind == "music" else None,
+        units=[note_name(p) for p in PITCHES] if material.kind == "music" else None,
         rate=8.0,
         step=0.5 if material.kind == "music" else None,
         kind={"units": "array"}.get(material.kind, material.kind),
-        options={},
+        closed=int(all(material.loop)),
     )
     attach(twin, data, patterns=not hasattr(net, "patterns_"))
     with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:

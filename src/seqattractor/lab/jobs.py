@@ -18,7 +18,7 @@ from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import Lengths, Patterns
+from seqattractor.sequences import Sequences
 from seqattractor.sequences._loops import close_loops
 
 __all__ = ["Job", "Pool", "is_learned"]
@@ -120,7 +120,7 @@ class Job:
                 if self._ended():
                     break
                 self._learn(k, net)
-                self.scores[k] = net.score(*self._lesson(k))
+                self.scores[k] = net.score(self._lesson(k))
             self.state = "stopped" if self._ended() else "done"
         except (ValueError, TypeError) as error:  # the library's own sentences
             self.note, self.state = str(error)[:1].upper() + str(error)[1:], "failed"
@@ -137,22 +137,22 @@ class Job:
             self.visible[k].append(int(visible))
             return self._ended()
 
-        X, lengths = self._lesson(k)
+        X = self._lesson(k)
         if not is_learned(net):
             takes_callback = "callback" in inspect.signature(net.fit).parameters
-            quiet_fit(net, X, lengths, **({"callback": note_epoch} if takes_callback else {}))
+            quiet_fit(net, X, **({"callback": note_epoch} if takes_callback else {}))
             return
         for _ in range(self._more):
             if not self.visible[k] or getattr(net, "converged_", True) or self._ended():
                 return  # learned in one go, or without errors left, or stopped
-            net.partial_fit(X, lengths)
+            net.partial_fit(X)
             hidden = getattr(net, "hidden_errors_", [0])[-1]
             note_epoch(len(self.visible[k]) + 1, int(hidden), int(net.visible_errors_[-1]))
 
-    def _lesson(self, k: int) -> tuple[Patterns, Lengths]:
+    def _lesson(self, k: int) -> Sequences:
         """What network `k` learns: the material, with loops closed as far as the network looks back."""
         X, lengths = self.material.X, self.material.lengths
-        return close_loops(X, lengths, self.chosen[k].settled_order(X, lengths))
+        return close_loops(X, lengths, order=self.chosen[k].settled_order(X, lengths))
 
     def _engine(self, choice: Chosen) -> str:
         """The engine for a network: the plain loop, which does the same, where the quick one could not be compiled."""
@@ -227,7 +227,7 @@ def is_learned(net: SequenceMemory) -> bool:
     return any(hasattr(net, name) for name in ("V_", "W_", "patterns_"))
 
 
-def quiet_fit(net: SequenceMemory, X: Any, lengths: Any, **more: Any) -> None:
+def quiet_fit(net: SequenceMemory, X: Sequences, **more: Any) -> None:
     """Fit; that errors are left is shown on the page, so the warning, which comes after all is done, may be an error here."""
     with suppress(ConvergenceWarning):
-        net.fit(X, lengths, **more)
+        net.fit(X, **more)

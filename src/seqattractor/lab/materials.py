@@ -216,7 +216,7 @@ def _drawn() -> Patterns:
     """All frames of the walker, drawn once."""
     from seqattractor.datasets import walker
 
-    return walker()
+    return walker().patterns
 
 
 def _walker_frames() -> Patterns:
@@ -238,20 +238,20 @@ def _digits(sequences: int, frames: int, digits: int, seed: int) -> Material:
     from seqattractor.datasets import moving_digits
 
     size = 40
-    X, lengths = moving_digits(sequences, frames, size, digits, random_state=seed)
-    code = f"X, lengths = sa.datasets.moving_digits({sequences}, {frames}, {size}, {digits}, random_state={seed})"
-    return Material(X, lengths, (size, size), code)
+    X = moving_digits(sequences, frames, size, digits, rng=seed)
+    code = f"X = sa.datasets.moving_digits({sequences}, {frames}, {size}, {digits}, rng={seed})\nlengths = X.lengths"
+    return Material(X.patterns, X.lengths, (size, size), code)
 
 
 def _places(frames: int, path: str) -> Material:
     """Place cells along a path."""
     code = f'X = sa.datasets.place_cells({frames}, "{path}")'
-    return _one(place_cells(frames, "eight" if path == "eight" else "loop"), code, (16, 16), "pictures")
+    return _one(place_cells(frames, "eight" if path == "eight" else "loop").patterns, code, (16, 16), "pictures")
 
 
 def _tune() -> Material:
     """The tune."""
-    return _one(tune(), "X = sa.datasets.tune()", kind="music")
+    return _one(tune().patterns, "X = sa.datasets.tune()", kind="music")
 
 
 def _random(frames: int, units: int, seed: int) -> Material:
@@ -262,7 +262,7 @@ def _random(frames: int, units: int, seed: int) -> Material:
         X = random_periodic(frames, units, rng=seed)
     except ValueError as error:
         raise Refusal(400, _sentence(error)) from None
-    return _one(X, f"X = sa.datasets.random_periodic({frames}, {units}, rng={seed})")
+    return _one(X.patterns, f"X = sa.datasets.random_periodic({frames}, {units}, rng={seed})")
 
 
 def _toy(which: str) -> Material:
@@ -270,8 +270,8 @@ def _toy(which: str) -> Material:
     from seqattractor import datasets
 
     if which == "xor":
-        return _one(datasets.xor(), "X = sa.datasets.xor()")
-    return _one(datasets.toy(int(which)), f"X = sa.datasets.toy({which})")
+        return _one(datasets.xor().patterns, "X = sa.datasets.xor()")
+    return _one(datasets.toy(int(which)).patterns, f"X = sa.datasets.toy({which})")
 
 
 def _frames(spec: Fields, limits: Limits) -> Material:
@@ -287,7 +287,7 @@ def _frames(spec: Fields, limits: Limits) -> Material:
     lengths = spec.wholes("lengths", 1, limits.frames, limits.frames)
     limits.check_sequence(sum(lengths), units)
     X = unpack(spec.text("bits", 4 * (limits.frames * limits.units // 24 + 2)), sum(lengths), units)
-    code = 'data = sa.io.load("sequence.npz", key="X")  # "Sequence" under "Take it with you"\nX = data.X'
+    code = 'X = sa.io.load("sequence.npz", key="X")  # "Sequence" under "Take it with you"'
     code += f"\nlengths = {lengths}"
     return Material(X, np.array(lengths, dtype=np.int64), (shape[0], shape[1]), code, kind)
 

@@ -32,12 +32,12 @@ def certified_radii(net: SequenceMemory, material: Material) -> list[int] | None
     """
     from seqattractor.analysis._certificate import certify
 
-    X, lengths = close_loops(material.X, material.lengths, net.order_)
+    X = close_loops(material.X, material.lengths, order=net.order_)
     weights = sum(np.size(getattr(net, name)) for name in ("U_", "V_", "W_") if hasattr(net, name))
     if not weights or weights * len(X) > _MOST:
         return None
     try:
-        found: Any = certify(net, X, lengths, method="count", attack=False)
+        found: Any = certify(net, X, method="count", attack=False)
     except (TypeError, ValueError):
         return None
     radii = np.full(len(material.X), -1)

@@ -29,8 +29,6 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
     deep = max(orders)
     made = material.code.splitlines()
     imports = [line for line in made if line.startswith("from ")]
-    if deep > 1 and any(material.loop):
-        imports.append("from seqattractor.sequences._loops import close_loops")
     rest = [line for line in made if line and not line.startswith("from ")]
     lines = ["import seqattractor as sa", *imports, "", *rest]
     lines += [
@@ -61,4 +59,4 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
 
 def _lesson(material: Material, order: int) -> str:
     """What the network is given: loops must reach as far round as it looks back."""
-    return "X, lengths" if order == 1 or not any(material.loop) else f"*close_loops(X, lengths, order={order})"
+    return "X, lengths" if order == 1 or not any(material.loop) else f"sa.close_loops(X, lengths, order={order})"

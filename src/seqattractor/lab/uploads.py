@@ -58,7 +58,7 @@ def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
     -------
     Material
     """
-    from seqattractor.io import load
+    from seqattractor.io._load import load
 
     suffixes = [_suffix(name) for name, _ in files]
     several = len(files) > 1
@@ -77,11 +77,11 @@ def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
             data = load(target, **options)
         except (ValueError, TypeError, MemoryError) as error:
             raise Refusal(400, _without_path(error, target, shown)) from None
-    T, N = data.X.shape
+    T, N = data.shape
     limits.check_sequence(T, N)
     pictures = len(data.frame_shape) == 2
     shape = (int(data.frame_shape[0]), int(data.frame_shape[1])) if pictures else grid(N)
-    X = _dark_ground(data.X) if suffixes[0] in _PICTURES else data.X
+    X = _dark_ground(data.patterns) if suffixes[0] in _PICTURES else data.patterns
     return Material(X, data.lengths, shape, "", "pictures" if pictures else "units")
 
 
@@ -96,7 +96,7 @@ def _suffix(name: str) -> str:
 
 def _ranks(names: list[str]) -> list[int]:
     """The place of each name in natural order, in which frame2 comes before frame10."""
-    from seqattractor.io._pictures import natural_key
+    from seqattractor.io._units import natural_key
 
     order = sorted(range(len(names)), key=lambda k: natural_key(names[k]))
     return [order.index(k) for k in range(len(names))]

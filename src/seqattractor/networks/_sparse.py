@@ -253,7 +253,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
             average=self.average_field_,
             targets=np.zeros((len(inputs), self.n_hidden), dtype=np.int8),
             wrong=np.zeros(len(inputs)),
-            kept=np.zeros(len(inputs), dtype=np.bool_),
+            redrawn=np.zeros(len(inputs), dtype=np.bool_),
         )
         errors, self.converged_ = learn_sparse(
             inputs,

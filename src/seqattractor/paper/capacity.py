@@ -67,8 +67,8 @@ def recall_trial(net: SequenceMemory, X: Any, flips: int, rng: np.random.Generat
 
 def digits_trial(net: SequenceMemory, stored: int, rng: np.random.Generator) -> Outcome:
     """Learn sequences of moving digits; in how many are all frames recalled without a wrong pixel?"""
-    X, lengths = moving_digits(stored, length=DIGITS["T"], random_state=rng)
-    net.fit(X, lengths)
+    X = moving_digits(stored, length=DIGITS["T"], rng=rng)
+    net.fit(X)
     frames = X.reshape(stored, DIGITS["T"], -1)
     recalled = net.recall(flip(frames[:, 0], DIGITS["flips"], rng=rng), steps=DIGITS["T"] - 1)
     return {"recalled": int(np.all(recalled[:, 1:] == frames[:, 1:], axis=(1, 2)).sum())}

@@ -7,11 +7,10 @@ import hashlib
 import zlib
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
 
 from seqattractor.analysis._retrieval import retrieved
 from seqattractor.datasets._moving_digits import moving_digits
@@ -22,6 +21,7 @@ from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING, RECALL_PERIODS, Request
 from seqattractor.paper.target import Cell, Outcome, Target
+from seqattractor.sequences import Sequences
 
 __all__ = ["METHODS", "PictureTarget", "frames_of", "load_pictures", "recalled_frames"]
 
@@ -51,7 +51,7 @@ class PictureTarget(Target):
     def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
         """Train one network and recall every sequence from its corrupted first frame."""
         pictures = load_pictures(cell, number)
-        X, lengths = pictures.data, pictures.lengths
+        X, lengths = pictures.patterns, pictures.lengths
         how = {"rule": "hebbian", "learn": "V"} if cell["method"] == "hebbian" else {"learn": cell["method"]}
         net = SequenceAttractor(cell["M"], random_state=rng, engine="exact", n_jobs=1, **how, **LEARNING).fit(X, lengths)
         sequences = np.split(X, np.cumsum(lengths)[:-1])
@@ -87,33 +87,33 @@ def _cell(data: str, method: str, request: Request) -> Cell:
     cell: Cell = {"data": data, "method": method, "M": settings["M"], "flips": settings["flips"], "path": None}
     if path is not None:
         cell["path"] = str(path)
-        cell["sha256"] = hashlib.sha256(load_pictures(cell, 0).data.tobytes()).hexdigest()
+        cell["sha256"] = hashlib.sha256(load_pictures(cell, 0).tobytes()).hexdigest()
     if data == "digits":
         cell["data_seed"] = request.seed
     return cell
 
 
-def load_pictures(cell: Cell, number: int) -> Bunch:
+def load_pictures(cell: Cell, number: int) -> Sequences:
     """The sequences of a cell: data, lengths and frame_shape. Digits without a file are drawn anew for each trial."""
     return _load(cell["data"], cell["path"], cell.get("data_seed", 0), number if cell["data"] == "digits" else 0)
 
 
 @lru_cache(maxsize=4)
-def _load(data: str, path: str | None, seed: int, number: int) -> Bunch:
+def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
     """Read or draw pictures."""
     if data == "gait":
-        return load_gait(Path(path), n_frames=GAIT["T"], return_bunch=True) if path else walker(return_bunch=True)
-    drawn: dict[str, Any] = {"random_state": [seed, number], "return_bunch": True}
+        return load_gait(Path(path), n_frames=GAIT["T"]) if path else walker()
+    rng = [seed, number]
     n, T = DIGITS["sequences"], DIGITS["T"]
-    return load_moving_mnist(path, n, T, **drawn) if path else moving_digits(n, T, DIGITS["shape"][0], **drawn)
+    return load_moving_mnist(path, n, T, rng=rng) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
 
 
-def frames_of(pictures: Bunch) -> NDArray[np.int8]:
+def frames_of(pictures: Sequences) -> NDArray[np.int8]:
     """All sequences as pictures, shape (sequences, T, height, width)."""
-    return np.asarray(pictures.data).reshape(len(pictures.lengths), -1, *pictures.frame_shape)
+    return pictures.patterns.reshape(len(pictures.lengths), -1, *pictures.frame_shape)
 
 
-def recalled_frames(outcome: Outcome, pictures: Bunch) -> NDArray[np.int8]:
+def recalled_frames(outcome: Outcome, pictures: Sequences) -> NDArray[np.int8]:
     """What the network recalled in the first trial, in the shape of `frames_of`."""
     shape = len(pictures.lengths), int(pictures.lengths[0]), *pictures.frame_shape
     bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(outcome["frames"])), dtype=np.uint8))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor.sequences._patterns import Lengths, Patterns, split
+from seqattractor.sequences._check import check_sequences
+from seqattractor.sequences._patterns import Patterns, is_loop
+from seqattractor.sequences._sequences import Sequences
 
-__all__ = ["close_loop", "close_loops", "is_loop"]
-
-
-def is_loop(x: Patterns) -> bool:
-    """Whether a sequence (T, N) ends with its first pattern."""
-    return len(x) > 1 and bool(np.array_equal(x[0], x[-1]))
+__all__ = ["close_loop", "close_loops"]
 
 
 def close_loop(once: Patterns, order: int) -> Patterns:
@@ -26,28 +26,31 @@ def close_loop(once: Patterns, order: int) -> Patterns:
     return np.concatenate([once, np.resize(once, (order, once.shape[1]))])
 
 
-def close_loops(X: Patterns, lengths: ArrayLike, order: int) -> tuple[Patterns, Lengths]:
+def close_loops(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int) -> Sequences:
     """Let loops go on for a few patterns, so that a network that sees the last `order` patterns learns to go round.
 
     Parameters
     ----------
-    X : ndarray of int8, shape (T, N)
-    lengths : array of shape (S,)
+    X : Sequences, array of shape (T, N), or a list of these
+    lengths : array of shape (S,), optional
     order : int
-        With 1, nothing has to be added.
+        How many patterns the network sees; with 1, a loop ends with its first pattern.
 
     Returns
     -------
-    X, lengths
-        A sequence that ends with its first pattern is followed by its next ``order - 1``; others, and loops that are no longer
-        than `order`, stay as they are.
+    Sequences
+        A sequence that ends with its first pattern is followed by its next ``order - 1``; others stay as they are.
 
     Examples
     --------
     >>> X = np.array([[1, 1], [1, -1], [-1, 1], [1, 1]], dtype=np.int8)
-    >>> close_loops(X, [4], order=2)[0][-2:].tolist()
+    >>> close_loops(X, order=2)[-2:].tolist()
     [[1, 1], [1, -1]]
     """
-    sequences = split(X, np.asarray(lengths, dtype=np.int64))
-    parts = [close_loop(x[:-1], order) if len(x) > order and is_loop(x) else x for x in sequences]
-    return np.concatenate(parts), np.array([len(part) for part in parts], dtype=np.int64)
+    data = X if isinstance(X, Sequences) and lengths is None else Sequences(*check_sequences(X, lengths, order=0))
+    parts = []
+    for x in data.split():
+        repeated = data.closed or int(is_loop(x))
+        parts.append(close_loop(x[: len(x) - repeated], order) if repeated else x)
+    closed = order if all(data.loops) else 0
+    return replace(data, patterns=np.concatenate(parts), lengths=np.array([len(part) for part in parts]), closed=closed)

@@ -1,14 +1,12 @@
-"""What a sequence is: arrays of +-1, one row a time step; transitions, context and binarisation.
+"""What a pattern and a sequence are: rows of +-1, one row per time step.
 
-Several sequences are given as a list of arrays, or as one array with ``lengths``
-(the rows of all sequences one below the other), as in hmmlearn.
+Several sequences stand one below the other in one array, with ``lengths`` beside it, as in hmmlearn.
 """
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,58 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 Patterns = NDArray[np.int8]
 Lengths = NDArray[np.int64]
 
-__all__ = [
-    "Lengths",
-    "Patterns",
-    "Transitions",
-    "binarize",
-    "check_sequences",
-    "split",
-    "stack_context",
-    "transitions",
-    "unbinarize",
-]
-
-
-def check_sequences(
-    X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int = 1
-) -> tuple[Patterns, Lengths]:
-    """Check sequences of +-1 patterns and bring them into one array.
-
-    Parameters
-    ----------
-    X : array of shape (T, N), or a list of arrays of shape (T_s, N)
-        The patterns, one row a time step, all values -1 or +1.
-    lengths : array of shape (S,), optional
-        How many rows of `X` belong to each sequence. By default `X` is one sequence.
-    order : int
-        How many past patterns a prediction uses; every sequence needs one more than that.
-
-    Returns
-    -------
-    X : ndarray of int8, shape (T, N)
-    lengths : ndarray of int64, shape (S,)
-
-    Examples
-    --------
-    >>> X, lengths = check_sequences([[[1, -1], [1, 1]], [[-1, -1], [-1, 1], [1, 1]]])
-    >>> X.shape, lengths
-    ((5, 2), array([2, 3]))
-    """
-    if _is_list_of_sequences(X):
-        X, lengths = _join(X, lengths)
-    patterns = check_patterns(X, "X")
-    checked = _check_lengths(lengths, len(patterns))
-    short = np.flatnonzero(checked <= order)
-    if short.size:
-        s = int(short[0])
-        which = "X" if len(checked) == 1 else f"sequence {s}"
-        need = "a pattern and its successor" if order == 1 else f"{order} of context and a successor"
-        raise ValueError(
-            f"{which} has {checked[s]} pattern{'s' if checked[s] != 1 else ''} (n_samples={checked[s]}), "
-            f"but a sequence needs at least {order + 1}: {need}."
-        )
-    return patterns, checked
+__all__ = ["Lengths", "Patterns", "check_lengths", "check_patterns", "is_loop", "split"]
 
 
 def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, shape: tuple[int, ...] | None = None) -> Patterns:
@@ -96,7 +43,9 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
         raise TypeError(f"{name} is missing: it must be an array of -1 and +1 with two dimensions (time, neurons).")
     if array.ndim != 2 and array.size:
         hint = (
-            "one row a time step, one column a neuron" if array.ndim < 3 else f"{name}.reshape(len({name}), -1) flattens frames"
+            "one row per time step, one column per neuron"
+            if array.ndim < 3
+            else f"{name}.reshape(len({name}), -1) flattens frames"
         )
         raise ValueError(
             f"{name} must have two dimensions (time, neurons), but its shape is {array.shape}. Reshape your data: {hint}."
@@ -131,44 +80,13 @@ def _refuse_other_values(array: NDArray[Any], name: str, shape: tuple[int, ...])
     )
 
 
-def _is_list_of_sequences(X: Any) -> bool:
-    """Tell a list of two-dimensional arrays from one array written as nested lists."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and all(_depth(x) == 2 for x in X)
-
-
-def _depth(x: Any) -> int:
-    """How deep an array or nested lists go, also where their rows differ in length."""
-    if isinstance(x, (list, tuple)):
-        return 1 + (_depth(x[0]) if len(x) else 0)
-    return int(np.ndim(x))
-
-
-def _join(X: Any, lengths: ArrayLike | None) -> tuple[NDArray[Any], list[int]]:
-    """Put a list of arrays one below the other."""
-    if lengths is not None:
-        raise ValueError("lengths goes with one array; X is a list of arrays, whose lengths are known: leave lengths out.")
-    arrays = [check_patterns(x, f"X[{s}]") if len(x) else _refuse_empty(s) for s, x in enumerate(X)]
-    widths = [a.shape[1] for a in arrays]
-    for s, width in enumerate(widths):
-        if width != widths[0]:
-            raise ValueError(
-                f"all sequences must have the same number of neurons, but X[0] has {widths[0]} and X[{s}] has {width}."
-            )
-    return np.concatenate(arrays), [len(a) for a in arrays]
-
-
-def _refuse_empty(s: int) -> Patterns:
-    """Raise for an empty sequence in a list."""
-    raise ValueError(f"sequence {s} (X[{s}]) is empty; leave it out.")
-
-
-def _check_lengths(lengths: ArrayLike | None, n_rows: int) -> Lengths:
+def check_lengths(lengths: ArrayLike | None, n_rows: int) -> Lengths:
     """Check that lengths are positive whole numbers that sum to the number of rows."""
     if lengths is None:
         return np.array([n_rows], dtype=np.int64)
     array = np.asarray(lengths)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf" or not np.all(array == np.floor(array)):
-        raise ValueError(f"lengths must be a list of whole numbers, one a sequence, but it is {lengths!r}.")
+        raise ValueError(f"lengths must be a list of whole numbers, one per sequence, but it is {lengths!r}.")
     if np.any(array < 1):
         s = int(np.flatnonzero(array < 1)[0])
         raise ValueError(f"every sequence needs a positive length, but lengths[{s}] is {array[s]:g}.")
@@ -185,128 +103,6 @@ def split(X: NDArray[Any], lengths: Lengths) -> Iterator[NDArray[Any]]:
         start += length
 
 
-def stack_context(X: NDArray[Any], order: int) -> NDArray[Any]:
-    """Stack each pattern with its `order - 1` predecessors, oldest first: (T, N) -> (T - order + 1, order * N).
-
-    Examples
-    --------
-    >>> stack_context(np.array([[1], [-1], [1]]), order=2)
-    array([[ 1, -1], [-1,  1]])
-    """
-    if order == 1:
-        return X
-    rows = len(X) - order + 1
-    return np.concatenate([X[k : k + rows] for k in range(order)], axis=1)
-
-
-class Transitions(NamedTuple):
-    """Training data: transitions x(t) -> x(t+1) in the order of presentation, and how many each sequence has."""
-
-    inputs: Patterns
-    """Shape (n, order * N); with a context the last patterns side by side, oldest first."""
-    targets: Patterns
-    """Shape (n, N)."""
-    lengths: Lengths
-    """Shape (S,); they sum to n."""
-
-
-def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
-    """Pairs (x(t), x(t+1)) from the start to the end of each sequence, the order in which the paper learns them.
-
-    Parameters
-    ----------
-    X : ndarray, shape (T, N)
-    lengths : ndarray, shape (S,)
-    order : int
-        With ``order=k`` the input is the stack of the last k patterns, oldest first.
-
-    Returns
-    -------
-    Transitions
-        n = T - order * S of them.
-
-    Examples
-    --------
-    >>> X, lengths = check_sequences([[1, 1], [1, -1], [-1, 1]])
-    >>> inputs, targets, _ = transitions(X, lengths)
-    >>> inputs.tolist(), targets.tolist()
-    ([[1, 1], [1, -1]], [[1, -1], [-1, 1]])
-    """
-    inputs = [stack_context(x, order)[:-1] for x in split(X, lengths)]
-    targets = [x[order:] for x in split(X, lengths)]
-    return Transitions(
-        np.ascontiguousarray(np.concatenate(inputs)), np.ascontiguousarray(np.concatenate(targets)), lengths - order
-    )
-
-
-def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:
-    """Turn numbers into +-1 patterns, one row a frame.
-
-    Parameters
-    ----------
-    frames : array of shape (T, ...), for example (T, height, width)
-        Numbers or booleans. NaN is refused.
-    threshold : float, optional
-        Values above it become +1, all others -1. By default the middle between the smallest and the largest value.
-
-    Returns
-    -------
-    X : ndarray of int8, shape (T, N)
-        N is the number of values in a frame.
-
-    See Also
-    --------
-    unbinarize : the way back.
-
-    Examples
-    --------
-    >>> binarize([[0, 255], [200, 10]], threshold=127)
-    array([[-1,  1], [ 1, -1]], dtype=int8)
-    """
-    try:
-        array = np.asarray(frames)
-    except ValueError:
-        raise ValueError("the frames differ in size; every frame must have the same shape.") from None
-    if threshold is not None and not (isinstance(threshold, numbers.Real) and np.isfinite(threshold)):
-        raise ValueError(f"the threshold must be a finite number, but it is {threshold!r}.")
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"frames must be an array of numbers, not of {array.dtype}.")
-    if array.ndim < 2 or array.size == 0:
-        raise ValueError(f"frames must have the shape (time, ...) with at least one value, but its shape is {array.shape}.")
-    array = array.reshape(len(array), -1)
-    if array.dtype == np.bool_:
-        array = array.astype(np.int8)
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        t, j = (int(k) for k in np.argwhere(np.isnan(array))[0])
-        raise ValueError(f"frames hold a NaN (frame {t}, value {j}); fill or drop it first.")
-    if threshold is None:
-        threshold = (float(array.min()) + float(array.max())) / 2
-    return np.where(array > threshold, 1, -1).astype(np.int8)
-
-
-def unbinarize(X: ArrayLike, frame_shape: tuple[int, ...] | None = None, *, low: float = 0, high: float = 1) -> NDArray[Any]:
-    """Turn +-1 patterns back into frames: -1 becomes `low`, +1 becomes `high`.
-
-    Parameters
-    ----------
-    X : array of shape (T, N)
-    frame_shape : tuple of int, optional
-        The shape of one frame; its product is N. By default frames stay flat.
-    low, high : number
-
-    Returns
-    -------
-    frames : ndarray, shape (T, ...), uint8 where `low` and `high` fit
-
-    Examples
-    --------
-    >>> unbinarize([[-1, 1, 1, -1]], (2, 2), high=255)
-    array([[[  0, 255], [255,   0]]], dtype=uint8)
-    """
-    patterns = check_patterns(X)
-    shape = (patterns.shape[1],) if frame_shape is None else tuple(frame_shape)
-    if int(np.prod(shape)) != patterns.shape[1]:
-        raise ValueError(f"a frame of shape {shape} has {int(np.prod(shape))} values, but the patterns have {patterns.shape[1]}.")
-    frames = np.where(patterns > 0, high, low).reshape(len(patterns), *shape)
-    fits = all(float(v).is_integer() and 0 <= v <= 255 for v in (low, high))
-    return frames.astype(np.uint8) if fits else frames
+def is_loop(x: Patterns) -> bool:
+    """Whether a sequence (T, N) ends with its first pattern."""
+    return len(x) > 1 and bool(np.array_equal(x[0], x[-1]))

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.sequences._patterns import Lengths, Patterns, check_sequences
+from seqattractor.sequences._check import check_sequences
+from seqattractor.sequences._patterns import Lengths, Patterns
 
 __all__ = ["Conflict", "Conflicts", "Place", "check_no_conflicts", "conflicts"]
 

@@ -23,14 +23,14 @@ from seqattractor.learning.exact.fields import (
     padded,
     start_fields,
 )
-from seqattractor.learning.exact.snapshot import Kept
+from seqattractor.learning.exact.snapshot import Restorable
 from seqattractor.learning.exact.tape import Tape
 from seqattractor.sequences import Patterns
 
 __all__ = ["LayerBlock", "VisibleBlock"]
 
 
-class _Block(Kept):
+class _Block(Restorable):
     """What both kinds of blocks keep of their m neurons, in the narrowest integers that hold the fields of all of them."""
 
     changing: ClassVar[tuple[str, ...]] = ("h0", "fields", "flip", "bound", "room", "counts", "settled")

@@ -18,6 +18,7 @@ from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, pie
 from seqattractor.learning.exact.tape import Codes
 from seqattractor.learning.exact.workers import Workers
 from seqattractor.learning.result import Learned, ProgressCallback
+from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns
 
 __all__ = ["learn"]
@@ -71,8 +72,8 @@ def learn(
         y[flips[at_once, 1], flips[at_once, 2]] = flips[at_once, 3]
         flips = flips[~at_once]
     else:
-        fixed = start_fields(U, inputs, 1.0, input_threshold).T >= 0  # eq. (7): a fixed U makes one code
-        y = np.where(fixed, 1, -1).astype(np.int8)
+        fixed = start_fields(U, inputs, 1.0, input_threshold).T  # eq. (7): a fixed U makes one code
+        y = sign(fixed)
     visible_errors, V_learned = run.surely(lambda: run.visible(y, flips, targets, V))
     errors = np.stack([hidden_errors, visible_errors], axis=1)
     quiet = np.flatnonzero(~errors.any(axis=1))

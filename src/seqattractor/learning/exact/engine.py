@@ -15,10 +15,11 @@ import numpy as np
 
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
 from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, pieces, start_fields
-from seqattractor.learning.exact.snapshot import Kept
+from seqattractor.learning.exact.snapshot import Restorable
 from seqattractor.learning.exact.tape import Codes, Tape
 from seqattractor.learning.exact.workers import Workers
 from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
+from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns
 
 __all__ = ["learn", "learn_visible"]
@@ -92,8 +93,8 @@ def learn(
             )
             run = _Learning(workers, targets, V, kappa, eta, block_rows, hidden, hidden_targets)
         else:
-            fixed = start_fields(U, inputs, 1.0, input_threshold).T >= 0  # eq. (7): a fixed U makes one code
-            run = _Learning(workers, targets, V, kappa, eta, block_rows, [], np.where(fixed, 1, -1).astype(np.int8))
+            fixed = start_fields(U, inputs, 1.0, input_threshold).T  # eq. (7): a fixed U makes one code
+            run = _Learning(workers, targets, V, kappa, eta, block_rows, [], sign(fixed))
         errors, converged = _in_windows(run.window, run.parts, max_epochs, callback)
         run.finish()
     return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), converged)
@@ -155,7 +156,7 @@ class _Learning:
         self.codes: Codes | None = None
         self.visible: list[VisibleBlock] = []
 
-    def parts(self) -> Sequence[Kept]:
+    def parts(self) -> Sequence[Restorable]:
         """Everything that changes."""
         return [*self.hidden, *self.visible, *([self.codes] if self.codes else [])]
 
@@ -200,14 +201,17 @@ def _replay(tape: Tape, block: VisibleBlock) -> Integers:
 
 
 def _in_windows(
-    window: Callable[[int], Integers], parts: Callable[[], Sequence[Kept]], max_epochs: int, callback: ProgressCallback | None
+    window: Callable[[int], Integers],
+    parts: Callable[[], Sequence[Restorable]],
+    max_epochs: int,
+    callback: ProgressCallback | None,
 ) -> tuple[Integers, bool]:
     """Learn window by window up to the first epoch without any error, or to the one after which the callback says stop."""
     errors = np.zeros((0, 2), dtype=np.int64)
     size, too_big = 1, False
     while len(errors) < max_epochs:
         size = min(size, max_epochs - len(errors))
-        kept = [(part, part.keep()) for part in parts()] if callback is not None and size > 1 else []
+        snapshots = [(part, part.snapshot()) for part in parts()] if callback is not None and size > 1 else []
         started, processor = time.perf_counter(), time.process_time()
         done = window(size)
         seconds = min(time.perf_counter() - started, time.process_time() - processor)  # less if the machine is busy elsewhere
@@ -217,8 +221,8 @@ def _in_windows(
             for e, (hidden, visible) in enumerate(done.tolist(), start=1):
                 if callback(len(errors) + e, hidden, visible):
                     if e < size:  # the window went further: put everything back and learn only up to here
-                        for part, arrays in kept:
-                            part.put_back(arrays)
+                        for part, snapshot in snapshots:
+                            part.restore(snapshot)
                         window(e)
                     errors = np.concatenate([errors, done[:e]])
                     return errors, not errors[-1].any()

@@ -1,4 +1,4 @@
-"""State that can be kept and put back, so that learning can stop inside a window of epochs."""
+"""Snapshots of the state of learning, so that it can stop inside a window of epochs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Kept"]
+__all__ = ["Restorable"]
 
 
-class Kept:
+class Restorable:
     """An object whose changing arrays are named in `changing`."""
 
     changing: ClassVar[tuple[str, ...]] = ()
@@ -20,11 +20,11 @@ class Kept:
         """Size of the changing arrays."""
         return sum(getattr(self, name).nbytes for name in self.changing)
 
-    def keep(self) -> dict[str, NDArray[np.generic]]:
+    def snapshot(self) -> dict[str, NDArray[np.generic]]:
         """Copies of the changing arrays."""
         return {name: getattr(self, name).copy() for name in self.changing}
 
-    def put_back(self, kept: dict[str, Any]) -> None:
-        """Return to what `keep` gave."""
-        for name, array in kept.items():
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Return to what `snapshot` gave."""
+        for name, array in snapshot.items():
             setattr(self, name, array)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from seqattractor.learning.exact import tape_kernels
 from seqattractor.learning.exact.fields import Integers, gram, narrowest, padded
-from seqattractor.learning.exact.snapshot import Kept
+from seqattractor.learning.exact.snapshot import Restorable
 from seqattractor.sequences import Patterns
 
 __all__ = ["Codes", "Tape"]
@@ -49,7 +49,7 @@ class Tape:
         return not self.ended or bool(self.group_start[-1] > self.group_start[0])
 
 
-class Codes(Kept):
+class Codes(Restorable):
     """The codes y(t) of all hidden neurons as they are now, and their Gram matrix.
 
     Parameters

@@ -39,7 +39,7 @@ def learn_sparse(
     inputs, targets : ndarray of int8, shapes (n, N_in) and (n, N)
         x(t) and x(t+1) of each transition, in the order of presentation.
     drive : ndarray, shape (n, M)
-        What makes hidden neurons wish to be active: P applied to x(t+1), or to x(t).
+        What makes hidden neurons compete to be active: P applied to x(t+1), or to x(t).
     state : SparseState
     settings : SparseSettings
     hidden_steps, visible_steps : ndarray of int64, shape (E,)
@@ -132,7 +132,7 @@ class _Compiled(_Plain):
     def _choice(self) -> tuple[NDArray[Any], ...]:
         """What the choice of targets needs and leaves, as the kernels take it."""
         state = self.state
-        return state.theta, state.average, state.targets, state.wrong, state.kept
+        return state.theta, state.average, state.targets, state.wrong, state.redrawn
 
     def _visible_reach(self, visible_step: int) -> int:
         """A bound on any sum of rows of Vt after n more steps."""

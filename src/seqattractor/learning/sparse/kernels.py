@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from seqattractor.learning.compiled import inlined, kernel, part
 from seqattractor.learning.sparse.rule import AVERAGING, WRONG_AVERAGING, SparseSettings
 
 __all__ = ["epoch_on_fields", "epoch_on_weights", "settings_as_vectors"]
@@ -33,7 +33,7 @@ def settings_as_vectors(s: SparseSettings, *, epoch: int, hidden_step: int, visi
     return np.array(whole, dtype=np.int64), np.array(real, dtype=np.float64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def epoch_on_weights(
     inputs: Any, targets: Any, drive: Any, U: Any, Vt: Any, choice: Any, whole: Any, real: Any, rng: Any
 ) -> tuple[int, int]:
@@ -42,10 +42,10 @@ def epoch_on_weights(
     `choice` holds what the choice of targets needs and leaves: theta, average (M,), Z (n, M), wrong and kept (n,).
     """
     n, n_in = inputs.shape
-    theta, average, Z, wrong, kept = choice
+    theta, average, Z, wrong, redrawn = choice
     bias, noise = whole[_BIAS], whole[_NOISE]
     length = n_in + bias * bias  # |[x; b]|^2
-    h, wish, active = np.empty_like(U[:, 0]), np.empty(len(theta)), np.empty(len(theta), dtype=np.int64)
+    h, score, active = np.empty_like(U[:, 0]), np.empty(len(theta)), np.empty(len(theta), dtype=np.int64)
     g, order, negative = np.empty_like(Vt[0]), np.arange(n_in), np.empty_like(U[0, :n_in])
     hidden_errors = visible_errors = 0
     for t in range(n):
@@ -53,9 +53,9 @@ def epoch_on_weights(
             negative[j] = -1 if inputs[t, j] < 0 else 0
         _flip_some(negative, noise, order, rng)
         _fields(U, negative, bias, h)
-        _choose_targets(drive[t], theta, average, h, Z[t], wish, kept[t], whole, real)
-        if _redrawn(drive[t], theta, Z[t], wish, wrong[t], targets.shape[1], whole, real, rng):
-            kept[t], wrong[t] = True, 0.0
+        _choose_targets(drive[t], theta, average, h, Z[t], score, redrawn[t], whole, real)
+        if _redrawn(drive[t], theta, Z[t], score, wrong[t], targets.shape[1], whole, real, rng):
+            redrawn[t], wrong[t] = True, 0.0
         _rise_with_use(theta, Z[t], whole, real)
         n_active = 0
         for i in range(len(h)):
@@ -74,7 +74,7 @@ def epoch_on_weights(
     return hidden_errors, visible_errors
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def epoch_on_fields(
     gram: Any, targets: Any, drive: Any, fields: Any, counts: Any, Vt: Any, choice: Any, whole: Any, real: Any, rng: Any
 ) -> tuple[int, int]:
@@ -83,16 +83,16 @@ def epoch_on_fields(
     gram (n, n) are the products of the inputs, bias included. Returns sum mu and sum nu.
     """
     n_hidden, n = fields.shape
-    theta, average, Z, wrong, kept = choice
-    wish, active, g = np.empty(n_hidden), np.empty(n_hidden, dtype=np.int64), np.empty_like(Vt[0])
+    theta, average, Z, wrong, redrawn = choice
+    score, active, g = np.empty(n_hidden), np.empty(n_hidden, dtype=np.int64), np.empty_like(Vt[0])
     h = np.empty_like(fields[:, 0])
     hidden_errors = visible_errors = 0
     for t in range(n):
         for i in range(n_hidden):
             h[i] = fields[i, t]
-        _choose_targets(drive[t], theta, average, h, Z[t], wish, kept[t], whole, real)
-        if _redrawn(drive[t], theta, Z[t], wish, wrong[t], targets.shape[1], whole, real, rng):
-            kept[t], wrong[t] = True, 0.0
+        _choose_targets(drive[t], theta, average, h, Z[t], score, redrawn[t], whole, real)
+        if _redrawn(drive[t], theta, Z[t], score, wrong[t], targets.shape[1], whole, real, rng):
+            redrawn[t], wrong[t] = True, 0.0
         _rise_with_use(theta, Z[t], whole, real)
         n_active = 0
         for i in range(n_hidden):
@@ -111,7 +111,7 @@ def epoch_on_fields(
     return hidden_errors, visible_errors
 
 
-@njit(cache=True, nogil=True)
+@part
 def _flip_some(negative: Any, most: int, order: Any, rng: Any) -> None:
     """Flip 0 to `most` units, drawing as `sparse_rule.flip_some` does."""
     if most == 0:
@@ -124,7 +124,7 @@ def _flip_some(negative: Any, most: int, order: Any, rng: Any) -> None:
         negative[unit] = ~negative[unit]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _fields(U: Any, negative: Any, bias: int, h: Any) -> None:
     """Fields h = U [x; b]; `negative` is -1 (all ones) where x is -1, else 0: there -u is ~u + 1, so the sum needs no product."""
     n_in = len(negative)
@@ -139,31 +139,33 @@ def _fields(U: Any, negative: Any, bias: int, h: Any) -> None:
         h[i] = h.dtype.type(total + n_negative + bias * row[n_in])
 
 
-@njit(cache=True, nogil=True)
-def _choose_targets(drive: Any, theta: Any, average: Any, h: Any, z: Any, wish: Any, kept: bool, whole: Any, real: Any) -> None:
+@part
+def _choose_targets(
+    drive: Any, theta: Any, average: Any, h: Any, z: Any, score: Any, redrawn: bool, whole: Any, real: Any
+) -> None:
     """Choose z (changed in place) while targets are not frozen."""
     if whole[_EPOCH] >= whole[_TARGET_EPOCHS]:
         return
     for i in range(len(theta)):
         above = h[i] / whole[_MARGIN] - average[i]
-        wish[i] = (drive[i] - theta[i]) + real[_FEEDBACK] * above
+        score[i] = (drive[i] - theta[i]) + real[_FEEDBACK] * above
         average[i] += AVERAGING * above
-    if not kept:
-        _grant(wish, z, whole)
+    if not redrawn:
+        _grant(score, z, whole)
 
 
-@njit(cache=True, nogil=True)
-def _redrawn(drive: Any, theta: Any, z: Any, wish: Any, wrong: float, n_visible: int, whole: Any, real: Any, rng: Any) -> bool:
+@part
+def _redrawn(drive: Any, theta: Any, z: Any, score: Any, wrong: float, n_visible: int, whole: Any, real: Any, rng: Any) -> bool:
     """Choose z by chance if on average too many visible neurons were wrong; says whether it did."""
     if not whole[_HOMEOSTASIS_EPOCHS] <= whole[_EPOCH] < whole[_REDRAW_EPOCHS] or wrong <= real[_REDRAW_TOLERANCE] * n_visible:
         return False
     for i in range(len(theta)):
-        wish[i] = (drive[i] - theta[i]) + real[_REDRAW] * rng.standard_normal()
-    _grant(wish, z, whole)
+        score[i] = (drive[i] - theta[i]) + real[_REDRAW] * rng.standard_normal()
+    _grant(score, z, whole)
     return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def _rise_with_use(theta: Any, z: Any, whole: Any, real: Any) -> None:
     """Homeostasis: thresholds of the chosen rise, all others fall a little."""
     epoch, fade = whole[_EPOCH], whole[_HOMEOSTASIS_EPOCHS]
@@ -174,36 +176,36 @@ def _rise_with_use(theta: Any, z: Any, whole: Any, real: Any) -> None:
             theta[i] += strength * (z[i] - mean)
 
 
-@njit(cache=True, nogil=True)
-def _grant(wish: Any, z: Any, whole: Any) -> None:
-    """Targets from wishes: the highest, or all that are not negative."""
+@part
+def _grant(score: Any, z: Any, whole: Any) -> None:
+    """Targets from scores: the highest, or all that are not negative."""
     if whole[_N_WINNERS] > 0:
-        _mark_highest(wish, whole[_N_WINNERS], z)
+        _mark_highest(score, whole[_N_WINNERS], z)
     else:
-        for i in range(len(wish)):
-            z[i] = wish[i] >= 0
+        for i in range(len(score)):
+            z[i] = score[i] >= 0
 
 
-@njit(cache=True, nogil=True)
-def _mark_highest(wish: Any, k: int, z: Any) -> None:
-    """Set z to 1 at the k highest wishes, of equals the first, and to 0 elsewhere."""
+@part
+def _mark_highest(score: Any, k: int, z: Any) -> None:
+    """Set z to 1 at the k highest scores, of equals the first, and to 0 elsewhere."""
     best, highest = np.empty(k, dtype=np.int64), np.full(k, -np.inf)
     found = 0
-    for i in range(len(wish)):
+    for i in range(len(score)):
         z[i] = 0
-        if found == k and not wish[i] > highest[k - 1]:
+        if found == k and not score[i] > highest[k - 1]:
             continue
         place = min(found, k - 1)
-        while place > 0 and wish[i] > highest[place - 1]:
+        while place > 0 and score[i] > highest[place - 1]:
             highest[place], best[place] = highest[place - 1], best[place - 1]
             place -= 1
-        highest[place], best[place] = wish[i], i
+        highest[place], best[place] = score[i], i
         found = min(found + 1, k)
     for place in range(found):
         z[best[place]] = 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _change(h: int, z: int, whole: Any) -> int:
     """The signed step of a hidden neuron with field h and target z, eq. (5); 0 if its margin holds."""
     if z == 1:
@@ -211,7 +213,7 @@ def _change(h: int, z: int, whole: Any) -> int:
     return -whole[_HIDDEN_STEP] if -h <= whole[_MARGIN] else 0
 
 
-@njit(cache=True, nogil=True)
+@part
 def _learn_visible(x_next: Any, Vt: Any, active: Any, g: Any, whole: Any) -> tuple[int, int]:
     """Teach the visible neurons x(t+1) from the active hidden ones, eqs. (8)-(9); returns sum nu and how many were wrong."""
     n_visible, margin, step = len(x_next), whole[_VISIBLE_MARGIN], whole[_VISIBLE_STEP]

@@ -5,7 +5,7 @@ postsynaptic target x an error of 0 or 1, one transition at a time. What differs
 
 - hidden neurons are 0 or 1, and only the `n_winners` that want most to be active are asked to be;
 - a constant unit of strength b feeds them, so that a neuron can be silent by default;
-- a neuron's wish is the fixed random drive (P applied to a pattern) minus its threshold theta, plus `feedback` times its own
+- a neuron's score is the fixed random drive (P applied to a pattern) minus its threshold theta, plus `feedback` times its own
   field above its average: a neuron that answers to x(t) more than to others is the best one to answer to it;
 - thresholds rise with use, so that all neurons get their share of the patterns (homeostasis);
 - a pattern that is decoded badly, since its targets are too much like those of another, gets other ones by chance (redraw);
@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.learning.rule import field, heaviside, sign
 from seqattractor.sequences import Patterns
 
 __all__ = ["SparseSettings", "SparseState", "choose_targets", "flip_some", "learn_transition", "present"]
@@ -42,7 +43,7 @@ class SparseSettings:
     n_winners: int
     """k: how many hidden neurons should be active for each transition."""
     winners: bool
-    """Whether the k highest wishes are chosen, or all above zero (then k is only their mean number)."""
+    """Whether the k highest scores are chosen, or all above zero (then k is only their mean number)."""
     bias: int
     """b: strength of the constant unit."""
     noise: int
@@ -56,13 +57,13 @@ class SparseSettings:
     visible_margin: int
     """kappa of visible neurons."""
     feedback: float
-    """How much a field that is a margin above its average adds to a hidden neuron's wish."""
+    """How much a field that is a margin above its average adds to a hidden neuron's score."""
     homeostasis: float
     """By how much theta rises with each use, at first."""
     homeostasis_epochs: int
     """Homeostasis fades out over so many epochs."""
     redraw: float
-    """How large the random part of wishes is when targets are redrawn."""
+    """How large the random part of scores is when targets are redrawn."""
     redraw_tolerance: float
     """Above which average fraction of wrong visible neurons they are redrawn."""
     redraw_epochs: int
@@ -87,7 +88,7 @@ class SparseState:
     """z of every transition as last chosen, 0 or 1, shape (n, M)."""
     wrong: Floats
     """How many visible neurons were wrong at each transition, averaged over its last presentations, shape (n,)."""
-    kept: NDArray[np.bool_]
+    redrawn: NDArray[np.bool_]
     """Which transitions keep their targets because these were redrawn, shape (n,)."""
 
 
@@ -102,13 +103,13 @@ def flip_some(x: Patterns, most: int, order: Integers, rng: np.random.Generator)
     return noisy
 
 
-def choose_targets(wish: Floats, settings: SparseSettings) -> NDArray[np.int8]:
-    """Targets z in {0, 1}^M: the k neurons with the highest wish (of equals the first), or all whose wish is not negative."""
-    z = np.zeros(len(wish), dtype=np.int8)
+def choose_targets(score: Floats, settings: SparseSettings) -> NDArray[np.int8]:
+    """Targets z in {0, 1}^M: the k neurons with the highest score (of equals the first), or all whose score is not negative."""
+    z = np.zeros(len(score), dtype=np.int8)
     if settings.winners:
-        z[np.argsort(-wish, kind="stable")[: settings.n_winners]] = 1
+        z[np.argsort(-score, kind="stable")[: settings.n_winners]] = 1
     else:
-        z[wish >= 0] = 1
+        z[score >= 0] = 1
     return z
 
 
@@ -128,31 +129,31 @@ def learn_transition(
     """Learn transition number t from the (noisy) pattern x; changes the state and returns the errors sum mu and sum nu."""
     U, V, theta, s = state.U, state.V, state.theta, settings
     x_b = np.append(x.astype(np.int64), s.bias)  # [x~; b]
-    h = U @ x_b
+    h = field(U, x_b)
     if epoch < s.target_epochs:
         above = h / s.margin - state.average
         state.average += AVERAGING * above
-        if not state.kept[t]:
+        if not state.redrawn[t]:
             state.targets[t] = choose_targets((drive - theta) + s.feedback * above, s)  # in place of eq. (4)
     if s.homeostasis_epochs <= epoch < s.redraw_epochs and state.wrong[t] > s.redraw_tolerance * len(x_next):
         state.targets[t] = choose_targets((drive - theta) + s.redraw * rng.standard_normal(len(theta)), s)
-        state.kept[t], state.wrong[t] = True, 0.0
+        state.redrawn[t], state.wrong[t] = True, 0.0
     z = state.targets[t].astype(np.int64)
     if epoch < s.homeostasis_epochs:
         strength = s.homeostasis * (1.0 - epoch / s.homeostasis_epochs)
         theta += strength * (z - s.n_winners / len(theta))
 
-    sign = 2 * z - 1
-    mu = sign * h <= np.where(z == 1, s.active_margin, s.margin)  # eq. (5)
+    s_z = 2 * z - 1
+    mu = s_z * h <= np.where(z == 1, s.active_margin, s.margin)  # eq. (5)
     weight = np.where(z == 1, s.active_weight, 1)
-    U += np.outer(hidden_step * weight * mu * sign, x_b)  # eq. (6)
+    U += np.outer(hidden_step * weight * mu * s_z, x_b)  # eq. (6)
 
-    y = (U @ x_b >= 0).astype(np.int64)  # eq. (7), with 0 for silent
-    g = V @ y
+    y = heaviside(field(U, x_b)).astype(np.int64)  # eq. (7), with 0 for silent
+    g = field(V, y)
     nu = x_next * g <= s.visible_margin  # eq. (8)
     V += np.outer(visible_step * nu * x_next, y)  # eq. (9)
 
-    wrong = int(np.sum(np.where(g >= 0, 1, -1) != x_next))
+    wrong = int(np.sum(sign(g) != x_next))
     state.wrong[t] += WRONG_AVERAGING * (wrong - state.wrong[t])
     return int(mu.sum()), int(nu.sum())
 
