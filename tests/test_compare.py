@@ -20,8 +20,6 @@ from seqattractor.experiments._comparison_trial import TASKS, compare_once, draw
 from seqattractor.experiments._conclusion import conclusion, mcnemar, reach
 from seqattractor.experiments._trial import Task, judge, passages
 from seqattractor.networks._registry import REGISTRY, make_network
-from seqattractor.paper.registry import get_target
-from seqattractor.paper.settings import Request
 from seqattractor.report.comparison_view import comparison_figure, comparison_page, comparison_tables
 from seqattractor.report.figures import picture
 from seqattractor.tasks.compare import choose_networks, compare
@@ -343,22 +341,6 @@ def test_the_figure_and_the_page_show_every_network(found):
         assert f'<th scope="row">{name}</th>' in page
     assert "s to learn" not in page
     assert "s to learn" in comparison_page(found, figure, timing=True)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_report_has_a_section_that_is_the_same_for_the_same_seed():
-    target, request = get_target("comparison"), Request(trials=2, quick=True)
-    cells = [{**cell, "networks": FEW} for cell in target.cells(request)[:2]]
-    both = [
-        target.result(request, [(cell, [target.trial(cell, np.random.default_rng(k), k) for k in (0, 1)]) for cell in cells])
-        for _ in (0, 1)
-    ]
-    assert json.dumps(both[0].data) == json.dumps(both[1].data)
-    assert "seconds" not in json.dumps(both[0].data)
-    assert len(both[0].data["rows"]) == 2 * len(FEW)
-    assert [len(table.rows) for table in target.tables(both[0])] == [len(FEW)] * 2
-    assert "hold up to 40" in target.verdict(both[0]).sentence
-    assert len(target.figure(both[0]).axes) == 2
 
 
 # -- the command line -------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ class Text(HTMLParser):
 @pytest.mark.parametrize(
     "page",
     [
-        lambda s: reproduce_page([s], command=HOSTILE, facts={HOSTILE: HOSTILE}, missing=[HOSTILE]),
+        lambda s: reproduce_page([s], command=HOSTILE, facts={HOSTILE: HOSTILE}, seconds=1.0, missing=[HOSTILE]),
         lambda s: render("compare.html", title=HOSTILE, sections=[s]),
         lambda s: render("inspect.html", name=HOSTILE, lead=HOSTILE, sections=[s]),
     ],
@@ -82,7 +82,7 @@ def test_a_result_has_four_files_and_a_section_that_names_them(tmp_path):
         assert [row["T"] for row in csv.DictReader(file)] == ["10", "20"]
     assert (tmp_path / "fig0.pdf").read_bytes().startswith(b"%PDF")
     assert shown.pictures[0].light == (tmp_path / "fig0.png").read_bytes()
-    assert "fig0.json, fig0.csv, fig0.png, fig0.pdf" in reproduce_page([shown], command="", facts={})
+    assert "fig0.json, fig0.csv, fig0.png, fig0.pdf" in reproduce_page([shown], command="", facts={}, seconds=1.0)
 
 
 def test_a_figure_is_the_same_bytes_again_and_other_ones_in_the_dark():

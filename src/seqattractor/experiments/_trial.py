@@ -15,10 +15,14 @@ from seqattractor.networks._registry import make_network, parameters_of
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
 
-__all__ = ["DEFAULTS", "OUTCOME", "Task", "draw_sequences", "judge", "recall_task", "retrieve_once", "run_trial"]
+__all__ = ["DEFAULTS", "OUTCOME", "Task", "draw_sequences", "judge", "recall_task", "retrieve_once", "retrieve_with", "run_trial"]
 
 PERIODS = 4
-"""How many times the length of a loop a network may run before it must have shown the whole loop (section 6.2)."""
+"""How many times the length of a loop a network may run before it must have shown the whole loop (section 6.2).
+
+The paper asks for "some tau" without a bound. A network may wander for two periods, then has one to come to x(1) and one to show
+the sequence.
+"""
 
 DEFAULTS: dict[str, Any] = {
     "network": "attractor",
@@ -95,17 +99,38 @@ def retrieve_once(
         As in `run_trial`.
     """
     given = DEFAULTS | settings
-    drawn = draw_sequences(
-        given["sequences"], given["t"], given["n"], correlation=given["correlation"], bias=given["pattern_bias"], rng=data
-    )
-    task = Task(*drawn, given["flips"], given["recall_noise"], periods=given["periods"])
     parameters = {key: value for key, value in settings.items() if key not in DEFAULTS}
     known = parameters_of(given["network"])
     if "n_hidden" in known:
         parameters["n_hidden"] = given["m"]
     if "random_state" in known:
         parameters["random_state"] = network
-    net = make_network(given["network"], **parameters).fit(task.X, task.lengths)
+    return retrieve_with(make_network(given["network"], **parameters), settings, data, noise)
+
+
+def retrieve_with(
+    net: SequenceMemory, settings: dict[str, Any], data: np.random.Generator, noise: np.random.Generator
+) -> dict[str, Any]:
+    """Do what `run_trial` does with a network that is not fitted yet.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+    settings : dict
+        As in `run_trial`, without the network and its parameters.
+    data, noise : Generator
+
+    Returns
+    -------
+    dict
+        As in `run_trial`.
+    """
+    given = DEFAULTS | settings
+    drawn = draw_sequences(
+        given["sequences"], given["t"], given["n"], correlation=given["correlation"], bias=given["pattern_bias"], rng=data
+    )
+    task = Task(*drawn, given["flips"], given["recall_noise"], periods=given["periods"])
+    net.fit(task.X, task.lengths)
     cues = np.stack([flip(x[: net.order_], task.flips, noise) for x in split(task.X, task.lengths)])
     times = judge(recall_task(net, task, cues, noise), task, net)
     retrieved = [tau for tau in times if tau is not None]

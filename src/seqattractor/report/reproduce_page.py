@@ -17,6 +17,7 @@ def reproduce_page(
     *,
     command: str,
     facts: Mapping[str, str],
+    seconds: float,
     missing: Sequence[str] = (),
     quick: bool = False,
 ) -> str:
@@ -30,6 +31,8 @@ def reproduce_page(
         The command line that gives this report again.
     facts : mapping
         Terms and what they were, such as settings and seed; machine, time and software are added.
+    seconds : float
+        How long the command took.
     missing : sequence of str
         Names of targets that were asked for and not finished.
     quick : bool
@@ -46,10 +49,9 @@ def reproduce_page(
         lead += f" Not finished: {', '.join(missing)}; the same command continues."
     if quick:
         lead += " This was a quick run with few trials."
-    taken = duration(sum(section.seconds for section in sections))
     added = {
         "Machine": machine_words(),
-        "Time": f"{taken}, finished {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        "Time": f"{duration(seconds)}, finished {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "Software": software_words(),
     }
     return render("reproduce.html", sections=sections, lead=lead, command=command, facts={**facts, **added})
