@@ -33,7 +33,7 @@ class RandomFeatures(sa.SequenceMemory):
     def next_patterns(self, states, memory=None):  # (B, N) -> (B, N)
         return np.where(np.sign(states @ self.U_.T) @ self.V_.T >= 0, 1, -1).astype(np.int8)
 
-    def _traits(self):  # what is fair to know beside its results
+    def traits(self):  # what is fair to know beside its results
         return sa.Traits(weights=("U_", "V_"), stores_patterns=False, online=False, local=False)
 
 

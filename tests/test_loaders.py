@@ -148,3 +148,9 @@ def test_a_midi_file_with_running_status_tempo_drums_and_two_tracks_is_understoo
     score = midi.parse_midi(b"MThd" + struct.pack(">IHHH", 6, 1, 2, 96) + tracks)
     assert score.notes == [midi.Note(60, 0, 96), midi.Note(64, 96, 288)]
     assert (score.ticks, score.tempo) == (96, 750_000)
+
+
+@pytest.mark.parametrize(("lengths", "expected"), [([2, 3], [2, 3]), ([2, 2], [5]), ([0, 5], [5]), ([[5]], [5])])
+def test_lengths_beside_an_array_are_used_where_they_fit(tmp_path, lengths, expected):
+    np.savez(tmp_path / "a.npz", patterns=PATTERNS, lengths=lengths, fps=25)
+    assert load(tmp_path / "a.npz").lengths.tolist() == expected

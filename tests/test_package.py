@@ -27,32 +27,81 @@ FLOORS = [
 FLOOR_OF = {name: k for k, names in enumerate(FLOORS) for name in names}
 
 
+def module_name(path):
+    """seqattractor.x.y for a file."""
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in SOURCE.rglob("*.py")}
+
+
+def executed(tree):
+    """All nodes of a file but those under `if TYPE_CHECKING`, which never run."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from executed(node)
+
+
 def imports_of(path):
-    """The parts of the package that a file imports, also inside functions, each as the first part of its name."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("seqattractor."):
-            yield node.module.split(".")[1]
-        elif isinstance(node, ast.ImportFrom) and node.module == "seqattractor":
-            yield from (alias.name for alias in node.names)
+    """The modules of the package that a file imports, at its top or inside functions."""
+    for node in executed(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "seqattractor":
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in MODULES else node.module
         elif isinstance(node, ast.Import):
-            yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("seqattractor."))
+            yield from (alias.name for alias in node.names if alias.name.startswith("seqattractor."))
+
+
+IMPORTS = {name: sorted(set(imports_of(path)) - {"seqattractor", name}) for name, path in MODULES.items()}
 
 
 def test_imports_point_down():
     upward = []
-    seen = 0
-    for path in SOURCE.rglob("*.py"):
-        part = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        if part.startswith("__"):
+    for name, imported in IMPORTS.items():
+        if name.count(".") == 0 or name.endswith("__main__"):
             continue
-        for name in imports_of(path):
-            if name == "__version__":
-                continue
-            seen += 1
-            if FLOOR_OF[name] > FLOOR_OF[part]:
-                upward.append(f"{path.relative_to(SOURCE)} imports {name}")
+        floor = FLOOR_OF[name.split(".")[1]]
+        upward += [f"{name} imports {other}" for other in imported if FLOOR_OF[other.split(".")[1]] > floor]
     assert upward == []
-    assert seen > 100
+    assert sum(map(len, IMPORTS.values())) > 300
+
+
+def test_no_imports_go_round():
+    done, path = set(), []
+
+    def visit(name):
+        assert name not in path, " -> ".join([*path[path.index(name) :], name])
+        if name not in done:
+            path.append(name)
+            for other in IMPORTS[name]:
+                visit(other)
+            path.pop()
+            done.add(name)
+
+    for name in IMPORTS:
+        visit(name)
+
+
+@pytest.mark.parametrize("floor", ["sequences", "learning", "networks", "datasets", "io", "analysis", "experiments", "tasks"])
+def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures(floor):
+    modules = [name for name in MODULES if name.split(".")[1:2] == [floor]]
+    code = f"import importlib, sys\nfor name in {modules}: importlib.import_module(name)\n"
+    code += "print([m for m in ('click', 'rich', 'starlette', 'uvicorn', 'matplotlib') if m in sys.modules])"
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert printed.strip() == "[]"
+
+
+PUBLIC_PACKAGES = ("networks", "datasets", "io", "analysis", "plots", "experiments", "sequences")
+
+
+def test_private_modules_of_public_packages_say_so():
+    inside = [name for name in MODULES if name.split(".")[1:2] and name.split(".")[1] in PUBLIC_PACKAGES and name.count(".") > 1]
+    assert [name for name in inside if not name.split(".")[2].startswith("_")] == []
+    assert set(PUBLIC_PACKAGES) - {"sequences"} <= set(sa.__all__)
 
 
 @pytest.mark.parametrize("heavy", ["matplotlib", "numba", "sklearn", "scipy", "PIL", "rich"])

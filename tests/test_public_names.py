@@ -9,10 +9,10 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import seqattractor as sa
-from seqattractor import datasets, noise, plots
+from seqattractor import datasets, io, noise, plots
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "api.rst"
-MODULES = {"datasets": datasets, "noise": noise, "plots": plots}
+MODULES = {"datasets": datasets, "io": io, "noise": noise, "plots": plots}
 
 
 def public():

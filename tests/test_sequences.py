@@ -132,5 +132,5 @@ def test_bad_frames_get_one_clear_sentence():
     for threshold in ("otsu", np.nan):
         with pytest.raises(ValueError, match="threshold must be a finite number"):
             sa.binarize([[1, 2]], threshold=threshold)
-    with pytest.raises(ValueError, match=r"\(2, 2\) has 4 values, but the patterns have 3"):
+    with pytest.raises(ValueError, match=r"\(2, 2\) has 4 units, but the patterns have 3"):
         sa.unbinarize([[1, 1, -1]], (2, 2))

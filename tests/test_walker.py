@@ -50,3 +50,25 @@ def test_it_moves_smoothly_and_both_legs_swing(X):
     # three strides make six steps: the width of the lower legs has six maxima around the loop
     width = np.array([np.ptp(np.flatnonzero(f[100:].any(axis=0))) for f in frames[:103]], dtype=float)
     assert np.argmax(np.abs(np.fft.rfft(width))[1:]) + 1 == 6
+
+
+@pytest.mark.parametrize(("n_frames", "shrink"), [(8, 4), (34, 2), (103, 4), (103, 1)])
+def test_fewer_and_smaller_frames_are_still_a_loop_of_distinct_ones(n_frames, shrink):
+    X = walker(n_frames, shrink=shrink)
+    assert X.shape == (n_frames + 1, 128 * 88 // shrink**2)
+    assert X.frame_shape == (128 // shrink, 88 // shrink)
+    assert X.closed == 1
+    assert len(np.unique(X, axis=0)) == n_frames
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"n_frames": 104}, "has 103 frames, fewer than the 104"),
+        ({"n_frames": 0}, "at least 1"),
+        ({"shrink": 3}, "shrink must be"),
+    ],
+)
+def test_frames_that_there_are_not_are_refused(given, words):
+    with pytest.raises(ValueError, match=words):
+        walker(**given)

@@ -19,6 +19,14 @@ def test_pictures_are_read_again(tmp_path, name):
     assert again.frame_shape == (40, 40)
 
 
+@pytest.mark.parametrize("name", ["a.npz", "a.csv"])
+def test_several_sequences_stay_several(tmp_path, name):
+    sa.io.write(tmp_path / name, DIGITS)
+    again = sa.io.load(tmp_path / name)
+    assert np.array_equal(again, DIGITS)
+    assert again.lengths.tolist() == [5, 5]
+
+
 def test_a_tune_is_read_again_with_its_notes_and_tempo(tmp_path):
     sa.io.write(tmp_path / "a.mid", TUNE)
     again = sa.io.load(tmp_path / "a.mid")

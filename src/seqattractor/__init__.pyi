@@ -1,3 +1,4 @@
+from . import analysis as analysis
 from . import datasets as datasets
 from . import experiments as experiments
 from . import io as io

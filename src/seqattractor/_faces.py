@@ -25,11 +25,33 @@ class Result:
     _drawings: ClassVar[dict[type, Callable[..., Any]]] = {}
 
     def describe(self) -> str:
-        """Say the result in a few sentences, the answer in the first one."""
+        """Say the result in a few sentences, the answer in the first one.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.datasets.xor().describe()
+        '1 loop of 5 patterns, 2 units. 60.0% of the units are on. Named xor.'
+        """
         raise NotImplementedError
 
     def rows(self) -> Iterable[Mapping[str, Any]]:
-        """Give the result as rows of a table."""
+        """Give the result as rows of a table.
+
+        Returns
+        -------
+        iterable of dict
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.datasets.xor().rows()
+        [{'name': 'xor', 'patterns': 5, 'loop': True, 'on': 0.6}]
+        """
         return [{name: value for name, value in vars(self).items() if isinstance(value, (int, float, str))}]
 
     def to_pandas(self) -> Any:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import is_count
 from seqattractor.sequences import Patterns, check_patterns
+from seqattractor.sequences._patterns import check_frame_shape
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
 
@@ -112,11 +113,7 @@ def occlude(
     array([[-1,  1,  1], [-1,  1,  1]], dtype=int8)
     """
     batch, single = _as_batch(x)
-    shape = tuple(int(s) for s in np.atleast_1d(frame_shape))
-    if min(shape, default=0) < 1:
-        raise ValueError(f"the sides of a frame must be 1 or more, but its shape is {shape}.")
-    if int(np.prod(shape)) != batch.shape[1]:
-        raise ValueError(f"a frame of shape {shape} has {int(np.prod(shape))} units, but the patterns have {batch.shape[1]}.")
+    shape = check_frame_shape(frame_shape, batch.shape[1])
     if value not in (-1, 1):
         raise ValueError(f"covered units become -1 or +1, not {value!r}.")
     if not (isinstance(fraction, numbers.Real) and 0 < fraction <= 1):

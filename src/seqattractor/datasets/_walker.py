@@ -8,6 +8,7 @@ walks on the spot, as in size-normalised gait silhouettes, seen from its right-h
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor._checks import check_count
 from seqattractor.sequences import Sequences
 
 __all__ = ["walker"]
@@ -32,17 +33,24 @@ Point = NDArray[np.float64]
 Bone = tuple[Point, Point, float, float]  # both ends (row, column) and the half-width at each
 
 
-def walker() -> Sequences:
+def walker(n_frames: int = N_FRAMES, *, shrink: int = 1) -> Sequences:
     """A walking figure: 103 distinct silhouettes in a closed loop of three strides.
 
     The length, the frame size and the kind of picture are those of the gait sequence in section 6.3 of the
     paper. The three strides differ a little, as a person's do: posture and step length drift around the loop.
 
+    Parameters
+    ----------
+    n_frames : int, default=103
+        Up to 34 frames are of one stride, evenly spaced; more are of all three. At most 103.
+    shrink : {1, 2, 4}
+        By how much each side of a frame is shorter than 128 x 88 pixels.
+
     Returns
     -------
     Sequences
-        One loop, of shape (104, 11264): +1 is figure and -1 background. Rows 0 to 102 are distinct and row 103 repeats row 0.
-        A frame has the shape (128, 88).
+        One loop, of shape (n_frames + 1, 128 * 88 / shrink**2): +1 is figure and -1 background. The last row is the first
+        again, all others are distinct. A frame has the shape (128 / shrink, 88 / shrink).
 
     Examples
     --------
@@ -50,13 +58,20 @@ def walker() -> Sequences:
     >>> X = walker()
     >>> X
     Sequences: 1 loop of 104 patterns, 88 x 128 pixels
-    >>> X.frames[0].shape
-    (128, 88)
+    >>> X.frames[0].shape, walker(24, shrink=2).frames[0].shape
+    ((128, 88), (64, 44))
     """
-    loop = np.arange(N_FRAMES) / N_FRAMES
-    frames = np.stack([_silhouette(_skeleton(turn)) for turn in loop])
-    X = np.where(frames.reshape(N_FRAMES, -1), 1, -1).astype(np.int8)
-    return Sequences(np.concatenate([X, X[:1]]), frame_shape=FRAME_SHAPE, names=["walker"], kind="pictures", closed=1)
+    if check_count(n_frames, "n_frames") > N_FRAMES:
+        raise ValueError(f"the walk has {N_FRAMES} frames, fewer than the {n_frames} asked for.")
+    if shrink not in (1, 2, 4):
+        raise ValueError(f"shrink must be 1, 2 or 4, but it is {shrink!r}.")
+    span = N_FRAMES / N_STRIDES if n_frames <= N_FRAMES // N_STRIDES else N_FRAMES
+    places = np.floor(np.arange(n_frames) * span / n_frames).astype(int)
+    frames = np.stack([_silhouette(_skeleton(k / N_FRAMES)) for k in places])
+    height, width = FRAME_SHAPE[0] // shrink, FRAME_SHAPE[1] // shrink
+    covered = frames.reshape(n_frames, height, shrink, width, shrink).mean(axis=(2, 4))
+    X = np.where(covered.reshape(n_frames, -1) >= 0.5, 1, -1).astype(np.int8)
+    return Sequences(np.concatenate([X, X[:1]]), frame_shape=(height, width), names=["walker"], kind="pictures", closed=1)
 
 
 def _angle(table: list[int], phase: float) -> float:
@@ -145,12 +160,16 @@ def _skeleton(turn: float) -> list[Bone]:
 
 def _silhouette(bones: list[Bone]) -> NDArray[np.bool_]:
     """The picture of shape (128, 88) that is true wherever some bone covers the centre of the pixel."""
-    rows, columns = np.indices(FRAME_SHAPE, dtype=np.float64)
+    everywhere = np.indices(FRAME_SHAPE, dtype=np.float64)
     picture = np.zeros(FRAME_SHAPE, dtype=bool)
     for a, b, ra, rb in bones:
-        axis = b - a
+        axis, reach = b - a, max(ra, rb)
+        low = np.maximum(np.floor(np.minimum(a, b) - reach), 0).astype(int)
+        high = np.maximum(np.ceil(np.maximum(a, b) + reach) + 1, 0).astype(int)
+        near = slice(low[0], high[0]), slice(low[1], high[1])  # the bone covers no pixel elsewhere
+        rows, columns = everywhere[(slice(None), *near)]
         along = ((rows - a[0]) * axis[0] + (columns - a[1]) * axis[1]) / max(float(axis @ axis), 1e-12)
         along = np.clip(along, 0.0, 1.0)
         distance = np.hypot(rows - a[0] - along * axis[0], columns - a[1] - along * axis[1])
-        picture |= distance <= ra + (rb - ra) * along
+        picture[near] |= distance <= ra + (rb - ra) * along
     return picture

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room, collect_frames
 from seqattractor.networks._model_file import DAMAGED
+from seqattractor.sequences import split
 
 __all__ = ["read_array", "read_columns"]
 
 MAX_BYTES = 2**31
 RATE_NAMES = ("rate", "fps", "fs")
+BESIDE = ("lengths", *RATE_NAMES)  # what may stand beside the array of sequences
 
 
 def read_array(path: Path, options: Options) -> Recording:
@@ -26,6 +28,7 @@ def read_array(path: Path, options: Options) -> Recording:
     with _open(path) as members:
         name, array = _choose(members, options.key, path)
         rate = _rate(members, name)
+        lengths = members.read("lengths") if "lengths" in members.names else None
     array = _grey(array)
     if not 2 <= array.ndim <= 4:
         raise ValueError(
@@ -37,11 +40,11 @@ def read_array(path: Path, options: Options) -> Recording:
         array = np.moveaxis(array, options.time_axis, 1 if several else 0)
     if 0 in array.shape:
         raise ValueError(f"the array {name!r} in {path} is empty: its shape is {array.shape}.")
-    sequences = list(array) if several else [array]
+    sequences = list(array) if several else _split(array, lengths)
     if array.ndim > 2:
         sequences = [collect_frames(frames, options, path) for frames in sequences]
     check_room(sum(len(s) for s in sequences), sum(s.size for s in sequences), path)
-    names = [f"{path.stem}[{s}]" for s in range(len(sequences))] if several else [path.stem]
+    names = [f"{path.stem}[{s}]" for s in range(len(sequences))] if len(sequences) > 1 or several else [path.stem]
     return Recording(sequences, "pictures" if array.ndim > 2 else "array", names, rate=rate)
 
 
@@ -134,7 +137,8 @@ def _choose(members: _Members, key: str | None, path: Path) -> tuple[str, NDArra
     if key is not None and key not in names:
         raise ValueError(f"{path} has no array {key!r}; it holds {', '.join(names) or 'none'}.")
     if key is None:
-        candidates = [n for n in names if n in ("X", "frames", "recall")] or [n for n in names if not n.endswith("_shape")]
+        usual = [n for n in names if n in ("X", "frames", "recall")]
+        candidates = usual or [n for n in names if not n.endswith("_shape") and n not in BESIDE]
         if len(candidates) != 1:
             raise ValueError(
                 f"{path} holds the arrays {', '.join(names)}; say which one with key (on the command line --key)."
@@ -145,6 +149,14 @@ def _choose(members: _Members, key: str | None, path: Path) -> tuple[str, NDArra
     array = members.read(key)
     twin = f"{key}_shape"
     return key, _unpack(array, members.read(twin), path, key) if twin in names else array
+
+
+def _split(array: NDArray[Any], lengths: NDArray[Any] | None) -> list[NDArray[Any]]:
+    """The sequences of an array (T, ...), where the file holds lengths that belong to it."""
+    if lengths is None or lengths.ndim != 1 or lengths.dtype.kind not in "iu":
+        return [array]
+    belong = bool((lengths > 0).all()) and int(lengths.sum()) == len(array)
+    return list(split(array, lengths.astype(np.int64))) if belong else [array]
 
 
 def _unpack(packed: NDArray[Any], shape: NDArray[Any], path: Path, name: str) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Lengths, Patterns
 
 __all__ = ["PALETTE", "Recalled", "frames_of", "mark", "strip_of"]
 
@@ -41,6 +41,8 @@ class Recalled:
     units: list[str] | None = None
     step: float | None = None
     kind: str = "array"
+    lengths: Lengths | None = None
+    """How many rows belong to each sequence, where these are patterns of several."""
 
     @cached_property
     def overlaps(self) -> NDArray[np.float64] | None:

@@ -34,7 +34,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     ----------
     path : path
         An animated GIF, WebP or PNG; a folder of pictures, which are sorted naturally; a video (needs the extra ``video``); an
-        npy or npz file with patterns (T, N), frames (T, height, width) or several sequences of frames (S, T, height, width);
+        npy or npz file with patterns (T, N), frames (T, height, width) or several sequences of frames (S, T, height, width),
+        or with an array ``lengths`` beside patterns or frames;
         text art with blank lines between frames (txt); a CSV or TSV table with a row for each time step; a MIDI file, read as a
         piano roll; or, with `bin`, an npz file or two columns of text with spike times in seconds and units.
     format : {"pictures", "video", "array", "text", "table", "spikes", "midi"}, optional

@@ -61,7 +61,8 @@ def write(path: str | os.PathLike[str], patterns: ArrayLike, truth: ArrayLike | 
     known = None if truth is None else check_patterns(truth, "truth", n_features=states.shape[1])[: len(states)]
     like = next((x for x in (patterns, truth) if isinstance(x, Sequences)), Sequences(states))
     cue = check_count(order, "order", 0) if order is not None else int(known is not None)
-    write_recall(path, Recalled(states, known, cue, like.frame_shape, like.rate, like.units, like.step, like.kind))
+    lengths = patterns.lengths if isinstance(patterns, Sequences) else None
+    write_recall(path, Recalled(states, known, cue, like.frame_shape, like.rate, like.units, like.step, like.kind, lengths))
 
 
 def write_recall(path: str | os.PathLike[str], recalled: Recalled) -> None:
@@ -133,6 +134,8 @@ def _write_arrays(path: Path, recalled: Recalled) -> None:
         arrays |= {"truth": unbinarize(recalled.truth, shape), "overlap": recalled.overlaps}
     if recalled.rate:
         arrays["rate"] = np.array(recalled.rate)
+    if recalled.lengths is not None:
+        arrays["lengths"] = recalled.lengths
     with atomic_write(path) as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
@@ -140,7 +143,10 @@ def _write_arrays(path: Path, recalled: Recalled) -> None:
 def _write_table(path: Path, recalled: Recalled) -> None:
     """The recall as rows of zeros and ones, with the names of the units where they have some."""
     lines = [",".join(recalled.units)] if recalled.units and not all(u.isdigit() for u in recalled.units) else []
-    lines += [",".join("1" if value > 0 else "0" for value in row) for row in recalled.recall]
+    ends = set() if recalled.lengths is None else set(np.cumsum(recalled.lengths)[:-1].tolist())
+    for t, row in enumerate(recalled.recall):
+        lines += [""] if t in ends else []  # a blank line separates sequences
+        lines.append(",".join("1" if value > 0 else "0" for value in row))
     with atomic_write(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
 

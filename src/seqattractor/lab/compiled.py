@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from seqattractor.lab.materials import walking
 from seqattractor.networks._base import SequenceMemory
 
 __all__ = ["Compiled", "compile_all"]
@@ -42,7 +41,6 @@ class Compiled:
             if not _is_cached():
                 with suppress(OSError):  # where no process can be started, this one compiles
                     self._child = _compile_apart()
-            walking()  # the first picture that a visitor sees
             if self._child is not None:
                 with self._child as child:
                     for line in child.stdout or ():

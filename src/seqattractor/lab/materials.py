@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from seqattractor.datasets._place_cells import place_cells
 from seqattractor.datasets._tune import PITCHES, tune
+from seqattractor.datasets._walker import walker
 from seqattractor.lab.fields import Fields, pack, unpack
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.sequences import Lengths, Patterns
 
-__all__ = ["CATALOGUE", "Material", "grid", "make_material", "walking"]
+__all__ = ["CATALOGUE", "Material", "grid", "make_material"]
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,6 @@ def _choice(name: str, label: str, default: str, **choices: str) -> dict[str, An
     return {"name": name, "label": label, "choices": choices, "default": default}
 
 
-_DRAWING = threading.Lock()
 _SEED = _range("seed", "Seed", 0, 9999, 0)
 
 # Order, names and hints as on the page; `suggest` are settings with which a first try succeeds.
@@ -168,34 +166,6 @@ def make_material(spec: Fields, limits: Limits) -> Material:
     return material
 
 
-def walking(frames: int = 24, shrink: int = 2) -> Patterns:
-    """Give the drawn walker with fewer and smaller frames, in a closed loop.
-
-    Parameters
-    ----------
-    frames : int
-        Up to 34 of one stride, evenly spaced; more are of all three strides.
-    shrink : int
-        By how much each side of the frame is shorter than the 128 x 88 pixels of `datasets.walker`.
-
-    Returns
-    -------
-    ndarray of int8, shape (frames + 1, 128 * 88 / shrink**2)
-
-    Examples
-    --------
-    >>> walking(10, shrink=4).shape
-    (11, 704)
-    """
-    X = _walker_frames()
-    whole = len(X) - 1
-    span = whole / 3 if frames <= whole // 3 else whole
-    pick = np.floor(np.arange(frames) * span / frames).astype(int)
-    blocks = X[pick].reshape(frames, 128 // shrink, shrink, 88 // shrink, shrink).sum(axis=(2, 4), dtype=np.int64)
-    small = np.where(blocks >= 0, 1, -1).astype(np.int8).reshape(frames, -1)
-    return np.concatenate([small, small[:1]])
-
-
 def _one(X: Patterns, code: str, shape: tuple[int, int] | None = None, kind: str = "units") -> Material:
     """Material of one sequence."""
     places = shape or grid(X.shape[1])
@@ -211,26 +181,11 @@ def grid(units: int) -> tuple[int, int]:
     return rows, -(-units // rows)
 
 
-@lru_cache(maxsize=1)
-def _drawn() -> Patterns:
-    """All frames of the walker, drawn once."""
-    from seqattractor.datasets import walker
-
-    return walker().patterns
-
-
-def _walker_frames() -> Patterns:
-    """All frames of the walker; visitors who come while it is being drawn wait for it."""
-    with _DRAWING:
-        return _drawn()
-
-
-@lru_cache(maxsize=8)
 def _walker(frames: int, size: str) -> Material:
-    """The walker; drawing it takes a moment, so it is kept."""
+    """The walker."""
     shrink = 4 if size == "small" else 2
-    code = f"from seqattractor.lab.materials import walking\n\nX = walking({frames}, shrink={shrink})"
-    return _one(walking(frames, shrink), code, (128 // shrink, 88 // shrink), "pictures")
+    code = f"X = sa.datasets.walker({frames}, shrink={shrink})"
+    return _one(walker(frames, shrink=shrink).patterns, code, (128 // shrink, 88 // shrink), "pictures")
 
 
 def _digits(sequences: int, frames: int, digits: int, seed: int) -> Material:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import numpy as np
 
-from seqattractor.learning.rule import hebbian, next_visible_only
-from seqattractor.networks._layers import Layer
+from seqattractor.learning.rule import hebbian
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
-from seqattractor.sequences import Patterns, Transitions
+from seqattractor.networks._visible_layer import VisibleLayerMemory
+from seqattractor.sequences import Transitions
 
 __all__ = ["HebbianMemory"]
 
 
 @final
-class HebbianMemory(EpochMemory):
+class HebbianMemory(VisibleLayerMemory, EpochMemory):
     """The asymmetric Hebbian network: xi' = sign(W xi) with W = sum_t x(t+1) x(t)^T.
 
     The usual factor 1/N is left out: a sign does not see it, and whole numbers stay exact.
@@ -64,14 +64,6 @@ class HebbianMemory(EpochMemory):
         """Add the outer product of every transition."""
         self.W_ = self.W_ + hebbian(transitions.inputs, transitions.targets)
         self._count_errors(int(self._wrong_units(transitions).sum()))
-
-    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
-        return next_visible_only(self.W_, states)
-
-    def layers(self) -> tuple[Layer, ...]:
-        """Give the one layer that there is."""
-        return (Layer.of(self.W_),)
 
     def traits(self) -> Traits:
         """Tell what is fair to know: one outer product for each transition, added where it happens."""

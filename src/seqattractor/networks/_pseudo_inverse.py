@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import numpy as np
 
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.learning.rule import next_visible_only
-from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._layers import Layer
 from seqattractor.networks._traits import Traits
-from seqattractor.sequences import Patterns, Transitions
+from seqattractor.networks._visible_layer import VisibleLayerMemory
+from seqattractor.sequences import Transitions
 
 __all__ = ["PseudoInverseMemory"]
 
 
 @final
-class PseudoInverseMemory(SequenceMemory):
+class PseudoInverseMemory(VisibleLayerMemory):
     """The pseudo-inverse (projection) rule: xi' = sign(W xi) with W = X_next X^+.
 
     It needs all patterns at once, so it has no `partial_fit`.
@@ -57,14 +55,6 @@ class PseudoInverseMemory(SequenceMemory):
         wrong = int(self._wrong_units(transitions).sum())
         self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
         return 0, wrong
-
-    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
-        return next_visible_only(self.W_, states)
-
-    def layers(self) -> tuple[Layer, ...]:
-        """Give the one layer that there is."""
-        return (Layer.of(self.W_),)
 
     def traits(self) -> Traits:
         """Tell what is fair to know: every weight depends on all patterns."""

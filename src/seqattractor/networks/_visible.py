@@ -13,11 +13,11 @@ from seqattractor._checks import check_choice, check_count, check_not_negative, 
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.networks._layers import Layer
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
+from seqattractor.networks._visible_layer import VisibleLayerMemory
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences import Transitions
 
 __all__ = ["OnlineRule", "VisibleNetwork"]
 
@@ -28,7 +28,7 @@ OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
 
 
 @final
-class VisibleNetwork(EpochMemory):
+class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     """A recurrent network of visible neurons only, xi' = sign(W xi), eq. (1): the margin perceptron, or a rule of yours.
 
     It can make a sequence only if, for every neuron, the patterns after which it is on can be separated linearly from those
@@ -76,8 +76,6 @@ class VisibleNetwork(EpochMemory):
     >>> sa.VisibleNetwork(rule=perceptron, random_state=0).fit(X).score(X)
     1.0
     """
-
-    W_: Weights
 
     def __init__(
         self,
@@ -141,13 +139,9 @@ class VisibleNetwork(EpochMemory):
             raise ValueError("the rule made weights that are not finite; make its steps smaller.")
         self._count_errors(int(errors))
 
-    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
-        return equations.next_visible_only(self.W_, states)
-
-    def layers(self) -> tuple[Layer, ...]:
-        """Give the one layer that there is."""
-        return (Layer.of(self.W_, kappa=None if callable(self.rule) else float(self.kappa)),)
+    @property
+    def _margin(self) -> float | None:
+        return None if callable(self.rule) else float(self.kappa)
 
     def traits(self) -> Traits:
         """Tell what is fair to know; whether a rule of the user's is local is not known here."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.sequences._patterns import Patterns, check_patterns
+from seqattractor.sequences._patterns import Patterns, check_frame_shape, check_patterns
 
 __all__ = ["binarize", "unbinarize"]
 
@@ -78,9 +78,8 @@ def unbinarize(X: ArrayLike, frame_shape: tuple[int, ...] | None = None, *, low:
     array([[[  0, 255], [255,   0]]], dtype=uint8)
     """
     patterns = check_patterns(X)
-    shape = (patterns.shape[1],) if frame_shape is None else tuple(frame_shape)
-    if int(np.prod(shape)) != patterns.shape[1]:
-        raise ValueError(f"a frame of shape {shape} has {int(np.prod(shape))} values, but the patterns have {patterns.shape[1]}.")
+    N = patterns.shape[1]
+    shape = check_frame_shape(N if frame_shape is None else frame_shape, N)
     frames = np.where(patterns > 0, high, low).reshape(len(patterns), *shape)
     fits = all(float(v).is_integer() and 0 <= v <= 255 for v in (low, high))
     return frames.astype(np.uint8) if fits else frames

@@ -5,7 +5,7 @@ Several sequences stand one below the other in one array, with ``lengths`` besid
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 Patterns = NDArray[np.int8]
 Lengths = NDArray[np.int64]
 
-__all__ = ["Lengths", "Patterns", "check_lengths", "check_patterns", "is_loop", "split"]
+__all__ = ["Lengths", "Patterns", "check_frame_shape", "check_lengths", "check_patterns", "is_loop", "split"]
 
 
 def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, shape: tuple[int, ...] | None = None) -> Patterns:
@@ -93,6 +93,16 @@ def check_lengths(lengths: ArrayLike | None, n_rows: int) -> Lengths:
     if array.sum() != n_rows:
         raise ValueError(f"lengths sum to {array.sum():g}, but X has {n_rows} rows; they must be equal.")
     return array.astype(np.int64)
+
+
+def check_frame_shape(frame_shape: int | Iterable[int], n_units: int) -> tuple[int, ...]:
+    """Check that a frame of this shape has as many units as a pattern."""
+    shape = tuple(int(side) for side in np.atleast_1d(np.asarray(frame_shape)))
+    if min(shape, default=0) < 1:
+        raise ValueError(f"the sides of a frame must be 1 or more, but its shape is {shape}.")
+    if int(np.prod(shape)) != n_units:
+        raise ValueError(f"a frame of shape {shape} has {int(np.prod(shape))} units, but the patterns have {n_units}.")
+    return shape
 
 
 def split(X: NDArray[Any], lengths: Lengths) -> Iterator[NDArray[Any]]:

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from seqattractor._checks import check_count, check_positive
 from seqattractor._faces import Result
-from seqattractor.sequences._patterns import Lengths, Patterns, check_lengths, check_patterns, is_loop, split
+from seqattractor.sequences._patterns import Lengths, Patterns, check_frame_shape, check_lengths, check_patterns, is_loop, split
 
 __all__ = ["Sequences"]
 
@@ -73,12 +73,10 @@ class Sequences(Result, NDArrayOperatorsMixin):
     def __post_init__(self) -> None:
         """Check everything, fill in what was left out, and protect the patterns against changes."""
         patterns = check_patterns(self.patterns, "patterns").view()
-        patterns.flags.writeable = False
         lengths = check_lengths(self.lengths, len(patterns))
+        patterns.flags.writeable = lengths.flags.writeable = False
         N = patterns.shape[1]
-        shape = (N,) if self.frame_shape is None else tuple(int(n) for n in self.frame_shape)
-        if int(np.prod(shape)) != N:
-            raise ValueError(f"a frame of shape {shape} has {int(np.prod(shape))} units, but the patterns have {N}.")
+        shape = check_frame_shape(N if self.frame_shape is None else self.frame_shape, N)
         names = [f"sequence {s}" for s in range(len(lengths))] if self.names is None else [str(name) for name in self.names]
         if len(names) != len(lengths):
             raise ValueError(f"names must name every sequence, but there are {len(names)} names for {len(lengths)} sequences.")
@@ -127,17 +125,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
         return tuple(self.closed > 0 or is_loop(x) for x in self.split())
 
     def describe(self) -> str:
-        """Say how many sequences there are, of which size, and how many units are on.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> Sequences([[1, 1], [1, -1], [1, 1]], names=["blink"], rate=25, closed=1).describe()
-        '1 loop of 3 patterns, 2 units, 25 frames per second. 83.3% of the units are on. Named blink.'
-        """
+        """Say how many sequences there are, of which size, and how many units are on."""
         what = "loop" if all(self.loops) else "sequence"
         few, many = self.lengths.min(), self.lengths.max()
         patterns = f"{many} pattern{'s' if many != 1 else ''}" if few == many else f"{few} to {many} patterns"
@@ -152,17 +140,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a row for each sequence: its name, how many patterns it has, whether it is a loop, and how many units are on.
-
-        Returns
-        -------
-        list of dict
-
-        Examples
-        --------
-        >>> Sequences([[1, -1], [1, 1]], names=["a"]).rows()
-        [{'name': 'a', 'patterns': 2, 'loop': False, 'on': 0.75}]
-        """
+        """Give a row for each sequence: its name, how many patterns it has, whether it is a loop, and how many units are on."""
         each = zip(self.names, self.split(), self.loops, strict=True)
         return [{"name": n, "patterns": len(x), "loop": loop, "on": float((x > 0).mean())} for n, x, loop in each]
 
