@@ -67,10 +67,9 @@ if __name__ == "__main__":
         "dense": sa.DenseSequenceMemory(),
     }
     comparison = sa.compare("random", networks, values=[20, 40, 60, 80], trials=5)
+    lengths = comparison.settings["values"]
     for name in networks:
-        print(
-            f"{name:15}", *(f"{comparison.row(name, T)['successes']}/5 at T={T}" for T in comparison.settings["values"]), sep="  "
-        )
+        print(f"{name:15}", *(f"{comparison.row(name, T)['successes']}/5 at T={T}" for T in lengths), sep="  ")
     print(comparison.describe())
 
     import matplotlib.pyplot as plt

@@ -3,12 +3,14 @@
 import csv
 import json
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import seqattractor as sa
 from seqattractor.cli.capacity import command
 from seqattractor.experiments._capacity import Capacity, Search, capacities
 from seqattractor.experiments._executors import in_processes, in_this_process
@@ -114,6 +116,18 @@ def test_a_map_does_not_depend_on_who_runs_it_and_goes_on_where_it_stopped(tmp_p
         done = []
         assert numbers(capacities(small_searches(), store, in_this_process, progress=done.append)) == alone
         assert len(store.keys()) == sum(each[3] for each in alone)
+
+
+def test_capacities_say_the_answer_give_a_table_and_draw_themselves():
+    found = sa.capacity("hebbian", n=[20, 40], flips=1, success=0.5, max_trials=8)
+    assert repr(found).startswith("CapacityMap: hebbian, N = 20, 1 flip: T = ")
+    assert [row["n"] for row in found.rows()] == [20, 40]
+    ((each, _),) = found.groups
+    assert repr(each).startswith("Capacity: hebbian, N = 20, 1 flip: T = ")
+    for thing, label in ((each, "T"), (found, "N")):
+        ax = thing.plot()
+        assert ax.get_xlabel() == label
+        plt.close(ax.figure)
 
 
 def capacity(t, **where):

@@ -7,6 +7,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -270,6 +271,15 @@ def test_every_protocol_makes_sequences_without_conflicts(name):
             assert np.array_equal(task.X[ends], task.X[ends - task.lengths + 1])
 
 
+def test_a_comparison_says_the_answer_gives_a_table_and_draws_itself(found):
+    assert repr(found) == "Comparison: 4 networks, period length T 5 to 40; up to 40: dense and lookup"
+    assert "hebbian" in found._repr_html_()
+    assert len(found.rows()) == 8
+    ax = found.plot()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == FEW
+    plt.close(ax.figure)
+
+
 # -- words ------------------------------------------------------------------------------------------------------
 
 
@@ -308,7 +318,7 @@ def test_the_conclusion_is_made_from_the_numbers_and_tells_the_price_of_keeping_
     assert "dense and lookup hold up to 40 (the end of the test); one-hot holds none of these values." in text
     assert "at 40 they hold 7,800 to 7,900 numbers" in text
     assert "Not learned online by local rules: lookup." in text
-    assert "With so few trials (4 a value) only gross differences can show." in text
+    assert "With so few trials (4 per value) only gross differences can show." in text
     assert conclusion(found) == json.loads(found.to_json())["conclusion"]
 
 

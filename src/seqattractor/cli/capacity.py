@@ -32,7 +32,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--study", type=_FILE, help="Keep trials in this file; the same command then goes on where it stopped.")
 @click.option("-o", "--out", type=_FILE, help="Write a table, .csv or .parquet.")
 @click.option("--figure", type=_FILE, help="Draw a figure, .png, .pdf or .svg.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was capacities as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the capacities as JSON.")
 def command(
     network: str,
     n: str,

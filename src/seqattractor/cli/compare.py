@@ -52,7 +52,7 @@ def command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare all sequence memories on one test, each with the same sequences and the same corrupted cues.
+    """Compare sequence memories on one test, each with the same sequences and the same corrupted cues.
 
     The tests: random (success against the length T), noise (against flips of the cue), recall-noise (flips before every step),
     correlated (successive patterns alike), multi (number x length of sequences in one network), digits (moving digits), walker

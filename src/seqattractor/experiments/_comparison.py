@@ -11,7 +11,7 @@ from typing import Any
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._comparison_tests import ComparisonTest
-from seqattractor.experiments._conclusion import Row, conclusion, reach
+from seqattractor.experiments._conclusion import Row, conclusion, listed, reach
 from seqattractor.experiments._table import as_csv
 from seqattractor.networks._traits import Traits
 
@@ -86,6 +86,15 @@ class Comparison(Result):
     def several(self) -> bool:
         """Whether trials have several sequences, so that a part of them can be recalled."""
         return self.settings["protocol"] in ("multi", "digits")
+
+    def __repr__(self) -> str:
+        """Say who comes furthest."""
+        values = self.settings["values"]
+        held = {n["network"]: reach(self, n["network"]) for n in self.networks}
+        furthest = max(held.values(), key=lambda value: -1 if value is None else values.index(value))
+        best = listed([name for name, value in held.items() if value == furthest])
+        answer = "no network holds any value" if furthest is None else f"up to {furthest}: {best}"
+        return f"Comparison: {len(held)} networks, {self.settings['axis']} {values[0]} to {values[-1]}; {answer}"
 
     def describe(self) -> str:
         """Say how far each network comes, fairly to all of them."""

@@ -28,21 +28,9 @@ Outcome = dict[str, Any]
 def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Let one network take part in one trial of a test.
 
-    Parameters
-    ----------
-    settings : dict
-        ``test`` a key of `TASKS`; ``value`` along its axis, or ``values`` for all of which the network learns once; ``network``
-        a short name or a network that is not fitted, and ``n_hidden`` for a short name.
-    seed : SeedSequence
-        Of `place_of`, the same for all networks.
-
-    Returns
-    -------
-    dict
-        outcomes
-            For each value as `compare_once` gives them, without times.
-        seconds
-            For each value those of learning and of recall.
+    The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of which the network learns
+    once, ``network`` (a short name or a network that is not fitted) and ``n_hidden`` for a short name. The seed is that of
+    `place_of`, the same for all networks. Gives ``outcomes``, for each value as `compare_once` does, and their ``seconds``.
     """
     make, prototype = TASKS[settings["test"]], make_prototype(settings["network"], settings.get("n_hidden"))
     if "value" in settings:
@@ -62,24 +50,12 @@ def place_of(settings: dict[str, Any]) -> list[Any]:
 
 
 def compare_once(test: str, value: Any, prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
-    """Let one network learn and recall the sequences of a trial.
+    """Let a network that is not fitted, and stays so, learn and recall the sequences of a trial.
 
-    Parameters
-    ----------
-    test : str
-        A key of `TASKS`.
-    value : of its axis
-    prototype : SequenceMemory
-        Not fitted; it stays so.
-    seed : SeedSequence
-        Sequences, network and cues have streams of their own.
-
-    Returns
-    -------
-    dict
-        ``success`` (all sequences recalled), ``recalled`` (how many of them), ``sequences``, ``one_step_error`` (fraction of
-        wrong units one step after a stored pattern), ``epochs`` until one had no error (0 if nothing is learned, None if there
-        was none), ``parameters``, and the times ``learn_seconds`` and ``recall_seconds``; or only ``error``.
+    Gives ``success`` (all sequences recalled), ``recalled`` (how many of them), ``sequences``, ``one_step_error`` (fraction of
+    wrong units one step after a stored pattern), ``epochs`` until one had no error (0 if nothing is learned, None if there was
+    none), ``parameters``, and the times ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and cues
+    have streams of their own.
     """
     of_data, of_network, of_cue = seed.spawn(3)
     task = TASKS[test](value, np.random.default_rng(of_data))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["HALF", "Row", "conclusion", "mcnemar", "reach"]
+__all__ = ["HALF", "Row", "conclusion", "listed", "mcnemar", "reach"]
 
 Row = dict[str, Any]
 
@@ -14,17 +14,7 @@ HALF = 0.5
 
 
 def conclusion(comparison: Any) -> str:
-    """Say what a comparison shows, fairly to every network.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    str
-        One paragraph.
-    """
+    """Say in a paragraph what a comparison shows, fairly to every network."""
     s = comparison.settings
     intro = (
         f"{s['title']}: {s['setting']}. Trials at each value of the {s['axis']}: {s['trials']}, with the same sequences and cues "
@@ -43,22 +33,12 @@ def conclusion(comparison: Any) -> str:
         _not_taking_part(comparison),
     ]
     if s["trials"] < 10:
-        sentences.append(f"With so few trials ({s['trials']} a value) only gross differences can show.")
+        sentences.append(f"With so few trials ({s['trials']} per value) only gross differences can show.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
 def reach(comparison: Any, network: str) -> Any:
-    """Give the hardest value that a network holds, together with all easier ones; None if it fails at the easiest.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    network : str
-
-    Returns
-    -------
-    value or None
-    """
+    """Give the hardest value that a network holds, together with all easier ones; None if it fails at the easiest."""
     held = None
     for value in comparison.settings["values"]:
         row = comparison.row(network, value)
@@ -109,7 +89,7 @@ def _ranking(comparison: Any, networks: Sequence[Row], who: str) -> str:
     ranked = sorted(groups, key=lambda value: -1 if value is None else order[value], reverse=True)
     last = comparison.settings["values"][-1]
     parts = [
-        f"{_listed(groups[value])} {'holds' if len(groups[value]) == 1 else 'hold'} "
+        f"{listed(groups[value])} {'holds' if len(groups[value]) == 1 else 'hold'} "
         + ("none of these values" if value is None else f"up to {value}" + (" (the end of the test)" if value == last else ""))
         for value in ranked
     ]
@@ -122,7 +102,7 @@ def _again(comparison: Any, network: str) -> str:
     held = reach(comparison, network)
     beyond = values if held is None else values[values.index(held) + 1 :]
     again = [str(v) for v in beyond if (row := comparison.row(network, v))["successes"] >= HALF * row["trials"]]
-    return f" (and again at {_listed(again)})" if again else ""
+    return f" (and again at {listed(again)})" if again else ""
 
 
 def _partly(comparison: Any) -> str:
@@ -136,7 +116,7 @@ def _partly(comparison: Any) -> str:
     groups: dict[str, list[str]] = {}
     for name in sorted(shares, key=lambda name: -shares[name]):
         groups.setdefault(f"{100 * shares[name]:.0f} %", []).append(name)
-    told = "; ".join(f"{share} by {_listed(names)}" for share, names in groups.items())
+    told = "; ".join(f"{share} by {listed(names)}" for share, names in groups.items())
     return f"A trial succeeds only if all its sequences are recalled; of the sequences at {value} are recalled: {told}."
 
 
@@ -194,15 +174,15 @@ def _conditions(networks: Iterable[Row]) -> str:
     sentences = []
     not_local = [n["network"] for n in networks if n["online"] is False or n["local"] is False]
     if not_local:
-        sentences.append(f"Not learned online by local rules: {_listed(not_local)}.")
+        sentences.append(f"Not learned online by local rules: {listed(not_local)}.")
     unknown = [n["network"] for n in networks if n["online"] is None or n["local"] is None or n["stores_patterns"] is None]
     if unknown:
-        sentences.append(f"Not stated for {_listed(unknown)}: whether learning is online and local, or patterns are stored.")
+        sentences.append(f"Not stated for {listed(unknown)}: whether learning is online and local, or patterns are stored.")
     dwelling = [n["network"] for n in networks if n["dwells"]]
     if dwelling:
         stays = "stays" if len(dwelling) == 1 else "stay"
         sentences.append(
-            f"{_listed(dwelling)} {stays} at each pattern for several steps; every stay counts once, and states between two "
+            f"{listed(dwelling)} {stays} at each pattern for several steps; every stay counts once, and states between two "
             "patterns are passed over."
         )
     if "one-hot" in [n["network"] for n in networks]:
@@ -226,6 +206,6 @@ def _took_part(comparison: Any, network: str) -> bool:
     return any(row["parameters"] is not None for row in comparison.results if row["network"] == network)
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Names with commas and an and."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -75,16 +75,7 @@ def in_this_process(trials: Trials) -> Generator[list[Finished], None, None]:
 
 
 def in_processes(jobs: int) -> Executor:
-    """Do trials in `jobs` processes; if one dies, its trials are done again by others.
-
-    Parameters
-    ----------
-    jobs : int
-
-    Returns
-    -------
-    Executor
-    """
+    """Do trials in `jobs` processes; if one dies, its trials are done again by others."""
 
     def run(trials: Trials) -> Generator[list[Finished], None, None]:
         again: deque[Trial] = deque()

@@ -18,19 +18,8 @@ _TABLES = {f"{_PACKAGE}.networks._registry": "REGISTRY"}
 
 @cache
 def fingerprint(modules: frozenset[str], also: str = "") -> str:
-    """Give a digest of the sources of modules and of all that they import, at the top or inside functions.
-
-    Parameters
-    ----------
-    modules : frozenset of str
-        Full names of modules of this package.
-    also : str
-        Anything else on which the outcome depends.
-
-    Returns
-    -------
-    str
-        12 hexadecimal digits.
+    """Give a digest (12 hexadecimal digits) of the sources of modules of this package, of all that they import, at the top or
+    inside functions, and of anything `also`.
 
     Examples
     --------

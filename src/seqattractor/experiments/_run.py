@@ -161,19 +161,7 @@ def run_trials(
 
 
 def choose_executor(jobs: int = 1, dask: str | None = None) -> Executor:
-    """Choose an executor.
-
-    Parameters
-    ----------
-    jobs : int
-        Processes; 1 for this one.
-    dask : str, optional
-        The address of a Dask scheduler, or "local".
-
-    Returns
-    -------
-    Executor
-    """
+    """Choose an executor: this process, `jobs` processes, or a Dask cluster by the address of its scheduler or "local"."""
     check_count(jobs, "the number of jobs")
     if dask is not None:
         from seqattractor.experiments._dask_executor import on_dask

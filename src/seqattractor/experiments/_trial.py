@@ -85,19 +85,7 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
 def retrieve_once(
     settings: dict[str, Any], data: np.random.Generator, network: np.random.Generator, noise: np.random.Generator
 ) -> dict[str, Any]:
-    """Do what `run_trial` does with generators for the sequences, the network and the noise, which may be one and the same.
-
-    Parameters
-    ----------
-    settings : dict
-        As in `run_trial`.
-    data, network, noise : Generator
-
-    Returns
-    -------
-    dict
-        As in `run_trial`.
-    """
+    """Do `run_trial` with generators for the sequences, the network and the noise, which may be one and the same."""
     given = DEFAULTS | settings
     parameters = {key: value for key, value in settings.items() if key not in DEFAULTS}
     known = parameters_of(given["network"])
@@ -111,20 +99,7 @@ def retrieve_once(
 def retrieve_with(
     net: SequenceMemory, settings: dict[str, Any], data: np.random.Generator, noise: np.random.Generator
 ) -> dict[str, Any]:
-    """Do what `run_trial` does with a network that is not fitted yet.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-    settings : dict
-        As in `run_trial`, without the network and its parameters.
-    data, noise : Generator
-
-    Returns
-    -------
-    dict
-        As in `run_trial`.
-    """
+    """Do `run_trial` with a network that is not fitted yet; the settings name neither it nor its parameters."""
     given = DEFAULTS | settings
     drawn = draw_sequences(
         given["sequences"], given["t"], given["n"], correlation=given["correlation"], bias=given["pattern_bias"], rng=data
@@ -174,20 +149,9 @@ class Task:
 
 
 def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator) -> Patterns:
-    """Let a network that has learned run from cues.
+    """Let a network that has learned run from cues of shape (S, order, N): paths of shape (S, order + steps, N).
 
-    Parameters
-    ----------
-    net : SequenceMemory
-    task : Task
-    cues : ndarray of int8, shape (S, order, N)
-    rng : Generator
-        For noise during recall.
-
-    Returns
-    -------
-    ndarray of int8, shape (S, order + steps, N)
-        A network that dwells may take the length of its own memory for each step of the sequence.
+    A network that dwells may take the length of its own memory for each step of the sequence.
     """
     steps = task.steps * (int(getattr(net, "slow_steps", 1)) if net.traits().dwells else 1)
     return net.recall(cues if net.order_ > 1 else cues[:, 0], steps=steps, noise=task.noise, rng=rng)
@@ -251,19 +215,9 @@ def passages(path: Patterns, X: Patterns) -> Patterns:
 def draw_sequences(
     n_sequences: int, T: int, N: int, *, correlation: float = 0.0, bias: float = 0.0, rng: np.random.Generator
 ) -> tuple[Patterns, Lengths]:
-    """Draw periodic sequences, x(T) = x(1), in which no pattern occurs twice otherwise.
+    """Draw periodic sequences, x(T) = x(1), in which no pattern occurs twice otherwise: X of shape (n_sequences * T, N), lengths.
 
-    Parameters
-    ----------
-    n_sequences, T, N : int
-    correlation, bias : float
-        As in `seqattractor.datasets.random_periodic`, whose sequence this is for one.
-    rng : Generator
-
-    Returns
-    -------
-    X : ndarray of int8, shape (n_sequences * T, N)
-    lengths : ndarray of int64, shape (n_sequences,)
+    Correlation and bias are those of `seqattractor.datasets.random_periodic`, whose sequence this is for one.
 
     Examples
     --------

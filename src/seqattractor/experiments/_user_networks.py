@@ -103,17 +103,7 @@ def _source(thing: Any) -> str:
 
 
 def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
-    """Run Python files and give the networks that they define.
-
-    Parameters
-    ----------
-    paths : iterable of str or path
-
-    Returns
-    -------
-    dict of str to SequenceMemory
-        Not fitted: an object for each class that needs no arguments, and those that stand in variables.
-    """
+    """Run Python files and give the networks in them, not fitted: of classes that need no arguments, and those in variables."""
     found: dict[str, SequenceMemory] = {}
     for path in map(Path, paths):
         new = _networks_in(_import(path))
