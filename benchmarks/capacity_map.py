@@ -6,20 +6,13 @@ The study keeps the trials, so that the script can be stopped and goes on.
 """
 
 import argparse
-import platform
 from datetime import date
 from pathlib import Path
 
-import numba
-import numpy as np
-
-from seqattractor.experiments._capacity import Search, capacities
-from seqattractor.experiments._laws import fit_law
-from seqattractor.experiments._run import choose_executor
-from seqattractor.experiments._store import Store
-from seqattractor.experiments._version import code_version
 from seqattractor.report.capacity_figure import capacity_figure
-from seqattractor.report.sweep_figure import save
+from seqattractor.report.figures import save
+from seqattractor.report.machine import software_words
+from seqattractor.tasks.capacity import capacity
 
 DOCS = Path(__file__).parents[1] / "docs"
 N = (50, 100, 200)
@@ -32,14 +25,12 @@ def main():
     parser.add_argument("--max-trials", type=int, default=120)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    searches = [
-        Search({"n": n, "m": m, "flips": n // 10}, success=0.95, max_trials=options.max_trials, t_max=1000) for n in N for m in M
-    ]
-    with Store(options.study) as store:
-        found = capacities(searches, store, choose_executor(options.jobs))
-    law = fit_law(found)
-    save(lambda: capacity_figure([found], [law]), DOCS / "images" / "capacity_map.png")
-    (DOCS / "capacity_map.inc").write_text(table(found, law))
+    found = capacity(
+        n=list(N), m=list(M), flips="10%", max_trials=options.max_trials, t_max=1000, jobs=options.jobs, study=options.study
+    )
+    save(lambda: capacity_figure(found), DOCS / "images" / "capacity_map.png")
+    (group,), (law,) = found.groups, found.laws
+    (DOCS / "capacity_map.inc").write_text(table(group, law))
 
 
 def table(found, law):
@@ -51,10 +42,7 @@ def table(found, law):
         lines += [f"   * - N = {n}"] + [f"     - {cell}" for cell in cells]
     trials = sum(each.trials for each in found)
     lines += ["", f"Law: {law}.", ""]
-    lines += [
-        f"{trials} trials, seed {found[0].settings['seed']}, {date.today()}; seqattractor {code_version()}, "
-        f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}."
-    ]
+    lines += [f"{trials} trials, seed {found[0].settings['seed']}, {date.today()}; {software_words()}."]
     return "\n".join(lines) + "\n"
 
 

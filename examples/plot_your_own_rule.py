@@ -3,13 +3,12 @@ Your own network and your own rule
 ==================================
 
 A new memory needs two methods: how it learns, and what comes after a state. It then has ``recall``, ``score`` and ``save``, and
-takes part in every comparison beside the others. A new learning rule needs one function.
+takes part in comparisons beside the others. A new learning rule needs one function.
 """
 
 import numpy as np
 
 import seqattractor as sa
-from seqattractor.experiments._conclusion import conclusion
 
 # %%
 # A network of your own
@@ -71,7 +70,7 @@ if __name__ == "__main__":
     lengths = comparison.settings["values"]
     for name in networks:
         print(f"{name:15}", *(f"{comparison.row(name, T)['successes']}/5 at T={T}" for T in lengths), sep="  ")
-    print(conclusion(comparison))
+    print(comparison.describe())
 
     import matplotlib.pyplot as plt
 
@@ -79,8 +78,4 @@ if __name__ == "__main__":
 
     with plots.style():
         figure, ax = plt.subplots(figsize=(6, 3.4))
-        for name in networks:
-            counts = [comparison.row(name, T)["successes"] for T in lengths]
-            plots.success_curve(lengths, counts, [5] * len(counts), label=name, ax=ax)
-        ax.set_xlabel("period length T")
-        ax.legend(loc="lower left")
+        comparison.plot(ax)

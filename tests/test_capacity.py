@@ -3,12 +3,14 @@
 import csv
 import json
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import seqattractor as sa
 from seqattractor.cli.capacity import command
 from seqattractor.experiments._capacity import Capacity, Search, capacities
 from seqattractor.experiments._executors import in_processes, in_this_process
@@ -116,6 +118,18 @@ def test_a_map_does_not_depend_on_who_runs_it_and_goes_on_where_it_stopped(tmp_p
         assert len(store.keys()) == sum(each[3] for each in alone)
 
 
+def test_capacities_say_the_answer_give_a_table_and_draw_themselves():
+    found = sa.capacity("hebbian", n=[20, 40], flips=1, success=0.5, max_trials=8)
+    assert repr(found).startswith("CapacityMap: hebbian, N = 20, 1 flip: T = ")
+    assert [row["n"] for row in found.rows()] == [20, 40]
+    ((each, _),) = found.groups
+    assert repr(each).startswith("Capacity: hebbian, N = 20, 1 flip: T = ")
+    for thing, label in ((each, "T"), (found, "N")):
+        ax = thing.plot()
+        assert ax.get_xlabel() == label
+        plt.close(ax.figure)
+
+
 def capacity(t, **where):
     curve = SuccessCurve(0.9, t_max=500)
     return Capacity(where, 0.9, t, round(t * 0.95), round(t * 1.05), 50, False, {t: (9, 10)}, curve)
@@ -168,7 +182,7 @@ def test_the_command_writes_a_table_a_figure_and_json(tmp_path):
     ]
     files = ["-o", tmp_path / "c.csv", "--figure", tmp_path / "c.png", "--study", tmp_path / "s.db"]
     told = CliRunner().invoke(command, [*options, *map(str, files)], catch_exceptions=False)
-    assert "hebbian, N = 20, 1 flips: T = " in told.output
+    assert "hebbian, N = 20, 1 flip: T = " in told.output
     assert "Law: T = " in told.output
     rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
     assert [(row["n"], row["flips"]) for row in rows] == [("20", "1"), ("30", "2"), ("40", "2")]

@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -13,15 +15,15 @@ from click.testing import CliRunner
 import seqattractor as sa
 from quiet import fit_quietly
 from seqattractor.cli.compare import command
-from seqattractor.experiments._compare import DEFAULT_NETWORKS, chosen_networks, compare, compare_once, get_protocol
 from seqattractor.experiments._comparison import Comparison
+from seqattractor.experiments._comparison_tests import TESTS, get_test
+from seqattractor.experiments._comparison_trial import TASKS, compare_once, draw_cues, make_prototype
 from seqattractor.experiments._conclusion import conclusion, mcnemar, reach
-from seqattractor.experiments._protocols import PROTOCOLS, Task, count_recalled, passages
-from seqattractor.networks._registry import REGISTRY
-from seqattractor.networks._traits import n_parameters, traits
-from seqattractor.paper.registry import get_target
-from seqattractor.paper.settings import Request
-from seqattractor.report.comparison_view import comparison_html, comparison_png, comparison_tables
+from seqattractor.experiments._trial import Task, judge, passages
+from seqattractor.networks._registry import REGISTRY, make_network
+from seqattractor.report.comparison_view import comparison_figure, comparison_page, comparison_tables
+from seqattractor.report.figures import picture
+from seqattractor.tasks.compare import choose_networks, compare
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "plot_your_own_rule.py"
 FEW = ["hebbian", "dense", "lookup", "one-hot"]
@@ -51,22 +53,22 @@ def test_every_network_gets_the_same_sequences_and_cues():
             seen[self.name].append(super().recall(cue, steps, **noise))
             return seen[self.name][-1]
 
-    both = {"a": Witness("a"), "b": Witness("b")}
-    compare_once(get_protocol("recall-noise"), 3, both, np.random.SeedSequence(0))
+    for name in "ab":
+        compare_once("recall-noise", 3, Witness(name), np.random.SeedSequence(0))
     assert all(np.array_equal(a, b) for a, b in zip(seen["a"], seen["b"], strict=True))
     X, cue, _ = seen["a"]
     assert (cue[0] != X[0]).sum() == 10
 
 
-@pytest.mark.parametrize(("protocol", "lessons"), [("noise", 2), ("recall-noise", 2), ("random", 6)])
-def test_where_only_the_cue_differs_a_network_learns_once_in_a_trial(monkeypatch, protocol, lessons):
+@pytest.mark.parametrize(("protocol", "fits"), [("noise", 2), ("recall-noise", 2), ("random", 6)])
+def test_where_only_the_cue_differs_a_network_learns_once_in_a_trial(monkeypatch, protocol, fits):
     seen = []
     fit = sa.LookupMemory.fit
+    compare(protocol, ["lookup"], values=[4], trials=1)  # whatever is to be compiled is
     monkeypatch.setattr(sa.LookupMemory, "fit", lambda net, X, lengths: seen.append(X) or fit(net, X, lengths))
     found = compare(protocol, ["lookup"], values=[4, 8, 12], trials=2)
-    assert len(seen) == 1 + lessons  # one to warm up
-    assert len({x.tobytes() for x in seen[1:]}) == lessons
-    assert [row["value"] for row in found.rows] == [4, 8, 12]
+    assert len(seen) == len({x.tobytes() for x in seen}) == fits
+    assert [row["value"] for row in found.rows()] == [4, 8, 12]
     assert (
         compare(protocol, ["lookup"], values=[12, 4], trials=1).row("lookup", 4)["by_trial"]
         == found.row("lookup", 4)["by_trial"][0]
@@ -74,8 +76,8 @@ def test_where_only_the_cue_differs_a_network_learns_once_in_a_trial(monkeypatch
 
 
 def test_networks_with_a_longer_memory_get_the_same_first_pattern_and_more():
-    task = get_protocol("random").make(10, np.random.default_rng(0))
-    one, three = (task.cues(order, np.random.default_rng(1)) for order in (1, 3))
+    task = TASKS["random"](10, np.random.default_rng(0))
+    one, three = (draw_cues(task, order, np.random.default_rng(1)) for order in (1, 3))
     assert one.shape == (1, 1, 100)
     assert np.array_equal(three[:, :1], one)
     assert [int((three[0, t] != task.X[t]).sum()) for t in range(3)] == [10, 10, 10]
@@ -85,12 +87,24 @@ def test_results_do_not_depend_on_the_number_of_processes(found):
     assert compare("random", FEW, values=[5, 40], trials=4, jobs=2).to_json() == found.to_json()
 
 
-def test_a_network_that_other_processes_cannot_know_is_refused_with_a_remedy():
+def test_a_network_that_no_other_process_can_import_travels_to_workers():
     class Local(sa.LookupMemory):
         """Defined inside a function, where no other process can find it."""
 
-    with pytest.raises(ValueError, match=r"cannot be sent to other processes .* or use one job"):
-        compare("random", {"local": Local()}, values=[5], trials=2, jobs=2)
+    alone, beside = (compare("random", {"local": Local()}, values=[5], trials=2, jobs=jobs).to_json() for jobs in (1, 2))
+    assert alone == beside
+
+
+def test_a_network_that_cannot_be_sent_at_all_is_refused_before_any_work():
+    class Bound(sa.LookupMemory):
+        """Has something that no other process can have."""
+
+        def __init__(self, lock=None):
+            super().__init__()
+            self.lock = lock
+
+    with pytest.raises(ValueError, match=r"Bound cannot be sent to other processes .*use one job"):
+        compare("random", {"bound": Bound(threading.Lock())}, values=[5], trials=2, jobs=2)
 
 
 def test_results_depend_on_the_seed(found):
@@ -100,7 +114,7 @@ def test_results_depend_on_the_seed(found):
 
 def test_a_network_has_the_same_results_whoever_else_takes_part(found):
     alone = compare("random", ["dense"], values=[5, 40], trials=4)
-    assert alone.rows == [row for row in found.rows if row["network"] == "dense"]
+    assert alone.rows() == [row for row in found.rows() if row["network"] == "dense"]
 
 
 def test_success_is_counted_with_an_interval_errors_epochs_and_sizes(found):
@@ -119,14 +133,14 @@ def test_times_are_measured_but_stay_out_of_the_files_unless_asked_for(found):
     assert all(times["learn_seconds"] > 0 and times["recall_seconds"] > 0 for times in found.seconds)
     assert "seconds" not in found.to_json()
     assert "seconds" not in found.to_csv()
-    assert len(json.loads(found.to_json(timing=True))["seconds"]) == len(found.rows)
+    assert len(json.loads(found.to_json(timing=True))["seconds"]) == len(found.rows())
     assert "learn_seconds" in found.to_csv(timing=True)
 
 
 def test_the_csv_has_a_line_for_every_value_and_network(found):
     lines = list(csv.DictReader(io.StringIO(found.to_csv())))
     assert [(line["value"], line["network"]) for line in lines] == [(v, n) for v in ("5", "40") for n in FEW]
-    assert [line["stores_patterns"] for line in lines[:2]] == ["False", "True"]
+    assert [line["stores_patterns"] for line in lines[:2]] == ["false", "true"]
 
 
 def test_a_network_that_refuses_is_reported_and_the_others_go_on():
@@ -147,20 +161,21 @@ def test_a_network_that_refuses_is_reported_and_the_others_go_on():
 # -- what counts as success -------------------------------------------------------------------------------------
 
 X = sa.datasets.random_periodic(5, 20, rng=0)
+NET = sa.LookupMemory().fit(X)
 
 
 def test_a_loop_may_be_entered_late_but_must_be_whole():
     task = Task(X, np.array([5]), flips=0)
     late = np.concatenate([-X[:2], X])[None]
-    assert count_recalled(late, task, 1, dwells=False) == 1
-    assert count_recalled(late[:, :-1], task, 1, dwells=False) == 0
+    assert judge(late, task, NET) == [2]
+    assert judge(late[:, :-1], task, NET) == [None]
 
 
 def test_an_open_sequence_must_follow_its_cue_at_once():
     task = Task(X[:4], np.array([4]), flips=3, closed=False)
     cue = sa.noise.flip(X[0], 3, rng=0)
-    assert count_recalled(np.stack([cue, *X[1:4]])[None], task, 1, dwells=False) == 1
-    assert count_recalled(np.stack([cue, X[0], *X[1:3]])[None], task, 1, dwells=False) == 0
+    assert judge(np.stack([cue, *X[1:4]])[None], task, NET) == [0]
+    assert judge(np.stack([cue, X[0], *X[1:3]])[None], task, NET) == [None]
 
 
 def test_stays_count_once_for_networks_that_dwell_and_states_in_between_are_passed_over():
@@ -168,8 +183,8 @@ def test_stays_count_once_for_networks_that_dwell_and_states_in_between_are_pass
     path = np.stack([X[0], X[0], between, X[1], X[1], X[2], X[3], X[3], X[3], X[0]])
     assert np.array_equal(passages(path, X), X)
     task = Task(X, np.array([5]), flips=0)
-    assert count_recalled(path[None], task, 1, dwells=True) == 1
-    assert count_recalled(path[None], task, 1, dwells=False) == 0
+    assert judge(path[None], task, fit_quietly(make_network("slow-synapses"), X)) == [0]
+    assert judge(path[None], task, NET) == [None]
 
 
 # -- networks ---------------------------------------------------------------------------------------------------
@@ -177,15 +192,15 @@ def test_stays_count_once_for_networks_that_dwell_and_states_in_between_are_pass
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_every_named_network_says_what_it_is_and_how_much_it_keeps(name):
-    net = chosen_networks([name], 50)[name]
-    kind = traits(net)
+    net = make_prototype(name, 50)
+    kind = net.traits()
     assert kind.stores_patterns is not None
     assert kind.online is not None
     assert kind.local is not None
     if "max_epochs" in net.get_params():
         net.set_params(max_epochs=2)
     fit_quietly(net, sa.datasets.random_periodic(4, 30, rng=0))
-    assert n_parameters(net) == sum(getattr(net, weights).size for weights in kind.weights) > 0
+    assert net.n_parameters() == sum(getattr(net, weights).size for weights in kind.weights) > 0
 
 
 def test_networks_without_a_word_about_themselves_are_counted_by_their_arrays():
@@ -193,22 +208,22 @@ def test_networks_without_a_word_about_themselves_are_counted_by_their_arrays():
         """Says nothing about itself."""
 
         def fit(self, X, lengths=None):
-            self.keys_, self.visible_errors_ = self.transitions(X, lengths)[0], np.zeros(3)
+            self.keys_, self.visible_errors_ = self.transitions(X, lengths).inputs, np.zeros(3)
             return self
 
         def next_patterns(self, states, memory=None):
             return states
 
-    assert traits(Silent()).online is None
-    assert n_parameters(Silent().fit(X)) == 4 * 20
+    assert Silent().traits().online is None
+    assert Silent().fit(X).n_parameters() == 4 * 20
 
 
-def test_a_class_of_the_users_takes_part_in_every_comparison():
+def test_a_class_of_the_users_takes_part_only_where_it_is_named():
     class Brought(sa.LookupMemory):
         """A user's network."""
 
-    assert "Brought" in chosen_networks(None, 50)
-    assert [name for name in chosen_networks(None, 50) if name in REGISTRY] == list(DEFAULT_NETWORKS)
+    assert set(choose_networks(None)) == set(REGISTRY) - {"attractor-hebbian", "predictive-2"}
+    assert list(choose_networks({"mine": Brought()})) == ["mine"]
 
 
 def test_the_worked_example_joins_with_its_network_and_its_rule():
@@ -244,16 +259,25 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(arguments, message):
         compare(**arguments)
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", TESTS)
 def test_every_protocol_makes_sequences_without_conflicts(name):
-    protocol = PROTOCOLS[name]
-    for value in {protocol.values[0], protocol.values[-1]}:
-        task = protocol.make(value, np.random.default_rng(0))
+    test = TESTS[name]
+    for value in {test.values[0], test.values[-1]}:
+        task = TASKS[name](value, np.random.default_rng(0))
         assert not sa.conflicts(task.X, task.lengths)
-        assert protocol.parse(str(value)) == value
+        assert test.parse(str(value)) == value
         if task.closed:
             ends = np.cumsum(task.lengths) - 1
             assert np.array_equal(task.X[ends], task.X[ends - task.lengths + 1])
+
+
+def test_a_comparison_says_the_answer_gives_a_table_and_draws_itself(found):
+    assert repr(found) == "Comparison: 4 networks, period length T 5 to 40; up to 40: dense and lookup"
+    assert "hebbian" in found._repr_html_()
+    assert len(found.rows()) == 8
+    ax = found.plot()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == FEW
+    plt.close(ax.figure)
 
 
 # -- words ------------------------------------------------------------------------------------------------------
@@ -266,17 +290,17 @@ def test_the_reach_ends_at_the_first_value_that_is_not_held(found):
 
 
 def test_a_network_that_succeeds_again_after_a_gap_is_told_of(found):
-    rows = [dict(row) for row in found.rows]
+    rows = [dict(row) for row in found.results]
     hebbian = [row for row in rows if row["network"] == "hebbian"]
     hebbian[0]["successes"], hebbian[1]["successes"] = 0, 4
-    assert "hebbian (and again at 40) holds none of these values" in conclusion(replace(found, rows=rows))
+    assert "hebbian (and again at 40) holds none of these values" in conclusion(replace(found, results=rows))
     assert "again" not in conclusion(found)
 
 
 def test_values_are_put_in_order_so_that_the_hardest_is_the_last():
     found = compare("noise", ["lookup"], values=[30, 0, 30], trials=1)
     assert found.settings["values"] == [0, 30]
-    assert [row["value"] for row in found.rows] == [0, 30]
+    assert [row["value"] for row in found.rows()] == [0, 30]
 
 
 def test_mcnemar_is_the_exact_sign_test_of_the_trials_in_which_they_differ():
@@ -294,7 +318,7 @@ def test_the_conclusion_is_made_from_the_numbers_and_tells_the_price_of_keeping_
     assert "dense and lookup hold up to 40 (the end of the test); one-hot holds none of these values." in text
     assert "at 40 they hold 7,800 to 7,900 numbers" in text
     assert "Not learned online by local rules: lookup." in text
-    assert "With so few trials (4 a value) only gross differences can show." in text
+    assert "With so few trials (4 per value) only gross differences can show." in text
     assert conclusion(found) == json.loads(found.to_json())["conclusion"]
 
 
@@ -314,34 +338,19 @@ def test_two_networks_that_differ_in_a_single_trial_are_not_called_the_same():
         value: [{name: {**outcome, "success": bool(s)} for name, s in zip("ab", pair, strict=True)} for pair in each]
         for value, each in trials.items()
     }
-    found = Comparison.of(get_protocol("random"), outcomes, dict.fromkeys("ab", sa.Traits()), seed=0, n_hidden=5)
+    found = Comparison.of(get_test("random"), outcomes, dict.fromkeys("ab", sa.Traits()), seed=0, n_hidden=5)
     assert "differ most at 9: only a succeeds in 1 trial, only b in 0" in conclusion(found)
 
 
 def test_the_figure_and_the_page_show_every_network(found):
-    png = comparison_png(found)
-    assert png.startswith(b"\x89PNG")
-    page = comparison_html(found, png)
+    figure = picture(lambda: comparison_figure([found]), "success")
+    assert figure.light.startswith(b"\x89PNG")
+    page = comparison_page(found, figure)
     assert page.count("<table") == 2
     for name in FEW:
         assert f'<th scope="row">{name}</th>' in page
     assert "s to learn" not in page
-    assert "s to learn" in comparison_html(found, png, timing=True)
-
-
-def test_the_report_has_a_section_that_is_the_same_for_the_same_seed():
-    target, request = get_target("comparison"), Request(trials=2, quick=True)
-    cells = [{**cell, "networks": FEW} for cell in target.cells(request)[:2]]
-    both = [
-        target.result(request, [(cell, [target.trial(cell, np.random.default_rng(k), k) for k in (0, 1)]) for cell in cells])
-        for _ in (0, 1)
-    ]
-    assert json.dumps(both[0].data) == json.dumps(both[1].data)
-    assert "seconds" not in json.dumps(both[0].data)
-    assert len(both[0].data["rows"]) == 2 * len(FEW)
-    assert [len(table.rows) for table in target.tables(both[0])] == [len(FEW)] * 2
-    assert "hold up to 40" in target.verdict(both[0]).sentence
-    assert len(target.figure(both[0]).axes) == 2
+    assert "s to learn" in comparison_page(found, figure, timing=True)
 
 
 # -- the command line -------------------------------------------------------------------------------------------
@@ -359,7 +368,7 @@ def test_the_command_prints_tables_and_a_conclusion_and_writes_files(tmp_path):
     assert "s to learn" in result.output
     assert "hebbian holds up to 9 (the end of the test)" in " ".join(result.output.split())
     files = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert files == [f"compare-random.{kind}" for kind in ("csv", "html", "json", "png")]
+    assert files == [*(f"compare-random.{kind}" for kind in ("csv", "html", "json", "png")), "trials.db"]
     first = (tmp_path / "out" / "compare-random.json").read_bytes()
     run(*arguments)
     assert (tmp_path / "out" / "compare-random.json").read_bytes() == first
@@ -373,7 +382,7 @@ def test_the_command_gives_json():
 
 
 def test_the_command_knows_all_protocols():
-    assert set(command.params[1].type.choices) == set(PROTOCOLS)
+    assert set(command.params[1].type.choices) == set(TESTS)
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqattractor.experiments._grid import Grid, Point, read_grid
+from seqattractor.experiments._grid import Grid, read_grid
+from seqattractor.experiments._protocol import RETRIEVAL, Point
 from seqattractor.experiments._seeds import seed_of
 from seqattractor.experiments._trial import DEFAULTS, draw_sequences, run_trial
 from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
@@ -99,7 +100,7 @@ def test_whole_numbers_and_floats_are_the_same_setting():
 
 def test_seeds_stay_what_they_are():
     # Written down once: if this changes, every stored study would be continued with other trials.
-    point = Point({"network": "attractor", "t": 20}, seed=11)
+    point = Point(RETRIEVAL, {"network": "attractor", "t": 20}, seed=11)
     assert point.key == "b05f236e9b7c8aab44faca9d4265932b"
     assert seed_of(11, point.settings, 3).generate_state(2).tolist() == [3442049694, 1128250027]
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+import time
 
 import numpy as np
 import pytest
 
 import seqattractor as sa
 from seqattractor.io._attached import attach
-from seqattractor.tasks.inspection import inspect_network
+from seqattractor.tasks.inspect import inspect_network
 
 X = sa.datasets.random_periodic(8, 40, rng=0)
 
@@ -30,7 +32,7 @@ def test_a_model_alone_tells_its_loop_and_what_it_guarantees(run, model):
     code, out, _ = run("inspect", model, "--starts", 30)
     assert code == 0
     assert "40 visible and 100 hidden neurons" in out
-    assert "found as cycles from random starts" in out
+    assert "seen as cycles from random starts" in out
     assert re.search(r"Any \d wrong units are corrected in one step, at each of \d+ stored transitions", out)
     for part in ("Guarantee", "Measured robustness", "Attractors", "Hidden neurons", "Without hidden neurons"):
         assert part in out
@@ -113,23 +115,50 @@ def test_a_context_is_understood(run, tmp_path):
     assert values["sequences"]["score"] == 1
 
 
-def test_a_large_model_takes_bounded_time_and_says_what_it_left_out():
+def test_a_large_model_takes_bounded_work_and_says_what_it_left_out():
     big = sa.datasets.random_periodic(120, 4000, rng=0)
     net = sa.OneHotNetwork().fit(big)
-    found = inspect_network(net, big, np.array([120]), budget=0.05, starts=1000)
-    assert found.sampled
-    assert len(found.certificate.radius) == 8
-    assert found.certificate.time[-1] == 118
-    assert len(found.from_random.which) < 1000
-    assert "basin" in found.left_out
+    inspection = inspect_network(net, big, np.array([120]), effort=0.002, starts=1000)
+    assert inspection.sampled
+    assert len(inspection.certificate.radius) == 8
+    assert inspection.certificate.time[-1] == 118
+    assert len(inspection.from_random.which) < 1000
+    assert "basin" in inspection.left_out
 
 
 def test_without_cycles_or_data_it_says_so():
     net = sa.HebbianMemory()
     net.W_, net.n_features_in_, net.order_ = np.eye(5), 5, 1  # every state is a fixed point
-    found = inspect_network(net, starts=3)
-    assert found.sequences == []
-    assert "give the data" in found.left_out["certificate"]
+    inspection = inspect_network(net, starts=3)
+    assert inspection.sequences == []
+    assert "give the data" in inspection.left_out["certificate"]
+
+
+def test_time_decides_nothing(run, model, tmp_path, monkeypatch):
+    run("inspect", model, "--html", "page.html", "--starts", 10)
+    clock = itertools.count(step=1000)
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))  # a very slow machine
+    run("inspect", model, "--html", "slow.html", "--starts", 10)
+    assert (tmp_path / "slow.html").read_bytes() == (tmp_path / "page.html").read_bytes()
+
+
+def test_an_inspection_says_what_it_is(net):
+    inspection = inspect_network(net, X, np.array([8]), starts=5)
+    assert repr(inspection) == "Inspection: a SequenceAttractor with 40 visible and 100 hidden neurons, learned in " + (
+        f"{net.n_iter_} epochs without an error left"
+    )
+    assert [row["part"] for row in inspection.rows()] == list(inspection.paragraphs())
+
+
+def test_the_name_of_a_model_is_only_a_name(run, net, tmp_path):
+    name = "<script>alert(1)<\\script> & 'more'.npz"
+    net.save(tmp_path / name)
+    code, out, _ = run("inspect", tmp_path / name, "--html", "page.html", "--starts", 5)
+    page = (tmp_path / "page.html").read_text()
+    assert code == 0
+    assert name in out
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,60 @@
 """The paper again: targets, their trials and results."""
 
 import json
+import multiprocessing
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 import seqattractor as sa
+from seqattractor.experiments._run import choose_executor
+from seqattractor.experiments._seeds import seed_of
 from seqattractor.paper import numbers
 from seqattractor.paper.registry import TARGETS, get_target
-from seqattractor.paper.runner import run_targets
-from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES, Request
-from seqattractor.paper.store import TrialStore
-from seqattractor.paper.target import Result
+from seqattractor.paper.run import run_targets
+from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
+from seqattractor.paper.target import Request, Result
+from seqattractor.paper.trials.comparison import compare_networks
+from seqattractor.paper.trials.pictures import recall_pictures
 
 QUICK = Request(trials=2, quick=True)
 
 
-def found(names, request, folder, **options):
-    return {name: result.data for name, result in run_targets(names, request, folder, **options)}
+def run(names, request, folder, *, jobs=1, dask=None, **options):
+    """The results of targets by name."""
+    results = {}
+    run_targets(
+        names,
+        request,
+        folder / "trials.db",
+        lambda target, result, seconds: results.update({target.name: result}),
+        executor=choose_executor(jobs, dask),
+        **options,
+    )
+    return results
+
+
+def data(names, request, folder, **options):
+    return {name: result.data for name, result in run(names, request, folder, **options).items()}
+
+
+class Bars:
+    """Takes down the progress of every target as (name, done, total)."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, name):
+        return lambda progress: self.calls.append((name, progress.done, progress.total))
 
 
 # -- what a target is -----------------------------------------------------------------------------------------------
@@ -55,83 +92,158 @@ def test_a_figure_and_its_table_share_their_trials():
         assert get_target(figure).cells(Request()) == get_target(table).cells(Request())
 
 
-# -- the store ------------------------------------------------------------------------------------------------------
-
-
-def test_finished_trials_are_found_again_and_a_line_cut_short_is_not(tmp_path):
-    store = TrialStore(tmp_path, "table1", seed=0)
-    store.put({"T": 10}, 0, {"success": True})
-    store.put({"T": 10}, 1, {"success": False})
-    store.close()
-    path = tmp_path / "table1.jsonl"
-    path.write_bytes(path.read_bytes()[:-9])
-    again = TrialStore(tmp_path, "table1", seed=0)
-    assert again.get({"T": 10}, 0) == {"success": True}
-    assert again.get({"T": 10}, 1) is None
-    again.put({"T": 10}, 2, {"success": True})
-    again.close()
-    third = TrialStore(tmp_path, "table1", seed=0)
-    assert third.get({"T": 10}, 2) == {"success": True}
-    third.close()
-
-
-def test_another_seed_or_another_cell_is_another_trial(tmp_path):
-    store = TrialStore(tmp_path, "table1", seed=0)
-    store.put({"T": 10}, 0, {"success": True})
-    store.close()
-    other = TrialStore(tmp_path, "table1", seed=1)
-    assert other.get({"T": 10}, 0) is None
-    other.close()
-    same = TrialStore(tmp_path, "table1", seed=0)
-    assert same.get({"T": 20}, 0) is None
-    same.close()
-
-
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
 def test_results_are_the_same_for_any_number_of_processes(tmp_path):
     names = ["fig3", "fig4", "theorems"]
-    alone = found(names, QUICK, tmp_path / "1", jobs=1)
-    together = found(names, QUICK, tmp_path / "2", jobs=2)
-    assert json.dumps(alone) == json.dumps(together)
+    alone = data(names, QUICK, tmp_path / "1")
+    together = data(names, QUICK, tmp_path / "2", jobs=2)
+    assert json.dumps(alone, sort_keys=True) == json.dumps(together, sort_keys=True)
 
 
 def test_another_seed_gives_other_numbers(tmp_path):
-    a, b = (found(["fig3"], Request(trials=1, seed=seed), tmp_path)["fig3"]["rows"] for seed in (0, 1))
+    a, b = (data(["fig3"], Request(trials=1, seed=seed), tmp_path)["fig3"]["rows"] for seed in (0, 1))
     assert a != b
 
 
 def test_an_interrupted_run_continues_and_ends_with_the_same_result(tmp_path):
-    def interrupt(name, done, total):
-        if done == 7:
-            raise KeyboardInterrupt
+    def interrupt(name):
+        def show(progress):
+            if progress.done == 7:
+                raise KeyboardInterrupt
+
+        return show
 
     with pytest.raises(KeyboardInterrupt):
-        found(["fig3"], QUICK, tmp_path / "a", progress=interrupt)
-    calls = []
-    continued = found(["fig3"], QUICK, tmp_path / "a", progress=lambda *call: calls.append(call))
-    assert calls[0] == ("fig3", 7, 44)
-    assert calls[-1] == ("fig3", 44, 44)
-    assert len(calls) == 1 + 44 - 7
-    assert continued == found(["fig3"], QUICK, tmp_path / "b")
+        run(["fig3"], QUICK, tmp_path / "a", bar=interrupt)
+    bars = Bars()
+    continued = data(["fig3"], QUICK, tmp_path / "a", bar=bars)
+    assert bars.calls == [("fig3", done, 44) for done in range(8, 45)]
+    assert continued == data(["fig3"], QUICK, tmp_path / "b")
 
 
 def test_a_finished_run_does_nothing_again(tmp_path):
-    found(["fig4"], QUICK, tmp_path)
-    calls = []
-    found(["fig4"], QUICK, tmp_path, progress=lambda *call: calls.append(call))
-    assert calls == [("fig4", 4, 4)]
+    run(["fig4"], QUICK, tmp_path)
+    bars = Bars()
+    run(["fig4"], QUICK, tmp_path, bar=bars)
+    assert bars.calls == [("fig4", 4, 4)]
 
 
 def test_more_trials_keep_those_that_are_done(tmp_path):
-    found(["fig4"], Request(trials=2), tmp_path)
-    calls = []
-    found(["fig4"], Request(trials=3), tmp_path, progress=lambda *call: calls.append(call))
-    assert calls[0] == ("fig4", 4, 6)
+    run(["fig4"], Request(trials=2), tmp_path)
+    bars = Bars()
+    run(["fig4"], Request(trials=3), tmp_path, bar=bars)
+    assert bars.calls == [("fig4", 5, 6), ("fig4", 6, 6)]
 
 
-# -- what is found ----------------------------------------------------------------------------------------------------
+def test_targets_of_one_experiment_share_their_trials(tmp_path, monkeypatch):
+    monkeypatch.setitem(RANDOM_SEQUENCES, "table1", {"T": [10, 20], "M": [500]})
+    bars = Bars()
+    results = run(["fig5a", "table1"], Request(trials=1), tmp_path, bar=bars)
+    assert bars.calls == [(name, done, 4) for done in range(1, 5) for name in ("fig5a", "table1")]
+    assert results["fig5a"] == results["table1"]
+
+
+def test_a_trial_that_fails_is_told_with_its_reason_and_done_again_by_the_same_command(tmp_path, monkeypatch):
+    from seqattractor.paper.trials import reconstruction
+
+    with monkeypatch.context() as broken:
+        broken.setattr(reconstruction, "sign", lambda field: 1 / 0)
+        with pytest.raises(OSError, match="44 trials of fig3 are missing; the first: ZeroDivisionError"):
+            run(["fig3"], QUICK, tmp_path)
+    assert data(["fig3"], QUICK, tmp_path) == data(["fig3"], QUICK, tmp_path / "whole")
+
+
+def run_while_killing_a_worker(folder, **options):
+    """The data of figure 3, computed while one worker is killed in the middle."""
+    killed = []
+
+    def bar(name):
+        def kill(progress):
+            workers = [child.pid for child in multiprocessing.active_children()]
+            if workers and progress.done > 50 and not killed:
+                killed.append(workers[0])
+                os.kill(workers[0], signal.SIGKILL)
+
+        return kill
+
+    results = data(["fig3"], Request(trials=10), folder, bar=bar, jobs=2, **options)
+    assert killed
+    return results
+
+
+def test_a_killed_worker_changes_nothing(tmp_path):
+    assert run_while_killing_a_worker(tmp_path / "killed") == data(["fig3"], Request(trials=10), tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_killed_dask_worker_changes_nothing(tmp_path):
+    pytest.importorskip("distributed")
+    alone = data(["fig3"], Request(trials=10), tmp_path / "whole")
+    assert run_while_killing_a_worker(tmp_path / "killed", dask="local") == alone
+
+
+RUN_FIG3 = """
+import sys
+from contextlib import closing
+from pathlib import Path
+from seqattractor.paper.run import run_targets
+from seqattractor.paper.target import Request
+assert sys.modules["seqattractor"].__file__.startswith(sys.argv[1])
+run_targets(["fig3"], Request(trials=1), Path(sys.argv[1]) / "trials.db", lambda target, result, seconds: None)
+"""
+
+
+def test_an_edited_view_keeps_all_trials_and_edited_code_of_a_trial_does_them_again(tmp_path):
+    copy = tmp_path / "seqattractor"
+    shutil.copytree(Path(sa.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__", "lab"))
+
+    def trials_after_editing(*files):
+        for file in files:
+            with (copy / file).open("a") as source:
+                source.write("# edited")
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        subprocess.run([sys.executable, "-c", RUN_FIG3, str(tmp_path)], check=True, env=environment)
+        with closing(sqlite3.connect(tmp_path / "trials.db")) as db:
+            rows = db.execute("SELECT point, trial, version, seconds FROM trials").fetchall()
+        assert len(rows) == 22
+        return set(rows)
+
+    first = trials_after_editing()
+    views = (
+        "paper/fig3.py",
+        "paper/target.py",
+        "plots/_curves.py",
+        "report/files.py",
+        "paper/trials/toy.py",
+        "networks/_dense.py",
+    )
+    assert trials_after_editing(*views) == first
+    second = trials_after_editing("paper/trials/reconstruction.py")
+    assert not second & first
+    assert not trials_after_editing("learning/rule.py") & second
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_trials_import_nothing_that_shows_results(name):
+    module = get_target(name).trial.partition(":")[0]
+    assert not reached_from(f"seqattractor.paper.trials.{module}") & {"plots", "report", "cli"}
+
+
+def reached_from(module, seen=None):
+    """The parts of the package that a module imports, directly or not."""
+    from seqattractor.experiments._fingerprint import imported_by
+
+    seen = set() if seen is None else seen
+    if module not in seen:
+        seen.add(module)
+        for name in imported_by(module):
+            reached_from(name, seen)
+    return {name.split(".")[1] for name in seen if "." in name}
+
+
+# -- results ----------------------------------------------------------------------------------------------------
 
 
 def counted(name, successes_of):
@@ -176,7 +288,7 @@ def test_a_cell_that_differs_is_named_with_both_counts():
 
 
 def test_figure_1_proves_that_the_toy_sequences_need_hidden_neurons(tmp_path):
-    [(_, result)] = run_targets(["fig1"], QUICK, tmp_path)
+    result = run(["fig1"], QUICK, tmp_path)["fig1"]
     from seqattractor.datasets import toy
 
     assert get_target("fig1").verdict(result).agrees
@@ -199,12 +311,13 @@ def test_a_few_failed_retrievals_of_the_toy_sequences_are_no_disagreement(succes
 
 
 def test_figure_3_errors_fall_with_more_hidden_neurons_and_the_theorems_hold(tmp_path):
-    for name, result in run_targets(["fig3", "theorems"], Request(trials=10), tmp_path):
+    for name, result in run(["fig3", "theorems"], Request(trials=10), tmp_path).items():
         assert get_target(name).verdict(result).agrees
 
 
 def test_figure_6_recalls_the_walker(tmp_path):
-    [(name, result)] = run_targets(["fig6"], QUICK, tmp_path)
+    name = "fig6"
+    result = run([name], QUICK, tmp_path)[name]
     [row] = result.data["rows"]
     assert row["converged"]
     assert row["retrieved"] == row["sequences"] == 1
@@ -217,10 +330,34 @@ def test_figure_6_recalls_the_walker(tmp_path):
     assert moving.gif.startswith(b"GIF89a")
 
 
+def test_a_worker_that_has_other_pictures_refuses_the_trial():
+    [cell] = get_target("fig6").cells(QUICK)
+    with pytest.raises(ValueError, match="holds other pictures here than where the run was started"):
+        recall_pictures({**cell, "sha256": "of others"}, seed_of(0, "a place", 0))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_comparison_is_the_same_for_the_same_seed():
+    target, few = get_target("comparison"), ["hebbian", "dense", "lookup", "one-hot"]
+    cells = [{**cell, "networks": few} for cell in target.cells(QUICK)[:2]]
+    first, second = (
+        target.result(QUICK, [(cell, [compare_networks(cell, np.random.SeedSequence(k)) for k in (0, 1)]) for cell in cells])
+        for _ in range(2)
+    )
+    assert json.dumps(first.data) == json.dumps(second.data)
+    assert "seconds" not in json.dumps(first.data)
+    assert len(first.data["rows"]) == 2 * len(few)
+    assert [len(table.rows) for table in target.tables(first)] == [len(few)] * 2
+    assert "hold up to 40" in target.verdict(first).sentence
+    figure = target.figure(first)
+    assert len(figure.axes) == 2
+    plt.close(figure)
+
+
 @pytest.mark.slow
 def test_tables_1_and_2_agree_with_the_paper(tmp_path):
     request = Request(trials=40, seed=20)
-    for name, result in run_targets(["table1", "table2"], request, tmp_path, jobs=2):
+    for name, result in run(["table1", "table2"], request, tmp_path, jobs=2).items():
         verdict = get_target(name).verdict(result)
         assert verdict.agrees, verdict.sentence
 
@@ -230,7 +367,7 @@ def test_the_bound_on_tau_does_not_cost_retrievals():
     """Where retrieval is a matter of luck, five times as long a wait finds no further success."""
     import warnings
 
-    from seqattractor.paper.settings import RECALL_PERIODS
+    from seqattractor.experiments._trial import PERIODS
 
     T, missed = 80, 0
     for seed in range(60):
@@ -239,14 +376,14 @@ def test_the_bound_on_tau_does_not_cost_retrievals():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             net = sa.SequenceAttractor(500, random_state=rng).fit(X)
-        path = net.recall(sa.noise.flip(X[0], 10, rng=rng), steps=5 * RECALL_PERIODS * T)
-        missed += sa.retrieved(path, X) and not sa.retrieved(path[: RECALL_PERIODS * T + 1], X)
+        path = net.recall(sa.noise.flip(X[0], 10, rng=rng), steps=5 * PERIODS * T)
+        missed += sa.retrieved(path, X) and not sa.retrieved(path[: PERIODS * T + 1], X)
     assert missed == 0
 
 
 @pytest.mark.slow
 def test_pictures_are_stored_and_recalled_as_in_figures_6_to_8_and_the_ablations(tmp_path):
     names = ["fig6", "fig7", "fig8", "ablation-gait", "ablation-digits"]
-    for name, result in run_targets(names, Request(trials=3), tmp_path, jobs=2):
+    for name, result in run(names, Request(trials=3), tmp_path, jobs=2).items():
         verdict = get_target(name).verdict(result)
         assert verdict.agrees, verdict.sentence

@@ -4,9 +4,11 @@ import csv
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from html.parser import HTMLParser
 
 import pytest
@@ -40,7 +42,8 @@ def test_every_target_has_its_four_files(results):
         assert len(rows) == {"fig4": 2, "theorems": 4}[name]
         assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (out / f"{name}.pdf").read_bytes().startswith(b"%PDF")
-    assert sorted(path.name for path in out.iterdir() if path.name.startswith(".")) == [".cache"]
+    files = {f"{name}.{kind}" for name in ("fig4", "theorems") for kind in ("json", "csv", "png", "pdf")}
+    assert {path.name for path in out.iterdir()} == files | {"report.html", "trials.db"}
 
 
 class Page(HTMLParser):
@@ -112,7 +115,7 @@ def test_the_same_seed_gives_the_same_json_byte_for_byte(results, tmp_path):
         (["fig7", "--mnist-file", "nothing.npy"], "there is no file nothing.npy"),
     ],
 )
-def test_a_bad_wish_is_one_sentence_and_exit_code_2(arguments, words, tmp_path):
+def test_a_bad_request_is_one_sentence_and_exit_code_2(arguments, words, tmp_path):
     run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", *arguments, "--jobs", "1"]
     outcome = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert outcome.returncode == 2
@@ -121,24 +124,42 @@ def test_a_bad_wish_is_one_sentence_and_exit_code_2(arguments, words, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_ctrl_c_keeps_what_is_finished_and_the_same_command_continues(tmp_path):
+def trials_in(path):
+    """All finished trials of a store, with the seconds that each took; none before the store is made."""
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
+            return set(db.execute("SELECT point, trial, seconds FROM trials").fetchall())
+    except sqlite3.OperationalError:
+        return set()
+
+
+def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(tmp_path):
     run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", "fig3"]
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    trials = stopped / ".cache" / "fig3.jsonl"
+    trials = stopped / "trials.db"
     long = [*run, "--trials", "2000", "--jobs", "2", "--out", str(stopped)]
     process = subprocess.Popen(long, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not (trials.exists() and trials.read_bytes().count(b"\n") > 10):
+    while process.poll() is None and len(trials_in(trials)) <= 10:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=300)
     assert process.returncode == 130, said
-    assert "the same command continues" in said
+    assert "the same command goes on" in said
     assert "Traceback" not in said
-    kept = trials.read_text().splitlines()
-    assert 10 < len(kept) < 2000 * 22
+    before = trials_in(trials)
+    assert 10 < len(before) < 2000 * 22
     for out in (stopped, whole):
         subprocess.run([*run, "--trials", "3", "--jobs", "1", "--out", str(out)], check=True, capture_output=True)
-    after = trials.read_text().splitlines()
-    assert after[: len(kept)] == kept
-    assert len(set(after)) == len(after)  # nothing was done twice
+    assert trials_in(trials) >= before  # nothing was done twice
     assert (stopped / "fig3.json").read_bytes() == (whole / "fig3.json").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_gives_the_same_files_as_one_process(tmp_path):
+    pytest.importorskip("distributed")
+    run = [sys.executable, "-c", "from seqattractor.cli import main; main()", "reproduce", "table1", "fig4", "--trials", "3"]
+    for out, how in (("alone", ["--jobs", "1"]), ("dask", ["--jobs", "2", "--dask", "local"])):
+        subprocess.run([*run, *how, "--out", str(tmp_path / out)], check=True, capture_output=True)
+    for name in ("table1", "fig4"):
+        for kind in ("json", "csv", "png", "pdf"):
+            assert (tmp_path / "dask" / f"{name}.{kind}").read_bytes() == (tmp_path / "alone" / f"{name}.{kind}").read_bytes()

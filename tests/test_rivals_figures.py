@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.paper.agreement import fisher_exact, holm
+from seqattractor.paper.agreement import holm, p_value
 
 N = 100
 
@@ -58,7 +58,7 @@ def success(net, T, seed):
 def test_success_agrees_with_the_figures_of_others(name):
     make, figures = FIGURES[name]
     counts = {T: sum(success(make(), T, [7, T, k]) for k in range(trials)) for T, (_, trials) in figures.items()}
-    p = holm([fisher_exact(counts[T], trials, successes, trials) for T, (successes, trials) in figures.items()])
+    p = holm([p_value(counts[T], trials, successes, trials) for T, (successes, trials) in figures.items()])
     assert min(p) > 0.01, (counts, figures)
 
 

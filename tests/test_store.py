@@ -6,16 +6,18 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seqattractor.experiments import _table as table
-from seqattractor.experiments._grid import Grid, Point, Trial
+from seqattractor.experiments._grid import Grid
+from seqattractor.experiments._protocol import RETRIEVAL, Point, Protocol, Trial
 from seqattractor.experiments._store import Finished, Store
 
-POINT = Point({"network": "lookup", "t": 10}, seed=0)
+POINT = Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0)
 
 
 def finished(number, point=POINT, *, success=True, error=None, host="here"):
@@ -28,8 +30,8 @@ def test_what_is_added_is_there_after_closing(tmp_path):
         assert store.add([finished(0), finished(1, error="ValueError: no")]) == 2
     with Store(tmp_path / "s.db", readonly=True) as store:
         assert list(store.finished()) == [finished(0), finished(1, error="ValueError: no")]
-        assert store.has(Trial(POINT, 1))
-        assert not store.has(Trial(POINT, 2))
+        assert store.get(Trial(POINT, 1)) == finished(1, error="ValueError: no")
+        assert store.get(Trial(POINT, 2)) is None
 
 
 def test_the_same_trial_is_kept_once_and_the_first_stays(tmp_path):
@@ -43,16 +45,16 @@ def test_failed_trials_can_be_forgotten(tmp_path):
     with Store(tmp_path / "s.db") as store:
         store.add([finished(0), finished(1, error="MemoryError: ")])
         assert store.forget_failed() == 1
-        assert store.keys() == {(POINT.key, 0)}
+        assert store.keys() == {(POINT.key, 0): "1.0+abc"}
 
 
 def test_a_study_knows_its_grids(tmp_path):
     grid = Grid({"network": ["dense", "lookup"], "t": [5, 10]}, trials=3, seed=2, only={"dense": {"degree": 3}})
     with Store(tmp_path / "s.db") as store:
-        store.add_grid(grid)
-        store.add_grid(grid)
+        store.add_grid(grid.as_json())
+        store.add_grid(grid.as_json())
     with Store(tmp_path / "s.db", readonly=True) as store:
-        (again,) = store.grids()
+        (again,) = map(Grid.from_json, store.grids())
     assert [trial.key for trial in again.all_trials()] == [trial.key for trial in grid.all_trials()]
 
 
@@ -132,6 +134,63 @@ def test_a_study_of_a_later_version_is_refused(tmp_path):
         Store(tmp_path / "s.db")
 
 
+# What version 0.1 wrote: trials of section 6.2 only.
+FIRST_FORMAT = """
+CREATE TABLE grids (grid TEXT PRIMARY KEY, added TEXT NOT NULL DEFAULT (datetime('now')));
+CREATE TABLE runs (run INTEGER PRIMARY KEY AUTOINCREMENT, started TEXT NOT NULL DEFAULT (datetime('now')), host TEXT NOT NULL);
+CREATE TABLE trials (
+    point TEXT NOT NULL, trial INTEGER NOT NULL, settings TEXT NOT NULL, seed INTEGER NOT NULL, outcome TEXT, error TEXT,
+    seconds REAL NOT NULL, host TEXT NOT NULL, version TEXT NOT NULL, finished TEXT NOT NULL DEFAULT (datetime('now')),
+    PRIMARY KEY (point, trial), CHECK ((outcome IS NULL) != (error IS NULL))
+) WITHOUT ROWID;
+INSERT INTO trials VALUES (
+    '<point>', 0, '{"network": "lookup", "t": 10}', 0, '{"retrieved": 1, "success": true}', NULL, 0.25, 'here', '1.0+abc', '2026'
+);
+PRAGMA application_id = 0x73657141;
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_study_of_the_first_format_opens_and_goes_on(tmp_path):
+    db = sqlite3.connect(tmp_path / "s.db")
+    db.executescript(FIRST_FORMAT.replace("<point>", POINT.key))
+    db.close()
+    with Store(tmp_path / "s.db", readonly=True) as store:
+        assert list(store.finished()) == [finished(0)]
+    for _ in range(2):
+        with Store(tmp_path / "s.db") as store:
+            assert store.get(Trial(POINT, 0)) == finished(0)
+            store.add([finished(1)])
+    with Store(tmp_path / "s.db", readonly=True) as store:
+        assert list(store.finished()) == [finished(0), finished(1)]
+
+
+def test_protocols_share_a_file_and_are_told_apart(tmp_path):
+    other = Point(Protocol("other", "some.module:function"), POINT.settings, POINT.seed)
+    with Store(tmp_path / "s.db") as store:
+        store.add([finished(0), finished(0, other)])
+        assert [each.trial.point.protocol.name for each in store.finished(other.protocol)] == ["other"]
+        assert list(store.finished()) == [finished(0)]
+
+
+def test_trials_of_other_code_or_that_failed_can_be_replaced(tmp_path):
+    def by(version, number=0, **what):
+        return replace(finished(number, **what), version=version)
+
+    with Store(tmp_path / "s.db") as store:
+        store.add([by("1+old"), by("1+new", 1), by("1+new", 2, error="MemoryError")])
+        new = [by("1+new", number, host="again") for number in range(3)]
+        assert store.add(new) == 0
+        assert store.add(new, replace=True) == 2
+        assert [each.host for each in store.finished()] == ["again", "here", "again"]
+
+
+def test_a_store_without_a_file_keeps_trials_while_it_is_open():
+    with Store() as store:
+        store.add([finished(0)])
+        assert store.get(Trial(POINT, 0)) == finished(0)
+
+
 def test_missing_files_and_folders_are_said_to_be_missing(tmp_path):
     with pytest.raises(ValueError, match="there is no study"):
         Store(tmp_path / "s.db", readonly=True)
@@ -152,7 +211,11 @@ def test_a_folder_that_cannot_be_written_is_one_sentence():
 
 @given(st.permutations(range(6)))
 def test_rows_have_one_order_whatever_order_trials_finished_in(order):
-    points = [POINT, Point({"network": "lookup", "t": 9}, 0), Point({"network": "attractor", "eta": 0.5}, 0)]
+    points = [
+        POINT,
+        Point(RETRIEVAL, {"network": "lookup", "t": 9}, 0),
+        Point(RETRIEVAL, {"network": "attractor", "eta": 0.5}, 0),
+    ]
     trials = [finished(number, point) for point in points for number in (0, 1)]
     rows = table.trial_rows([trials[k] for k in order])
     assert rows == table.trial_rows(trials)
@@ -183,7 +246,7 @@ def test_points_count_successes_of_the_trials_that_did_not_fail():
 
 def test_parquet_holds_the_same_rows_as_csv(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    mixed = Point({"network": "sparse", "bias": "auto"}, 0), Point({"network": "sparse", "bias": 3}, 0)
+    mixed = Point(RETRIEVAL, {"network": "sparse", "bias": "auto"}, 0), Point(RETRIEVAL, {"network": "sparse", "bias": 3}, 0)
     rows = table.trial_rows([finished(0), *(finished(0, point) for point in mixed)])
     table.export(rows, tmp_path / "t.parquet")
     read = parquet.read_table(tmp_path / "t.parquet").to_pylist()

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +16,9 @@ from click.testing import CliRunner
 from seqattractor.cli.sweep import command
 from seqattractor.experiments import _executors as executors
 from seqattractor.experiments import _table as table
-from seqattractor.experiments._grid import Grid, Point, Trial
-from seqattractor.experiments._run import run_sweep
+from seqattractor.experiments._grid import Grid
+from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial
+from seqattractor.experiments._run import run_sweep, run_trials
 from seqattractor.experiments._store import Store
 
 # The plain loop: workers that are killed again and again should not have to load compiled code each time.
@@ -170,7 +172,7 @@ def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_go_on(mo
     monkeypatch.setattr(executors, "do_trial", die_in_trial_one)
     monkeypatch.setattr(executors, "_SUSPECT", 1)
     monkeypatch.setattr(executors, "_GIVE_UP", 2)
-    trials = [Trial(Point({"network": "lookup", "n": 20, "t": 5}, 0), number) for number in range(4)]
+    trials = [Trial(Point(RETRIEVAL, {"network": "lookup", "n": 20, "t": 5}, 0), number) for number in range(4)]
     found = [each for some in executors.in_processes(1)(iter(trials)) for each in some]
     errors = {each.trial.number: each.error for each in found}
     assert len(found) == 4
@@ -182,6 +184,20 @@ def die_in_trial_one(trial):
     if trial.number == 1:
         os._exit(9)
     return executors.Finished(trial, {"success": True}, None, 0.0, "here", "1")
+
+
+def test_results_of_workers_that_run_other_code_are_refused_where_only_this_code_counts(tmp_path):
+    def elsewhere(trials):
+        for trial in trials:
+            yield [replace(executors.do_trial(trial), host="far", version="0.1+another")]
+
+    trials = Grid({"network": "lookup", "n": 20, "t": 5}, trials=2).all_trials()
+    with Store(tmp_path / "s.db") as store:
+        with pytest.raises(ValueError, match="the worker on far runs other code than this process"):
+            run_trials(trials, store, elsewhere, current=True)
+        assert run_trials(trials, store, elsewhere).added == 2  # a sweep keeps them, and `sweep status` says so
+        assert run_trials(trials, store, executors.in_this_process, current=True).added == 2
+        assert run_trials(trials, store, executors.in_this_process, current=True).before == 2
 
 
 # -- what a user does -----------------------------------------------------------------------------------------------
@@ -212,7 +228,7 @@ def test_a_sweep_adds_only_what_is_missing(small, tmp_path):
 def test_a_study_goes_on_without_its_grid_file(small, tmp_path):
     path = tmp_path / "s.db"
     with Store(path) as store:
-        store.add_grid(Grid({"network": "lookup", "n": 20, "t": 5}, trials=3))
+        store.add_grid(Grid({"network": "lookup", "n": 20, "t": 5}, trials=3).as_json())
     assert "3 added" in invoke("run", "-o", path, "--resume", "--jobs", 1).output
 
 
@@ -224,7 +240,7 @@ def test_status_shows_points_failures_and_what_is_missing(tmp_path):
     assert "4 trials over, 0 missing, 2 failed" in shown
     assert "failed: ValueError: there are only 8 different patterns of 3 units" in shown
     with Store(path) as store:
-        store.add_grid(Grid({"network": "lookup", "n": 20, "t": 20}, trials=7))
+        store.add_grid(Grid({"network": "lookup", "n": 20, "t": 20}, trials=7).as_json())
     summary = json.loads(invoke("status", path, "--json").output)
     assert (summary["trials"], summary["missing"], summary["failed"]) == (4, 5, 2)
     assert [point["successes"] for point in summary["points"]] == [0, 2]
@@ -263,7 +279,7 @@ def test_exported_tables_are_the_same_bytes_every_time(small, tmp_path):
 def test_plot_draws_a_picture(small, tmp_path):
     assert invoke("plot", small / "s.db", "-o", tmp_path / "s.png").exit_code == 0
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(ValueError, match="'network' is no setting with a number"):
+    with pytest.raises(ValueError, match="'network' is not a setting with a number"):
         invoke("plot", small / "s.db", "-o", tmp_path / "s.png", "--x", "network")
     with pytest.raises(ValueError, match=r"\.png, \.pdf or \.svg"):
         invoke("plot", small / "s.db", "-o", tmp_path / "s.bmp")

@@ -19,7 +19,6 @@ from .analysis._separability import cover_probability as cover_probability
 from .analysis._separability import separable as separable
 from .analysis._threshold_view import NotApplicable as NotApplicable
 from .analysis._threshold_view import supports_certificate as supports_certificate
-from .experiments._compare import compare as compare
 from .networks._attractor import SequenceAttractor as SequenceAttractor
 from .networks._base import SequenceMemory as SequenceMemory
 from .networks._dense import DenseSequenceMemory as DenseSequenceMemory
@@ -41,5 +40,7 @@ from .sequences import binarize as binarize
 from .sequences import close_loops as close_loops
 from .sequences import unbinarize as unbinarize
 from .sequences._successors import conflicts as conflicts
+from .tasks.capacity import capacity as capacity
+from .tasks.compare import compare as compare
 
 __version__: str

@@ -27,8 +27,8 @@ def passages(path: Patterns, X: Patterns) -> Patterns:
     known = {x.tobytes() for x in X}
     names = [state.tobytes() for state in path]
     at = [t for t, name in enumerate(names) if name in known]
-    snapshots = [t for k, t in enumerate(at) if k == 0 or names[at[k - 1]] != names[t]]
-    return path[snapshots]
+    stays = [t for k, t in enumerate(at) if k == 0 or names[at[k - 1]] != names[t]]
+    return path[stays]
 
 
 class Led:

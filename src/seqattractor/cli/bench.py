@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
+
+from seqattractor._files import atomic_write
 
 __all__ = ["command"]
 
@@ -23,7 +22,7 @@ Examples:
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of both loops.")
 @click.option(
-    "--seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True, help="Time for the plain loop, each case."
+    "--seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True, help="Seconds for the plain loop of each case."
 )
 @click.option("--growth", is_flag=True, help="Also: how the time grows with N, M and T.")
 @click.option(
@@ -50,6 +49,7 @@ def command(
     from seqattractor.bench import growth as growth_of
     from seqattractor.bench import limits, speed
     from seqattractor.bench.cases import CASES
+    from seqattractor.report.machine import machine
 
     unknown = [case for case in cases if case not in CASES]
     if unknown:
@@ -73,33 +73,8 @@ def command(
     if as_json:
         click.echo(json.dumps(results, indent=1))
     if out is not None:
-        part = out.with_name(out.name + ".part")
-        part.write_text(json.dumps(results, indent=1) + "\n")
-        os.replace(part, out)
-
-
-def machine() -> dict[str, Any]:
-    """What the numbers were measured on."""
-    import numba
-    import numpy as np
-
-    from seqattractor import __version__
-
-    cpu = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        cpu = next((line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")), cpu)
-    return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "cpu": cpu,
-        "cores": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "seqattractor": __version__,
-    }
+        with atomic_write(out) as file:
+            file.write((json.dumps(results, indent=1) + "\n").encode())
 
 
 def _case_line(case: dict[str, Any]) -> str:
@@ -116,7 +91,7 @@ def _case_line(case: dict[str, Any]) -> str:
 def _limit_line(limit: dict[str, float]) -> str:
     """The machine's limit in words."""
     return (
-        f"hidden phase: {limit['updates_per_second'] / 1e6:.1f} million updates a second, "
+        f"hidden phase: {limit['updates_per_second'] / 1e6:.1f} million updates per second, "
         f"{limit['fraction']:.0%} of a loop that only adds such int16 rows ({limit['plain_adds_per_second'] / 1e6:.1f} million)"
     )
 

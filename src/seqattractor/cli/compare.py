@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from seqattractor.cli.sweep import jobs_options, stopped
+
 if TYPE_CHECKING:
-    from seqattractor.experiments._compare import Progress
     from seqattractor.experiments._comparison import Comparison
-    from seqattractor.paper.target import Table
+    from seqattractor.report.view import Table
 
 __all__ = ["command"]
 
@@ -21,17 +20,21 @@ _PROTOCOLS = ("random", "noise", "recall-noise", "correlated", "multi", "digits"
 
 
 @click.command(name="compare")
-@click.option("--networks", metavar="LIST", help="Names with commas between; by default all, and those of --use.")
+@click.option("--networks", metavar="LIST", help="Names with commas between; by default all quick ones, and those of --use.")
 @click.option("--protocol", type=click.Choice(_PROTOCOLS), default="random", show_default=True, help="The test.")
 @click.option("--values", metavar="LIST", help="Along the axis of the test, such as 20,50,80 for random or 5x10,10x10 for multi.")
 @click.option("--trials", type=click.IntRange(min=1), help="At each value; by default 20, or 3 for digits and walker.")
 @click.option("--hidden", type=click.IntRange(min=1), help="Hidden neurons; by default as many as the paper takes.")
 @click.option("--use", "files", multiple=True, metavar="FILE.py", help="A Python file with a network of your own, to join in.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same results.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
+@jobs_options
+@click.option("--study", type=click.Path(dir_okay=False, path_type=Path), help="Keep trials in this file, to go on from there.")
 @click.option("--timing", is_flag=True, help="Put seconds into the JSON, CSV and HTML, too; they differ from run to run.")
 @click.option(
-    "-o", "--out", type=click.Path(file_okay=False, path_type=Path), help="Write JSON, CSV, PNG and HTML into this folder."
+    "-o",
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write JSON, CSV, PNG, HTML and trials.db into this folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of tables.")
 def command(
@@ -43,25 +46,34 @@ def command(
     files: tuple[str, ...],
     seed: int,
     jobs: int | None,
+    dask: str | None,
+    study: Path | None,
     timing: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare all sequence memories on one test, each with the same sequences and the same corrupted cues.
+    """Compare sequence memories on one test, each with the same sequences and the same corrupted cues.
 
     The tests: random (success against the length T), noise (against flips of the cue), recall-noise (flips before every step),
     correlated (successive patterns alike), multi (number x length of sequences in one network), digits (moving digits), walker
     (a walking figure).
 
     Success is exact: a loop must appear whole and in order, an open sequence must follow its cue, without a wrong unit. Beside
-    it stand the wrong units after one step, epochs until learning made no error, the numbers that a network keeps, whether it
-    keeps the patterns themselves, whether it learns online and locally, and seconds.
-    """
-    from seqattractor.experiments._compare import compare, get_protocol
+    it stand the wrong units after one step, epochs until learning made no error, its parameters, whether it keeps the
+    patterns themselves, whether it learns online and locally, and seconds.
 
-    test = get_protocol(protocol)
-    with _bar(protocol, quiet=as_json) as progress:
-        found = compare(
+    Every trial is kept as it finishes, in OUT/trials.db or in the file of --study: the same command goes on where it stopped.
+    """
+    from seqattractor.cli.progress import trial_progress
+    from seqattractor.experiments._comparison_tests import get_test
+    from seqattractor.tasks.compare import compare
+
+    test = get_test(protocol)
+    if out is not None and study is None:
+        out.mkdir(parents=True, exist_ok=True)
+        study = out / "trials.db"
+    with stopped(study), trial_progress(f"compare {protocol}", quiet=as_json) as progress:
+        comparison = compare(
             protocol,
             None if networks is None else [name.strip() for name in networks.split(",") if name.strip()],
             values=None if values is None else [test.parse(text.strip()) for text in values.split(",")],
@@ -69,54 +81,37 @@ def command(
             n_hidden=hidden,
             seed=seed,
             jobs=jobs or os.cpu_count() or 1,
+            dask=dask,
+            study=study,
             files=files,
             progress=progress,
         )
-    written = _write(found, out, timing) if out is not None else []
+    written: list[Path] = []
+    if out is not None:
+        from seqattractor.report.comparison_view import write_comparison
+
+        written = write_comparison(comparison, out, timing=timing)
     if as_json:
-        click.echo(found.to_json(timing=timing), nl=False)
+        click.echo(comparison.to_json(timing=timing), nl=False)
         return
-    _show(found)
+    _show(comparison)
     for path in written:
         click.echo(str(path))
 
 
-def _write(found: Comparison, out: Path, timing: bool) -> list[Path]:
-    """Write all files, each whole or not at all."""
-    from seqattractor._files import atomic_write
-    from seqattractor.report.comparison_view import comparison_page, comparison_png
-
-    out.mkdir(parents=True, exist_ok=True)
-    png = comparison_png(found)
-    contents = {
-        "json": found.to_json(timing=timing).encode(),
-        "csv": found.to_csv(timing=timing).encode(),
-        "png": png,
-        "html": comparison_page(found, png, timing=timing).encode(),
-    }
-    paths = []
-    for kind, content in contents.items():
-        path = out / f"compare-{found.settings['protocol']}.{kind}"
-        with atomic_write(path) as file:
-            file.write(content)
-        paths.append(path)
-    return paths
-
-
-def _show(found: Comparison) -> None:
+def _show(comparison: Comparison) -> None:
     """Print the tables and the conclusion."""
     from rich.console import Console
 
-    from seqattractor.experiments._conclusion import conclusion
     from seqattractor.report.comparison_view import comparison_tables
 
     console = Console()
     if not console.is_terminal:
-        console = Console(width=20 + 14 * max(9, len(found.settings["values"])))
-    for table in comparison_tables(found, timing=True):
+        console = Console(width=20 + 14 * max(9, len(comparison.settings["values"])))
+    for table in comparison_tables(comparison, timing=True):
         console.print(_rich(table))
         console.print()
-    console.print(conclusion(found), highlight=False)
+    console.print(comparison.describe(), highlight=False)
 
 
 def _rich(table: Table) -> object:
@@ -130,16 +125,3 @@ def _rich(table: Table) -> object:
     for row in table.rows:
         shown.add_row(*row)
     return shown
-
-
-@contextmanager
-def _bar(title: str, *, quiet: bool) -> Iterator[Progress]:
-    """A bar with the time left, on a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    console = Console(stderr=True, quiet=quiet)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        task = bars.add_task(f"compare {title}", total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)

@@ -1,50 +1,86 @@
-"""A bar for many trials: done, failed, trials per second, time left."""
+"""The one progress display: bars on a terminal, now and then a line elsewhere, nothing where the output is for a program."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from seqattractor.experiments._run import Progress
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
 
-__all__ = ["trial_progress"]
+    from seqattractor.experiments._run import Progress
+
+__all__ = ["epoch_progress", "trial_bars", "trial_progress"]
+
+_SECONDS_BETWEEN_LINES = 10.0
+
+
+@contextmanager
+def trial_bars(*, quiet: bool = False) -> Iterator[Callable[[str], Callable[[Progress], None]]]:
+    """Give a function that makes a bar for trials under a title: done, failed, trials per second, time left.
+
+    Where there is no terminal, a line comes every 10 s and one at the end of each title.
+    """
+    with _bars(quiet=quiet) as bars:
+
+        def bar(title: str) -> Callable[[Progress], None]:
+            started = last_line = time.monotonic()
+            first: int | None = None
+            task = bars.add_task(title, total=None, note="")
+
+            def show(progress: Progress) -> None:
+                nonlocal first, last_line
+                now = time.monotonic()
+                if first is None:  # trials of an earlier run count as done, but not for the speed
+                    first = progress.done
+                    bars.reset(task, total=progress.total, completed=progress.done)
+                speed = (progress.done - first) / max(now - started, 1e-9)
+                note = f"{speed:.3g} trials/s" if speed else ""
+                if progress.failed:
+                    note += f", {progress.failed} failed"
+                bars.update(task, completed=progress.done, total=progress.total, note=note)
+                over = progress.done == progress.total
+                if not bars.console.is_terminal and (over or now - last_line > _SECONDS_BETWEEN_LINES):
+                    last_line = now
+                    left = f", {note}, about {(progress.total - progress.done) / speed:.0f} s left" if speed and not over else ""
+                    bars.console.print(f"{title}: {progress.done} of {progress.total} trials{left}", highlight=False)
+
+            return show
+
+        yield bar
 
 
 @contextmanager
 def trial_progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[Progress], None]]:
-    """Show how far a sweep is: a bar on a terminal, elsewhere a line every 10 s, nothing if `quiet`."""
+    """Give a function that shows how far the trials under one title are, as `trial_bars` does."""
+    with trial_bars(quiet=quiet) as bar:
+        yield bar(title)
+
+
+@contextmanager
+def epoch_progress(most: int | None, *, quiet: bool = False) -> Iterator[Callable[[int, int, int], None]]:
+    """Give a callback for `fit` that shows epochs and errors while a network learns; the bar disappears when it is done."""
+    with _bars(quiet=quiet, transient=True) as bars:
+        task = bars.add_task("learning", total=most, note="")
+        yield lambda epoch, hidden, visible: bars.update(task, completed=epoch, note=f"{hidden} hidden, {visible} visible errors")
+
+
+@contextmanager
+def _bars(*, quiet: bool, transient: bool = False) -> Iterator[Bars]:
+    """Bars on standard error, drawn only on a terminal."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True, quiet=quiet)
-    started = last_line = time.monotonic()
-    first: int | None = None
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[speed]}"),
+        TextColumn("{task.fields[note]}"),
         TimeRemainingColumn(),
     )
-    with Bars(*columns, console=console, disable=not console.is_terminal, speed_estimate_period=300) as bars:
-        task = bars.add_task(title, total=None, speed="")
-
-        def show(progress: Progress) -> None:
-            nonlocal first, last_line
-            if first is None:  # trials of an earlier run count as done, but not for the speed
-                first = progress.done
-                bars.reset(task, total=progress.total, completed=progress.done)
-            seconds = time.monotonic() - started
-            speed = (progress.done - first) / max(seconds, 1e-9)
-            told = f"{speed:.3g} trials/s" if progress.done > first else ""
-            if progress.failed:
-                told += f", {progress.failed} failed"
-            bars.update(task, completed=progress.done, total=progress.total, speed=told)
-            if not console.is_terminal and time.monotonic() - last_line > 10:
-                last_line = time.monotonic()
-                left = f", {told}, about {(progress.total - progress.done) / speed:.0f} s left" if speed else ""
-                console.print(f"{title}: {progress.done} of {progress.total} trials{left}")
-
-        yield show
+    hidden = quiet or not console.is_terminal
+    with Progress(*columns, console=console, disable=hidden, transient=transient, speed_estimate_period=300) as bars:
+        yield bars

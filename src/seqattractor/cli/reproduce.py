@@ -6,20 +6,13 @@ import json
 import os
 import shlex
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from seqattractor.paper.registry import PAST_THE_PAPER, TARGETS, get_target
-from seqattractor.paper.settings import QUICK_TRIALS, Request
-
-if TYPE_CHECKING:
-    from seqattractor.paper.runner import Progress
-    from seqattractor.report.paper_page import Finished
+from seqattractor.cli.sweep import jobs_options, stopped
+from seqattractor.paper.registry import PAST_THE_PAPER, TARGETS
+from seqattractor.paper.target import QUICK_TRIALS, Request
 
 __all__ = ["command"]
 
@@ -31,7 +24,7 @@ __all__ = ["command"]
 )
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option("--trials", type=click.IntRange(min=1), help=f"Trials of each cell; 100 by default, {QUICK_TRIALS} with --quick.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default.")
+@jobs_options
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same numbers.")
 @click.option(
     "-o",
@@ -44,11 +37,12 @@ __all__ = ["command"]
 @click.option("--quick", is_flag=True, help="Few trials: everything in about a minute.")
 @click.option("--gait-dir", type=click.Path(path_type=Path), help="Your copy of the OU-ISIR silhouettes, or a folder of frames.")
 @click.option("--mnist-file", type=click.Path(path_type=Path), help="Your mnist_test_seq.npy, or MNIST as idx, npy or npz.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 def command(
     targets: tuple[str, ...],
     trials: int | None,
     jobs: int | None,
+    dask: str | None,
     seed: int,
     out: Path,
     quick: bool,
@@ -59,28 +53,27 @@ def command(
     """Compute the paper's tables and figures and set them beside its own numbers.
 
     TARGETs are any of the names below, or all (the default). For each, OUT gets a .json, .csv, .png and .pdf, and
-    OUT/report.html shows them together. Finished trials are kept in OUT/.cache: after Ctrl-C the same command continues where
-    it stopped.
+    OUT/report.html shows them together. Finished trials are kept in OUT/trials.db: after Ctrl-C the same command goes on
+    where it stopped.
     """
+    from seqattractor.cli.progress import trial_bars
+    from seqattractor.paper.reproduce import reproduce
+
     names = _chosen(targets)
     request = Request(
         trials=trials or (QUICK_TRIALS if quick else 100), seed=seed, quick=quick, gait_dir=gait_dir, mnist_file=mnist_file
     )
-    finished: list[Finished] = []
-    try:
-        with _progress_bars(quiet=as_json) as progress:
-            _run(names, request, out, jobs or os.cpu_count() or 1, progress, finished)
-    except KeyboardInterrupt:
-        _write_report(finished, names, request, out)
-        click.echo(f"Stopped. What is finished is kept in {out}; the same command continues.", err=True)
-        sys.exit(130)
-    report = _write_report(finished, names, request, out)
+    again = shlex.join(["seqattractor", *sys.argv[1:]])
+    with stopped(out / "trials.db"), trial_bars(quiet=as_json) as bar:
+        sections = reproduce(names, request, out, jobs=jobs or os.cpu_count() or 1, dask=dask, bar=bar, command=again)
+    report = out / "report.html"
     if as_json:
-        found = {one.target.name: vars(one.target.verdict(one.result)) for one in finished}
-        click.echo(json.dumps({"report": str(report), "targets": found}, indent=1))
+        verdicts = {section.name: vars(section.verdict) for section in sections}
+        click.echo(json.dumps({"report": str(report), "targets": verdicts}, indent=1))
         return
-    for one in finished:
-        click.echo(f"{one.target.title}: {one.target.verdict(one.result).sentence}")
+    for section in sections:
+        if section.verdict is not None:
+            click.echo(f"{section.title}: {section.verdict.sentence}")
     click.echo(f"Report: {report}")
 
 
@@ -91,57 +84,3 @@ def _chosen(targets: tuple[str, ...]) -> list[str]:
             raise click.UsageError(f"there is no target {name!r}; choose from {', '.join(TARGETS)}, all.")
     everything = not targets or "all" in targets
     return [name for name in TARGETS if name in targets or (everything and name not in PAST_THE_PAPER)]
-
-
-def _run(names: list[str], request: Request, out: Path, jobs: int, progress: Progress, finished: list[Finished]) -> None:
-    """Run all targets; write the files of each as soon as it is done and append it to `finished`."""
-    from seqattractor.paper.runner import run_targets
-    from seqattractor.report.files import write_files
-    from seqattractor.report.paper_page import Finished
-
-    started = time.perf_counter()
-    for name, result in run_targets(names, request, out / ".cache", jobs=jobs, progress=progress):
-        target = get_target(name)
-        png = write_files(target, result, out)
-        now = time.perf_counter()
-        finished.append(Finished(target, result, png, now - started))
-        started = now
-
-
-def _write_report(finished: list[Finished], names: list[str], request: Request, out: Path) -> Path:
-    """Write the report on what is finished."""
-    from seqattractor.report.files import write_whole
-    from seqattractor.report.paper_page import report_html
-
-    done = {one.target.name for one in finished}
-    missing = [name for name in names if name not in done]
-    again = shlex.join(["seqattractor", *sys.argv[1:]])
-    path = out / "report.html"
-    if finished:
-        write_whole(path, report_html(finished, request, command=again, missing=missing).encode())
-    return path
-
-
-@contextmanager
-def _progress_bars(*, quiet: bool) -> Iterator[Progress]:
-    """A bar with the time left for every target, on a terminal; elsewhere a line when one is done."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    console = Console(stderr=True, quiet=quiet)
-    tasks: dict[str, TaskID] = {}
-    columns = TextColumn("{task.description:<15}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
-    with Bars(*columns, console=console, disable=not console.is_terminal) as bars:
-
-        def progress(name: str, done: int, total: int) -> None:
-            if not console.is_terminal:
-                if done == total:
-                    console.print(f"{name}: {total} trial{'s' if total != 1 else ''}")
-                return
-            if name not in tasks:
-                # Trials from an earlier run count as done, but not for the speed.
-                tasks[name] = bars.add_task(name, total=total, completed=done)
-            bars.update(tasks[name], completed=done)
-
-        yield progress

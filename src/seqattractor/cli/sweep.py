@@ -6,6 +6,8 @@ import json
 import os
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ import click
 if TYPE_CHECKING:
     from seqattractor.experiments._grid import Grid
 
-__all__ = ["command", "jobs_options", "parse_list", "parse_setting"]
+__all__ = ["command", "jobs_options", "parse_list", "parse_setting", "stopped"]
 
 _STUDY = click.Path(dir_okay=False, path_type=Path)
 # Settings of a trial that have an option of their own; all others go with --set.
@@ -36,6 +38,17 @@ def jobs_options(function: Any) -> Any:
     ):
         function = option(function)
     return function
+
+
+@contextmanager
+def stopped(study: Path | None) -> Iterator[None]:
+    """On Ctrl-C say in one sentence what is kept, and end."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = f"Every trial that was over is kept in {study}; the same command goes on." if study else "Nothing is kept."
+        click.echo(f"Stopped. {kept}", err=True)
+        sys.exit(130)
 
 
 def _grid_options(function: Any) -> Any:
@@ -90,20 +103,13 @@ def run(
     given = {name: parse_list(text) for name, text in settings.items() if text is not None}
     given |= dict(parse_setting(text) for text in further)
     grids = _wanted_grids(grid, given, trials, seed, out, resume)
-    try:
-        with trial_progress("sweep", quiet=as_json) as progress:
-            report = run_sweep(
-                grids, out, jobs=jobs or os.cpu_count() or 1, dask=dask, retry_failed=retry_failed, progress=progress
-            )
-    except KeyboardInterrupt:
-        click.echo(f"Stopped. Every trial that was over is kept in {out}; the same command goes on.", err=True)
-        sys.exit(130)
+    with stopped(out), trial_progress("sweep", quiet=as_json) as progress:
+        report = run_sweep(grids, out, jobs=jobs or os.cpu_count() or 1, dask=dask, retry_failed=retry_failed, progress=progress)
     nothing_worked = report.added > 0 and report.failed == report.added
     if as_json:
         click.echo(json.dumps({"study": str(out), **vars(report)}, indent=1))
         sys.exit(int(nothing_worked))
-    failed = f", {report.failed} of them failed (sweep status shows why)" if report.failed else ""
-    click.echo(f"{out}: {report.total} trials, {report.before} were there, {report.added} added{failed}.")
+    click.echo(f"{out}: {report.describe()}" + (" `sweep status` shows why." if report.failed else ""))
     sys.exit(int(nothing_worked))
 
 
@@ -112,15 +118,16 @@ def run(
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def status(study: Path, as_json: bool) -> None:
     """Show how far a STUDY is, and the success at each point."""
+    from seqattractor.experiments._grid import Grid
     from seqattractor.experiments._store import Store
     from seqattractor.experiments._table import point_rows, varying
 
     with Store(study, readonly=True) as store:
-        wanted = {trial.key for grid in store.grids() for trial in grid.all_trials()}
+        wanted = {trial.key for grid in map(Grid.from_json, store.grids()) for trial in grid.all_trials()}
         finished = list(store.finished())
     done = {each.trial.key for each in finished}
     errors = sorted({each.error for each in finished if each.error is not None})
-    versions = sorted({each.version for each in finished})
+    other = sum(not each.by_this_code for each in finished)
     rows = point_rows(finished)
     summary = {
         "study": str(study),
@@ -128,7 +135,7 @@ def status(study: Path, as_json: bool) -> None:
         "missing": len(wanted - done),
         "failed": sum(each.error is not None for each in finished),
         "errors": errors,
-        "versions": versions,
+        "by_other_code": other,
         "seconds": sum(each.seconds for each in finished),
     }
     if as_json:
@@ -145,8 +152,8 @@ def status(study: Path, as_json: bool) -> None:
         click.echo("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
     for error in errors:
         click.echo(f"failed: {error}")
-    if len(versions) > 1:
-        click.echo(f"These trials come from {len(versions)} versions of the code: {', '.join(versions)}.")
+    if other:
+        click.echo(f"{other} of these trials were done by other code than this; `sweep export --timing` shows which.")
 
 
 @command.command(name="export")
@@ -178,7 +185,8 @@ def plot(study: Path, out: Path, axis: str | None) -> None:
     """Draw success against one setting of a STUDY, a curve for each combination of the others."""
     from seqattractor.experiments._store import Store
     from seqattractor.experiments._table import point_rows
-    from seqattractor.report.sweep_figure import save, sweep_figure
+    from seqattractor.report.figures import save
+    from seqattractor.report.sweep_figure import sweep_figure
 
     with Store(study, readonly=True) as store:
         rows = [row for row in point_rows(store.finished()) if row["trials"]]
@@ -220,7 +228,7 @@ def _wanted_grids(
         if not resume:
             raise click.UsageError("say what to run: a GRID file, options such as --t 10,20, or --resume to go on with a study.")
         with Store(out, readonly=True) as store:
-            return store.grids()
+            return [Grid.from_json(text) for text in store.grids()]
     start = read_grid(path) if path is not None else Grid({})
     return [
         Grid(

@@ -1,10 +1,11 @@
 from ._capacity import Capacity as Capacity
 from ._capacity import Search as Search
 from ._capacity import capacities as capacities
-from ._compare import compare as compare
 from ._comparison import Comparison as Comparison
 from ._grid import Grid as Grid
 from ._grid import read_grid as read_grid
+from ._run import Progress as Progress
+from ._run import SweepReport as SweepReport
 from ._run import run_sweep as run_sweep
 from ._store import Store as Store
 from ._trial import run_trial as run_trial

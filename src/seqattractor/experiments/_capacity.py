@@ -6,11 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from seqattractor._faces import Result
 from seqattractor.experiments._executors import Executor
-from seqattractor.experiments._grid import Grid, Point, Trial
+from seqattractor.experiments._grid import Grid
+from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._run import Progress
 from seqattractor.experiments._store import Finished, Store
 from seqattractor.experiments._success_curve import SuccessCurve
@@ -22,8 +24,8 @@ _BATCH = 4  # trials at one length before the next is chosen; fixed, so that a r
 _FIRST_REACH = 32  # the longest sequence to start with; from then on twice the longest that was retrieved
 
 
-@dataclass(frozen=True)
-class Capacity:
+@dataclass(frozen=True, repr=False)
+class Capacity(Result):
     """The longest sequence that a network retrieves at a given rate."""
 
     settings: dict[str, Any]
@@ -40,7 +42,29 @@ class Capacity:
     """Whether even the longest sequences that were allowed are retrieved, so that the true one is larger."""
     tried: dict[int, tuple[int, int]]
     """Successes and trials at each length."""
-    curve: SuccessCurve = field(repr=False)
+    curve: SuccessCurve
+    """What the trials tell about success at any length."""
+
+    def describe(self) -> str:
+        """Say the capacity and its interval."""
+        s = self.settings
+        hidden = f", M = {s['m']}" if s["m"] is not None else ""
+        several = f", {s['sequences']} sequences" if s["sequences"] > 1 else ""
+        length = f"at least {self.t}" if self.at_least else f"{self.t} ({self.low} to {self.high})"
+        flips = f"{s['flips']} flip{'' if s['flips'] == 1 else 's'}"
+        none = " (no length reaches this rate)" if self.t < 2 else ""
+        return f"{s['network']}, N = {s['n']}{hidden}{several}, {flips}: T = {length}{none}, {self.trials} trials."
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give it as a row: settings, capacity and interval."""
+        names = ("success", "t", "low", "high", "at_least", "trials")
+        return [self.settings | {name: getattr(self, name) for name in names}]
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw success against length; see `plots.capacity_curve`."""
+        from seqattractor.plots._capacity import capacity_curve
+
+        return capacity_curve(self, ax=ax, **options)
 
 
 class Search:
@@ -128,7 +152,7 @@ class Search:
     def result(self) -> Capacity:
         """What is known."""
         low, median, high = self.curve.capacity()
-        settings = settings_of(Point(self.point.settings, self.point.seed))
+        settings = settings_of(self.point)
         settings.pop("t")
         return Capacity(
             settings,
@@ -146,7 +170,7 @@ class Search:
 def capacities(
     searches: Sequence[Search], store: Store, executor: Executor, *, progress: Callable[[Progress], None] | None = None
 ) -> list[Capacity]:
-    """Run searches side by side. Trials that the study has are not done again.
+    """Run searches side by side. Trials of this code that the study has are not done again.
 
     Parameters
     ----------
@@ -163,7 +187,6 @@ def capacities(
         In the order of the searches; it does not depend on the executor.
     """
     owner: dict[tuple[str, int], Search] = {}
-    known = {each.trial.key: each for each in store.finished()}
 
     def tell() -> None:
         if progress is not None:
@@ -176,8 +199,9 @@ def capacities(
             for search in searches:
                 for trial in [] if search.over else search.next_trials():
                     asked = True
-                    if trial.key in known:
-                        search.tell(known[trial.key])
+                    known = store.get(trial)
+                    if known is not None and known.error is None and known.by_this_code:
+                        search.tell(known)
                     else:
                         owner[trial.key] = search
                         yield trial
@@ -187,7 +211,7 @@ def capacities(
     store.start_run("capacity")
     with closing(executor(wanted())) as results:
         for finished in results:
-            store.add(finished)
+            store.add(finished, replace=True)
             for each in finished:
                 owner.pop(each.trial.key).tell(each)
             tell()

@@ -1,36 +1,35 @@
-"""What a comparison found: rows of results, times apart from them, and files that are the same for the same seed."""
+"""The result of a comparison: rows, times apart from them, and texts that are the same for the same seed."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
+from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.experiments._protocols import Protocol
+from seqattractor.experiments._comparison_tests import ComparisonTest
+from seqattractor.experiments._conclusion import Row, conclusion, listed, reach
+from seqattractor.experiments._table import as_csv
 from seqattractor.networks._traits import Traits
 
 __all__ = ["Comparison", "Row"]
 
-Row = dict[str, Any]
 
-
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Results of all networks on one test.
 
-    The same seed gives the same settings, networks and rows, whoever computed them; only the seconds differ from run to run.
+    The same seed gives the same settings, networks and results, whoever computed them; only the seconds differ from run to run.
     """
 
     settings: dict[str, Any]
     """The test: protocol, title, axis, setting (in words), values, trials, n_hidden, seed."""
     networks: list[Row]
     """For each network its name, and whether it stores patterns, learns online and locally, dwells; with a note."""
-    rows: list[Row]
+    results: list[Row]
     """For each value and network: successes and their interval, sequences recalled, one-step error, epochs, parameters."""
     seconds: list[Row]
     """Median seconds to learn and to recall, for each value and network."""
@@ -38,7 +37,7 @@ class Comparison:
     @classmethod
     def of(
         cls,
-        test: Protocol,
+        test: ComparisonTest,
         outcomes: Mapping[Any, Sequence[Mapping[str, Row]]],
         described: Mapping[str, Traits],
         *,
@@ -49,9 +48,9 @@ class Comparison:
 
         Parameters
         ----------
-        test : Protocol
+        test : ComparisonTest
         outcomes : dict of value to list
-            For each trial a dict of the networks' outcomes, as `compare_once` gives it.
+            For each trial a dict of the networks' outcomes, as `compare_once` gives them.
         described : dict of str to Traits
         seed, n_hidden : int
 
@@ -75,22 +74,50 @@ class Comparison:
             told = asdict(traits)
             del told["weights"]
             networks.append({"network": name, **told})
-        rows, seconds = [], []
+        results, seconds = [], []
         for value, each in outcomes.items():
             for name in described:
                 found = [outcome[name] for outcome in each]
-                rows.append({"value": value, "network": name, **_summary(found)})
+                results.append({"value": value, "network": name, **_summary(found)})
                 seconds.append({"value": value, "network": name, **_times(found)})
-        return cls(settings, networks, rows, seconds)
+        return cls(settings, networks, results, seconds)
 
     @property
     def several(self) -> bool:
         """Whether trials have several sequences, so that a part of them can be recalled."""
         return self.settings["protocol"] in ("multi", "digits")
 
+    def __repr__(self) -> str:
+        """Say who comes furthest."""
+        values = self.settings["values"]
+        held = {n["network"]: reach(self, n["network"]) for n in self.networks}
+        furthest = max(held.values(), key=lambda value: -1 if value is None else values.index(value))
+        best = listed([name for name, value in held.items() if value == furthest])
+        answer = "no network holds any value" if furthest is None else f"up to {furthest}: {best}"
+        return f"Comparison: {len(held)} networks, {self.settings['axis']} {values[0]} to {values[-1]}; {answer}"
+
+    def describe(self) -> str:
+        """Say how far each network comes, fairly to all of them."""
+        return conclusion(self)
+
+    def rows(self) -> list[Row]:
+        """Give the results as rows of a table, one for each value and network."""
+        kinds = {n["network"]: {k: v for k, v in n.items() if k not in ("network", "note")} for n in self.networks}
+        return [{"protocol": self.settings["protocol"], **row, **kinds[row["network"]]} for row in self.results]
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw success with intervals against the axis of the test, a curve for each network; see `plots.comparison_curves`."""
+        from seqattractor.plots._comparison import comparison_curves
+
+        return comparison_curves(self, ax=ax, **options)
+
     def row(self, network: str, value: Any) -> Row:
         """Give the results of one network at one value."""
-        return next(row for row in self.rows if row["network"] == network and row["value"] == value)
+        return next(row for row in self.results if row["network"] == network and row["value"] == value)
+
+    def reach(self, network: str) -> Any:
+        """Give the hardest value that a network holds with all easier ones, in at least half of the trials; None if none."""
+        return reach(self, network)
 
     def to_json(self, *, timing: bool = False) -> str:
         """Write everything as JSON; without times the text is the same for the same seed.
@@ -104,14 +131,7 @@ class Comparison:
         -------
         str
         """
-        from seqattractor.experiments._conclusion import conclusion
-
-        data = {
-            "settings": self.settings,
-            "networks": self.networks,
-            "rows": self.rows,
-            "conclusion": conclusion(self),
-        }
+        data = {"settings": self.settings, "networks": self.networks, "rows": self.results, "conclusion": self.describe()}
         if timing:
             data["seconds"] = self.seconds
         return json.dumps(data, indent=1, allow_nan=False) + "\n"
@@ -128,17 +148,12 @@ class Comparison:
         -------
         str
         """
-        kinds = {network["network"]: network for network in self.networks}
-        lines = []
-        for row, times in zip(self.rows, self.seconds, strict=True):
-            kind = {k: v for k, v in kinds[row["network"]].items() if k not in ("network", "note")}
-            extra = {k: v for k, v in times.items() if k.endswith("seconds")} if timing else {}
-            lines.append({"protocol": self.settings["protocol"], **row, **kind, **extra})
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, fieldnames=list(lines[0]))
-        writer.writeheader()
-        writer.writerows(lines)
-        return text.getvalue()
+        rows = self.rows()
+        if timing:
+            rows = [
+                row | {k: v for k, v in s.items() if k.endswith("seconds")} for row, s in zip(rows, self.seconds, strict=True)
+            ]
+        return as_csv(rows).decode()
 
 
 def _summary(found: Sequence[Row]) -> Row:

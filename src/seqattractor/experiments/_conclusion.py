@@ -3,66 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import comb
 from typing import Any
 
-from seqattractor.experiments._comparison import Comparison, Row
+__all__ = ["HALF", "Row", "conclusion", "listed", "mcnemar", "reach"]
 
-__all__ = ["HALF", "conclusion", "mcnemar", "reach"]
+Row = dict[str, Any]
 
 HALF = 0.5
 """A network holds a value if it succeeds in at least this fraction of the trials."""
 
 
-def conclusion(found: Comparison) -> str:
-    """Say what a comparison found, fairly to every network.
-
-    Parameters
-    ----------
-    found : Comparison
-
-    Returns
-    -------
-    str
-        One paragraph.
-    """
-    s = found.settings
+def conclusion(comparison: Any) -> str:
+    """Say in a paragraph what a comparison shows, fairly to every network."""
+    s = comparison.settings
     intro = (
         f"{s['title']}: {s['setting']}. Trials at each value of the {s['axis']}: {s['trials']}, with the same sequences and cues "
         "for every network. A network holds a value if it succeeds in at least half of the trials there and at all easier values."
     )
-    learning = [n for n in found.networks if not n["stores_patterns"]]
-    storing = [n for n in found.networks if n["stores_patterns"]]
+    learning = [n for n in comparison.networks if not n["stores_patterns"]]
+    storing = [n for n in comparison.networks if n["stores_patterns"]]
     sentences = [
         intro,
-        _ranking(found, learning, "Networks that learn weights"),
-        _ranking(found, storing, "Memories that keep the patterns themselves"),
-        _partly(found),
-        _price(found, learning, storing),
-        _paired(found, learning),
+        _ranking(comparison, learning, "Networks that learn weights"),
+        _ranking(comparison, storing, "Memories that keep the patterns themselves"),
+        _partly(comparison),
+        _price(comparison, learning, storing),
+        _paired(comparison, learning),
         _conditions(learning + storing),
-        _not_taking_part(found),
+        _not_taking_part(comparison),
     ]
     if s["trials"] < 10:
-        sentences.append(f"With so few trials ({s['trials']} a value) only gross differences can show.")
+        sentences.append(f"With so few trials ({s['trials']} per value) only gross differences can show.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def reach(found: Comparison, network: str) -> Any:
-    """Give the hardest value that a network holds, together with all easier ones; None if it fails at the easiest.
-
-    Parameters
-    ----------
-    found : Comparison
-    network : str
-
-    Returns
-    -------
-    value or None
-    """
+def reach(comparison: Any, network: str) -> Any:
+    """Give the hardest value that a network holds, together with all easier ones; None if it fails at the easiest."""
     held = None
-    for value in found.settings["values"]:
-        row = found.row(network, value)
+    for value in comparison.settings["values"]:
+        row = comparison.row(network, value)
         if row["successes"] < HALF * row["trials"]:
             break
         held = value
@@ -91,57 +70,62 @@ def mcnemar(first: str, second: str) -> tuple[int, int, float]:
     """
     a = sum(x == "1" and y != "1" for x, y in zip(first, second, strict=True))
     b = sum(x != "1" and y == "1" for x, y in zip(first, second, strict=True))
-    tail = sum(comb(a + b, k) for k in range(max(a, b), a + b + 1)) / 2 ** (a + b)
-    return a, b, min(1.0, 2 * tail)
+    from scipy.stats import binomtest
+
+    return a, b, float(binomtest(a, a + b).pvalue) if a + b else 1.0
 
 
-def _ranking(found: Comparison, networks: Sequence[Row], who: str) -> str:
+def _ranking(comparison: Any, networks: Sequence[Row], who: str) -> str:
     """Who holds how much, the best first."""
     if not networks:
         return ""
-    order = {value: k for k, value in enumerate(found.settings["values"])}
+    order = {value: k for k, value in enumerate(comparison.settings["values"])}
     groups: dict[Any, list[str]] = {}
     for name in (network["network"] for network in networks):
-        if _took_part(found, name):
-            groups.setdefault(reach(found, name), []).append(name + _again(found, name))
+        if _took_part(comparison, name):
+            groups.setdefault(reach(comparison, name), []).append(name + _again(comparison, name))
     if not groups:
         return ""
     ranked = sorted(groups, key=lambda value: -1 if value is None else order[value], reverse=True)
-    last = found.settings["values"][-1]
+    last = comparison.settings["values"][-1]
     parts = [
-        f"{_listed(groups[value])} {'holds' if len(groups[value]) == 1 else 'hold'} "
+        f"{listed(groups[value])} {'holds' if len(groups[value]) == 1 else 'hold'} "
         + ("none of these values" if value is None else f"up to {value}" + (" (the end of the test)" if value == last else ""))
         for value in ranked
     ]
     return f"{who}: {'; '.join(parts)}."
 
 
-def _again(found: Comparison, network: str) -> str:
+def _again(comparison: Any, network: str) -> str:
     """At which harder values a network succeeds again after one that it does not hold, in brackets."""
-    values = found.settings["values"]
-    held = reach(found, network)
+    values = comparison.settings["values"]
+    held = reach(comparison, network)
     beyond = values if held is None else values[values.index(held) + 1 :]
-    again = [str(v) for v in beyond if (row := found.row(network, v))["successes"] >= HALF * row["trials"]]
-    return f" (and again at {_listed(again)})" if again else ""
+    again = [str(v) for v in beyond if (row := comparison.row(network, v))["successes"] >= HALF * row["trials"]]
+    return f" (and again at {listed(again)})" if again else ""
 
 
-def _partly(found: Comparison) -> str:
+def _partly(comparison: Any) -> str:
     """Where several sequences are stored: how many of them each network recalls."""
-    if not found.several:
+    if not comparison.several:
         return ""
-    value = found.settings["values"][-1]
-    shares = {row["network"]: row["recalled"] for row in found.rows if row["value"] == value and row["recalled"] is not None}
+    value = comparison.settings["values"][-1]
+    shares = {
+        row["network"]: row["recalled"] for row in comparison.results if row["value"] == value and row["recalled"] is not None
+    }
     groups: dict[str, list[str]] = {}
     for name in sorted(shares, key=lambda name: -shares[name]):
         groups.setdefault(f"{100 * shares[name]:.0f} %", []).append(name)
-    told = "; ".join(f"{share} by {_listed(names)}" for share, names in groups.items())
+    told = "; ".join(f"{share} by {listed(names)}" for share, names in groups.items())
     return f"A trial succeeds only if all its sequences are recalled; of the sequences at {value} are recalled: {told}."
 
 
-def _price(found: Comparison, learning: Sequence[Row], storing: Sequence[Row]) -> str:
+def _price(comparison: Any, learning: Sequence[Row], storing: Sequence[Row]) -> str:
     """What it costs to keep the patterns, beside what the networks that learn have."""
-    value = found.settings["values"][-1]
-    sizes = {n["network"]: p for n in [*learning, *storing] if (p := found.row(n["network"], value)["parameters"]) is not None}
+    value = comparison.settings["values"][-1]
+    sizes = {
+        n["network"]: p for n in [*learning, *storing] if (p := comparison.row(n["network"], value)["parameters"]) is not None
+    }
     kept = {p for n in storing if (p := sizes.get(n["network"])) is not None}
     if not kept:
         return ""
@@ -160,18 +144,18 @@ def _price(found: Comparison, learning: Sequence[Row], storing: Sequence[Row]) -
     return text + "."
 
 
-def _paired(found: Comparison, learning: Sequence[Row]) -> str:
+def _paired(comparison: Any, learning: Sequence[Row]) -> str:
     """The two that come furthest of those that learn, trial by trial, where they differ most."""
-    names = [n["network"] for n in learning if _took_part(found, n["network"])]
-    totals = {name: sum(found.row(name, value)["successes"] for value in found.settings["values"]) for name in names}
+    names = [n["network"] for n in learning if _took_part(comparison, n["network"])]
+    totals = {name: sum(comparison.row(name, value)["successes"] for value in comparison.settings["values"]) for name in names}
     if len(names) < 2:
         return ""
     first, second = sorted(names, key=lambda name: -totals[name])[:2]
     if not totals[second]:
         return ""
     splits = {
-        value: mcnemar(found.row(first, value)["by_trial"], found.row(second, value)["by_trial"])
-        for value in found.settings["values"]
+        value: mcnemar(comparison.row(first, value)["by_trial"], comparison.row(second, value)["by_trial"])
+        for value in comparison.settings["values"]
     }
     value = min(splits, key=lambda v: (splits[v][2], -abs(splits[v][0] - splits[v][1])))
     a, b, p = splits[value]
@@ -190,15 +174,15 @@ def _conditions(networks: Iterable[Row]) -> str:
     sentences = []
     not_local = [n["network"] for n in networks if n["online"] is False or n["local"] is False]
     if not_local:
-        sentences.append(f"Not learned online by local rules: {_listed(not_local)}.")
+        sentences.append(f"Not learned online by local rules: {listed(not_local)}.")
     unknown = [n["network"] for n in networks if n["online"] is None or n["local"] is None or n["stores_patterns"] is None]
     if unknown:
-        sentences.append(f"Not stated for {_listed(unknown)}: whether learning is online and local, or patterns are stored.")
+        sentences.append(f"Not stated for {listed(unknown)}: whether learning is online and local, or patterns are stored.")
     dwelling = [n["network"] for n in networks if n["dwells"]]
     if dwelling:
         stays = "stays" if len(dwelling) == 1 else "stay"
         sentences.append(
-            f"{_listed(dwelling)} {stays} at each pattern for several steps; every stay counts once, and states between two "
+            f"{listed(dwelling)} {stays} at each pattern for several steps; every stay counts once, and states between two "
             "patterns are passed over."
         )
     if "one-hot" in [n["network"] for n in networks]:
@@ -208,20 +192,20 @@ def _conditions(networks: Iterable[Row]) -> str:
     return " ".join(sentences)
 
 
-def _not_taking_part(found: Comparison) -> str:
+def _not_taking_part(comparison: Any) -> str:
     """Who refused, and why."""
     refused: dict[str, str] = {}
-    for row in found.rows:
+    for row in comparison.results:
         if row["error"] is not None:
             refused.setdefault(row["network"], row["error"])
     return " ".join(f"{network} could not take part everywhere: {error}" for network, error in refused.items())
 
 
-def _took_part(found: Comparison, network: str) -> bool:
+def _took_part(comparison: Any, network: str) -> bool:
     """Whether a network did at least one trial."""
-    return any(row["parameters"] is not None for row in found.rows if row["network"] == network)
+    return any(row["parameters"] is not None for row in comparison.results if row["network"] == network)
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Names with commas and an and."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

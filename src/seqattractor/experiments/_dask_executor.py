@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -12,7 +13,7 @@ from typing import Any
 
 from seqattractor import __version__
 from seqattractor.experiments._executors import Executor, Trials, died, do_trial
-from seqattractor.experiments._grid import Trial
+from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished
 
 __all__ = ["connect", "on_dask"]
@@ -24,19 +25,7 @@ _PATIENCE = 60  # seconds to wait for a first worker
 
 
 def on_dask(address: str, jobs: int = 1) -> Executor:
-    """Do trials on a Dask cluster.
-
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, such as "tcp://host:8786"; or "local" for a cluster on this machine, of `jobs` workers.
-    jobs : int
-        Only for "local".
-
-    Returns
-    -------
-    Executor
-    """
+    """Do trials on the Dask cluster with this address, or with "local" on one of this machine, of `jobs` workers."""
 
     def run(trials: Trials) -> Generator[list[Finished], None, None]:
         with connect(address, jobs) as client:
@@ -47,22 +36,11 @@ def on_dask(address: str, jobs: int = 1) -> Executor:
 
 @contextmanager
 def connect(address: str, jobs: int = 1) -> Iterator[Any]:
-    """Connect to a cluster, or start one for as long as this lasts, and see that its workers run the same code.
-
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, or "local".
-    jobs : int
-        How many workers, for "local".
-
-    Yields
-    ------
-    distributed.Client
-    """
+    """Connect to a cluster, or start one ("local", of `jobs` workers) as long as this lasts; see that it runs this version."""
     distributed = _distributed()
     if address == "local":
-        cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0")
+        options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.ERROR}
+        cluster = distributed.LocalCluster(n_workers=jobs, processes=True, **options)
         with cluster, distributed.Client(cluster) as client:
             cluster.adapt(minimum=jobs, maximum=jobs, interval="2s")  # a nanny whose worker dies as it starts gives up
             yield client

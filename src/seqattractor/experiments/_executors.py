@@ -1,4 +1,4 @@
-"""Who does the trials: this process, other processes of this machine, or a Dask cluster. All give the same results."""
+"""Executors do trials: this process, other processes of this machine, or a Dask cluster. All give the same results."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from seqattractor.experiments._grid import Trial
-from seqattractor.experiments._seeds import seed_of
+from seqattractor import __version__
+from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished
-from seqattractor.experiments._trial import run_trial
-from seqattractor.experiments._version import code_version
 
 __all__ = ["Executor", "Trials", "died", "do_trial", "in_processes", "in_this_process", "process_pool"]
 
@@ -44,24 +42,30 @@ def do_trial(trial: Trial) -> Finished:
 
     Examples
     --------
-    >>> from seqattractor.experiments._grid import Point
-    >>> do_trial(Trial(Point({"network": "lookup", "n": 3, "t": 100}, seed=0), 0)).error
+    >>> from seqattractor.experiments._protocol import RETRIEVAL, Point
+    >>> do_trial(Trial(Point(RETRIEVAL, {"network": "lookup", "n": 3, "t": 100}, seed=0), 0)).error
     'ValueError: there are only 8 different patterns of 3 units, fewer than the 99 asked for.'
     """
     _one_thread()
     started = time.perf_counter()
-    outcome, error = None, None
+    outcome, error, times = None, None, None
     try:
-        outcome = run_trial(trial.point.settings, seed_of(trial.point.seed, trial.point.settings, trial.number))
+        outcome = trial.run()
+        times = outcome.pop("seconds", None)
     except Exception as problem:  # whatever it is, the other trials go on
         error = f"{type(problem).__name__}: {problem}".strip()
-    return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), code_version())
+    return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(trial), times)
+
+
+def _version(trial: Trial) -> str:
+    """The version of this package, and of the code in it that a trial runs."""
+    return f"{__version__}+{trial.point.fingerprint()}"
 
 
 def died(trial: Trial) -> Finished:
     """Give up a trial in which workers die again and again."""
     error = "the worker processes that did this trial died every time (out of memory, or killed)"
-    return Finished(trial, None, error, 0.0, platform.node(), code_version())
+    return Finished(trial, None, error, 0.0, platform.node(), _version(trial))
 
 
 def in_this_process(trials: Trials) -> Generator[list[Finished], None, None]:
@@ -71,16 +75,7 @@ def in_this_process(trials: Trials) -> Generator[list[Finished], None, None]:
 
 
 def in_processes(jobs: int) -> Executor:
-    """Do trials in `jobs` processes; if one dies, its trials are done again by others.
-
-    Parameters
-    ----------
-    jobs : int
-
-    Returns
-    -------
-    Executor
-    """
+    """Do trials in `jobs` processes; if one dies, its trials are done again by others."""
 
     def run(trials: Trials) -> Generator[list[Finished], None, None]:
         again: deque[Trial] = deque()

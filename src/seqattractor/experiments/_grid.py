@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
+import json
 import math
 import os
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from seqattractor._checks import check_count
+from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial, in_rounds
 from seqattractor.experiments._seeds import canonical
 from seqattractor.experiments._trial import DEFAULTS
 from seqattractor.networks._registry import REGISTRY, parameters_of
 
-__all__ = ["Grid", "Point", "Trial", "read_grid"]
+__all__ = ["Grid", "read_grid"]
 
 Value = bool | int | float | str | None
 
@@ -26,40 +25,6 @@ Value = bool | int | float | str | None
 _COUNTS = {"n": 1, "m": 1, "t": 2, "sequences": 1, "flips": 0, "recall_noise": 0, "periods": 1}
 _KINDS = {bool: "true or false", float: "a number", str: "a word"}
 _SET_BY_TRIALS = ("n_hidden", "random_state", "verbose")
-
-
-@dataclass(frozen=True)
-class Point:
-    """One combination of settings.
-
-    Parameters
-    ----------
-    settings : dict
-        As `run_trial` takes them; those at their default are left out, so that a new kind of setting changes no old seed.
-    seed : int
-        The user's seed.
-    """
-
-    settings: dict[str, Any]
-    seed: int
-
-    @cached_property
-    def key(self) -> str:
-        """A short name that depends on the settings and the seed alone."""
-        return hashlib.sha256(canonical([self.settings, self.seed]).encode()).hexdigest()[:32]
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One of the trials at a point."""
-
-    point: Point
-    number: int
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """What makes it the same trial."""
-        return self.point.key, self.number
 
 
 class Grid:
@@ -79,7 +44,7 @@ class Grid:
     Examples
     --------
     >>> grid = Grid({"network": ["attractor", "one-hot"], "m": [80, 160], "t": [10, 20]}, trials=3)
-    >>> len(grid.points()), len(list(grid.all_trials()))  # one-hot has no M to set
+    >>> len(grid.points()), len(grid.all_trials())  # one-hot has no M to set
     (6, 18)
     """
 
@@ -107,18 +72,22 @@ class Grid:
         found: dict[str, Point] = {}
         for name in self.networks:
             for settings in self._combinations(name):
-                point = Point(settings, self.seed)
+                point = Point(RETRIEVAL, settings, self.seed)
                 found.setdefault(point.key, point)
         return list(found.values())
 
-    def all_trials(self) -> Iterator[Trial]:
-        """The first trial of every point, then the second: after one round every curve is there, roughly."""
-        points = self.points()
-        return (Trial(point, number) for number in range(self.trials) for point in points)
+    def all_trials(self) -> list[Trial]:
+        """The first trial of every point, then the second, and so on."""
+        return in_rounds((point, self.trials) for point in self.points())
 
     def as_json(self) -> str:
         """Write the grid down, in one way only."""
         return canonical({"settings": self.settings, "trials": self.trials, "seed": self.seed, "only": self.only})
+
+    @classmethod
+    def from_json(cls, text: str) -> Grid:
+        """Read what `as_json` wrote."""
+        return cls(**json.loads(text))
 
     def _combinations(self, network: str) -> Iterator[dict[str, Any]]:
         """The settings of all points of one network."""

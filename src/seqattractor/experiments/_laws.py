@@ -5,40 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from seqattractor.experiments._capacity import Capacity
 
 __all__ = ["Law", "PowerLaw", "SaturatingLaw", "fit_law"]
 
 Floats = NDArray[np.float64]
 
 _SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
-
-
-class Known(Protocol):
-    """A capacity with its interval, such as `seqattractor.experiments.capacity.Capacity`."""
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Of its trials."""
-
-    @property
-    def t(self) -> int:
-        """The capacity."""
-
-    @property
-    def low(self) -> int:
-        """One end of its interval."""
-
-    @property
-    def high(self) -> int:
-        """The other end."""
-
-    @property
-    def at_least(self) -> bool:
-        """Whether the true one is larger."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +60,13 @@ class SaturatingLaw:
 Law = PowerLaw | SaturatingLaw
 
 
-def fit_law(found: Sequence[Known]) -> Law | None:
+def fit_law(capacities: Sequence[Capacity]) -> Law | None:
     """Fit laws to capacities and give the one that explains them better, by Akaike's criterion.
 
     Parameters
     ----------
-    found : sequence of Capacity
-        Those that only say "at least", or found nothing, are left out.
+    capacities : sequence of Capacity
+        Those that only say "at least", or that there is none, are left out.
 
     Returns
     -------
@@ -96,7 +74,7 @@ def fit_law(found: Sequence[Known]) -> Law | None:
         A power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates.
         None if there are too few capacities for a fit.
     """
-    good = [c for c in found if not c.at_least and c.t > 1]
+    good = [c for c in capacities if not c.at_least and c.t > 1]
     names = [name for name in _SYMBOLS if len({c.settings[name] for c in good}) > 1]
     if not names or len(good) < len(names) + 2 or any(c.settings[name] is None for c in good for name in names):
         return None
@@ -109,7 +87,7 @@ def fit_law(found: Sequence[Known]) -> Law | None:
     return min(laws, key=lambda pair: pair[0])[1]
 
 
-def _power(good: Sequence[Known], names: list[str], T: Floats, sigma: Floats) -> tuple[float, Law]:
+def _power(good: Sequence[Capacity], names: list[str], T: Floats, sigma: Floats) -> tuple[float, Law]:
     """A power law, and its criterion."""
     A = np.array([[1.0, *(math.log(c.settings[name]) for name in names)] for c in good])
     values, errors = _least_squares(A, np.log(T), sigma)
@@ -118,7 +96,7 @@ def _power(good: Sequence[Known], names: list[str], T: Floats, sigma: Floats) ->
     return criterion, PowerLaw(math.exp(values[0]), exponents, spread)
 
 
-def _saturating(good: Sequence[Known], T: Floats, sigma: Floats) -> tuple[float, Law]:
+def _saturating(good: Sequence[Capacity], T: Floats, sigma: Floats) -> tuple[float, Law]:
     """A law that saturates, and its criterion: 1/T = (1/a) / N + (c/a) / M."""
     A = np.array([[1.0 / c.settings["n"], 1.0 / c.settings["m"]] for c in good])
     values, errors = _least_squares(A, 1 / T, sigma / T)

@@ -1,16 +1,18 @@
-"""Run grids of trials into a study: only what is missing, each trial committed as it finishes."""
+"""Run trials into a study: only what is missing, each trial committed as it finishes."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from seqattractor._checks import check_count
+from seqattractor._faces import Result
 from seqattractor.experiments._executors import Executor, in_processes, in_this_process
-from seqattractor.experiments._grid import Grid, Trial
+from seqattractor.experiments._grid import Grid
+from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Store
 
 __all__ = ["Progress", "SweepReport", "choose_executor", "run_sweep", "run_trials"]
@@ -18,21 +20,26 @@ __all__ = ["Progress", "SweepReport", "choose_executor", "run_sweep", "run_trial
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a sweep is: trials that are over, those of them that failed in this run, and all."""
+    """How far a run is: trials that are over, those of them that failed in this run, and all."""
 
     done: int
     failed: int
     total: int
 
 
-@dataclass(frozen=True)
-class SweepReport:
-    """What a sweep did: all its trials, those that were there before, those that this run added, and failed ones among these."""
+@dataclass(frozen=True, repr=False)
+class SweepReport(Result):
+    """What a run did: all its trials, those that were there before, those that this run added, and failed ones among these."""
 
     total: int
     before: int
     added: int
     failed: int
+
+    def describe(self) -> str:
+        """Count the trials."""
+        failed = f", {self.failed} of them failed" if self.failed else ""
+        return f"{self.total} trials, {self.before} were there, {self.added} added{failed}."
 
 
 def run_sweep(
@@ -80,76 +87,81 @@ def run_sweep(
     all_grids = [grids] if isinstance(grids, Grid) else list(grids)
     with Store(path) as store:
         for grid in all_grids:
-            store.add_grid(grid)
+            store.add_grid(grid.as_json())
         if retry_failed:
             store.forget_failed()
-        trials = list({trial.key: trial for grid in all_grids for trial in grid.all_trials()}.values())
+        trials = [trial for grid in all_grids for trial in grid.all_trials()]
         return run_trials(trials, store, choose_executor(jobs, dask), progress=progress)
 
 
 def run_trials(
-    trials: Sequence[Trial], store: Store, executor: Executor, *, progress: Callable[[Progress], None] | None = None
+    trials: Iterable[Trial],
+    store: Store,
+    executor: Executor,
+    *,
+    current: bool = False,
+    progress: Callable[[Progress], None] | None = None,
 ) -> SweepReport:
     """Do those of some trials that the store does not have.
 
     Parameters
     ----------
-    trials : sequence of Trial
+    trials : iterable of Trial
+        Those that occur twice are done once.
     store : Store
+        Afterwards ``store.get(trial)`` gives each.
     executor : Executor
+        As `choose_executor` gives it.
+    current : bool
+        Do trials again that other code did, or that failed.
     progress : callable, optional
+        Called with a `Progress` whenever trials are over.
 
     Returns
     -------
     SweepReport
     """
+    wanted = {trial.key: trial for trial in trials}
     known = store.keys()
-    todo = [trial for trial in trials if trial.key not in known]
-    before = len(trials) - len(todo)
-    # Several sweeps on one file start at different places and skip what another has done meanwhile.
+    todo = [trial for key, trial in wanted.items() if key not in known]
+    if current:
+        todo = [t for key, t in wanted.items() if (known.get(key) or "").rpartition("+")[2] != t.point.fingerprint()]
+    before = len(wanted) - len(todo)
+    # Several runs on one file start at different places and skip what another has done meanwhile.
     first = int(store.start_run(platform.node()) * 0.618 % 1 * len(todo))
     done, added, failed = before, 0, 0
 
     def missing() -> Iterator[Trial]:
         nonlocal done
         for trial in todo[first:] + todo[:first]:
-            if store.has(trial):
+            now = store.get(trial)
+            if now is not None and (not current or (now.error is None and now.by_this_code)):
                 done += 1
             else:
                 yield trial
 
     def tell() -> None:
         if progress is not None:
-            progress(Progress(done, failed, len(trials)))
+            progress(Progress(done, failed, len(wanted)))
 
     tell()
     if not todo:
-        return SweepReport(len(trials), before, 0, 0)
+        return SweepReport(len(wanted), before, 0, 0)
     with closing(executor(missing())) as results:
         for finished in results:
-            added += store.add(finished)
+            if current and (other := next((each for each in finished if not each.by_this_code), None)):
+                raise ValueError(f"the worker on {other.host} runs other code than this process; start it again with this code.")
+            added += store.add(finished, replace=current)
             done += len(finished)
             failed += sum(result.error is not None for result in finished)
             tell()
-    if lost := sum(not store.has(trial) for trial in todo):
+    if lost := sum(store.get(trial) is None for trial in todo):
         raise OSError(f"{lost} trials did not come back; all others are kept. Run the same command again.")
-    return SweepReport(len(trials), before, added, failed)
+    return SweepReport(len(wanted), before, added, failed)
 
 
 def choose_executor(jobs: int = 1, dask: str | None = None) -> Executor:
-    """Give who does the trials.
-
-    Parameters
-    ----------
-    jobs : int
-        Processes; 1 for this one.
-    dask : str, optional
-        The address of a Dask scheduler, or "local".
-
-    Returns
-    -------
-    Executor
-    """
+    """Choose an executor: this process, `jobs` processes, or a Dask cluster by the address of its scheduler or "local"."""
     check_count(jobs, "the number of jobs")
     if dask is not None:
         from seqattractor.experiments._dask_executor import on_dask

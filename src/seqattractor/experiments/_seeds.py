@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["canonical", "seed_of"]
+__all__ = ["canonical", "digest_of", "seed_at", "seed_of"]
 
 
 def canonical(value: Any) -> str:
@@ -20,6 +20,11 @@ def canonical(value: Any) -> str:
     '{"n": 40, "t": 10}'
     """
     return json.dumps(value, sort_keys=True, allow_nan=False)
+
+
+def digest_of(value: Any) -> str:
+    """Give a short name of plain values that depends on nothing but them."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()[:32]
 
 
 def seed_of(seed: int, place: Any, trial: int) -> np.random.SeedSequence:
@@ -48,3 +53,16 @@ def seed_of(seed: int, place: Any, trial: int) -> np.random.SeedSequence:
     digest = hashlib.sha256(canonical(place).encode()).digest()
     words = np.frombuffer(digest, dtype=">u4")[:4].tolist()
     return np.random.SeedSequence(seed, spawn_key=(*words, trial))
+
+
+def seed_at(seed: np.random.SeedSequence, place: Any) -> np.random.SeedSequence:
+    """Give the seed that the same trial has at another place.
+
+    Examples
+    --------
+    >>> there = seed_at(seed_of(7, "here", 3), "there")
+    >>> there.generate_state(1) == seed_of(7, "there", 3).generate_state(1)
+    array([ True])
+    """
+    assert isinstance(seed.entropy, int)  # as `seed_of` made it
+    return seed_of(seed.entropy, place, int(seed.spawn_key[-1]))

@@ -6,19 +6,20 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from seqattractor.experiments._grid import Grid, Point, Trial
+from seqattractor.experiments._protocol import RETRIEVAL, Outcome, Point, Protocol, Trial
 from seqattractor.experiments._seeds import canonical
 
 __all__ = ["Finished", "Store"]
 
-_FORMAT = 1
+_FORMAT = 2  # 1 had trials of section 6.2 only, and no times beside the seconds of a whole trial
 _APPLICATION = 0x73657141  # "seqA", in the header of the file
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS grids (
@@ -40,6 +41,8 @@ CREATE TABLE IF NOT EXISTS trials (
     seconds REAL NOT NULL,
     host TEXT NOT NULL,
     version TEXT NOT NULL,
+    protocol TEXT NOT NULL DEFAULT 'retrieval',
+    times TEXT,
     finished TEXT NOT NULL DEFAULT (datetime('now')),
     PRIMARY KEY (point, trial),
     CHECK ((outcome IS NULL) != (error IS NULL))
@@ -52,11 +55,19 @@ class Finished:
     """A trial that is over: what it found, or the error that ended it."""
 
     trial: Trial
-    outcome: dict[str, Any] | None
+    outcome: Outcome | None
     error: str | None
     seconds: float
     host: str
     version: str
+    """Of the package, and the fingerprint of the code that did it."""
+    times: dict[str, Any] | None = None
+    """Seconds of its parts, if the protocol measures some."""
+
+    @property
+    def by_this_code(self) -> bool:
+        """Whether the code that did it is the code that would do it now."""
+        return self.version.rpartition("+")[2] == self.trial.point.fingerprint()
 
 
 class Store:
@@ -64,8 +75,8 @@ class Store:
 
     Parameters
     ----------
-    path : str or path
-        Made if it does not exist, unless it is only read.
+    path : str or path, optional
+        Made if it does not exist, unless it is only read; without one everything is in memory and goes with the store.
     readonly : bool
         Open an existing file to look at it.
 
@@ -73,7 +84,7 @@ class Store:
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.db"
-    >>> trial = Trial(Point({"network": "lookup", "t": 10}, seed=0), 0)
+    >>> trial = Trial(Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0), 0)
     >>> with Store(path) as store:
     ...     store.add([Finished(trial, {"success": True}, None, 0.1, "here", "0")])
     ...     store.add([Finished(trial, {"success": True}, None, 0.1, "there", "0")])
@@ -83,8 +94,8 @@ class Store:
     ['here']
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, readonly: bool = False) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, readonly: bool = False) -> None:
+        self.path = Path(":memory:" if path is None else path)
         if readonly and not self.path.exists():
             raise ValueError(f"there is no study {self.path}; `seqattractor sweep run` makes one.")
         with self._clear_errors("be opened" if readonly else "be opened for writing"):
@@ -106,23 +117,34 @@ class Store:
             number = self._db.execute("INSERT INTO runs (host) VALUES (?)", (host,)).lastrowid
         return int(number or 1) - 1
 
-    def add_grid(self, grid: Grid) -> None:
-        """Note what is to be done, so that a sweep can go on without its grid file."""
+    def add_grid(self, grid: str) -> None:
+        """Note what is to be done, as `Grid.as_json` writes it, so that a sweep can go on without its grid file."""
         with self._clear_errors(), self._db:
-            self._db.execute("INSERT OR IGNORE INTO grids (grid) VALUES (?)", (grid.as_json(),))
+            self._db.execute("INSERT OR IGNORE INTO grids (grid) VALUES (?)", (grid,))
 
-    def grids(self) -> list[Grid]:
+    def grids(self) -> list[str]:
         """The grids of this study, the oldest first."""
         with self._clear_errors("be read"):
-            rows = self._db.execute("SELECT grid FROM grids ORDER BY added, grid").fetchall()
-        tables = [json.loads(grid) for (grid,) in rows]
-        return [Grid(t["settings"], trials=t["trials"], seed=t["seed"], only=t["only"]) for t in tables]
+            return [grid for (grid,) in self._db.execute("SELECT grid FROM grids ORDER BY added, grid").fetchall()]
 
-    def add(self, finished: Iterable[Finished]) -> int:
-        """Commit trials that are over, for good; returns how many were not there yet."""
+    def add(self, finished: Iterable[Finished], *, replace: bool = False) -> int:
+        """Commit trials that are over, for good.
+
+        Parameters
+        ----------
+        finished : iterable of Finished
+        replace : bool
+            Put them in the place of those that other code did, or that failed.
+
+        Returns
+        -------
+        int
+            How many were not there yet.
+        """
         rows = [
             (
                 *f.trial.key,
+                f.trial.point.protocol.name,
                 canonical(f.trial.point.settings),
                 f.trial.point.seed,
                 None if f.outcome is None else canonical(f.outcome),
@@ -130,35 +152,39 @@ class Store:
                 f.seconds,
                 f.host,
                 f.version,
+                None if f.times is None else canonical(f.times),
             )
             for f in finished
         ]
-        insert = (
-            "INSERT OR IGNORE INTO trials (point, trial, settings, seed, outcome, error, seconds, host, version) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        )
+        columns = "point, trial, protocol, settings, seed, outcome, error, seconds, host, version, times"
+        insert = f"INSERT INTO trials ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO "
+        if replace:
+            changed = ", ".join(f"{name} = excluded.{name}" for name in columns.split(", ")[5:])
+            insert += f"UPDATE SET {changed} WHERE version != excluded.version OR error IS NOT NULL"
+        else:
+            insert += "NOTHING"
         with self._clear_errors(), self._db:
             return self._db.executemany(insert, rows).rowcount
 
-    def has(self, trial: Trial) -> bool:
-        """Tell whether a trial is over."""
+    def get(self, trial: Trial) -> Finished | None:
+        """Give a trial, if it is over."""
         with self._clear_errors("be read"):
-            found = self._db.execute("SELECT 1 FROM trials WHERE point = ? AND trial = ?", trial.key).fetchone()
-        return found is not None
+            row = self._db.execute(f"{self._select} WHERE point = ? AND trial = ?", trial.key).fetchone()
+        return None if row is None else _finished(trial, row)
 
-    def keys(self) -> set[tuple[str, int]]:
-        """The keys of all trials that are over."""
+    def keys(self) -> dict[tuple[str, int], str | None]:
+        """The keys of all trials that are over, with the version of the code that did each; None if it failed."""
         with self._clear_errors("be read"):
-            return set(self._db.execute("SELECT point, trial FROM trials").fetchall())
+            rows = self._db.execute("SELECT point, trial, version, error FROM trials").fetchall()
+        return {(point, number): version if error is None else None for point, number, version, error in rows}
 
-    def finished(self) -> Iterator[Finished]:
-        """All trials that are over, in no order that means anything."""
-        columns = "settings, seed, trial, outcome, error, seconds, host, version"
+    def finished(self, protocol: Protocol = RETRIEVAL) -> Iterator[Finished]:
+        """All trials of a protocol that are over, in no order that means anything."""
         with self._clear_errors("be read"):
-            rows = self._db.execute(f"SELECT {columns} FROM trials ORDER BY point, trial").fetchall()
-        for settings, seed, number, outcome, error, *provenance in rows:
-            trial = Trial(Point(json.loads(settings), seed), number)
-            yield Finished(trial, None if outcome is None else json.loads(outcome), error, *provenance)
+            rows = self._db.execute(f"{self._select} ORDER BY point, trial").fetchall()
+        for name, settings, seed, number, *rest in rows:
+            if name == protocol.name:
+                yield _finished(Trial(Point(protocol, json.loads(settings), seed), number), (name, settings, seed, number, *rest))
 
     def forget_failed(self) -> int:
         """Drop trials that ended with an error, so that they are done again; returns how many."""
@@ -166,6 +192,13 @@ class Store:
             return self._db.execute("DELETE FROM trials WHERE error IS NOT NULL").rowcount
 
     # -- inside -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _select(self) -> str:
+        """The statement that reads trials, also of files of the first format."""
+        known = [row[1] for row in self._db.execute("PRAGMA table_info(trials)")]
+        protocol, times = ("protocol", "times") if "times" in known else (f"'{RETRIEVAL.name}'", "NULL")
+        return f"SELECT {protocol}, settings, seed, trial, outcome, error, seconds, host, version, {times} FROM trials"
 
     def _open_to_write(self) -> sqlite3.Connection:
         """Open or make a study."""
@@ -183,6 +216,9 @@ class Store:
                 db.execute("BEGIN IMMEDIATE")
                 for statement in _SCHEMA.split(";"):
                     db.execute(statement)
+                if db.execute("PRAGMA user_version").fetchone()[0] == 1:
+                    db.execute("ALTER TABLE trials ADD COLUMN protocol TEXT NOT NULL DEFAULT 'retrieval'")
+                    db.execute("ALTER TABLE trials ADD COLUMN times TEXT")
                 db.execute(f"PRAGMA application_id = {_APPLICATION}")
                 db.execute(f"PRAGMA user_version = {_FORMAT}")
         except BaseException:
@@ -214,6 +250,13 @@ class Store:
                 f"the study {self.path} cannot {what} ({error}); every trial that was committed is kept. "
                 "Look for a full disk, a read-only folder or a damaged file, then run the same command again."
             ) from error
+
+
+def _finished(trial: Trial, row: Sequence[Any]) -> Finished:
+    """A row of the table as an object."""
+    outcome, error, seconds, host, version, times = row[4:]
+    outcome, times = (None if text is None else json.loads(text) for text in (outcome, times))
+    return Finished(trial, outcome, error, seconds, host, version, times)
 
 
 def _switch_to_wal(db: sqlite3.Connection) -> None:

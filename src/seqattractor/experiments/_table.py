@@ -12,7 +12,7 @@ from typing import Any
 
 from seqattractor._files import atomic_write
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.experiments._grid import Point
+from seqattractor.experiments._protocol import Point
 from seqattractor.experiments._store import Finished
 from seqattractor.experiments._trial import DEFAULTS, OUTCOME
 from seqattractor.networks._registry import parameters_of
@@ -28,7 +28,8 @@ def settings_of(point: Point) -> Row:
 
     Examples
     --------
-    >>> settings_of(Point({"network": "lookup", "t": 10}, seed=0))["n"]
+    >>> from seqattractor.experiments._protocol import RETRIEVAL
+    >>> settings_of(Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0))["n"]
     100
     """
     settings = DEFAULTS | point.settings
@@ -38,19 +39,9 @@ def settings_of(point: Point) -> Row:
 
 
 def trial_rows(finished: Iterable[Finished], *, timing: bool = False) -> list[Row]:
-    """Give a row for each trial, ordered by settings, seed and number of the trial.
+    """Give a row for each trial, all with the same keys, ordered by settings, seed and number of the trial.
 
-    Parameters
-    ----------
-    finished : iterable of Finished
-        As `Store.finished` gives them, in any order.
-    timing : bool
-        Add seconds, host and version of the code, which differ from run to run.
-
-    Returns
-    -------
-    list of dict
-        All with the same keys, in the same order.
+    With `timing` also seconds, host and version of the code, which differ from run to run.
     """
     pairs = [(settings_of(each.trial.point), each) for each in finished]
     names = _setting_names(settings for settings, _ in pairs)
@@ -65,16 +56,7 @@ def trial_rows(finished: Iterable[Finished], *, timing: bool = False) -> list[Ro
 
 
 def point_rows(finished: Iterable[Finished]) -> list[Row]:
-    """Give a row for each point: how many trials are over, failed, succeeded, and a 95 % Wilson interval of success.
-
-    Parameters
-    ----------
-    finished : iterable of Finished
-
-    Returns
-    -------
-    list of dict
-    """
+    """Give a row for each point: how many trials are over, failed, succeeded, and a 95 % Wilson interval of success."""
     counts: dict[str, Row] = {}
     for each in finished:
         point = each.trial.point

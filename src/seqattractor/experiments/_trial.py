@@ -1,24 +1,29 @@
-"""One trial: draw sequences, let a network learn them, and try to retrieve each from a corrupted cue."""
+"""The trial of section 6.2, once for all: draw sequences, let a network learn them, retrieve each from a corrupted cue."""
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
+from seqattractor.analysis._arrival import passages, steps_per_pattern
 from seqattractor.analysis._basin import basin
 from seqattractor.analysis._retrieval import locked_on_at
 from seqattractor.datasets._random import random_periodic, random_sequences
-from seqattractor.experiments._protocols import DWELL, PERIODS, passages
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of
 from seqattractor.noise import flip
-from seqattractor.sequences import Patterns, split
+from seqattractor.sequences import Lengths, Patterns, split
 
-__all__ = ["DEFAULTS", "OUTCOME", "draw_sequences", "retrieval_times", "run_trial"]
+__all__ = ["DEFAULTS", "OUTCOME", "Task", "draw_sequences", "judge", "recall_task", "retrieve_once", "retrieve_with", "run_trial"]
+
+PERIODS = 4
+"""How many times the length of a loop a network may run before it must have shown the whole loop (section 6.2).
+
+The paper asks for "some tau" without a bound. A network may wander for two periods, then has one to come to x(1) and one to show
+the sequence.
+"""
 
 DEFAULTS: dict[str, Any] = {
     "network": "attractor",
@@ -74,52 +79,135 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     >>> outcome["success"], outcome["tau"]
     (True, 0)
     """
+    data, network, noise = (np.random.default_rng(child) for child in seed.spawn(3))
+    return retrieve_once(settings, data, network, noise)
+
+
+def retrieve_once(
+    settings: dict[str, Any], data: np.random.Generator, network: np.random.Generator, noise: np.random.Generator
+) -> dict[str, Any]:
+    """Do `run_trial` with generators for the sequences, the network and the noise, which may be one and the same."""
     given = DEFAULTS | settings
-    of_data, of_network, of_noise = (np.random.default_rng(child) for child in seed.spawn(3))
-    X, lengths = draw_sequences(
-        given["sequences"], given["t"], given["n"], correlation=given["correlation"], bias=given["pattern_bias"], rng=of_data
-    )
     parameters = {key: value for key, value in settings.items() if key not in DEFAULTS}
     known = parameters_of(given["network"])
     if "n_hidden" in known:
         parameters["n_hidden"] = given["m"]
     if "random_state" in known:
-        parameters["random_state"] = of_network
-    net = make_network(given["network"], **parameters)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # what is left is in the outcome
-        net.fit(X, lengths)
-    times = retrieval_times(
-        net, X, lengths, flips=given["flips"], noise=given["recall_noise"], periods=given["periods"], rng=of_noise
+        parameters["random_state"] = network
+    return retrieve_with(make_network(given["network"], **parameters), settings, data, noise)
+
+
+def retrieve_with(
+    net: SequenceMemory, settings: dict[str, Any], data: np.random.Generator, noise: np.random.Generator
+) -> dict[str, Any]:
+    """Do `run_trial` with a network that is not fitted yet; the settings name neither it nor its parameters."""
+    given = DEFAULTS | settings
+    drawn = draw_sequences(
+        given["sequences"], given["t"], given["n"], correlation=given["correlation"], bias=given["pattern_bias"], rng=data
     )
-    found = [tau for tau in times if tau is not None]
+    task = Task(*drawn, given["flips"], given["recall_noise"], periods=given["periods"])
+    net.fit(task.X, task.lengths)
+    cues = np.stack([flip(x[: net.order_], task.flips, noise) for x in split(task.X, task.lengths)])
+    times = judge(recall_task(net, task, cues, noise), task, net)
+    retrieved = [tau for tau in times if tau is not None]
     return {
-        "success": len(found) == len(times),
-        "retrieved": len(found),
-        "tau": max(found) if found else None,
-        "score": net.score(X, lengths),
-        "basin": basin(net, X, lengths, flips=given["flips"], rng=of_noise) if given["measure_basin"] else None,
+        "success": len(retrieved) == len(times),
+        "retrieved": len(retrieved),
+        "tau": max(retrieved, default=None),
+        "score": net.score(task.X, task.lengths),
+        "basin": basin(net, task.X, task.lengths, flips=task.flips, rng=noise) if given["measure_basin"] else None,
         "epochs": int(net.n_iter_) if hasattr(net, "n_iter_") else None,
         "converged": bool(net.converged_) if hasattr(net, "converged_") else None,
     }
 
 
-def draw_sequences(
-    n_sequences: int, T: int, N: int, *, correlation: float = 0.0, bias: float = 0.0, rng: np.random.Generator
-) -> tuple[Patterns, NDArray[np.int64]]:
-    """Draw periodic sequences, x(T) = x(1), in which no pattern occurs twice otherwise.
+@dataclass(frozen=True)
+class Task:
+    """Sequences to store and how they are to be recalled."""
+
+    X: Patterns
+    """Shape (T, N)."""
+    lengths: Lengths
+    flips: int
+    """Flipped units in each pattern of a cue."""
+    noise: int = 0
+    """Flipped units before every step of recall."""
+    closed: bool = True
+    """Whether every sequence is a loop, so that a network which wandered first may still fall into it."""
+    periods: int = PERIODS
+    """How many times the length of the longest sequence recall of loops may take."""
+
+    def __post_init__(self) -> None:
+        n = self.X.shape[1]
+        if not (0 <= self.flips <= n and 0 <= self.noise <= n):
+            raise ValueError(f"there are {n} units to flip, but {max(self.flips, self.noise)} are to be flipped; give 0 to {n}.")
+
+    @property
+    def steps(self) -> int:
+        """How long to recall."""
+        longest = int(self.lengths.max())
+        return self.periods * longest if self.closed else longest - 1
+
+
+def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator) -> Patterns:
+    """Let a network that has learned run from cues of shape (S, order, N): paths of shape (S, order + steps, N).
+
+    A network that dwells may take the length of its own memory for each step of the sequence.
+    """
+    return net.recall(
+        cues if net.order_ > 1 else cues[:, 0], steps=task.steps * steps_per_pattern(net), noise=task.noise, rng=rng
+    )
+
+
+def judge(paths: Patterns, task: Task, net: SequenceMemory) -> list[int | None]:
+    """Tell when each sequence was retrieved, without a wrong unit, or None.
+
+    A loop is retrieved if all its patterns appear in order somewhere in the path: the time is the tau of section 6.2. An open
+    sequence is retrieved, at 0, if what follows the cue is what follows in the sequence.
 
     Parameters
     ----------
-    n_sequences, T, N : int
-    correlation, bias : float
-        As in `seqattractor.datasets.random_periodic`, whose sequence this is for one.
-    rng : Generator
+    paths : ndarray of int8, shape (S, order + steps, N)
+    task : Task
+    net : SequenceMemory
+        Whose paths these are.
 
     Returns
     -------
-    X : ndarray of int8, shape (n_sequences * T, N)
-    lengths : ndarray of int64, shape (n_sequences,)
+    list of int or None, length S
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(5, 20, rng=0)
+    >>> late = np.concatenate([-X[:2], X])[None]
+    >>> judge(late, Task(X, np.array([5]), flips=0), sa.LookupMemory().fit(X))
+    [2]
+    """
+    sequences = split(task.X, task.lengths)
+    return [_judge_one(path, x, task, net) for path, x in zip(paths, sequences, strict=True)]
+
+
+def _judge_one(path: Patterns, x: Patterns, task: Task, net: SequenceMemory) -> int | None:
+    """When one sequence was retrieved."""
+    dwells = net.traits().dwells
+    if task.closed:
+        seen = passages(path, task.X) if dwells else path
+        return locked_on_at(seen, x) if len(seen) else None
+    told = path[net.order_ :]
+    if dwells:
+        told = passages(told, task.X)
+        if len(told) and np.array_equal(told[0], x[0]):
+            told = told[1:]  # it cleaned the cue before it went on
+    return 0 if np.array_equal(told[: len(x) - net.order_], x[net.order_ :]) else None
+
+
+def draw_sequences(
+    n_sequences: int, T: int, N: int, *, correlation: float = 0.0, bias: float = 0.0, rng: np.random.Generator
+) -> tuple[Patterns, Lengths]:
+    """Draw periodic sequences, x(T) = x(1), in which no pattern occurs twice otherwise: X of shape (n_sequences * T, N), lengths.
+
+    Correlation and bias are those of `seqattractor.datasets.random_periodic`, whose sequence this is for one.
 
     Examples
     --------
@@ -133,49 +221,3 @@ def draw_sequences(
         open_ones = random_sequences(n_sequences, T - 1, N, correlation=correlation, bias=bias, rng=rng)
         X = np.concatenate([np.concatenate([x, x[:1]]) for x in open_ones.split()])
     return X, np.full(n_sequences, T, dtype=np.int64)
-
-
-def retrieval_times(
-    net: SequenceMemory,
-    X: Patterns,
-    lengths: NDArray[np.int64],
-    *,
-    flips: int = 0,
-    noise: int = 0,
-    periods: int = PERIODS,
-    rng: np.random.Generator,
-) -> list[int | None]:
-    """Recall each sequence from its corrupted beginning and give the tau of section 6.2, or None.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-        A network that has learned.
-    X : ndarray of int8, shape (T, N)
-    lengths : ndarray, shape (S,)
-    flips : int
-        Flipped units in each pattern of the cue.
-    noise : int
-        Flipped units before every step.
-    periods : int
-        How many times the length of the longest sequence recall may take.
-    rng : Generator
-
-    Returns
-    -------
-    list of int or None, length S
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(20, 50, rng=0)
-    >>> retrieval_times(sa.LookupMemory().fit(X), X, np.array([20]), rng=np.random.default_rng(0))
-    [0]
-    """
-    sequences = list(split(X, lengths))
-    order, dwells = net.order_, net.traits().dwells
-    cues = np.stack([flip(x[:order], flips, rng) for x in sequences])
-    steps = periods * int(lengths.max()) * (DWELL * int(getattr(net, "slow_steps", 1)) if dwells else 1)
-    trajectories = net.recall(cues[:, 0] if order == 1 else cues, steps=steps, noise=noise, rng=rng)
-    seen = [passages(path, X) if dwells else path for path in trajectories]
-    return [locked_on_at(path, x) if len(path) else None for path, x in zip(seen, sequences, strict=True)]

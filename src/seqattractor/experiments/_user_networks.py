@@ -1,67 +1,112 @@
-"""Networks that a user brings: subclasses of `SequenceMemory`, and networks made in a Python file."""
+"""Networks that a user brings, as objects or in Python files: they travel to workers and are known by their source."""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import os
+import pickle
 import sys
 from collections.abc import Iterable
-from importlib.util import module_from_spec, spec_from_file_location
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+import cloudpickle
 
 from seqattractor.networks._base import SequenceMemory
 
-__all__ = ["import_files", "networks_in", "user_networks"]
+__all__ = ["Brought", "import_files"]
+
+_FILES = "networks_of_"  # how the modules of users' files are called
 
 
-def user_networks() -> dict[str, SequenceMemory]:
-    """Give every network class that was defined outside this package and can be made without arguments, by its name.
+class Brought:
+    """A network of the user's that takes part in trials, here or wherever they are done.
 
-    Returns
-    -------
-    dict of str to SequenceMemory
+    Parameters
+    ----------
+    network : SequenceMemory
         Not fitted.
 
     Examples
     --------
+    >>> import pickle
     >>> import seqattractor as sa
-    >>> class Parrot(sa.SequenceMemory):
-    ...     def fit_transitions(self, transitions, callback=None):
-    ...         pass
-    ...     def next_patterns(self, states, memory=None):
-    ...         return states
-    >>> type(user_networks()["Parrot"]).__name__
-    'Parrot'
+    >>> brought = Brought(sa.LookupMemory(order=2))
+    >>> brought.description["parameters"]["order"]
+    2
+    >>> pickle.loads(pickle.dumps(brought)).network
+    LookupMemory(order=2)
     """
-    return {cls.__name__: cls() for cls in SequenceMemory._of_users.values() if _needs_nothing(cls)}
+
+    def __init__(self, network: SequenceMemory) -> None:
+        self.network = network
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What identifies it, as plain JSON values: its class, its parameters, and a digest of the source of both."""
+        cls = type(self.network)
+        parameters = {name: _plain(value) for name, value in self.network.get_params(deep=False).items()}
+        return {"class": f"{cls.__module__}:{cls.__qualname__}", "source": _source(cls), "parameters": parameters}
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The network for another process, together with a class that only this process knows."""
+        try:
+            return _dumps(self.network)
+        except Exception as error:
+            name = type(self.network).__name__
+            raise ValueError(f"the network {name} cannot be sent to other processes ({error}); use one job.") from error
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return _unpack, (self.packed,)
 
 
-def networks_in(module: ModuleType) -> dict[str, SequenceMemory]:
-    """Give the networks of a module: its classes that need no arguments, and networks made there, by their names."""
-    made = {k: v for k, v in vars(module).items() if isinstance(v, SequenceMemory) and not k.startswith("_")}
-    classes = {
-        k: v()
-        for k, v in vars(module).items()
-        if isinstance(v, type) and issubclass(v, SequenceMemory) and v.__module__ == module.__name__ and _needs_nothing(v)
-    }
-    return classes | made
+@cache
+def _unpack(packed: bytes) -> Brought:
+    """Unpack a network in a worker, once."""
+    return Brought(pickle.loads(packed))
+
+
+def _dumps(thing: Any) -> bytes:
+    """Pickle something; what stands in users' files, which workers cannot import, goes along."""
+    for name, module in sys.modules.items():
+        if name.startswith(_FILES):
+            cloudpickle.register_pickle_by_value(module)
+    packed: bytes = cloudpickle.dumps(thing)
+    return packed
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as plain JSON, or something that tells it apart from others."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if inspect.isfunction(value):
+        return {"function": f"{value.__module__}:{value.__qualname__}", "source": _source(value)}
+    try:
+        return {"object": hashlib.sha256(_dumps(value)).hexdigest()}
+    except Exception:  # a lock, an open file: never the same in another run
+        return {"object": f"{id(value)} in process {os.getpid()}"}
+
+
+def _source(thing: Any) -> str:
+    """A digest of the file in which a class or function was written; of what it is where there is none, as at a prompt."""
+    if thing.__module__.startswith("seqattractor."):
+        return ""  # the fingerprint of a trial has it
+    try:
+        content = Path(inspect.getfile(thing)).read_bytes()
+    except (OSError, TypeError):
+        content = _dumps(thing)
+    return hashlib.sha256(content).hexdigest()
 
 
 def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
-    """Run Python files and give the networks that they define.
-
-    Parameters
-    ----------
-    paths : iterable of str or path
-
-    Returns
-    -------
-    dict of str to SequenceMemory
-        Not fitted.
-    """
+    """Run Python files and give the networks in them, not fitted: of classes that need no arguments, and those in variables."""
     found: dict[str, SequenceMemory] = {}
     for path in map(Path, paths):
-        new = networks_in(_import(path))
+        new = _networks_in(_import(path))
         if not new:
             raise ValueError(
                 f"{path} defines no network: it needs a subclass of sa.SequenceMemory that takes no arguments, or a network "
@@ -71,21 +116,31 @@ def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
     return found
 
 
+def _networks_in(module: ModuleType) -> dict[str, SequenceMemory]:
+    """The networks of a module: its classes that need no arguments, and networks made there, by their names."""
+    made = {k: v for k, v in vars(module).items() if isinstance(v, SequenceMemory) and not k.startswith("_")}
+    classes = {
+        k: v()
+        for k, v in vars(module).items()
+        if isinstance(v, type) and issubclass(v, SequenceMemory) and v.__module__ == module.__name__ and _needs_nothing(v)
+    }
+    return classes | made
+
+
 def _import(path: Path) -> ModuleType:
-    """Import a file under a name of its own, once, so that its classes can travel to worker processes."""
+    """Import a file under a name of its own."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}.")
-    name = f"networks_of_{path.stem}"
-    known = sys.modules.get(name)
-    if known is not None and known.__file__ == str(path.resolve()):
-        return known
-    spec = spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
+    name = _FILES + path.stem
+    if path.suffix != ".py":
         raise ValueError(f"{path} is not a Python file; its name must end in .py.")
-    module = module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(path.resolve())
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        exec(
+            compile(path.read_bytes(), module.__file__, "exec"), vars(module)
+        )  # never from a cache: it may just have been edited
     except Exception as error:
         del sys.modules[name]
         raise ValueError(f"{path} cannot be run: {type(error).__name__}: {error}") from error

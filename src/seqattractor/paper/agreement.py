@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 from seqattractor.paper.numbers import TRIALS
-from seqattractor.paper.target import Verdict
+from seqattractor.report.view import Verdict
 
-__all__ = ["LEVEL", "Compared", "compare", "describe", "fisher_exact", "holm"]
+__all__ = ["LEVEL", "Compared", "caution", "compare", "describe", "holm", "p_value"]
 
 LEVEL = 0.05
 """The chance that any cell at all is said to differ although none does."""
@@ -28,24 +27,17 @@ class Compared:
         return self.p_holm >= LEVEL
 
 
-def fisher_exact(a: int, n: int, b: int, m: int) -> float:
-    """Two-sided p-value of a successes of n against b of m: both are samples, so this is a two-sample test.
-
-    The sum of the probabilities of all tables with the same margins that are no likelier than this one, in whole
-    numbers.
+def p_value(a: int, n: int, b: int, m: int) -> float:
+    """Two-sided p-value of Fisher's exact test of a successes of n against b of m: both are samples.
 
     Examples
     --------
-    >>> round(fisher_exact(8, 10, 1, 6), 6)
+    >>> round(p_value(8, 10, 1, 6), 6)
     0.034965
     """
-    successes = a + b
+    from scipy.stats import fisher_exact
 
-    def weight(k: int) -> int:
-        return comb(n, k) * comb(m, successes - k)
-
-    possible = range(max(0, successes - m), min(n, successes) + 1)
-    return sum(w for k in possible if (w := weight(k)) <= weight(a)) / comb(n + m, successes)
+    return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -66,7 +58,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 def compare(rows: Sequence[dict[str, Any]]) -> list[Compared]:
     """Compare rows that have "successes" of "trials" with the count "paper", of 100 trials."""
-    p = [fisher_exact(row["successes"], row["trials"], row["paper"], TRIALS) for row in rows]
+    p = [p_value(row["successes"], row["trials"], row["paper"], TRIALS) for row in rows]
     return [Compared(*cell) for cell in zip(rows, p, holm(p), strict=True)]
 
 
@@ -88,6 +80,15 @@ def describe(compared: Sequence[Compared], names: Sequence[str]) -> Verdict:
             f"{len(compared) - len(differing)} of {len(compared)} cells agree with the paper ({test}, level {LEVEL}). "
             f"Not in agreement: {cells}."
         )
-    if trials < 50:
-        text += f" With {trials} trial{'s' if trials > 1 else ''} a cell only gross differences can show."
-    return Verdict(not differing, text)
+    return Verdict(not differing, text + caution(trials))
+
+
+def caution(trials: int) -> str:
+    """A sentence to add where there are few trials per cell, with a space before it.
+
+    Examples
+    --------
+    >>> caution(5), caution(100)
+    (' With 5 trials per cell only gross differences can show.', '')
+    """
+    return f" With {trials} trial{'s' if trials > 1 else ''} per cell only gross differences can show." if trials < 50 else ""

@@ -2,96 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqattractor.analysis._basin import basin
-from seqattractor.analysis._retrieval import retrieved, wilson_interval
-from seqattractor.datasets._moving_digits import moving_digits
-from seqattractor.datasets._random import random_periodic
-from seqattractor.networks._attractor import SequenceAttractor
-from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._dense import DenseSequenceMemory
-from seqattractor.networks._one_hot import OneHotNetwork
-from seqattractor.networks._sparse import SparseSequenceAttractor
-from seqattractor.noise import flip
-from seqattractor.paper.settings import LEARNING, RECALL_PERIODS, Request
-from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
+from seqattractor.paper.target import Cell, Outcome, Request, Result, Target, count_successes, flat_interval
+from seqattractor.paper.trials.capacity import ABLATIONS, DIGITS, M, N
+from seqattractor.report.view import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-N, M, FLIPS = 100, 500, 10
+FLIPS = 10
 LENGTHS = [50, 100, 200, 300, 400, 500, 600, 700, 800]
 CUE_FLIPS, CUE_LENGTHS = [10, 15, 20, 25, 30], [70, 200]
-DIGITS: dict[str, Any] = {"stored": [20, 40, 80, 120, 160], "T": 20, "M": 1000, "flips": 300, "trials": 2}
+ABLATION_T = 500
 MANY, FEW = 50, 10  # trials at most: of the sparse network; of one whose outcome hardly varies, or that takes long
 
-NETWORKS: dict[str, tuple[str, Callable[[int, np.random.Generator], SequenceMemory]]] = {
-    "sparse": ("sparse", lambda M, rng: SparseSequenceAttractor(M, random_state=rng)),
-    "convergent": ("sparse, convergent", lambda M, rng: SparseSequenceAttractor(M, noise=0, random_state=rng)),
-    "paper": ("the paper's rule", lambda M, rng: SequenceAttractor(M, random_state=rng, n_jobs=1, **LEARNING)),
-    "one-hot": ("one-hot, a neuron a transition", lambda M, rng: OneHotNetwork()),
-    "dense": ("dense, a unit a pattern", lambda M, rng: DenseSequenceMemory(interaction="exponential")),
+NAMES = {
+    "sparse": "sparse",
+    "convergent": "sparse, convergent",
+    "paper": "the paper's rule",
+    "one-hot": "one-hot, one neuron per transition",
+    "dense": "dense, one unit per pattern",
 }
-"""By name: how it is called in the report, and how it is made."""
-
-ABLATIONS: dict[str, dict[str, Any]] = {
-    "everything": {},
-    "no bias": {"bias": 0},
-    "no noise while learning": {"noise": 0},
-    "constant learning rates": {"decay": False},
-    "no homeostasis": {"homeostasis": 0.0},
-    "no redraw": {"redraw": 0.0},
-    "no feedback on the choice of targets": {"feedback": 0.0},
-    "targets from x(t+1), as in the paper": {"target_from": "next"},
-    "targets from x(t+1), no feedback": {"target_from": "next", "feedback": 0.0},
-    "thresholds instead of winners": {"code": "thresholds"},
-    "equal steps for active and silent": {"active_weight": 1},
-    "2 winners": {"n_winners": 2},
-    "5 winners": {"n_winners": 5},
-    "10 winners": {"n_winners": 10},
-}
-ABLATION_T = 500
-
-
-def recall_trial(net: SequenceMemory, X: Any, flips: int, rng: np.random.Generator) -> Outcome:
-    """Learn a sequence; then the criterion of section 6.2, and the basin."""
-    net.fit(X)
-    trajectory = net.recall(flip(X[0], flips, rng=rng), steps=RECALL_PERIODS * len(X))
-    return {"success": retrieved(trajectory, X), "basin": basin(net, X, flips=flips, rng=rng)}
-
-
-def digits_trial(net: SequenceMemory, stored: int, rng: np.random.Generator) -> Outcome:
-    """Learn sequences of moving digits; in how many are all frames recalled without a wrong pixel?"""
-    X = moving_digits(stored, length=DIGITS["T"], rng=rng)
-    net.fit(X)
-    frames = X.reshape(stored, DIGITS["T"], -1)
-    recalled = net.recall(flip(frames[:, 0], DIGITS["flips"], rng=rng), steps=DIGITS["T"] - 1)
-    return {"recalled": int(np.all(recalled[:, 1:] == frames[:, 1:], axis=(1, 2)).sum())}
+"""What the networks of the trials are called in the report."""
 
 
 class Capacity(Target):
     """Success and basin against length, success against flips, ablations, and moving digits."""
 
-    name = experiment = "capacity"
-    title = "Capacity, past the paper"
-    about = (
-        "Random periodic sequences, N = 100 visible and M = 500 hidden neurons, default settings of every network. Success is "
-        "the criterion of section 6.2 from the first pattern with 10 flipped units. The basin is stricter: the fraction of all "
-        "patterns from which, with as many flips, the network is exactly on the sequence and in phase after 25 steps. Moving "
-        "digits: sequences of 20 frames, M = 1000, 300 flipped pixels in the first frame; a sequence counts if all other frames "
-        "are exact."
-    )
-
     def cells(self, request: Request) -> list[Cell]:
         """Four groups of cells, told apart by "part"."""
         lengths = LENGTHS[1::2] if request.quick else LENGTHS
         stored = DIGITS["stored"][:1] if request.quick else DIGITS["stored"]
-        cells: list[Cell] = [{"part": "length", "network": name, "T": T, "flips": FLIPS} for name in NETWORKS for T in lengths]
+        cells: list[Cell] = [{"part": "length", "network": name, "T": T, "flips": FLIPS} for name in NAMES for T in lengths]
         cells += [
             {"part": "flips", "network": name, "T": T, "flips": flips}
             for name in ("sparse", "paper")
@@ -109,17 +55,6 @@ class Capacity(Target):
         slow = cell["part"] == "ablation" or cell["network"] != "sparse"
         return request.at_most(FEW if slow else MANY)
 
-    def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
-        """One network, one set of sequences."""
-        if cell["part"] == "digits":
-            return digits_trial(NETWORKS[cell["network"]][1](DIGITS["M"], rng), cell["stored"], rng)
-        X = random_periodic(cell["T"], N, rng=rng)
-        if cell["part"] == "ablation":
-            net: SequenceMemory = SparseSequenceAttractor(M, random_state=rng, **ABLATIONS[cell["options"]])
-        else:
-            net = NETWORKS[cell["network"]][1](M, rng)
-        return recall_trial(net, X, cell["flips"], rng)
-
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """Count successes and average basins."""
         rows: list[dict[str, Any]] = []
@@ -128,8 +63,7 @@ class Capacity(Target):
             if cell["part"] == "digits":
                 row["recalled"] = [outcome["recalled"] for outcome in trials]
             else:
-                row["successes"] = sum(outcome["success"] for outcome in trials)
-                row["interval"] = list(wilson_interval(row["successes"], len(trials)))
+                row |= count_successes(trials)
                 row["basin"] = float(np.mean([outcome["basin"] for outcome in trials]))
             rows.append(row)
         settings = {"N": N, "M": M, "settle": 25, "digits": DIGITS, "ablations": ABLATIONS, "seed": request.seed}
@@ -139,7 +73,7 @@ class Capacity(Target):
         """Say how far each rule comes."""
         longest = {name: _longest(result, name) for name in ("sparse", "paper")}
         said = [
-            f"{NETWORKS[name][0]} retrieves sequences of up to {T} patterns" if T else f"{NETWORKS[name][0]} none of these"
+            f"{NAMES[name]} retrieves sequences of up to {T} patterns" if T else f"{NAMES[name]} none of these"
             for name, T in longest.items()
         ]
         return Verdict(
@@ -150,27 +84,25 @@ class Capacity(Target):
 
     def csv_rows(self, result: Result) -> list[dict[str, Any]]:
         """Rows with both ends of the interval, and digits as one text."""
-        rows = []
-        for row in result.data["rows"]:
-            low, high = row.get("interval", (None, None))
-            flat = {key: value for key, value in row.items() if key not in ("interval", "recalled")}
-            recalled = " ".join(map(str, row.get("recalled", [])))
-            rows.append({**flat, **dict.fromkeys(("successes", "basin")), **flat, "low": low, "high": high, "recalled": recalled})
-        return rows
+        columns = ("part", "network", "options", "T", "flips", "stored", "trials", "successes", "basin", "low", "high")
+        return [
+            {**{key: flat_interval(row).get(key) for key in columns}, "recalled": " ".join(map(str, row.get("recalled", [])))}
+            for row in result.data["rows"]
+        ]
 
     def tables(self, result: Result) -> list[Table]:
         """Success and basin against length, and the ablations."""
         lengths = sorted({row["T"] for row in _part(result, "length")})
         lines = []
-        for name, (words, _) in NETWORKS.items():
-            found = {row["T"]: row for row in _part(result, "length") if row["network"] == name}
-            lines.append([f"{words}: success", *(f"{found[T]['successes']}/{found[T]['trials']}" for T in lengths)])
-            lines.append([f"{words}: basin", *(_fraction(found[T]["basin"]) for T in lengths)])
+        for name, words in NAMES.items():
+            by_length = {row["T"]: row for row in _part(result, "length") if row["network"] == name}
+            lines.append([f"{words}: success", *(f"{by_length[T]['successes']}/{by_length[T]['trials']}" for T in lengths)])
+            lines.append([f"{words}: basin", *(_fraction(by_length[T]["basin"]) for T in lengths)])
         ablations = [
             [row["options"], f"{row['successes']}/{row['trials']}", _fraction(row["basin"])] for row in _part(result, "ablation")
         ]
         digits = [
-            [f"{NETWORKS[row['network']][0]}, {row['stored']} stored", ", ".join(map(str, row["recalled"]))]
+            [f"{NAMES[row['network']]}, {row['stored']} stored", ", ".join(map(str, row["recalled"]))]
             for row in _part(result, "digits")
         ]
         return [
@@ -188,21 +120,19 @@ class Capacity(Target):
         from seqattractor import plots
 
         figure, axes = plt.subplots(2, 2, figsize=(9.6, 6.8))
-        colors = dict(zip(NETWORKS, (plots.BLUE, plots.GREEN, plots.ORANGE, plots.GREY, plots.RED), strict=True))
+        colors = dict(zip(NAMES, (plots.BLUE, plots.GREEN, plots.ORANGE, plots.GREY, plots.RED), strict=True))
         _draw_lengths(axes[0, 0], axes[0, 1], result, colors)
         for name in ("sparse", "paper"):
             for T, line in zip(CUE_LENGTHS, ("-", "--"), strict=True):
                 rows = [row for row in _part(result, "flips") if row["network"] == name and row["T"] == T]
                 counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
-                label = f"{NETWORKS[name][0]}, T = {T}"
+                label = f"{NAMES[name]}, T = {T}"
                 plots.success_curve(
                     [row["flips"] for row in rows], *counts, color=colors[name], linestyle=line, label=label, ax=axes[1, 0]
                 )
             rows = [row for row in _part(result, "digits") if row["network"] == name]
             percent = [100 * np.mean(row["recalled"]) / row["stored"] for row in rows]
-            axes[1, 1].plot(
-                [row["stored"] for row in rows], percent, "o-", markersize=4, color=colors[name], label=NETWORKS[name][0]
-            )
+            axes[1, 1].plot([row["stored"] for row in rows], percent, "o-", markersize=4, color=colors[name], label=NAMES[name])
         axes[1, 0].set(xlabel="flipped units of the cue", xticks=CUE_FLIPS)
         axes[1, 1].set_xticks(sorted({row["stored"] for row in _part(result, "digits")}))
         axes[1, 1].set(xlabel="stored sequences of moving digits", ylabel="all frames exact, %", ylim=(-4, 104))
@@ -233,10 +163,10 @@ def _fraction(value: float) -> str:
 
 
 def _draw_lengths(success: Axes, basins: Axes, result: Result, colors: dict[str, str]) -> None:
-    """Success and basin against T, one line a network."""
+    """Success and basin against T, one line per network."""
     from seqattractor import plots
 
-    for k, (name, (words, _)) in enumerate(NETWORKS.items()):
+    for k, (name, words) in enumerate(NAMES.items()):
         rows = [row for row in _part(result, "length") if row["network"] == name]
         T = [row["T"] for row in rows]
         counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
@@ -250,4 +180,13 @@ def _draw_lengths(success: Axes, basins: Axes, result: Result, colors: dict[str,
     basins.legend(fontsize=8, loc="center left")
 
 
-TARGET = Capacity()
+TARGET = Capacity(
+    name="capacity",
+    title="Capacity, past the paper",
+    trial="capacity:store_sequences",
+    about="Random periodic sequences, N = 100 visible and M = 500 hidden neurons, default settings of every network. Success is "
+    "the criterion of section 6.2 from the first pattern with 10 flipped units. The basin is stricter: the fraction of all "
+    "patterns from which, with as many flips, the network is exactly on the sequence and in phase after 25 steps. Moving "
+    "digits: sequences of 20 frames, M = 1000, 300 flipped pixels in the first frame; a sequence counts if all other frames "
+    "are exact.",
+)

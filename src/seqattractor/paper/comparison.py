@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from seqattractor.experiments._compare import DEFAULT_NETWORKS, chosen_networks, compare_once, get_protocol
 from seqattractor.experiments._comparison import Comparison
+from seqattractor.experiments._comparison_tests import get_test
+from seqattractor.experiments._comparison_trial import make_prototype
 from seqattractor.experiments._conclusion import conclusion
-from seqattractor.paper.settings import Request
-from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
+from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
+from seqattractor.paper.trials.comparison import M
 from seqattractor.report.comparison_view import comparison_figure, comparison_tables
+from seqattractor.report.view import Table, Verdict
+from seqattractor.tasks.compare import default_networks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,25 +26,16 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "multi": ("5x5", "5x10", "2x50", "10x10", "20x10"),
 }
 QUICK: dict[str, tuple[Any, ...]] = {"random": (10, 40, 70)}
-LEFT_OUT_QUICKLY = ("sparse", "slow-synapses", "mixed")  # these take a second or more a trial
+LEFT_OUT_QUICKLY = ("sparse", "slow-synapses", "mixed")  # these take a second or more per trial
 
 
 class ComparisonTarget(Target):
-    """All networks on the protocols that need no minutes a trial."""
-
-    name = experiment = "comparison"
-    title = "The other sequence memories"
-    about = (
-        "The paper's network beside asymmetric Hebbian, slow-synapse, pseudo-inverse and perceptron networks, temporal "
-        "predictive coding, dense associative memories and a look-up table. Every trial gives all of them the same sequences "
-        "and the same corrupted cues. The command seqattractor compare does this with more trials, on moving digits and the "
-        "walker, and with a network of your own."
-    )
+    """All networks on the protocols that need no minutes per trial."""
 
     def cells(self, request: Request) -> list[Cell]:
         """Every value of every protocol."""
         wanted = QUICK if request.quick else VALUES
-        networks = [name for name in DEFAULT_NETWORKS if not (request.quick and name in LEFT_OUT_QUICKLY)]
+        networks = [name for name in default_networks() if not (request.quick and name in LEFT_OUT_QUICKLY)]
         return [
             {"protocol": protocol, "value": value, "networks": networks}
             for protocol, values in wanted.items()
@@ -54,28 +46,20 @@ class ComparisonTarget(Target):
         """All networks take part in each trial, so a few must do."""
         return request.at_most(2 if request.quick else TRIALS)
 
-    def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
-        """The same sequences and cues for all networks; times are left out, so that results are the same on any machine."""
-        test = get_protocol(cell["protocol"])
-        seed = np.random.SeedSequence(rng.integers(2**32, size=4).tolist())
-        outcomes = compare_once(test, cell["value"], chosen_networks(cell["networks"], test.n_hidden), seed)
-        return {name: {k: v for k, v in found.items() if not k.endswith("seconds")} for name, found in outcomes.items()}
-
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """One comparison for each protocol."""
-        found: list[Comparison] = []
+        comparisons: list[Comparison] = []
         for protocol in dict.fromkeys(cell["protocol"] for cell, _ in outcomes):
-            test = get_protocol(protocol)
-            networks = chosen_networks(outcomes[0][0]["networks"], test.n_hidden)
-            described = {name: net.traits() for name, net in networks.items()}
+            test = get_test(protocol)
+            described = {name: make_prototype(name).traits() for name in outcomes[0][0]["networks"]}
             trials = {cell["value"]: each for cell, each in outcomes if cell["protocol"] == protocol}
-            found.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=test.n_hidden))
+            comparisons.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=M))
         data = {
-            "settings": {"protocols": [one.settings for one in found], "networks": found[0].networks},
-            "rows": [{"protocol": one.settings["protocol"], **row} for one in found for row in one.rows],
-            "conclusions": [conclusion(one) for one in found],
+            "settings": {"protocols": [one.settings for one in comparisons], "networks": comparisons[0].networks},
+            "rows": [{"protocol": one.settings["protocol"], **row} for one in comparisons for row in one.results],
+            "conclusions": [conclusion(one) for one in comparisons],
         }
-        return Result(data, {"comparisons": found})
+        return Result(data, {"comparisons": comparisons})
 
     def verdict(self, result: Result) -> Verdict:
         """What the first protocol, the paper's own, says."""
@@ -94,4 +78,12 @@ class ComparisonTarget(Target):
         return tables
 
 
-TARGET = ComparisonTarget()
+TARGET = ComparisonTarget(
+    name="comparison",
+    title="The other sequence memories",
+    trial="comparison:compare_networks",
+    about="The paper's network beside asymmetric Hebbian, slow-synapse, pseudo-inverse and perceptron networks, temporal "
+    "predictive coding, dense associative memories and a look-up table. Every trial gives all of them the same sequences "
+    "and the same corrupted cues. The command seqattractor compare does this with more trials, on moving digits and the "
+    "walker, and with a network of your own.",
+)

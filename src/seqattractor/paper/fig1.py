@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqattractor.analysis._retrieval import retrieved
-from seqattractor.analysis._separability import separable
 from seqattractor.datasets._toy import toy
-from seqattractor.networks._visible import VisibleNetwork
-from seqattractor.paper.settings import LEARNING, RECALL_PERIODS, TOY, Request
-from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
+from seqattractor.paper.settings import LEARNING, TOY
+from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
+from seqattractor.report.view import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,53 +18,32 @@ if TYPE_CHECKING:
 class Figure1(Target):
     """Figure 1."""
 
-    name = experiment = "fig1"
-    title = "Figure 1"
-    about = (
-        "Two sequences of ten neurons in the spirit of the paper's, whose own pictures are not part of its text. A network of "
-        "visible neurons only is trained on each by the perceptron rule with the paper's margin and rate, and a linear program "
-        "looks for weights, neuron by neuron, or proves in whole numbers that there are none."
-    )
-
     def cells(self, request: Request) -> list[Cell]:
-        """One cell for each sequence."""
-        return [{"sequence": 1}, {"sequence": 2}]
+        """One cell of networks for each sequence, and one with the proof."""
+        return [{"sequence": 1}, {"sequence": 2}, {"proof": 1}, {"proof": 2}]
 
-    def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
-        """Train one network from a random start and let it run from the uncorrupted first pattern."""
-        X = toy(cell["sequence"])
-        net = VisibleNetwork("perceptron", random_state=rng, engine="exact", n_jobs=1, **LEARNING).fit(X)
-        trajectory = net.recall(X[0], steps=RECALL_PERIODS * len(X))
-        outcome: Outcome = {
-            "success": retrieved(trajectory, X),
-            "fewest_errors": int(net.visible_errors_.min()),
-            "converged": bool(net.converged_),
-        }
-        if number == 0:
-            proof = separable(X)
-            combination = proof.proof(int(proof.impossible[0])).combination
-            assert combination is not None  # since the neuron is impossible
-            outcome["impossible"] = (proof.impossible + 1).tolist()
-            outcome["combination"] = [int(k) for k in combination]
-            outcome["trajectory"] = trajectory[: len(X)].tolist()
-        return outcome
+    def n_trials(self, request: Request, cell: Cell) -> int:
+        """A proof is made once."""
+        return 1 if "proof" in cell else request.trials
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """Count networks that learned, beside the proof."""
+        proofs = {cell["proof"]: trials[0] for cell, trials in outcomes if "proof" in cell}
+        trained = {cell["sequence"]: trials for cell, trials in outcomes if "sequence" in cell}
         rows = [
             {
-                "sequence": cell["sequence"],
+                "sequence": number,
                 "trials": len(trials),
                 "converged": sum(outcome["converged"] for outcome in trials),
                 "successes": sum(outcome["success"] for outcome in trials),
                 "fewest_errors_in_an_epoch": min(outcome["fewest_errors"] for outcome in trials),
-                "impossible_neurons": trials[0]["impossible"],
-                "proof_for_the_first_of_them": trials[0]["combination"],
+                "impossible_neurons": proofs[number]["impossible"],
+                "proof_for_the_first_of_them": proofs[number]["combination"],
             }
-            for cell, trials in outcomes
+            for number, trials in trained.items()
         ]
         settings = {"N": TOY["N"], **LEARNING, "trials": request.trials, "seed": request.seed}
-        trajectories = {cell["sequence"]: np.array(trials[0]["trajectory"]) for cell, trials in outcomes}
+        trajectories = {number: np.array(trials[0]["trajectory"]) for number, trials in trained.items()}
         return Result({"settings": settings, "rows": rows}, {"trajectories": trajectories})
 
     def verdict(self, result: Result) -> Verdict:
@@ -120,4 +97,11 @@ class Figure1(Target):
         return figure
 
 
-TARGET = Figure1()
+TARGET = Figure1(
+    name="fig1",
+    title="Figure 1",
+    trial="toy:train_perceptron",
+    about="Two sequences of ten neurons in the spirit of the paper's, whose own pictures are not part of its text. A network of "
+    "visible neurons only is trained on each by the perceptron rule with the paper's margin and rate, and a linear program "
+    "looks for weights, neuron by neuron, or proves in whole numbers that there are none.",
+)

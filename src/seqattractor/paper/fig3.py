@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqattractor.learning.rule import sign
-from seqattractor.paper.settings import RECONSTRUCTION, Request
-from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict
+from seqattractor.paper.settings import RECONSTRUCTION
+from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
+from seqattractor.report.view import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,28 +19,9 @@ DECODERS = {"pseudo_inverse": "V = P⁺", "transpose": "V = Pᵀ"}
 class Figure3(Target):
     """Figure 3."""
 
-    name = experiment = "fig3"
-    title = "Figure 3"
-    about = (
-        "The reconstruction error |x - sign(V sign(P x))|, summed over N = 100 units (each wrong one counts 2), for a random "
-        "M x N matrix P and a random x. The paper does not list its values of M."
-    )
-
     def cells(self, request: Request) -> list[Cell]:
         """Each distribution of P with each M."""
         return [{"P": P, "M": M, "N": RECONSTRUCTION["N"]} for P in RECONSTRUCTION["P"] for M in RECONSTRUCTION["M"]]
-
-    def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
-        """One P and one x, decoded both ways."""
-        shape = cell["M"], cell["N"]
-        P = rng.standard_normal(shape) if cell["P"] == "gaussian" else rng.uniform(-1.0, 1.0, shape)
-        x = rng.choice(np.array([-1, 1], dtype=np.int8), size=cell["N"])
-        y = sign(P @ x).astype(np.float64)
-        by_inverse = np.linalg.lstsq(P, y, rcond=None)[0]  # P+ y, without forming P+
-        return {
-            "pseudo_inverse": int(np.abs(x - sign(by_inverse)).sum()),
-            "transpose": int(np.abs(x - sign(P.T @ y)).sum()),
-        }
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """Average over trials."""
@@ -105,10 +86,16 @@ class Figure3(Target):
             ax.set_title(P.capitalize())
             ax.set_xlabel("hidden neurons M")
             ax.grid(visible=True)
-            ax.legend()
+            ax.legend(loc="upper right")
         axes[0].set_ylabel("reconstruction error")
         axes[0].set_ylim(bottom=0)
         return figure
 
 
-TARGET = Figure3()
+TARGET = Figure3(
+    name="fig3",
+    title="Figure 3",
+    trial="reconstruction:reconstruct_pattern",
+    about="The reconstruction error |x - sign(V sign(P x))|, summed over N = 100 units (each wrong one counts 2), for a random "
+    "M x N matrix P and a random x. The paper does not list its values of M.",
+)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqattractor.analysis._retrieval import retrieved
 from seqattractor.datasets._toy import toy
-from seqattractor.networks._attractor import SequenceAttractor
-from seqattractor.noise import flip
-from seqattractor.paper.settings import LEARNING, RECALL_PERIODS, TOY, Request
-from seqattractor.paper.target import Cell, Outcome, Result, Table, Target, Verdict, count_successes
+from seqattractor.experiments._trial import PERIODS
+from seqattractor.paper.settings import LEARNING, TOY
+from seqattractor.paper.target import Cell, Outcome, Request, Result, Target, count_successes
+from seqattractor.report.view import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,27 +19,9 @@ if TYPE_CHECKING:
 class Figure4(Target):
     """Figure 4."""
 
-    name = experiment = "fig4"
-    title = "Figure 4"
-    about = (
-        "The sequences of figure 1 in a network with M = 50 hidden neurons, started from the first pattern with two of ten units "
-        "flipped. The paper shows one retrieval of each; here fresh networks and flips are drawn for every trial."
-    )
-
     def cells(self, request: Request) -> list[Cell]:
         """One cell for each sequence."""
         return [{"sequence": number, "M": TOY["M"], "flips": TOY["flips"]} for number in (1, 2)]
-
-    def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
-        """Train one network and retrieve from one corrupted cue."""
-        X = toy(cell["sequence"])
-        net = SequenceAttractor(cell["M"], random_state=rng, engine="exact", n_jobs=1, **LEARNING).fit(X)
-        trajectory = net.recall(flip(X[0], cell["flips"], rng=rng), steps=RECALL_PERIODS * len(X))
-        return {
-            "success": retrieved(trajectory, X),
-            "learned": net.score(X) == 1.0,
-            "trajectory": trajectory[: 2 * len(X) - 1].tolist(),
-        }
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """Count successes and keep the cleanest retrieval of each sequence to show."""
@@ -52,7 +33,7 @@ class Figure4(Target):
             shown[cell["sequence"]] = np.array(first["trajectory"])
             learned = sum(outcome["learned"] for outcome in trials)
             rows.append({"sequence": cell["sequence"], "learned": learned} | count_successes(trials))
-        settings = {**TOY, **LEARNING, "recall_steps": f"{RECALL_PERIODS} T", "trials": request.trials, "seed": request.seed}
+        settings = {**TOY, **LEARNING, "recall_steps": f"{PERIODS} T", "trials": request.trials, "seed": request.seed}
         return Result({"settings": settings, "rows": rows}, {"shown": shown})
 
     def verdict(self, result: Result) -> Verdict:
@@ -99,4 +80,10 @@ class Figure4(Target):
         return figure
 
 
-TARGET = Figure4()
+TARGET = Figure4(
+    name="fig4",
+    title="Figure 4",
+    trial="toy:retrieve_toy",
+    about="The sequences of figure 1 in a network with M = 50 hidden neurons, started from the first pattern with two of ten "
+    "units flipped. The paper shows one retrieval of each; here fresh networks and flips are drawn for every trial.",
+)

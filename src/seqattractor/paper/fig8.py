@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seqattractor.paper.pictures import PictureTarget
-from seqattractor.paper.settings import DIGITS, GAIT, LEARNING, Request
-from seqattractor.paper.target import Cell, Outcome, Result, Table, Verdict
+from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
+from seqattractor.paper.target import Cell, Outcome, Request, Result
+from seqattractor.report.view import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,15 +16,7 @@ NAMES = {"gait": "(a) gait", "digits": "(b) moving digits"}
 
 
 class Figure8(PictureTarget):
-    """Figure 8."""
-
-    name = "fig8"
-    title = "Figure 8"
-    uses = (("gait", "UV"), ("digits", "UV"))
-    about = (
-        "The errors of the networks of figures 6 and 7 in every epoch, per neuron. Learning ends after the first epoch "
-        "without an error, since all later epochs would change nothing."
-    )
+    """Curves of the errors of both layers."""
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """The curves of every network."""
@@ -98,4 +91,10 @@ def _first_zero(errors: list[float]) -> str:
     return str(last + 1) if last < len(errors) else "never"
 
 
-TARGET = Figure8()
+TARGET = Figure8(
+    name="fig8",
+    title="Figure 8",
+    uses=(("gait", "UV"), ("digits", "UV")),
+    about="The errors of the networks of figures 6 and 7 in every epoch, per neuron. Learning ends after the first epoch "
+    "without an error, since all later epochs would change nothing.",
+)

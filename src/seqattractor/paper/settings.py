@@ -1,20 +1,15 @@
-"""The settings of the paper's experiments, all in one place, and what the user may ask for."""
+"""The settings of the paper's experiments, all in one place."""
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 __all__ = [
     "DIGITS",
     "GAIT",
     "LEARNING",
-    "QUICK_TRIALS",
     "RANDOM_SEQUENCES",
-    "RECALL_PERIODS",
     "RECONSTRUCTION",
     "SPARSITY",
     "TOY",
-    "Request",
 ]
 
 LEARNING: dict[str, Any] = {
@@ -34,10 +29,6 @@ RANDOM_SEQUENCES: dict[str, Any] = {  # section 6.2
     "table2": {"T": [70], "M": list(range(100, 1001, 100))},
 }
 
-# Section 6.2 asks for "some tau" without a bound. A network may wander for two periods, then has one to come to
-# x(1) and one to show the sequence.
-RECALL_PERIODS = 4
-
 RECONSTRUCTION: dict[str, Any] = {  # figure 3; the paper does not say which M
     "N": 100,
     "M": [25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000],
@@ -54,25 +45,3 @@ SPARSITY: dict[str, Any] = {  # appendix F; the paper does not say which theta
     "T": list(range(10, 151, 20)),
     "theta": [0.0, 0.5, 1.0, 1.5],  # in standard deviations of the projection, which is sqrt(N)
 }
-
-
-QUICK_TRIALS = 5
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to reproduce: how many trials, from which seed, on which data."""
-
-    trials: int = 100
-    """Trials of each cell; targets that need fewer networks take fewer."""
-    seed: int = 0
-    quick: bool = False
-    """Few trials and coarse grids where time would go: a look, not a test."""
-    gait_dir: Path | None = None
-    """A folder of OU-ISIR silhouettes; by default the drawn walker."""
-    mnist_file: Path | None = None
-    """A file with Moving MNIST or MNIST; by default scikit-learn's digits."""
-
-    def at_most(self, trials: int) -> int:
-        """The number of trials, but no more than `trials`."""
-        return min(self.trials, trials)

@@ -1,7 +1,8 @@
-"""What a table or figure of the paper is here: cells of independent trials, a result, a picture and a verdict.
+"""What a table or figure of the paper is here: cells of independent trials, a result, and a view of it.
 
-To add one, write a file with a subclass of `Target` and an instance called ``TARGET``, and name the file in
-`seqattractor.paper.registry`. Everything else (seeds, processes, resuming, progress, files, report) comes by itself.
+To add one, write a file with a subclass of `Target` and an instance of it, and give it a line in `seqattractor.paper.registry`.
+Its trial is a function in a module of `seqattractor.paper.trials`, which knows nothing of the view: an edited legend throws no
+trial away. Everything else (seeds, processes, resuming, progress, files, report) comes by itself.
 """
 
 from __future__ import annotations
@@ -9,71 +10,66 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.paper.settings import Request
+from seqattractor.report.view import Animation, Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Animation", "Cell", "Outcome", "Result", "Table", "Target", "Verdict", "count_successes"]
+__all__ = ["QUICK_TRIALS", "Cell", "Outcome", "Request", "Result", "Target", "count_successes", "flat_interval"]
+
+QUICK_TRIALS = 5
 
 Cell = dict[str, Any]
 """What all trials of a cell share, as plain JSON values: part of the seed, and passed to every trial."""
 
 Outcome = dict[str, Any]
-"""What one trial found, as plain JSON values."""
+"""What one trial gave, as plain JSON values."""
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table for the report: the first column of each row is its heading."""
+class Request:
+    """What to reproduce: how many trials, from which seed, on which data."""
 
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    caption: str = ""
+    trials: int = 100
+    """Trials of each cell; targets that need fewer networks take fewer."""
+    seed: int = 0
+    quick: bool = False
+    """Few trials and coarse grids where time would go: a look, not a test."""
+    gait_dir: Path | None = None
+    """A folder of OU-ISIR silhouettes; by default the drawn walker."""
+    mnist_file: Path | None = None
+    """A file with Moving MNIST or MNIST; by default scikit-learn's digits."""
 
-
-@dataclass(frozen=True)
-class Animation:
-    """A moving picture for the report."""
-
-    gif: bytes
-    caption: str
-    width: int
-    """In CSS pixels."""
+    def at_most(self, trials: int) -> int:
+        """The number of trials, but no more than `trials`."""
+        return min(self.trials, trials)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a target found: `data` goes to the JSON file as it is, the rest only into pictures."""
+    """The result of a target: `data` goes to the JSON file as it is, the rest only into pictures."""
 
     data: dict[str, Any]
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a result agrees with the paper, in plain words."""
-
-    agrees: bool | None
-    """None where the paper gives nothing to compare with."""
-    sentence: str
-
-
+@dataclass(frozen=True, kw_only=True)
 class Target(ABC):
     """One table or figure of the paper."""
 
-    name: ClassVar[str]
+    name: str
     """As on the command line."""
-    title: ClassVar[str]
-    about: ClassVar[str]
+    title: str
+    about: str
     """One or two sentences for the report: what is done here, and how."""
-    experiment: ClassVar[str]
-    """Whose trials these are. Targets of one experiment share trials (and must agree on cells and `trial`)."""
+    trial: str
+    """The function of `seqattractor.paper.trials` that does one trial, as "module:function"."""
+    experiment: str = ""
+    """Whose trials these are: targets of one experiment share them. By default the target's own."""
 
     @abstractmethod
     def cells(self, request: Request) -> list[Cell]:
@@ -82,10 +78,6 @@ class Target(ABC):
     def n_trials(self, request: Request, cell: Cell) -> int:
         """How many trials a cell has."""
         return request.trials
-
-    @abstractmethod
-    def trial(self, cell: Cell, rng: np.random.Generator, number: int) -> Outcome:
-        """Run one trial. The outcome depends on nothing but the arguments."""
 
     @abstractmethod
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
@@ -123,3 +115,15 @@ def count_successes(trials: Sequence[Outcome]) -> dict[str, Any]:
     """
     successes = sum(outcome["success"] for outcome in trials)
     return {"trials": len(trials), "successes": successes, "interval": list(wilson_interval(successes, len(trials)))}
+
+
+def flat_interval(row: dict[str, Any]) -> dict[str, Any]:
+    """Give a row with both ends of its interval in columns of their own.
+
+    Examples
+    --------
+    >>> flat_interval({"T": 10, "interval": [0.1, 0.9]})
+    {'T': 10, 'low': 0.1, 'high': 0.9}
+    """
+    low, high = row.get("interval", (None, None))
+    return {**{key: value for key, value in row.items() if key != "interval"}, "low": low, "high": high}

@@ -1,3 +1,6 @@
+from ._capacity import capacity_curve as capacity_curve
+from ._capacity import capacity_map as capacity_map
+from ._comparison import comparison_curves as comparison_curves
 from ._curves import compared_bars as compared_bars
 from ._curves import error_curves as error_curves
 from ._curves import success_curve as success_curve

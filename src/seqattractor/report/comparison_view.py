@@ -1,35 +1,29 @@
-"""How a comparison is shown: its figure, its tables, and a section of HTML."""
+"""How a comparison is shown: its figure, its tables, its page and its files."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from html import escape
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seqattractor._files import atomic_write
 from seqattractor.experiments._comparison import Comparison, Row
-from seqattractor.experiments._conclusion import conclusion
-from seqattractor.paper.target import Table
-from seqattractor.report.files import DPI
-from seqattractor.report.paper_page import embedded, table_html
+from seqattractor.report.figures import picture
+from seqattractor.report.page import render
+from seqattractor.report.view import Picture, Section, Table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["comparison_figure", "comparison_html", "comparison_page", "comparison_png", "comparison_tables", "draw"]
-
-_COLORS = ("#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a6fc0", "#8a8a8a", "#c05fa0", "#5fb0b0", "#a08030", "#606060")
-_MARKERS = "osD^vP*X<>"
+__all__ = ["comparison_figure", "comparison_page", "comparison_tables", "write_comparison"]
 
 
-def comparison_figure(found: Sequence[Comparison]) -> Figure:
+def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
     """Draw success with intervals: a row for each comparison, networks that learn beside those that keep the patterns.
 
     Parameters
     ----------
-    found : sequence of Comparison
+    comparisons : sequence of Comparison
 
     Returns
     -------
@@ -37,56 +31,26 @@ def comparison_figure(found: Sequence[Comparison]) -> Figure:
     """
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(len(found), 2, figsize=(12.5, 3.6 * len(found)), squeeze=False, sharey=True, layout="constrained")
-    for row, comparison in zip(axes, found, strict=True):
-        draw(row[0], row[1], comparison)
+    from seqattractor import plots
+
+    figure, axes = plt.subplots(
+        len(comparisons), 2, figsize=(12.5, 3.6 * len(comparisons)), squeeze=False, sharey=True, layout="constrained"
+    )
+    for row, comparison in zip(axes, comparisons, strict=True):
+        for ax, stores in zip(row, (False, True), strict=True):
+            names = [n["network"] for n in comparison.networks if bool(n["stores_patterns"]) is stores]
+            plots.comparison_curves(comparison, networks=names, ax=ax)
+            ax.set_title(f"{comparison.settings['title']}: {'patterns stored' if stores else 'weights learned'}")
+        row[1].set_ylabel("")
     return figure
 
 
-def draw(learning: Axes, storing: Axes, found: Comparison) -> None:
-    """Draw one comparison into two axes."""
-    from seqattractor import plots
-
-    values = found.settings["values"]
-    for ax, stores in ((learning, False), (storing, True)):
-        names = [n["network"] for n in found.networks if bool(n["stores_patterns"]) is stores]
-        for k, name in enumerate(names):
-            rows = [found.row(name, value) for value in values]
-            counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
-            look: dict[str, Any] = {"color": _COLORS[k % 10], "marker": _MARKERS[k % 10], "linestyle": "-" if k < 10 else "--"}
-            shift = 0.6 * ((k + 0.5) / len(names) - 0.5)
-            plots.success_curve(range(len(values)), *counts, shift=shift, label=name, **look, ax=ax)
-        ax.set_xticks(range(len(values)), [str(value) for value in values])
-        ax.set_xlabel(found.settings["axis"])
-        ax.set_title(f"{found.settings['title']}: {'patterns kept' if stores else 'weights learned'}")
-        if names:
-            ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    storing.set_ylabel("")
-
-
-def comparison_png(found: Comparison) -> bytes:
-    """Draw one comparison in the house style and give the PNG."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
-    from seqattractor import plots
-
-    content = io.BytesIO()
-    with plots.style():
-        figure = comparison_figure([found])
-        figure.savefig(content, format="png", dpi=DPI, metadata={"Software": None})
-        plt.close(figure)
-    return content.getvalue()
-
-
-def comparison_tables(found: Comparison, *, timing: bool = False) -> list[Table]:
+def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[Table]:
     """Give a table of successes with intervals, and one of what each network is and costs.
 
     Parameters
     ----------
-    found : Comparison
+    comparison : Comparison
     timing : bool
         Add the seconds, which differ from run to run.
 
@@ -94,64 +58,64 @@ def comparison_tables(found: Comparison, *, timing: bool = False) -> list[Table]
     -------
     list of Table
     """
-    values, trials = found.settings["values"], found.settings["trials"]
-    names = [n["network"] for n in found.networks]
-    successes = [[name, *(_success(found.row(name, value)) for value in values)] for name in names]
-    kinds = [_kind(found, network, timing) for network in found.networks]
-    columns = ["network", "numbers kept", "patterns kept", "online", "local", "epochs to no error", "wrong units after a step"]
-    if found.several:
+    values, trials = comparison.settings["values"], comparison.settings["trials"]
+    names = [n["network"] for n in comparison.networks]
+    successes = [[name, *(_success(comparison.row(name, value)) for value in values)] for name in names]
+    kinds = [_kind(comparison, network, timing) for network in comparison.networks]
+    columns = ["network", "parameters", "stores patterns", "online", "local", "epochs to no error", "wrong units after a step"]
+    if comparison.several:
         columns.append("sequences recalled")
     if timing:
         columns += ["s to learn", "s to recall"]
     return [
         Table(
-            [found.settings["axis"], *map(str, values)],
+            [comparison.settings["axis"], *map(str, values)],
             successes,
-            f"{found.settings['title']}: successes of {trials} and 95 % Wilson intervals in percent.",
+            f"{comparison.settings['title']}: successes of {trials} and 95 % Wilson intervals in percent.",
         ),
         Table(columns, kinds, f"What each network is, and what it needs at {values[-1]}, the hardest value."),
     ]
 
 
-def comparison_html(found: Comparison, png: bytes, *, timing: bool = False) -> str:
-    """Give a section of HTML with the conclusion, the figure and the tables.
+def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = False) -> str:
+    """Give a page with the conclusion, the figure and the tables.
 
     Parameters
     ----------
-    found : Comparison
-    png : bytes
-        Its figure.
+    comparison : Comparison
+    figure : Picture
     timing : bool
+        Add the seconds, which differ from run to run.
 
     Returns
     -------
     str
-        A ``<section>`` that stands alone or inside a report.
     """
-    words = escape(f"{found.settings['title']}: success of all networks against the {found.settings['axis']}")
-    return "\n".join(
-        [
-            f'<section id="compare-{escape(found.settings["protocol"])}">',
-            f"<h2>{escape(found.settings['title'])}</h2>",
-            f"<p>{escape(conclusion(found))}</p>",
-            f'<div class="wide"><img class="figure" style="max-width: 100%" src="{embedded(png, "png")}" alt="{words}"></div>',
-            *(table_html(table) for table in comparison_tables(found, timing=timing)),
-            "</section>",
-            "",
-        ]
+    title = comparison.settings["title"]
+    tables = comparison_tables(comparison, timing=timing)
+    section = Section(
+        f"compare-{comparison.settings['protocol']}", title, comparison.describe(), pictures=[figure], tables=tables
     )
+    return render("compare.html", title=title.lower(), sections=[section])
 
 
-def comparison_page(found: Comparison, png: bytes, *, timing: bool = False) -> str:
-    """Give a whole page with this one section, in the style of the report."""
-    style = (resources.files("seqattractor.report") / "report.css").read_text(encoding="utf-8")
-    title = escape(f"Sequence memories compared: {found.settings['title'].lower()}")
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>\n{style}\n</style>\n</head>\n<body>\n<main>\n"
-        f"{comparison_html(found, png, timing=timing)}</main>\n</body>\n</html>\n"
-    )
+def write_comparison(comparison: Comparison, folder: Path, *, timing: bool = False) -> list[Path]:
+    """Write a comparison as JSON, CSV, PNG and HTML into a folder, each file whole or not at all, and give their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words = f"{comparison.settings['title']}: success of all networks against the {comparison.settings['axis']}"
+    figure = picture(lambda: comparison_figure([comparison]), words)
+    contents = {
+        "json": comparison.to_json(timing=timing).encode(),
+        "csv": comparison.to_csv(timing=timing).encode(),
+        "png": figure.light,
+        "html": comparison_page(comparison, figure, timing=timing).encode(),
+    }
+    paths = []
+    for kind, content in contents.items():
+        paths.append(folder / f"compare-{comparison.settings['protocol']}.{kind}")
+        with atomic_write(paths[-1]) as file:
+            file.write(content)
+    return paths
 
 
 def _success(row: Row) -> str:
@@ -161,10 +125,10 @@ def _success(row: Row) -> str:
     return f"{row['successes']} ({100 * row['low']:.0f}–{100 * row['high']:.0f})"
 
 
-def _kind(found: Comparison, network: Row, timing: bool) -> list[str]:
+def _kind(comparison: Comparison, network: Row, timing: bool) -> list[str]:
     """One line of the second table."""
-    value = found.settings["values"][-1]
-    row = found.row(network["network"], value)
+    value = comparison.settings["values"][-1]
+    row = comparison.row(network["network"], value)
     cells = [
         network["network"],
         "–" if row["parameters"] is None else f"{row['parameters']:,}",
@@ -172,10 +136,10 @@ def _kind(found: Comparison, network: Row, timing: bool) -> list[str]:
         _epochs(row, network),
         "–" if row["one_step_error"] is None else f"{100 * row['one_step_error']:.2g} %",
     ]
-    if found.several:
+    if comparison.several:
         cells.append("–" if row["recalled"] is None else f"{100 * row['recalled']:.0f} %")
     if timing:
-        times = next(t for t in found.seconds if t["network"] == network["network"] and t["value"] == value)
+        times = next(t for t in comparison.seconds if t["network"] == network["network"] and t["value"] == value)
         cells += ["–" if times[k] is None else f"{times[k]:.2g}" for k in ("learn_seconds", "recall_seconds")]
     return cells
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -12,10 +9,9 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor._files import atomic_write
 from seqattractor.experiments._table import Row, varying
 
-__all__ = ["save", "sweep_figure"]
+__all__ = ["sweep_figure"]
 
 _MARKERS = "osD^vP*X"
 _SYMBOLS = {"n": "N", "m": "M", "t": "T"}
@@ -41,7 +37,7 @@ def sweep_figure(rows: list[Row], axis: str | None = None) -> Figure:
         axis = "t" if "t" in numbers or not numbers else numbers[0]
     if axis not in rows[0] or any(not isinstance(row[axis], (int, float)) for row in rows):
         raise ValueError(
-            f"{axis!r} is no setting with a number at every point; those that vary are {', '.join(numbers) or 'none'}."
+            f"{axis!r} is not a setting with a number at every point; those that vary are {', '.join(numbers) or 'none'}."
         )
     others = [name for name in names if name != axis]
     curves: dict[str, list[Row]] = {}
@@ -71,29 +67,6 @@ def sweep_figure(rows: list[Row], axis: str | None = None) -> Figure:
     if others:
         ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
     return figure
-
-
-def save(draw: Callable[[], Figure], path: Path) -> None:
-    """Draw a figure in the house style and write it, whole or not at all.
-
-    Parameters
-    ----------
-    draw : callable
-        Makes the figure.
-    path : Path
-        Ending in .png, .pdf or .svg.
-    """
-    kind = path.suffix.lower().removeprefix(".")
-    if kind not in ("png", "pdf", "svg"):
-        raise ValueError(f"a figure is written as .png, .pdf or .svg, but the file is to be named {path.name}.")
-    mpl.use("Agg")
-    content = io.BytesIO()
-    with plots.style():
-        figure = draw()
-        figure.savefig(content, format=kind, dpi=160)
-        plt.close(figure)
-    with atomic_write(path) as file:
-        file.write(content.getvalue())
 
 
 def _told(name: str, value: Any) -> str:

@@ -1,28 +1,32 @@
-"""Figure 6: recall of the gait sequence from a corrupted first frame."""
+"""Figures 6 and 7: recall of the gait sequence and of moving digits from a corrupted first frame."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.paper.pictures import PictureTarget, frames_of, load_pictures, recalled_frames
-from seqattractor.paper.settings import DIGITS, GAIT, LEARNING, Request
-from seqattractor.paper.target import Animation, Cell, Outcome, Result, Table, Verdict
+from seqattractor.paper.pictures import PictureTarget, settings_of
+from seqattractor.paper.target import Cell, Outcome, Request, Result
+from seqattractor.paper.trials.pictures import frames_of, load_pictures, recalled_frames
 from seqattractor.report.animation import recall_gif
+from seqattractor.report.view import Animation, Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@dataclass(frozen=True, kw_only=True)
 class RecallFigure(PictureTarget):
     """Stored frames above, recalled frames below, and the recall as a moving picture."""
 
-    frames_shown: ClassVar[int]
-    columns: ClassVar[int]
+    frames_shown: int
+    columns: int
     """Sequences side by side in the moving picture."""
-    scale: ClassVar[int]
+    scale: int
+    """Pixels of the moving picture for one unit."""
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
         """Wrong pixels in every frame, and how many sequences were retrieved."""
@@ -39,10 +43,10 @@ class RecallFigure(PictureTarget):
             }
             for number, outcome in enumerate(trials)
         ]
-        settings = {**(GAIT if cell["data"] == "gait" else DIGITS), **LEARNING, "data": cell["path"] or "generated"}
+        settings = {**settings_of(cell), "networks": len(trials), "seed": request.seed}
         pictures = load_pictures(cell, 0)
         extra = {"truth": frames_of(pictures), "recalled": recalled_frames(trials[0], pictures), "flips": cell["flips"]}
-        return Result({"settings": {**settings, "networks": len(trials), "seed": request.seed}, "rows": rows}, extra)
+        return Result({"settings": settings, "rows": rows}, extra)
 
     def closed(self, result: Result) -> bool:
         """Whether the sequences are loops."""
@@ -102,18 +106,25 @@ class RecallFigure(PictureTarget):
         return figure
 
 
-class Figure6(RecallFigure):
-    """Figure 6."""
-
-    name = "fig6"
-    title = "Figure 6"
-    uses = (("gait", "UV"),)
-    frames_shown, columns, scale = 10, 1, 2
-    about = (
-        "One gait sequence of 103 silhouettes (128 x 88 pixels) in a network with M = 200 hidden neurons, started from its first "
-        "frame with 2000 of 11264 pixels flipped. The database of the paper may not be passed on: unless --gait-dir names your "
-        "copy, a figure drawn by this package walks instead."
-    )
-
-
-TARGET = Figure6()
+FIGURE_6 = RecallFigure(
+    name="fig6",
+    title="Figure 6",
+    uses=(("gait", "UV"),),
+    frames_shown=10,
+    columns=1,
+    scale=2,
+    about="One gait sequence of 103 silhouettes (128 x 88 pixels) in a network with M = 200 hidden neurons, started from its "
+    "first frame with 2000 of 11264 pixels flipped. The database of the paper may not be passed on: unless --gait-dir names your "
+    "copy, a figure drawn by this package walks instead.",
+)
+FIGURE_7 = RecallFigure(
+    name="fig7",
+    title="Figure 7",
+    uses=(("digits", "UV"),),
+    frames_shown=8,
+    columns=5,
+    scale=1,
+    about="20 sequences of 20 frames (64 x 64 pixels) of two moving digits in a network with M = 1000 hidden neurons, each "
+    "started from its first frame with 300 of 4096 pixels flipped; sequence 1 is shown. Unless --mnist-file names your copy "
+    "of Moving MNIST or MNIST, the digits are scikit-learn's, moved in the same way.",
+)

@@ -1,24 +1,34 @@
-"""Appendix E on gait: Hebbian V, only V, and U and V learned."""
+"""Appendix E on gait and on moving digits: Hebbian V, only V, and U and V learned."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqattractor.paper.pictures import METHODS, PictureTarget, frames_of, load_pictures, recalled_frames
-from seqattractor.paper.settings import DIGITS, GAIT, LEARNING, Request
-from seqattractor.paper.target import Cell, Outcome, Result, Table, Verdict
+from seqattractor.paper.pictures import PictureTarget, settings_of
+from seqattractor.paper.target import Cell, Outcome, Request, Result
+from seqattractor.paper.trials.pictures import frames_of, load_pictures, recalled_frames
+from seqattractor.report.view import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+METHODS = {
+    "hebbian": "U fixed, V by the Hebbian rule",
+    "V": "U fixed, V by the three-factor rule",
+    "UV": "U and V by the three-factor rule",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ablation(PictureTarget):
     """Recall by three ways of learning, one below the other."""
 
-    frames_shown: ClassVar[int]
-    shown: ClassVar[tuple[int, ...]]
+    frames_shown: int
+    shown: tuple[int, ...]
     """Numbers of the sequences to show, counted from 1, as in the paper."""
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
@@ -44,15 +54,14 @@ class Ablation(PictureTarget):
         pictures = load_pictures(cell, 0)
         extra = {"truth": frames_of(pictures)}
         extra |= {cell["method"]: recalled_frames(trials[0], pictures) for cell, trials in outcomes}
-        settings = {**(GAIT if cell["data"] == "gait" else DIGITS), **LEARNING, "data": cell["path"] or "generated"}
-        return Result({"settings": {**settings, "seed": request.seed}, "rows": rows}, extra)
+        return Result({"settings": {**settings_of(cell), "seed": request.seed}, "rows": rows}, extra)
 
     def verdict(self, result: Result) -> Verdict:
         """The paper shows that only learning U and V recalls the frames."""
         by_method = {row["method"]: row for row in result.data["rows"]}
         pixels = {method: row["mean_wrong_pixels_in_a_recalled_frame"] for method, row in by_method.items()}
         words = ", ".join(
-            f"{METHODS[method]}: {row['in_step']} of {row['sequences']} ({pixels[method]:.1f} wrong pixels a frame)"
+            f"{METHODS[method]}: {row['in_step']} of {row['sequences']} ({pixels[method]:.1f} wrong pixels per frame)"
             for method, row in by_method.items()
         )
         best = pixels["UV"] < min(pixels["V"], pixels["hebbian"])
@@ -73,7 +82,7 @@ class Ablation(PictureTarget):
             ]
             for row in result.data["rows"]
         ]
-        return [Table(["", "recalled in step", "in any phase (6.2)", "learned without error", "wrong pixels a frame"], lines)]
+        return [Table(["", "recalled in step", "in any phase (6.2)", "learned without error", "wrong pixels per frame"], lines)]
 
     def figure(self, result: Result) -> Figure:
         """For each shown sequence the stored frames and three recalls."""
@@ -95,14 +104,19 @@ class Ablation(PictureTarget):
         return figure
 
 
-class AblationGait(Ablation):
-    """Three ways of learning on gait."""
-
-    name = "ablation-gait"
-    title = "Ablation on gait (appendix E)"
-    uses = (("gait", "hebbian"), ("gait", "V"), ("gait", "UV"))
-    frames_shown, shown = 10, (1,)
-    about = "The sequence, network size and noise of figure 6, with three ways of learning."
-
-
-TARGET = AblationGait()
+GAIT = Ablation(
+    name="ablation-gait",
+    title="Ablation on gait (appendix E)",
+    uses=tuple(("gait", method) for method in METHODS),
+    frames_shown=10,
+    shown=(1,),
+    about="The sequence, network size and noise of figure 6, with three ways of learning.",
+)
+DIGITS = Ablation(
+    name="ablation-digits",
+    title="Ablation on moving digits (appendix E)",
+    uses=tuple(("digits", method) for method in METHODS),
+    frames_shown=8,
+    shown=(1, 6, 11, 16),
+    about="The sequences, network size and noise of figure 7, with three ways of learning; sequences 1, 6, 11 and 16 are shown.",
+)

@@ -1,0 +1,129 @@
+"""The tests on which networks are compared, in words: an axis that grows harder, and what stays the same.
+
+What a test draws and does stands in `seqattractor.experiments._comparison_trial`, so that another word here does no trial again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seqattractor.experiments._comparison_trial import place_of
+from seqattractor.experiments._protocol import Protocol
+
+__all__ = ["COMPARISON", "TESTS", "ComparisonTest", "get_test"]
+
+COMPARISON = Protocol("compare", "seqattractor.experiments._comparison_trial:run_comparison_trial", place_of)
+"""One network learns and recalls the sequences of a test."""
+
+
+@dataclass(frozen=True)
+class ComparisonTest:
+    """A test along one axis: what it is called, and which values and numbers it takes where none are given."""
+
+    name: str
+    title: str
+    axis: str
+    """What differs, in words."""
+    values: tuple[Any, ...]
+    """Along the axis, easy ones first."""
+    setting: str
+    """What stays the same, in words."""
+    n_hidden: int = 500
+    trials: int = 20
+    """By default."""
+    learns_once: bool = False
+    """Whether only cues and noise differ along the axis, so that a network learns once for all values of a trial."""
+
+    def parse(self, text: str) -> Any:
+        """Read a value from the command line."""
+        try:
+            if self.name == "multi":
+                number, _, length = text.lower().partition("x")
+                return f"{int(number)}x{int(length)}"
+            return float(text) if self.name == "correlated" else int(text)
+        except ValueError:
+            example = self.values[0]
+            raise ValueError(f"a value of the protocol {self.name!r} looks like {example}, but this is {text!r}.") from None
+
+    def easy_first(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Put values in the order in which the test grows harder; for multi, whose values are no numbers, that is the user's."""
+        return values if self.name == "multi" else sorted(values)
+
+
+TESTS: dict[str, ComparisonTest] = {
+    test.name: test
+    for test in (
+        ComparisonTest(
+            "random",
+            "Length of a random sequence",
+            "period length T",
+            (10, 20, 30, 40, 50, 60, 70, 80, 100, 150, 200, 300),
+            "one random periodic sequence of N = 100 units, 10 of them flipped in the cue (section 6.2 of the paper)",
+        ),
+        ComparisonTest(
+            "noise",
+            "Corrupted cues",
+            "flipped units of the cue",
+            (0, 5, 10, 15, 20, 25, 30, 35, 40),
+            "one random periodic sequence of T = 40 patterns of N = 100 units",
+            learns_once=True,
+        ),
+        ComparisonTest(
+            "recall-noise",
+            "Noise during recall",
+            "flipped units before every step",
+            (0, 1, 2, 4, 6, 8, 10, 15, 20),
+            "one random periodic sequence of T = 40 patterns of N = 100 units, 10 of them flipped in the cue",
+            learns_once=True,
+        ),
+        ComparisonTest(
+            "correlated",
+            "Correlated patterns",
+            "correlation of successive patterns",
+            (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9),
+            "one periodic sequence of T = 40 patterns of N = 100 units, 10 of them flipped in the cue",
+        ),
+        ComparisonTest(
+            "multi",
+            "Many sequences in one network",
+            "number x length of the sequences",
+            ("2x10", "5x5", "5x10", "10x5", "2x50", "5x20", "10x10", "20x5", "10x20", "20x10"),
+            "periodic random sequences of N = 100 units, 10 of them flipped in each cue; all must be recalled",
+        ),
+        ComparisonTest(
+            "digits",
+            "Moving digits",
+            "flipped pixels of the cue",
+            (0, 100, 300, 600, 1000),
+            "20 sequences of 20 frames of 64 x 64 pixels; all frames after the cue must be exact",
+            n_hidden=1000,
+            trials=3,
+            learns_once=True,
+        ),
+        ComparisonTest(
+            "walker",
+            "A walking figure",
+            "flipped pixels of the cue",
+            (0, 50, 100, 230, 350, 450),
+            "one loop of 103 silhouettes of 43 x 30 pixels",
+            n_hidden=200,
+            trials=3,
+            learns_once=True,
+        ),
+    )
+}
+
+
+def get_test(name: str) -> ComparisonTest:
+    """Give a test by its name.
+
+    Examples
+    --------
+    >>> get_test("noise").axis
+    'flipped units of the cue'
+    """
+    if name not in TESTS:
+        raise ValueError(f"there is no protocol {name!r}; the protocols are {', '.join(TESTS)}.")
+    return TESTS[name]

@@ -1,0 +1,193 @@
+"""One trial of a comparison: sequences and cues that depend on the test alone, and one network that learns and recalls them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from seqattractor.datasets._moving_digits import moving_digits
+from seqattractor.datasets._random import random_periodic
+from seqattractor.datasets._walker import walker
+from seqattractor.experiments._seeds import seed_at
+from seqattractor.experiments._trial import Task, draw_sequences, judge, recall_task
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._registry import make_network, parameters_of
+from seqattractor.noise import flip
+from seqattractor.sequences import Patterns, split
+
+__all__ = ["TASKS", "compare_once", "draw_cues", "make_prototype", "place_of", "run_comparison_trial"]
+
+Outcome = dict[str, Any]
+"""What one network did in one trial at one value, or {"error": a sentence} if it could not take part."""
+
+
+def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+    """Let one network take part in one trial of a test.
+
+    The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of which the network learns
+    once, ``network`` (a short name or a network that is not fitted) and ``n_hidden`` for a short name. The seed is that of
+    `place_of`, the same for all networks. Gives ``outcomes``, for each value as `compare_once` does, and their ``seconds``.
+    """
+    make, prototype = TASKS[settings["test"]], make_prototype(settings["network"], settings.get("n_hidden"))
+    if "value" in settings:
+        outcomes = [compare_once(settings["test"], settings["value"], prototype, seed)]
+    else:
+        of_data, of_network = seed.spawn(2)
+        cues = [seed_at(seed, place_of({"test": settings["test"], "value": value})) for value in settings["values"]]
+        tasks = [make(value, np.random.default_rng(of_data)) for value in settings["values"]]
+        outcomes = _take_part(prototype, list(zip(tasks, cues, strict=True)), of_network)
+    seconds = [{key: each.pop(key) for key in list(each) if key.endswith("_seconds")} for each in outcomes]
+    return {"outcomes": outcomes, "seconds": seconds}
+
+
+def place_of(settings: dict[str, Any]) -> list[Any]:
+    """What the seeds of a comparison depend on: the test and its value, so that all networks get the same."""
+    return ["compare", settings["test"], *([settings["value"]] if "value" in settings else [])]
+
+
+def compare_once(test: str, value: Any, prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
+    """Let a network that is not fitted, and stays so, learn and recall the sequences of a trial.
+
+    Gives ``success`` (all sequences recalled), ``recalled`` (how many of them), ``sequences``, ``one_step_error`` (fraction of
+    wrong units one step after a stored pattern), ``epochs`` until one had no error (0 if nothing is learned, None if there was
+    none), ``parameters``, and the times ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and cues
+    have streams of their own.
+    """
+    of_data, of_network, of_cue = seed.spawn(3)
+    task = TASKS[test](value, np.random.default_rng(of_data))
+    (outcome,) = _take_part(prototype, [(task, of_cue)], of_network)
+    return outcome
+
+
+def make_prototype(network: str | SequenceMemory, n_hidden: int | None = None) -> SequenceMemory:
+    """Make the network of a short name, with as many hidden neurons if it has some; a network is given back as it is."""
+    if isinstance(network, SequenceMemory):
+        return network
+    hidden = {"n_hidden": n_hidden} if n_hidden is not None and "n_hidden" in parameters_of(network) else {}
+    return make_network(network, **hidden)
+
+
+def draw_cues(task: Task, order: int, rng: np.random.Generator) -> Patterns:
+    """Corrupted beginnings of all sequences, (S, order, N); networks of any order get the same first patterns."""
+    sequences = list(split(task.X, task.lengths))
+    return np.stack([flip(np.stack([x[t] for x in sequences]), task.flips, rng) for t in range(order)], axis=1)
+
+
+# -- learning and recalling -------------------------------------------------------------------------------------
+
+_REFUSALS = (ValueError, TypeError, MemoryError)
+_warm: set[type[SequenceMemory]] = set()
+
+
+def _take_part(
+    prototype: SequenceMemory, tasks: list[tuple[Task, np.random.SeedSequence]], of_network: np.random.SeedSequence
+) -> list[Outcome]:
+    """Let a network learn the sequences of the first task once, and recall from the cues of each; refusals are results, too."""
+    if type(prototype) not in _warm:  # so that no trial pays for compiling
+        _warm.add(type(prototype))
+        _take_part(prototype, [(TASKS["random"](4, np.random.default_rng(0)), of_network)], of_network)
+    net: SequenceMemory = clone(prototype)
+    if net.get_params().get("random_state", 0) is None:
+        net.set_params(random_state=int(of_network.generate_state(1)[0]))
+    first = tasks[0][0]
+    try:
+        started = time.perf_counter()
+        net.fit(first.X, first.lengths)
+        learned = time.perf_counter()
+        of_learning = {
+            "one_step_error": float(net.wrong_units(first.X, first.lengths).mean()),
+            "epochs": _epochs(net),
+            "parameters": net.n_parameters(),
+            "learn_seconds": learned - started,
+        }
+    except _REFUSALS as error:
+        return [_refusal(error) for _ in tasks]
+    return [_recall(net, task, of_cue) | of_learning for task, of_cue in tasks]
+
+
+def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> Outcome:
+    """Let a network that has learned recall all sequences from their cues."""
+    rng = np.random.default_rng(of_cue)
+    try:
+        cues = draw_cues(task, net.order_, rng)
+        started = time.perf_counter()
+        paths = recall_task(net, task, cues, rng)
+        seconds = time.perf_counter() - started
+    except _REFUSALS as error:
+        return _refusal(error)
+    times = judge(paths, task, net)
+    recalled = sum(tau is not None for tau in times)
+    return {"success": recalled == len(times), "recalled": recalled, "sequences": len(times), "recall_seconds": seconds}
+
+
+def _refusal(error: BaseException) -> Outcome:
+    """The outcome of a network that could not take part."""
+    return {"error": str(error) or type(error).__name__}
+
+
+def _epochs(net: SequenceMemory) -> int | None:
+    """Epochs until one had no error; 0 if nothing is learned, None if none was free of errors."""
+    errors = getattr(net, "visible_errors_", None)
+    if errors is None:
+        return int(getattr(net, "n_iter_", 0))
+    total = np.asarray(errors) + np.asarray(getattr(net, "hidden_errors_", 0))
+    free = np.flatnonzero(total == 0)
+    return int(free[0]) + 1 if free.size else None
+
+
+# -- sequences and cues -----------------------------------------------------------------------------------------
+
+
+def _random(T: int, rng: np.random.Generator) -> Task:
+    """One random loop of T patterns, with the last one, which is the first again."""
+    return Task(random_periodic(T, 100, rng=rng).patterns, np.array([T]), flips=10)
+
+
+def _noise(flips: int, rng: np.random.Generator) -> Task:
+    """More and more flips of the cue."""
+    return Task(random_periodic(40, 100, rng=rng).patterns, np.array([40]), flips=flips)
+
+
+def _recall_noise(noise: int, rng: np.random.Generator) -> Task:
+    """Flips before every step."""
+    return Task(random_periodic(40, 100, rng=rng).patterns, np.array([40]), flips=10, noise=noise)
+
+
+def _correlated(correlation: float, rng: np.random.Generator) -> Task:
+    """Successive patterns that resemble each other."""
+    return Task(random_periodic(40, 100, correlation=correlation, rng=rng).patterns, np.array([40]), flips=10)
+
+
+def _multi(size: str, rng: np.random.Generator) -> Task:
+    """Several random loops in one network."""
+    number, length = map(int, size.split("x"))
+    return Task(*draw_sequences(number, length, 100, rng=rng), flips=10)
+
+
+def _digits(flips: int, rng: np.random.Generator) -> Task:
+    """The paper's twenty sequences of moving digits, drawn anew for each trial."""
+    X = moving_digits(20, 20, rng=rng)
+    return Task(X.patterns, X.lengths, flips=flips, closed=False)
+
+
+def _walker(flips: int, rng: np.random.Generator) -> Task:
+    """The walking figure, every third pixel of every third row: a network without hidden neurons has N^2 weights."""
+    frames = walker().frames[:, ::3, ::3]
+    X = np.ascontiguousarray(frames.reshape(len(frames), -1))
+    return Task(X, np.array([len(X)]), flips=flips)
+
+
+TASKS: Mapping[str, Callable[[Any, np.random.Generator], Task]] = {
+    "random": _random,
+    "noise": _noise,
+    "recall-noise": _recall_noise,
+    "correlated": _correlated,
+    "multi": _multi,
+    "digits": _digits,
+    "walker": _walker,
+}
+"""By the name of the test: what makes its sequences at a value of its axis."""

@@ -1,0 +1,161 @@
+"""What a trial is, for everything that runs trials: sweeps, capacities, comparisons and the paper's tables.
+
+A `Protocol` names a function at the top of a module that does one trial: ``(settings, seed) -> outcome``, with plain JSON
+values in and out and all randomness from the seed. A `Point` is a protocol with settings and the user's seed, a `Trial` one of
+the trials at a point. `in_rounds` puts trials in order, `seqattractor.experiments._run.run_trials` does those that a `Store`
+does not have (here, in processes or on Dask), and ``store.get(trial)`` gives them back::
+
+    TABLE = Protocol("table1", "seqattractor.paper.trials.retrieval:retrieval_trial")
+    trials = in_rounds([(Point(TABLE, {"T": 10, "M": 500}, seed), n_trials), ...])
+    run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
+    outcomes = [store.get(trial).outcome for trial in trials]
+
+The module of the function should import nothing that only shows results: an edit of anything it imports does the trial again.
+A function that measures times gives them under the key "seconds" of its outcome; they are kept apart from the rest.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from seqattractor.experiments._fingerprint import fingerprint
+from seqattractor.experiments._seeds import canonical, digest_of, seed_of
+from seqattractor.experiments._user_networks import Brought
+from seqattractor.networks._registry import REGISTRY
+
+__all__ = ["RETRIEVAL", "Outcome", "Point", "Protocol", "Settings", "Trial", "in_rounds", "itself"]
+
+Settings = dict[str, Any]
+"""What is tried, as plain JSON values. "network" is a short name of the registry (or "networks" a list of them)."""
+
+Outcome = dict[str, Any]
+"""What one trial found, as plain JSON values."""
+
+
+def itself(settings: Settings) -> Any:
+    """The place of a trial whose seed depends on its settings alone."""
+    return settings
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What is done in each trial of an experiment.
+
+    Parameters
+    ----------
+    name : str
+    trial : str
+        "module:function" of the function ``(settings, seed) -> outcome``.
+    place : callable, optional
+        A function at the top of a module that gives, for settings, the plain values on which seeds depend. Trials with the same
+        place have the same seeds, as networks that are compared must. By default the name and all settings.
+
+    Examples
+    --------
+    >>> RETRIEVAL.run({"network": "one-hot", "n": 20, "t": 8}, np.random.SeedSequence(0))["success"]
+    True
+    """
+
+    name: str
+    trial: str
+    place: Callable[[Settings], Any] | None = None
+
+    def run(self, settings: Settings, seed: np.random.SeedSequence) -> Outcome:
+        """Do one trial, here and now."""
+        module, _, function = self.trial.partition(":")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # what is not learned shows in the outcome
+            outcome: Outcome = getattr(import_module(module), function)(settings, seed)
+        return outcome
+
+    def fingerprint(self, settings: Settings) -> str:
+        """Tell apart versions of the code that does trials with these settings: of the function, and of the networks named."""
+        modules = {self.trial.partition(":")[0]}
+        entries = []
+        for name in [settings.get("network"), *settings.get("networks", [])]:
+            if isinstance(name, str) and name in REGISTRY:
+                entry = REGISTRY[name]
+                modules.add(f"seqattractor.networks.{entry.module}")
+                entries.append([entry.cls, dict(entry.parameters)])
+            elif isinstance(name, dict) and name["class"].startswith("seqattractor."):  # an object of a class of ours
+                modules.add(name["class"].partition(":")[0])
+        return fingerprint(frozenset(modules), canonical(entries))
+
+
+RETRIEVAL = Protocol("retrieval", "seqattractor.experiments._trial:run_trial", itself)
+"""Section 6.2: sequences are drawn, learned, and retrieved from corrupted cues."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of settings.
+
+    Parameters
+    ----------
+    protocol : Protocol
+    settings : dict
+    seed : int
+        The user's seed.
+    brought : Brought, optional
+        A network of the user's, for which "network" in the settings is its description; trials get the network itself.
+    """
+
+    protocol: Protocol
+    settings: Settings
+    seed: int
+    brought: Brought | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def key(self) -> str:
+        """A short name that depends on protocol, settings and seed alone."""
+        content = [self.settings, self.seed]
+        # Files of version 0.1 have trials of section 6.2 only, without the name.
+        return digest_of(content if self.protocol.name == RETRIEVAL.name else [self.protocol.name, *content])
+
+    def fingerprint(self) -> str:
+        """Tell which code would do its trials here."""
+        return self.protocol.fingerprint(self.settings)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One of the trials at a point."""
+
+    point: Point
+    number: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What makes it the same trial."""
+        return self.point.key, self.number
+
+    def run(self) -> Outcome:
+        """Do it, here and now."""
+        protocol, settings = self.point.protocol, self.point.settings
+        place = [protocol.name, settings] if protocol.place is None else protocol.place(settings)
+        given = settings if self.point.brought is None else settings | {"network": self.point.brought.network}
+        return protocol.run(given, seed_of(self.point.seed, place, self.number))
+
+
+def in_rounds(wanted: Iterable[tuple[Point, int]]) -> list[Trial]:
+    """Give the trials of points, each with its number: the first of every point, then the second, and so on.
+
+    After one round every curve is there, roughly, and the time left is known.
+
+    Examples
+    --------
+    >>> a, b = (Point(RETRIEVAL, {"t": t}, 0) for t in (10, 20))
+    >>> [(trial.point.settings["t"], trial.number) for trial in in_rounds([(a, 2), (b, 1)])]
+    [(10, 0), (20, 0), (10, 1)]
+    """
+    points = {point.key: (point, number) for point, number in wanted}.values()
+    rounds = range(max((number for _, number in points), default=0))
+    return [Trial(point, k) for k in rounds for point, number in points if k < number]

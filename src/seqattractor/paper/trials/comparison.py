@@ -1,0 +1,23 @@
+"""Past the paper: all networks on the same sequences and cues, as `seqattractor compare` does it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqattractor.experiments._comparison_trial import compare_once, make_prototype
+
+__all__ = ["M", "compare_networks"]
+
+M = 500  # hidden neurons, as in section 6.2
+
+
+def compare_networks(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+    """Give the same sequences and cues of a test at one value to all networks; times, which differ, are left out."""
+    words = np.random.default_rng(seed).integers(2**32, size=4).tolist()
+    outcomes = {}
+    for name in settings["networks"]:
+        outcome = compare_once(settings["protocol"], settings["value"], make_prototype(name, M), np.random.SeedSequence(words))
+        outcomes[name] = {key: value for key, value in outcome.items() if not key.endswith("seconds")}
+    return outcomes

@@ -1,0 +1,134 @@
+"""Capacities: how long a sequence networks store, against their size, and the success behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
+
+from seqattractor.plots._house import new_axes
+
+__all__ = ["capacity_curve", "capacity_groups", "capacity_label", "capacity_map"]
+
+_SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
+
+
+def capacity_curve(
+    capacity: Any, *, color: Any = None, label: str | None = None, ends: tuple[int, int] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw success against the length T: the curve of a search for a capacity, and its trials as dots of a fitting area.
+
+    Parameters
+    ----------
+    capacity : Capacity
+        As `seqattractor.capacity` gives it.
+    color, label : optional
+        Of the curve.
+    ends : tuple of int, optional
+        The least and the greatest T; by default those that were tried.
+    ax : Axes, optional
+        By default new ones.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> capacities = sa.capacity("hebbian", n=30, flips=1, max_trials=8)
+    >>> capacity_curve(capacities.groups[0][0]).get_xlabel()
+    'T'
+    """
+    ax = ax or new_axes()
+    first, last = (min(capacity.tried), max(capacity.tried)) if ends is None else ends
+    T = np.geomspace(first, last, 150)
+    (line,) = ax.plot(T, 100 * capacity.curve.rate(T), color=color, label=label, linewidth=1.4)
+    rates = [100 * right / n for right, n in capacity.tried.values()]
+    areas = [3 * n for _, n in capacity.tried.values()]
+    ax.scatter(list(capacity.tried), rates, s=areas, color=line.get_color(), alpha=0.45, linewidths=0)
+    ax.axhline(100 * capacity.success, color=mpl.rcParams["grid.color"], linestyle=":")
+    ax.set_xscale("log")
+    ticks = [tick * 10**power for power in range(5) for tick in (1, 2, 5) if first <= tick * 10**power <= last]
+    ax.set_xticks(ticks, [str(tick) for tick in ticks])
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set(xlabel="T", ylabel="success, %", ylim=(-4, 104))
+    ax.grid(visible=True)
+    return ax
+
+
+def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw capacities with intervals against the size that varies, and the law that they follow dashed.
+
+    Parameters
+    ----------
+    capacities : CapacityMap
+        As `seqattractor.capacity` gives it. One capacity alone is drawn by `capacity_curve`.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> capacity_map(sa.capacity("hebbian", n=[20, 40], flips=1, max_trials=8)).get_xlabel()
+    'N'
+    """
+    ax = ax or new_axes()
+    axis, groups = capacity_groups(capacities)
+    every = [each for pairs in groups.values() for each, _ in pairs]
+    if axis is None:
+        return capacity_curve(every[0], ax=ax)
+    for k, (label, pairs) in enumerate(groups.items()):
+        x = np.array([each.settings[axis] for each, _ in pairs], dtype=float)
+        t = np.array([each.t for each, _ in pairs], dtype=float)
+        ends = np.abs(np.array([[each.low, each.high] for each, _ in pairs], dtype=float).T - t)
+        ax.errorbar(x, t, yerr=ends, fmt="osD^vP"[k % 6], color=f"C{k % 6}", markersize=5, capsize=2, label=label or None)
+        first, law = pairs[0]
+        if law is not None and len(x) > 1:
+            fine = np.geomspace(x[0], x[-1], 50)
+            ax.plot(fine, [law(first.settings | {axis: value}) for value in fine], "--", color=f"C{k % 6}", linewidth=1.2)
+    values = sorted({each.settings[axis] for each in every})
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks(values, [f"{value:g}" for value in values])
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    # An interval may reach down to 1 where a rare failure cannot be told from a rate below the one asked for.
+    low, high = ax.set_ylim(bottom=max(ax.get_ylim()[0], 0.4 * min(each.t for each in every)))
+    ticks = [tick * 10**power for power in range(5) for tick in (1, 2, 3, 5) if low <= tick * 10**power <= high]
+    ax.set_yticks(ticks, [str(tick) for tick in ticks])
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.set_xlabel("number of sequences S" if axis == "sequences" else _SYMBOLS[axis])
+    ax.set_ylabel(f"longest T with {every[0].success:.0%} success")
+    ax.set_title("95 % intervals" + (", law dashed" if any(capacities.laws) else ""))
+    ax.grid(visible=True)
+    if len(groups) > 1:
+        ax.legend(fontsize=8, loc="upper left")
+    return ax
+
+
+def capacity_groups(capacities: Any) -> tuple[str | None, dict[str, list[tuple[Any, Any]]]]:
+    """Give the size along the axis of a map, if one varies, and capacities with their laws by the label of their line."""
+    every = [(each, law) for group, law in zip(capacities.groups, capacities.laws, strict=True) for each in group]
+
+    def varies(name: str) -> bool:
+        values = {each.settings[name] for each, _ in every}
+        return len(values) > 1 and None not in values
+
+    axis = next((name for name in ("m", "sequences", "n") if varies(name)), None)
+    lines = [name for name in ("network", "n", "m", "sequences") if name != axis and varies(name)]
+    groups: dict[str, list[tuple[Any, Any]]] = {}
+    for each, law in sorted(every, key=lambda pair: float(pair[0].settings[axis]) if axis else 0.0):
+        groups.setdefault(", ".join(capacity_label(each, name) for name in lines), []).append((each, law))
+    return axis, groups
+
+
+def capacity_label(capacity: Any, name: str) -> str:
+    """A setting in a legend."""
+    value = capacity.settings[name]
+    return str(value) if name == "network" else f"{_SYMBOLS[name]} = {value}"

@@ -1,0 +1,352 @@
+"""Everything that can be said about a trained network with a bounded amount of work: what `seqattractor inspect` shows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from seqattractor._faces import Result
+from seqattractor.analysis._attractors import Attractors, find_attractors
+from seqattractor.analysis._basin import basin
+from seqattractor.analysis._certificate import Certificate, certify
+from seqattractor.analysis._hidden_activity import HiddenActivity, hidden_activity
+from seqattractor.analysis._robustness import RobustnessCurve, robustness_curve
+from seqattractor.analysis._separability import Separability, separable
+from seqattractor.analysis._threshold_view import NotApplicable
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Lengths, Patterns, split
+
+__all__ = ["Inspection", "inspect_network"]
+
+Source = Literal["model", "data", "cycles"]
+_T = TypeVar("_T")
+OPERATIONS = 1.2e11  # multiplications for an effort of 1: about half a minute on one core
+TRIALS, LOOPS = 500, 20
+
+
+@dataclass(frozen=True, repr=False)
+class Inspection(Result):
+    """What is known about a network; a part that was left out is None and has a reason in `left_out`."""
+
+    net: SequenceMemory
+    sequences: list[Patterns]
+    source: Source
+    """Where the sequences come from: stored in the model, given as data, or seen as limit cycles from random starts."""
+    flips: int
+    """The noise in `basin` and `from_stored`."""
+    score: float | None = None
+    certificate: Certificate | None = None
+    sampled: bool = False
+    """Whether only some of the transitions were certified."""
+    robustness: RobustnessCurve | None = None
+    basin: float | None = None
+    from_random: Attractors | None = None
+    from_stored: Attractors | None = None
+    hidden: HiddenActivity | None = None
+    separability: Separability | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    """What each part took: for information, nothing depends on it."""
+
+    @property
+    def n_hidden(self) -> int | None:
+        """M, where there are hidden neurons."""
+        V = getattr(self.net, "V_", None)
+        return None if V is None else int(V.shape[1])
+
+    def heading(self) -> str:
+        """Say in a line what kind of network this is, how large, and how it was learned."""
+        net = self.net
+        hidden = f" and {self.n_hidden} hidden" if self.n_hidden is not None else ""
+        context = f", a context of {net.order_} patterns" if net.order_ > 1 else ""
+        text = f"A {type(net).__name__} with {net.n_features_in_} visible{hidden} neurons{context}"
+        if hasattr(net, "converged_"):
+            epochs = int(getattr(net, "n_iter_", 0))
+            end = "without an error left" if net.converged_ else "with errors left"
+            text += f", learned in {epochs} epoch{'s' if epochs != 1 else ''} {end}"
+        return text + "."
+
+    def paragraphs(self) -> dict[str, str]:
+        """Give what there is to say, under titles."""
+        parts = {"Sequences": self._about_sequences()}
+        if self.certificate is not None:
+            some = f" ({len(self.certificate.radius)} of the transitions were looked at.)" if self.sampled else ""
+            parts["Guarantee"] = self.certificate.describe() + some
+        if self.robustness is not None:
+            text = f"One step from a randomly corrupted pattern: {_lower(self.robustness.describe())}"
+            if self.basin is not None:
+                text += f" From {self.flips} flips, {self.basin:.1%} of all starts are on the sequence and in phase in the end."
+            parts["Measured robustness"] = text
+        if self.from_random is not None:
+            text = f"From random starts: {_lower(self.from_random.describe())}"
+            if self.from_stored is not None:
+                text += f" From stored patterns with {self.flips} flips: {_lower(self.from_stored.describe())}"
+            parts["Attractors"] = text
+        if self.hidden is not None:
+            parts["Hidden neurons"] = self.hidden.describe()
+        if self.separability is not None:
+            parts["Without hidden neurons"] = self.separability.describe()
+        if self.left_out:
+            parts["Left out"] = " ".join(f"{name.capitalize()}: {reason}" for name, reason in self.left_out.items())
+        return parts
+
+    def _about_sequences(self) -> str:
+        """What is stored, and how it is known."""
+        if not self.sequences:
+            return "None are known: the model does not hold them, and random starts led to no cycle. Give the data."
+        words = {"model": "stored in the model", "data": "given as data", "cycles": "seen as cycles from random starts"}
+        lengths = [len(x) for x in self.sequences]
+        size = f"{lengths[0]} patterns" if len(set(lengths)) == 1 else f"{min(lengths)} to {max(lengths)} patterns"
+        many = "1 sequence" if len(lengths) == 1 else f"{len(lengths)} sequences"
+        return f"{many} of {size}, {words[self.source]}; {self.score:.1%} of the transitions are made without a wrong unit."
+
+    def describe(self) -> str:
+        """Say everything in sentences."""
+        return " ".join([self.heading(), *self.paragraphs().values()])
+
+    def rows(self) -> list[dict[str, str]]:
+        """Give a row for each part."""
+        return [{"part": title, "result": text} for title, text in self.paragraphs().items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values for JSON."""
+        net = self.net
+        return {
+            "network": type(net).__name__,
+            "n_visible": int(net.n_features_in_),
+            "n_hidden": self.n_hidden,
+            "order": int(net.order_),
+            "epochs": getattr(net, "n_iter_", None),
+            "converged": None if not hasattr(net, "converged_") else bool(net.converged_),
+            "sequences": {"source": self.source, "lengths": [len(x) for x in self.sequences], "score": self.score},
+            "certificate": None if self.certificate is None else _certificate_values(self.certificate, self.sampled),
+            "robustness": None if self.robustness is None else _curve_values(self.robustness),
+            "basin": None if self.basin is None else {"flips": self.flips, "fraction": self.basin},
+            "attractors": {
+                "from_random": None if self.from_random is None else _attractor_values(self.from_random),
+                "from_stored": None if self.from_stored is None else _attractor_values(self.from_stored),
+            },
+            "hidden": None if self.hidden is None else _hidden_values(self.hidden),
+            "separability": None if self.separability is None else _separability_values(self.separability),
+            "left_out": self.left_out,
+            "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
+        }
+
+
+def inspect_network(
+    net: SequenceMemory,
+    X: Patterns | None = None,
+    lengths: Lengths | None = None,
+    *,
+    source: Literal["model", "data"] = "data",
+    flips: int | None = None,
+    starts: int = 100,
+    effort: float = 1.0,
+    exact: bool = False,
+    rng: Seed = 0,
+) -> Inspection:
+    """Say everything about a trained network that a bounded amount of work tells.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        A network that has learned.
+    X : ndarray of +-1, shape (T, N), optional
+        The stored sequences, checked. Without them the limit cycles that random starts lead to stand for them: a stored loop is
+        itself such a cycle.
+    lengths : ndarray, shape (S,), optional
+    source : {"model", "data"}
+        Where `X` comes from, for the record.
+    flips : int, optional
+        The noise in starts from stored patterns; by default a tenth of the units.
+    starts : int
+        How many runs, at most, in the search for attractors.
+    effort : float
+        How much work to do: 2 allows twice as much as 1 before a part is cut down or left out. Work is counted in
+        multiplications, never in seconds, so that the same seed tells the same on any machine.
+    exact : bool
+        Use mixed-integer programming where the certificate leaves a gap.
+    rng : int, Generator or None
+
+    Returns
+    -------
+    Inspection
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(8, 40, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X)
+    >>> inspection = inspect_network(net, starts=40)      # without X: the stored loop is seen as a cycle
+    >>> inspection.source, max(len(x) for x in inspection.sequences)
+    ('cycles', 8)
+    """
+    check_is_fitted(net, "n_features_in_")
+    work = _Work(net, effort)
+    generator = as_generator(rng)
+    count = work.starts(starts)
+    stored = None if X is None or lengths is None else list(split(X, lengths))
+    from_random = work.do("attractors", lambda: find_attractors(net, stored, starts=count, rng=generator))
+    inspection = Inspection(
+        net,
+        _loops(from_random, net.order_) if stored is None else stored,
+        "cycles" if stored is None else source,
+        max(1, net.n_features_in_ // 10) if flips is None else flips,
+        from_random=from_random,
+        left_out=work.left_out,
+        seconds=work.seconds,
+    )
+    if not inspection.sequences:
+        for part in ("certificate", "robustness", "basin", "hidden", "separability"):
+            work.left_out[part] = "no stored sequence is known, and random starts led to no cycle; give the data."
+        return inspection
+    return replace(inspection, **_from_sequences(inspection, work, count, exact, generator))
+
+
+def _from_sequences(inspection: Inspection, work: _Work, starts: int, exact: bool, rng: np.random.Generator) -> dict[str, Any]:
+    """The parts that need sequences."""
+    net, sequences, flips = inspection.net, inspection.sequences, inspection.flips
+    parts: dict[str, Any] = {"score": net.score(sequences)}
+    places = work.transitions(sequences)
+    chosen = [sequences[s][t - net.order_ + 1 : t + 2] for s, t in places]
+    sampled = parts["sampled"] = len(chosen) < sum(len(x) - net.order_ for x in sequences)
+    method: Literal["auto", "exact"] = "exact" if exact else "auto"
+    whole = chosen if sampled else sequences
+    certificate = work.do("certificate", lambda: certify(net, whole, method=method))
+    if sampled and certificate is not None:
+        certificate = replace(certificate, sequence=places[:, 0], time=places[:, 1])
+    parts["certificate"] = certificate
+    trials = work.trials()
+    parts["robustness"] = work.do("robustness", lambda: robustness_curve(net, whole, trials=trials, rng=rng))
+    if work.allows("basin", 25 * sum(len(x) for x in sequences)):
+        parts["basin"] = work.do("basin", lambda: basin(net, sequences, flips=flips, rng=rng))
+    name = "attractors from stored patterns"
+    if work.allows(name, 50 * starts):
+        parts["from_stored"] = work.do(name, lambda: find_attractors(net, sequences, starts=starts, flips=flips, rng=rng))
+    parts["hidden"] = work.do("hidden", lambda: hidden_activity(net, whole))
+    # A linear program for each visible neuron, unless the patterns are few and wide: then one linear system.
+    n, d = sum(len(x) - net.order_ for x in sequences), net.order_ * net.n_features_in_
+    if n < d / 2 or 4000.0 * net.n_features_in_ * n * d <= work.operations:
+        parts["separability"] = work.do("separability", lambda: separable(sequences, order=net.order_, largest_margin=False))
+    else:
+        work.left_out["separability"] = "it takes too much work; use sa.separable."
+    return parts
+
+
+class _Work:
+    """How much may be done, counted in multiplications, and what was done."""
+
+    def __init__(self, net: SequenceMemory, effort: float) -> None:
+        self.operations, self.order = effort * OPERATIONS, net.order_
+        self.left_out: dict[str, str] = {}
+        self.seconds: dict[str, float] = {}
+        self.cost = 2.0 * max(1, net.n_parameters())  # of a step
+
+    def do(self, name: str, call: Callable[[], _T]) -> _T | None:
+        """Run a part, note its time, and note why where it does not apply to the network."""
+        start = time.monotonic()
+        try:
+            return call()
+        except NotApplicable as reason:
+            self.left_out[name] = str(reason)
+            return None
+        finally:
+            self.seconds[name] = time.monotonic() - start
+
+    def allows(self, name: str, steps: float) -> bool:
+        """Whether a part may make so many steps of the network."""
+        if steps * self.cost <= 0.5 * self.operations:
+            return True
+        self.left_out[name] = "it takes too much work; allow a larger effort."
+        return False
+
+    def starts(self, wanted: int) -> int:
+        """How many starts, if each takes some hundred steps."""
+        return int(np.clip(0.2 * self.operations / self.cost / 100, 5, wanted))
+
+    def trials(self) -> int:
+        """How many trials at each of some 25 numbers of flips."""
+        return int(np.clip(0.1 * self.operations / self.cost / 25, 20, TRIALS))
+
+    def transitions(self, sequences: list[Patterns]) -> NDArray[np.int64]:
+        """The transitions to certify, as rows (sequence, time of the newest pattern): all, or as many, evenly spread, as fit."""
+        places = np.array([(s, t) for s, x in enumerate(sequences) for t in range(self.order - 1, len(x) - 1)])
+        # Measured: a transition takes some 1e8 multiplications' time, and in large networks as many as some 20 steps.
+        most = int(np.clip(0.4 * self.operations / (1.2e8 + 40 * self.cost), 8, len(places)))
+        return np.asarray(places[np.unique(np.linspace(0, len(places) - 1, most).astype(int))])
+
+
+def _lower(sentence: str) -> str:
+    """A sentence as it stands after a colon."""
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _loops(attractors: Attractors | None, order: int) -> list[Patterns]:
+    """The cycles among attractors, each closed, as sequences to look at."""
+    cycles = [a.patterns for a in attractors.attractors if a.period > 1] if attractors is not None else []
+    return [np.concatenate([p] + [p] * -(-order // len(p)))[: len(p) + order] for p in cycles[:LOOPS]]
+
+
+def _certificate_values(c: Certificate, sampled: bool) -> dict[str, Any]:
+    """A certificate for JSON."""
+    return {
+        "transitions": len(c.radius),
+        "sampled": sampled,
+        "made": int(np.sum(c.radius >= 0)),
+        "radius": c.radius.tolist(),
+        "breaking": [int(b) if b <= c.n_inputs else None for b in c.breaking],
+        "exact": c.exact.tolist(),
+        "theorem_4": c.theorem_4.tolist(),
+        "margin": [float(m) for m in c.margin],
+        "units": c.n_inputs,
+        "summary": c.describe(),
+    }
+
+
+def _curve_values(curve: RobustnessCurve) -> dict[str, Any]:
+    """A curve for JSON."""
+    return {"flips": curve.flips.tolist(), "successes": curve.successes.tolist(), "trials": curve.trials}
+
+
+def _attractor_values(attractors: Attractors) -> dict[str, Any]:
+    """Attractors for JSON."""
+    return {
+        "starts": len(attractors.which),
+        "unfinished": attractors.unfinished,
+        "attractors": [
+            {"period": a.period, "starts": a.starts, "stored": a.stored, "mirror_of": a.mirror_of}
+            for a in attractors.attractors[:50]
+        ],
+        "n_attractors": len(attractors),
+        "reached": [{"successes": r.successes, "trials": r.trials} for r in attractors.reached],
+        "summary": attractors.describe(),
+    }
+
+
+def _hidden_values(activity: HiddenActivity) -> dict[str, Any]:
+    """Hidden activity for JSON."""
+    return {
+        "mean_active": float(activity.sparseness.mean()),
+        "codes": activity.n_codes,
+        "idle_neurons": int(activity.idle.size),
+        "follows_P": activity.follows_P,
+        "decoded_by_P": activity.decoded_by_P,
+        "summary": activity.describe(),
+    }
+
+
+def _separability_values(verdict: Separability) -> dict[str, Any]:
+    """A verdict for JSON."""
+    return {
+        "possible": bool(verdict),
+        "impossible": verdict.impossible.tolist(),
+        "cover_probability": verdict.cover_probability,
+        "summary": verdict.describe(),
+    }

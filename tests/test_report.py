@@ -1,0 +1,103 @@
+"""Pages: one template for all, everything escaped that data bring along, and the files beside them."""
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from matplotlib import pyplot as plt
+
+from seqattractor.report.figures import drawn, picture, save
+from seqattractor.report.files import write_section
+from seqattractor.report.machine import machine, machine_words, software_words
+from seqattractor.report.page import render
+from seqattractor.report.reproduce_page import reproduce_page
+from seqattractor.report.view import Animation, Section, Table, Verdict
+
+HOSTILE = "</h2><script>alert(\"1\")</script><img src=x onerror='alert(2)'>&amp;"
+
+
+def draw():
+    figure, ax = plt.subplots(figsize=(3, 2))
+    ax.plot([0, 1], [0, 1])
+    return figure
+
+
+def hostile_section():
+    return Section(
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+        Verdict(False, HOSTILE),
+        pictures=[picture(draw, HOSTILE)],
+        tables=[Table([HOSTILE, HOSTILE], [[HOSTILE, HOSTILE]], HOSTILE)],
+        animations=[Animation(b"GIF", HOSTILE, 10)],
+        files=[HOSTILE],
+    )
+
+
+class Text(HTMLParser):
+    """Collects tags and the words between them."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.words = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        lambda s: reproduce_page([s], command=HOSTILE, facts={HOSTILE: HOSTILE}, seconds=1.0, missing=[HOSTILE]),
+        lambda s: render("compare.html", title=HOSTILE, sections=[s]),
+        lambda s: render("inspect.html", name=HOSTILE, lead=HOSTILE, sections=[s]),
+    ],
+    ids=["reproduce", "compare", "inspect"],
+)
+def test_whatever_data_are_called_stays_words(page):
+    html = page(hostile_section())
+    seen = Text()
+    seen.feed(html)
+    assert "script" not in seen.tags
+    assert not [name for name, _ in seen.attributes if name.startswith("on")]
+    assert sum(HOSTILE in words for words in seen.words) >= 8
+    assert not re.search(r'src="(?!data:image/)', html)
+    assert html.count("<title>") == html.count("<style>") == 1
+
+
+def test_a_result_has_four_files_and_a_section_that_names_them(tmp_path):
+    section = Section("fig0", "Figure 0", "A line.", Verdict(None, "Nothing to compare."))
+    rows = [{"T": 10, "interval": [0.1, 0.2], "success": True}, {"T": 20, "interval": [0.3, 0.4], "success": None}]
+    shown = write_section(tmp_path, section, data={"rows": rows}, rows=rows, draw=draw)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(shown.files)
+    assert json.loads((tmp_path / "fig0.json").read_text()) == {"rows": rows}
+    with (tmp_path / "fig0.csv").open(newline="") as file:
+        assert [row["T"] for row in csv.DictReader(file)] == ["10", "20"]
+    assert (tmp_path / "fig0.pdf").read_bytes().startswith(b"%PDF")
+    assert shown.pictures[0].light == (tmp_path / "fig0.png").read_bytes()
+    assert "fig0.json, fig0.csv, fig0.png, fig0.pdf" in reproduce_page([shown], command="", facts={}, seconds=1.0)
+
+
+def test_a_figure_is_the_same_bytes_again_and_other_ones_in_the_dark():
+    assert drawn(draw, "png", "pdf", "svg")[:2] == drawn(draw, "png", "pdf")
+    assert drawn(draw, "png") != drawn(draw, "png", dark=True)
+    assert plt.get_fignums() == []
+
+
+def test_a_figure_of_another_kind_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"\.png, \.pdf or \.svg"):
+        save(draw, tmp_path / "figure.gif")
+
+
+def test_the_machine_is_described_once():
+    found = machine()
+    assert found["cpu"] in machine_words()
+    assert f"numba {found['numba']}" in software_words()
+    json.dumps(found)
