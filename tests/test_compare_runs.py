@@ -11,6 +11,7 @@ import pytest
 import seqattractor as sa
 from seqattractor.experiments._comparison_tests import COMPARISON
 from seqattractor.experiments._store import Store
+from seqattractor.experiments._user_networks import Brought
 from seqattractor.tasks.compare import compare
 
 # A network that writes down every fit and, at a chosen one, sends a signal to the process that does the trial, once.
@@ -161,3 +162,24 @@ def test_trials_are_the_same_whoever_does_them_and_times_stand_apart(tmp_path):
     assert [json.dumps(each.outcome) for each in found[0]] == [json.dumps(each.outcome) for each in found[1]]
     assert "seconds" not in json.dumps(found[0][0].outcome)
     assert [sorted(times) for times in found[0][0].times] == [["learn_seconds", "recall_seconds"]] * 2
+
+
+def test_a_network_of_the_users_is_known_by_all_of_its_classes_its_rule_and_its_parameters():
+    class Base(sa.LookupMemory):
+        """Of the user's."""
+
+    class Derived(Base):
+        """Of the user's, too."""
+
+    def rule(W, x, x_next):
+        return 0
+
+    derived = Brought(Derived()).description
+    assert len(derived["sources"]) == 2
+    assert "seqattractor.networks._lookup" in derived["modules"]
+    assert derived == Brought(Derived()).description
+    assert derived != Brought(Derived(order=2)).description
+    ours = Brought(sa.VisibleNetwork(rule=rule)).description
+    assert ours["sources"] == []
+    assert ours["parameters"]["rule"]["function"].endswith("rule")
+    assert COMPARISON.fingerprint({"network": ours}) != COMPARISON.fingerprint({"network": derived})

@@ -13,7 +13,7 @@ from seqattractor._faces import Result
 from seqattractor.experiments._executors import Executor
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Trial
-from seqattractor.experiments._run import Progress
+from seqattractor.experiments._run import Progress, check_code
 from seqattractor.experiments._store import Finished, Store
 from seqattractor.experiments._success_curve import SuccessCurve
 from seqattractor.experiments._table import settings_of
@@ -211,6 +211,7 @@ def capacities(
     store.start_run("capacity")
     with closing(executor(wanted())) as results:
         for finished in results:
+            check_code(finished)
             store.add(finished, replace=True)
             for each in finished:
                 owner.pop(each.trial.key).tell(each)

@@ -85,8 +85,8 @@ class Protocol:
                 entry = REGISTRY[name]
                 modules.add(f"seqattractor.networks.{entry.module}")
                 entries.append([entry.cls, dict(entry.parameters)])
-            elif isinstance(name, dict) and name["class"].startswith("seqattractor."):  # an object of a class of ours
-                modules.add(name["class"].partition(":")[0])
+            elif isinstance(name, dict):  # the description of a network of the user's, whose class derives from some of ours
+                modules |= set(name["modules"])
         return fingerprint(frozenset(modules), canonical(entries))
 
 

@@ -13,9 +13,9 @@ from seqattractor._faces import Result
 from seqattractor.experiments._executors import Executor, in_processes, in_this_process
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Trial
-from seqattractor.experiments._store import Store
+from seqattractor.experiments._store import Finished, Store
 
-__all__ = ["Progress", "SweepReport", "choose_executor", "run_sweep", "run_trials"]
+__all__ = ["Progress", "SweepReport", "check_code", "choose_executor", "run_sweep", "run_trials"]
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ def run_trials(
         return SweepReport(len(wanted), before, 0, 0)
     with closing(executor(missing())) as results:
         for finished in results:
-            if current and (other := next((each for each in finished if not each.by_this_code), None)):
-                raise ValueError(f"the worker on {other.host} runs other code than this process; start it again with this code.")
+            if current:
+                check_code(finished)
             added += store.add(finished, replace=current)
             done += len(finished)
             failed += sum(result.error is not None for result in finished)
@@ -158,6 +158,13 @@ def run_trials(
     if lost := sum(store.get(trial) is None for trial in todo):
         raise OSError(f"{lost} trials did not come back; all others are kept. Run the same command again.")
     return SweepReport(len(wanted), before, added, failed)
+
+
+def check_code(finished: Iterable[Finished]) -> None:
+    """Refuse trials of a worker whose code is not that of this process."""
+    for each in finished:
+        if not each.by_this_code:
+            raise ValueError(f"the worker on {each.host} runs other code than this process; start it again with this code.")
 
 
 def choose_executor(jobs: int = 1, dask: str | None = None) -> Executor:

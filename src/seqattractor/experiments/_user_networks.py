@@ -20,6 +20,7 @@ from seqattractor.networks._base import SequenceMemory
 __all__ = ["Brought", "import_files"]
 
 _FILES = "networks_of_"  # how the modules of users' files are called
+_NOT_THE_USERS = ("seqattractor", "sklearn", "abc", "builtins")
 
 
 class Brought:
@@ -46,10 +47,15 @@ class Brought:
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """What identifies it, as plain JSON values: its class, its parameters, and a digest of the source of both."""
+        """What identifies it, as plain JSON values: its class and those above it, its parameters, and digests of their source."""
         cls = type(self.network)
-        parameters = {name: _plain(value) for name, value in self.network.get_params(deep=False).items()}
-        return {"class": f"{cls.__module__}:{cls.__qualname__}", "source": _source(cls), "parameters": parameters}
+        mro = [each for each in cls.__mro__ if each.__module__.partition(".")[0] not in _NOT_THE_USERS]
+        return {
+            "class": f"{cls.__module__}:{cls.__qualname__}",
+            "sources": [_source(each) for each in mro],
+            "modules": sorted({each.__module__ for each in cls.__mro__ if each.__module__.startswith("seqattractor.")}),
+            "parameters": {name: _plain(value) for name, value in self.network.get_params(deep=False).items()},
+        }
 
     @cached_property
     def packed(self) -> bytes:
@@ -93,8 +99,6 @@ def _plain(value: Any) -> Any:
 
 def _source(thing: Any) -> str:
     """A digest of the file in which a class or function was written; of what it is where there is none, as at a prompt."""
-    if thing.__module__.startswith("seqattractor."):
-        return ""  # the fingerprint of a trial has it
     try:
         content = Path(inspect.getfile(thing)).read_bytes()
     except (OSError, TypeError):
