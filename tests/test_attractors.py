@@ -100,7 +100,7 @@ def test_stored_loops_are_told_apart_and_from_spurious_ones():
     A, B = sa.datasets.random_periodic(8, 60, rng=0), sa.datasets.random_periodic(6, 60, rng=1)
     net = sa.SequenceAttractor(n_hidden=150, random_state=0).fit([A, B])
     found = sa.find_attractors(net, [A, B], starts=60, flips=4, rng=0)
-    stored = {a.stored: a for a in found.found if a.stored is not None}
+    stored = {a.stored: a for a in found.attractors if a.stored is not None}
     assert set(stored) == {0, 1}
     assert np.array_equal(stored[0].patterns, A[:-1])
     assert np.array_equal(stored[1].patterns, B[:-1])
@@ -117,7 +117,7 @@ def test_the_mirror_image_of_a_stored_loop_is_recognised():
     assert found[0].mirror_of == 0
     assert found[0].name == "mirror image of sequence 0"
     assert {p.tobytes() for p in found[0].patterns} == {(-x).tobytes() for x in X}
-    assert found.spurious == list(found.found)
+    assert found.spurious == list(found.attractors)
 
 
 def test_a_fixed_point_has_period_one():
@@ -149,7 +149,7 @@ def test_bad_starts_are_refused_in_one_sentence():
     with pytest.raises(ValueError, match="starts must be at least 1"):
         sa.find_attractors(net, starts=0)
     slow = fit_quietly(sa.SlowSynapseMemory(), X)
-    with pytest.raises(TypeError, match="slow variables"):
+    with pytest.raises(sa.NotApplicable, match="slow variables"):
         sa.find_attractors(slow, X)
 
 
@@ -189,5 +189,5 @@ def test_one_hot_codes_are_as_sparse_as_can_be():
     assert activity.idle.size == 0
     assert activity.n_codes == 14
     assert "14 different codes" in activity.describe()
-    with pytest.raises(TypeError, match="no hidden neurons"):
+    with pytest.raises(sa.NotApplicable, match="no hidden neurons"):
         sa.hidden_activity(sa.HebbianMemory().fit(X[:3]), X[:3])

@@ -296,7 +296,7 @@ def fewest_breaking_flips_of_a_window(net, window, target):
 
 def test_networks_without_thresholds_are_refused():
     X = sa.datasets.xor()
-    with pytest.raises(TypeError, match="not a network of threshold neurons"):
+    with pytest.raises(sa.NotApplicable, match="not a network of threshold neurons"):
         sa.certify(sa.DenseSequenceMemory().fit(X), X)
 
 

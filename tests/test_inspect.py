@@ -33,7 +33,7 @@ def test_a_model_alone_tells_its_loop_and_what_it_guarantees(run, model):
     assert code == 0
     assert "40 visible and 100 hidden neurons" in out
     assert "seen as cycles from random starts" in out
-    assert re.search(r"each withstands any \d( to \d)? flips of 40 units, proven", out)
+    assert re.search(r"Any \d wrong units are corrected in one step, at each of \d+ stored transitions", out)
     for part in ("Guarantee", "Measured robustness", "Attractors", "Hidden neurons", "Without hidden neurons"):
         assert part in out
 

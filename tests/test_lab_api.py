@@ -1,6 +1,7 @@
 """The lab's server: what the page asks for, stopping and continuing, limits, and many visitors at once."""
 
 import io
+import json
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ from PIL import Image
 import lab_server
 import seqattractor as sa
 from lab_server import LONG, QUICK, SMALL, Visitor, running_lab
-from seqattractor.lab.choices import read_network
+from seqattractor.lab.choices import NETWORKS, read_network
 from seqattractor.lab.fields import Fields, pack
 from seqattractor.lab.fields import unpack as bits
 from seqattractor.lab.jobs import Job
@@ -35,25 +36,25 @@ def test_every_sequence_on_the_page_is_recalled_with_the_suggested_settings(visi
     shown = visitor.post("sequence", sequence).json()
     run = visitor.recall(flips=round(shown["units"] * suggest["flips"] / 100), seed=1)["runs"][0]
     assert run["good"], run["verdict"]
-    assert run["caught"] <= 5
+    assert run["locked_on"] <= 5
 
 
-@pytest.mark.parametrize("name", ["attractor", "only-v", "hebbian", "visible", "sparse", "one-hot", "dense"])
+@pytest.mark.parametrize("name", list(NETWORKS))
 def test_every_network_on_the_page_learns_and_answers(visitor, name):
     end = visitor.learn(SMALL, {"name": name, "hidden": 100, "epochs": 60})
     assert end["state"] == "done", end["note"]
     answer = visitor.recall()
     truth = bits(answer["truth"], answer["rows"], 40)
     recalled = bits(answer["runs"][0]["bits"], answer["rows"], 40)
-    assert (truth[0] == recalled[0]).all()  # an unspoilt cue
-    assert (answer["runs"][0]["hidden"] is None) == (name in ("visible", "dense"))
+    assert (truth[0] == recalled[0]).all()  # a clean cue
+    assert (answer["runs"][0]["hidden"] is None) == (name in ("perceptron", "dense"))
     if end["networks"][0]["right"] == 1.0:
         assert answer["runs"][0]["good"]
         assert (truth == recalled).all()
 
 
 def test_errors_of_every_epoch_are_told_in_order_while_it_learns(visitor):
-    assert visitor.post("learn", {"sequence": SMALL, "networks": [QUICK, {"name": "visible"}]}).status_code == 200
+    assert visitor.post("learn", {"sequence": SMALL, "networks": [QUICK, {"name": "perceptron"}]}).status_code == 200
     events = visitor.events()
     net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(sa.datasets.random_periodic(12, 40, rng=3))
     hidden, visible = [], []
@@ -73,13 +74,38 @@ def test_the_recall_is_that_of_the_library(visitor):
     answer = visitor.recall(start=2, flips=6, seed=5, painted=[0, 7], noise=1)
     X = sa.datasets.random_periodic(12, 40, rng=3)
     net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X)
-    cue = sa.noise.flip(X[2], 6, rng=5)
+    rng = np.random.default_rng(5)
+    cue = sa.noise.flip(X[2], 6, rng)
     cue[[0, 7]] *= -1
-    trajectory = net.recall(cue, steps=answer["rows"] - 1, noise=1, rng=5)
+    trajectory = net.recall(cue, steps=answer["rows"] - 1, noise=1, rng=rng)
     run = answer["runs"][0]
     assert (bits(run["bits"], answer["rows"], 40) == trajectory).all()
     assert (bits(run["hidden"]["bits"], answer["rows"], 80) == net.hidden(trajectory)).all()
-    assert run["tau"] == sa.caught_at(trajectory, X)
+    assert run["tau"] == sa.locked_on_at(trajectory, X)
+
+
+def test_the_command_line_recalls_the_same_from_the_same_cue_and_seed(visitor, run, tmp_path):
+    visitor.learn(SMALL, QUICK)
+    (tmp_path / "model.npz").write_bytes(visitor.post("download", {"what": "model"}).content)
+    for start, cue in [
+        (0, {"flips": 9}),
+        (3, {"flips": 16, "seed": 7}),
+        (5, {"flips": 4, "noise": 6, "occlusion": 0.25, "seed": 2}),
+    ]:
+        answer = visitor.recall(start=start, **cue)
+        shown = answer["runs"][0]
+        options = {"--flips": cue["flips"], "--noise": cue.get("noise", 0), "--seed": cue.get("seed", 0)}
+        if "occlusion" in cue:
+            options["--occlude"] = cue["occlusion"]
+        words = [word for pair in options.items() for word in pair]
+        steps = answer["rows"] - 1
+        code, out, _ = run("recall", "model.npz", "--cue", f"0:{start}", "--steps", steps, *words, "--json", "-o", "r.npz")
+        told = json.loads(out)
+        assert code == 0
+        assert ((bits(shown["bits"], answer["rows"], 40) > 0) == (np.load(tmp_path / "r.npz")["recall"] > 0)).all()
+        assert {name: told[name] for name in ("locked_on", "tau", "verdict")} == {
+            name: shown[name] for name in ("locked_on", "tau", "verdict")
+        }
 
 
 SHOWN_CODE = [
@@ -89,9 +115,10 @@ SHOWN_CODE = [
         [{"name": "attractor", "hidden": 120, "order": 0}],
         {"flips": 4, "noise": 2},
     ),
-    ({"name": "tune"}, [{"name": "dense", "degree": 3}, {"name": "visible", "order": 2}], {"start": 3, "painted": [1, 2]}),
+    ({"name": "tune"}, [{"name": "dense", "degree": 3}, {"name": "perceptron", "order": 2}], {"start": 3, "painted": [1, 2]}),
     ({"name": "digits", "frames": 8}, [{"name": "one-hot"}], {"start": 9}),
-    ({"name": "walker", "frames": 8, "size": "small"}, [{"name": "only-v", "hidden": 40}], {"occlusion": 0.25, "seed": 4}),
+    (SMALL, [QUICK, {"name": "dense"}], {"flips": 5, "noise": 3, "occlusion": 0.2, "seed": 8}),
+    ({"name": "walker", "frames": 8, "size": "small"}, [{"name": "attractor-V", "hidden": 40}], {"occlusion": 0.25, "seed": 4}),
 ]
 
 
@@ -135,7 +162,7 @@ def test_the_downloaded_model_is_the_network(visitor, tmp_path):
 
 
 def test_animation_and_figure_are_pictures(visitor):
-    visitor.learn(SMALL, QUICK, {"name": "visible"})
+    visitor.learn(SMALL, QUICK, {"name": "perceptron"})
     gif = visitor.post("download", {"what": "gif", "cue": {"flips": 4}})
     assert gif.headers["content-type"] == "image/gif"
     assert Image.open(io.BytesIO(gif.content)).n_frames > 10
@@ -163,7 +190,7 @@ def test_a_pattern_with_two_successors_is_explained_with_the_order_that_helps(vi
 
 
 def test_a_recall_that_only_ends_on_stored_patterns_by_chance_is_no_success(visitor):
-    visitor.learn({"name": "toy"}, {"name": "visible", "epochs": 50})
+    visitor.learn({"name": "toy"}, {"name": "perceptron", "epochs": 50})
     run = visitor.recall(flips=1, seed=1)["runs"][0]
     assert not run["good"]
     assert run["verdict"].startswith("Not recalled")
@@ -176,7 +203,7 @@ def test_a_recall_that_goes_on_at_another_place_of_the_loop_says_how_far_off_it_
     run = answer["runs"][0]
     assert run["verdict"].startswith("On the sequence from the start")
     answer = visitor.recall(painted=units.tolist()[1:])
-    assert answer["runs"][0]["verdict"] == "Caught at step 1, 3 ahead of the truth: from there on every unit is right."
+    assert answer["runs"][0]["verdict"] == "Locked on at step 1, 3 ahead of the truth: from there on every unit is right."
     assert answer["runs"][0]["overlaps"][-1] == 1.0
 
 
@@ -231,7 +258,7 @@ def small_job(**compiled):
 def test_where_nothing_can_be_compiled_learning_is_slow_but_the_same():
     job = small_job(covers=lambda kind: False, wait_for=lambda kind, given_up: None)
     job.run()
-    net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(job.material.X)
+    net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(job.material.data)
     assert job.networks[0].engine == "reference"
     assert job.visible[0] == net.visible_errors_.tolist()
     assert job.hidden[0] == net.hidden_errors_.tolist()
@@ -273,7 +300,7 @@ def test_learning_ends_when_its_time_is_over():
         ({"name": "walker"}, {"name": "attractor", "hidden": 1999}, "million weights"),
         (
             {"name": "frames", "shape": [64, 64], "lengths": [3], "bits": pack(np.ones((3, 4096)))},
-            {"name": "visible"},
+            {"name": "perceptron"},
             "million weights",
         ),
         ({"name": "random", "frames": 301}, QUICK, "between 3 and 300"),

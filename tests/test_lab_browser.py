@@ -1,4 +1,4 @@
-"""The lab in a real browser: a visitor teaches, spoils, recalls and compares, in Debian's Chromium."""
+"""The lab in a real browser: a visitor teaches, corrupts, recalls and compares, in Debian's Chromium."""
 
 import io
 import threading
@@ -31,7 +31,7 @@ def test_a_first_visit_comes_to_a_recalled_sequence_in_ten_seconds_without_readi
         page.click(f"#{button}")
         page.wait_for_selector(".verdict.good")
         took = page.evaluate("performance.now()") / 1000  # since the browser asked for the page
-        assert "Caught at step" in page.inner_text("#verdicts")
+        assert "Locked on at step" in page.inner_text("#verdicts")
         until(page, "document.getElementById('scrub').value >= 3")  # it plays by itself
         assert wrong_units(page) == 0
         return took
@@ -53,7 +53,7 @@ def test_painting_on_the_cue_changes_the_recall(open_page):
     page.mouse.move(box["x"] + 60, box["y"] + 30, steps=8)
     page.mouse.up()
     settled(page)
-    assert "Caught at step" in page.inner_text("#verdicts")
+    assert "Locked on at step" in page.inner_text("#verdicts")
     page.get_by_label("Step of the recall").fill("0")
     painted = wrong_units(page)
     assert painted >= 5
@@ -137,7 +137,7 @@ def test_learning_that_is_asked_for_while_the_engine_compiles_says_so_and_waits(
         for event in ready.values():
             event.set()
         settled(page)
-        assert "Caught" in page.inner_text("#verdicts")
+        assert "Locked on" in page.inner_text("#verdicts")
         assert "compiled" not in page.inner_text("#status")
         page.close()
 
@@ -147,7 +147,7 @@ def test_two_networks_are_compared_on_the_same_cue(open_page):
     page.click("[data-source=toy]")
     page.check("#compare")
     verdicts = learn(page)
-    assert "A: Caught at step" in verdicts
+    assert "A: Locked on at step" in verdicts
     assert "B: Not recalled" in verdicts  # no network without hidden neurons can
     assert page.locator("#panels canvas").count() == 4  # truth, A, its hidden neurons, B
 
@@ -189,7 +189,7 @@ def test_a_sequence_that_cannot_be_learned_is_explained_with_the_remedy(open_pag
     page.locator("#network-0").get_by_label("Past patterns it sees").select_option("2")
     settled(page)
     assert page.is_hidden("#alert")
-    assert "Caught" in learn(page)
+    assert "Locked on" in learn(page)
 
 
 def test_frames_are_drawn_by_hand_and_recalled(open_page):
@@ -211,7 +211,7 @@ def test_frames_are_drawn_by_hand_and_recalled(open_page):
     assert drawn["lengths"] == [12]  # ten, a copy, and the first again: the loop is closed
     assert [X[0, 0], X[0, 11], X[0, 132]] == [1, 1, -1]
     assert (np.flatnonzero(X[2] != X[1]) == [132]).all()
-    assert "Caught at step" in learn(page)
+    assert "Locked on at step" in learn(page)
     page.click("#code-box summary")
     settled(page)
     assert "sequence.npz" in page.inner_text("#code")
@@ -238,7 +238,7 @@ def test_a_gif_is_uploaded_and_recalled_and_a_bad_file_is_explained(open_page):
     settled(page)
     assert "8 frames" in page.inner_text("#upload-name")
     assert page.is_hidden("#alert")
-    assert "Caught at step" in learn(page)
+    assert "Locked on at step" in learn(page)
 
 
 def test_a_file_can_be_dropped_anywhere(open_page):
@@ -255,7 +255,7 @@ def test_a_file_can_be_dropped_anywhere(open_page):
     assert "dropped.gif: 8 frames" in page.inner_text("#upload-name")
     assert page.get_attribute("[data-source=file]", "aria-checked") == "true"
     assert page.inner_text("#step").endswith("of 8")
-    assert "Caught at step" in learn(page)
+    assert "Locked on at step" in learn(page)
 
 
 def test_two_tabs_do_not_disturb_each_other(open_page, lab):
@@ -289,11 +289,11 @@ def test_choices_made_in_quick_succession_end_in_what_was_chosen_last(open_page)
     settled(page)
     assert len(held) == len(chosen)
     assert page.inner_text("#step").endswith("of 37")
-    assert "A: Caught" in learn(page)
+    assert "A: Locked on" in learn(page)
 
 
 def test_learning_that_is_asked_for_before_the_sequence_has_come_learns_it(open_page):
     page = open_page()
     page.click("[data-source=toy]")
-    assert "Caught" in learn(page)
+    assert "Locked on" in learn(page)
     assert page.inner_text("#step").endswith("of 22")

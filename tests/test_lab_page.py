@@ -193,7 +193,7 @@ def test_the_code_on_the_page_runs_and_follows_the_settings(open_page, capsys):
     assert capsys.readouterr().out == "True\n"
     X, trajectory = variables["X"], variables["trajectory"]
     assert np.sum(trajectory[0] != X[0]) == np.sum(sa.noise.flip(X[0], 7, rng=1)[1:] != X[0][1:]) + (trajectory[0, 0] != X[0, 0])
-    tau = sa.caught_at(trajectory, X)
+    tau = sa.locked_on_at(trajectory, X)
     assert f"from step τ = {tau} on" in page.inner_text("#verdicts")
 
 
@@ -205,7 +205,7 @@ def test_the_page_says_so_when_the_server_is_gone(open_page):
     assert "does not answer" in page.inner_text("#alert")
     page.unroute("**/api/learn")
     page.click("#alert button")
-    assert "Caught" in learn(page)
+    assert "Locked on" in learn(page)
 
 
 def test_a_visit_that_the_server_forgot_is_opened_again(open_page):
@@ -215,4 +215,4 @@ def test_a_visit_that_the_server_forgot_is_opened_again(open_page):
         lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})),
         times=1,
     )
-    assert "Caught" in learn(page)
+    assert "Locked on" in learn(page)

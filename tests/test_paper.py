@@ -17,12 +17,14 @@ from matplotlib import pyplot as plt
 
 import seqattractor as sa
 from seqattractor.experiments._run import choose_executor
+from seqattractor.experiments._seeds import seed_of
 from seqattractor.paper import numbers
 from seqattractor.paper.registry import TARGETS, get_target
 from seqattractor.paper.run import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import Request, Result
 from seqattractor.paper.trials.comparison import compare_networks
+from seqattractor.paper.trials.pictures import recall_pictures
 
 QUICK = Request(trials=2, quick=True)
 
@@ -326,6 +328,12 @@ def test_figure_6_recalls_the_walker(tmp_path):
     assert get_target(name).verdict(result).agrees
     [moving] = get_target(name).animations(result)
     assert moving.gif.startswith(b"GIF89a")
+
+
+def test_a_worker_that_has_other_pictures_refuses_the_trial():
+    [cell] = get_target("fig6").cells(QUICK)
+    with pytest.raises(ValueError, match="holds other pictures here than where the run was started"):
+        recall_pictures({**cell, "sha256": "of others"}, seed_of(0, "a place", 0))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -10,7 +10,7 @@ from .analysis._basin import basin as basin
 from .analysis._certificate import certify as certify
 from .analysis._hidden_activity import hidden_activity as hidden_activity
 from .analysis._projection import principal_plane as principal_plane
-from .analysis._retrieval import caught_at as caught_at
+from .analysis._retrieval import locked_on_at as locked_on_at
 from .analysis._retrieval import overlap as overlap
 from .analysis._retrieval import retrieved as retrieved
 from .analysis._retrieval import success_rate as success_rate
@@ -18,6 +18,8 @@ from .analysis._retrieval import wilson_interval as wilson_interval
 from .analysis._robustness import robustness_curve as robustness_curve
 from .analysis._separability import cover_probability as cover_probability
 from .analysis._separability import separable as separable
+from .analysis._threshold_view import NotApplicable as NotApplicable
+from .analysis._threshold_view import supports_certificate as supports_certificate
 from .networks._attractor import SequenceAttractor as SequenceAttractor
 from .networks._base import SequenceMemory as SequenceMemory
 from .networks._dense import DenseSequenceMemory as DenseSequenceMemory

@@ -9,7 +9,7 @@ from ._hidden_activity import hidden_activity as hidden_activity
 from ._projection import Projection as Projection
 from ._projection import principal_plane as principal_plane
 from ._retrieval import SuccessRate as SuccessRate
-from ._retrieval import caught_at as caught_at
+from ._retrieval import locked_on_at as locked_on_at
 from ._retrieval import overlap as overlap
 from ._retrieval import retrieved as retrieved
 from ._retrieval import success_rate as success_rate
@@ -20,3 +20,5 @@ from ._separability import Proof as Proof
 from ._separability import Separability as Separability
 from ._separability import cover_probability as cover_probability
 from ._separability import separable as separable
+from ._threshold_view import NotApplicable as NotApplicable
+from ._threshold_view import supports_certificate as supports_certificate

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_count
+from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate
+from seqattractor.analysis._threshold_view import NotApplicable
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
@@ -21,11 +23,11 @@ __all__ = ["Attractor", "Attractors", "find_attractors"]
 Ids = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Attractor:
+@dataclass(frozen=True, repr=False, eq=False)
+class Attractor(Result):
     """A fixed point or a limit cycle."""
 
-    patterns: Patterns = field(repr=False)
+    patterns: Patterns
     """The patterns once round, shape (period, N); of a stored loop from its first pattern on."""
     starts: int
     """How many of the starts came to it."""
@@ -49,10 +51,14 @@ class Attractor:
             return f"mirror image of sequence {self.mirror_of}"
         return "cycle" if self.period > 1 else "fixed point"
 
+    def describe(self) -> str:
+        """Say what it is, how long, and how many starts came to it."""
+        return f"{self.name}, period {self.period}, reached from {self.starts} starts."
 
-@dataclass(frozen=True)
-class Attractors:
-    """What was found from some starts: a sequence of `Attractor`, the one with the most starts first.
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Attractors(Result):
+    """Where some starts lead: a sequence of `Attractor`, the one with the most starts first.
 
     Attributes
     ----------
@@ -64,42 +70,46 @@ class Attractors:
         How many starts came to each stored sequence: into its loop, or, if it is open, through it to its end.
     """
 
-    found: tuple[Attractor, ...]
+    attractors: tuple[Attractor, ...]
     which: Ids
     transient: Ids
     reached: list[SuccessRate]
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.attractors)
 
     def __getitem__(self, k: int) -> Attractor:
-        return self.found[k]
+        return self.attractors[k]
 
     @property
     def spurious(self) -> list[Attractor]:
         """The attractors that are not a stored loop, mirror images among them."""
-        return [a for a in self.found if a.stored is None]
+        return [a for a in self.attractors if a.stored is None]
 
     @property
     def unfinished(self) -> int:
         """How many runs ended before anything came back."""
         return int(np.sum(self.which < 0))
 
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """One row per attractor: what it is, its period, and how many starts came to it."""
+        return ({"attractor": a.name, "period": a.period, "starts": a.starts} for a in self.attractors)
+
     def describe(self) -> str:
-        """Say in a few sentences what was found."""
+        """Say in a few sentences where the starts lead."""
         total = len(self.which)
-        periods = [a.period for a in self.found]
+        periods = [a.period for a in self.attractors]
         fixed = sum(p == 1 for p in periods)
         parts = [
             f"{total} starts end in {len(self)} attractor{'s' if len(self) != 1 else ''} "
             f"({fixed} fixed point{'s' if fixed != 1 else ''}, {len(self) - fixed} cycle{'s' if len(self) - fixed != 1 else ''})"
         ]
         done = self.transient[self.transient >= 0]
-        mirrored = sum(a.mirror_of is not None for a in self.found)
+        mirrored = sum(a.mirror_of is not None for a in self.attractors)
         if mirrored:
             parts.append(f"{mirrored} of them the mirror image of a stored sequence")
         if done.size:
-            parts.append(f"after {np.median(done):g} steps (median; {done.max()} at most)")
+            parts.append(f"after a median of {np.median(done):g} steps and at most {done.max()}")
         if self.unfinished:
             parts.append(f"{self.unfinished} did not settle")
         stored = "; ".join(f"sequence {s}: {rate}" for s, rate in enumerate(self.reached[:5]))
@@ -149,16 +159,18 @@ def find_attractors(
     >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(10, 60, rng=0)
     >>> net = sa.SequenceAttractor(n_hidden=120, random_state=0).fit(X)
-    >>> found = sa.find_attractors(net, X, starts=50, flips=5, rng=0)
-    >>> len(found), found[0].period, found[0].stored, (found[0].patterns == X[:9]).all()
-    (1, 9, 0, np.True_)
+    >>> attractors = sa.find_attractors(net, X, starts=50, flips=5, rng=0)
+    >>> attractors
+    Attractors: 50 starts end in 1 attractor (0 fixed points, 1 cycle), after a median of 1 steps and at most 1
+    >>> attractors[0].period, attractors[0].stored, (attractors[0].patterns == X[:9]).all()
+    (9, 0, np.True_)
     """
     check_is_fitted(net, "n_features_in_")
     check_count(max_steps, "max_steps")
     sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
     states = _starts(net, sequences, starts, flips, as_generator(rng))
     if net.start(states) is not None:
-        raise TypeError(
+        raise NotApplicable(
             f"{type(net).__name__} carries more from step to step than its last patterns, so its states do not tell where it "
             "will go; attractors can be found for networks without slow variables."
         )
@@ -248,20 +260,20 @@ def _summarise(graph: _Graph, first: Ids, sequences: list[Patterns], net: Sequen
     # States that only other states of the run led to belong to no start of their own: every cycle has a start.
     order = np.argsort(-counts, kind="stable")
     loops = {_loop_key(np.asarray(x[:-1])): s for s, x in reversed(list(enumerate(sequences))) if np.array_equal(x[0], x[-1])}
-    found, stored_of = [], {}
+    attractors, stored_of = [], {}
     for c in order:
         patterns = np.array([graph.pattern(k) for k in cycles[c]])
         s = loops.get(_loop_key(patterns))
         mirror = None if s is not None else loops.get(_loop_key(-patterns))
         stored_of[int(c)] = s
-        found.append(Attractor(patterns if s is None else sequences[s][:-1].copy(), int(counts[c]), s, mirror))
+        attractors.append(Attractor(patterns if s is None else sequences[s][:-1].copy(), int(counts[c]), s, mirror))
     rank = np.empty(len(cycles) + 1, dtype=np.int64)
     rank[order], rank[-1] = np.arange(len(cycles)), -1
     reached = [
         SuccessRate(int(_reaches(graph, cycle_of, stored_of, s, x, net).take(first).sum()), len(first))
         for s, x in enumerate(sequences)
     ]
-    return Attractors(tuple(found), rank[cycle_of[first]], distance[first], reached)
+    return Attractors(tuple(attractors), rank[cycle_of[first]], distance[first], reached)
 
 
 def _reaches(

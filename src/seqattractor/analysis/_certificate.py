@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from seqattractor._checks import check_choice
+from seqattractor._checks import check_choice, check_count
+from seqattractor._faces import Result
 from seqattractor.analysis._certificate_attack import breaking_set, weakest_neuron
 from seqattractor.analysis._certificate_bound import flip_radius, theorem_4, transitions_of
-from seqattractor.analysis._certificate_exact import smallest_breaking_set
+from seqattractor.analysis._certificate_exact import NODES, smallest_breaking_set
 from seqattractor.analysis._threshold_view import ThresholdView, threshold_view
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns
@@ -25,16 +26,16 @@ Counts = NDArray[np.int64]
 _QUICK = 100_000_000
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """How many flips each stored transition withstands; all arrays have one entry a transition, shape (n,).
+@dataclass(frozen=True, repr=False, eq=False)
+class Certificate(Result):
+    """How many flips each stored transition withstands; all arrays have one entry per transition, shape (n,).
 
     Attributes
     ----------
     radius : ndarray of int
         With up to this many units of the input flipped, any ones, the next pattern is exactly right: a proof, not a measurement.
-        0 promises nothing beyond the transition itself; -1 means that the network does not even make that, or only by an
-        accident of rounding.
+        0 promises nothing beyond the transition itself; -1 means that even that goes wrong, or is right only by an accident of
+        rounding.
     breaking : ndarray of int
         The fewest flips that are known to make it wrong, found by an attack; 0 where it is wrong already, and one more than the
         number of units where nothing was found. The truth lies between `radius` and `breaking` - 1.
@@ -61,11 +62,11 @@ class Certificate:
     time: Counts
     n_inputs: int
     attacked: bool
-    breaking_sets: list[NDArray[np.int64]] = field(repr=False)
+    breaking_sets: list[NDArray[np.int64]]
 
     @property
     def exact(self) -> NDArray[np.bool_]:
-        """Where the radius cannot be improved: one flip more, at the right places, breaks the transition."""
+        """Where the bound is tight: one flip more, at the right places, breaks the transition."""
         return np.asarray(self.radius + 1 == self.breaking)
 
     @property
@@ -75,29 +76,35 @@ class Certificate:
 
     def describe(self) -> str:
         """Say in a few sentences what is guaranteed."""
-        made = self.radius >= 0
+        wrong = np.flatnonzero(self.radius < 0)
         n = len(self.radius)
-        if not made.all():
-            wrong = int(np.flatnonzero(~made)[0])
+        if wrong.size:
+            first = f"pattern {self.time[wrong[0]]} of sequence {self.sequence[wrong[0]]}"
             return (
-                f"{int(made.sum())} of {n} transitions are made; the first wrong one is pattern {self.time[wrong]} of sequence "
-                f"{self.sequence[wrong]}. Nothing is guaranteed for a whole sequence that holds a wrong one."
+                f"{wrong.size} of {n} stored transitions are wrong even without flips, the first from {first}. "
+                "Nothing is guaranteed for a sequence that holds a wrong one."
             )
         low, high = int(self.radius.min()), int(self.radius.max())
-        if high == 0:
-            withstands = f"none surely withstands even one flip of {self.n_inputs} units"
+        spread = f"radius {low}" if low == high else f"radius {low} to {high}, median {np.median(self.radius):g}"
+        if low:
+            units = "one wrong unit is" if low == 1 else f"{low} wrong units are"
+            answer = f"Any {units} corrected in one step, at each of {n} stored transitions ({spread}; {self.n_inputs} units)"
         else:
-            some = f"{low}" if low == high else f"{low} to {high}"
-            withstands = f"each withstands any {some} flips of {self.n_inputs} units, proven"
+            answer = f"At some of {n} stored transitions not even one wrong unit is sure to be corrected ({spread})"
+        tight = f" The bound is tight for {int(self.exact.sum())} of them." if self.exact.any() else ""
         broken = int(self.breaking.min())
         if broken <= self.n_inputs:
-            above = f"; an attack breaks the weakest one with {broken} flip{'s' if broken > 1 else ''}"
+            attack = f" An attack breaks the weakest one with {broken} flip{'s' if broken > 1 else ''}."
         else:
-            above = "; an attack found no flips that break any of them" if self.attacked else ""
-        sharp = f"; for {int(self.exact.sum())} of them no better number exists" if self.exact.any() else ""
-        return (
-            f"All {n} transitions are made, and {withstands}{sharp}{above}. Theorem 4 alone promises {int(self.theorem_4.min())}."
-        )
+            attack = " An attack found no flips that break any of them." if self.attacked else ""
+        return f"{answer}.{tight}{attack} Theorem 4 alone promises {int(self.theorem_4.min())}."
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """One row per transition; ``breaking`` is None where no attack is known."""
+        names = ("sequence", "time", "radius", "breaking", "theorem_4", "margin", "exact")
+        for values in zip(*(getattr(self, name).tolist() for name in names), strict=True):
+            row = dict(zip(names, values, strict=True))
+            yield row if row["breaking"] <= self.n_inputs else row | {"breaking": None}
 
 
 def certify(
@@ -107,7 +114,7 @@ def certify(
     *,
     method: Literal["auto", "count", "tight", "exact"] = "auto",
     attack: bool = True,
-    time_limit: float = 60.0,
+    node_limit: int = NODES,
 ) -> Certificate:
     """Prove how many flips each stored transition withstands, whichever units are flipped.
 
@@ -130,8 +137,9 @@ def certify(
         "count" for large networks.
     attack : bool
         Also search for the fewest flips that break each transition.
-    time_limit : float
-        Seconds of mixed-integer programming for each transition.
+    node_limit : int
+        How many nodes of their search trees the mixed-integer programs of a transition may visit ("exact"); what is proven until
+        then is kept. Counted, not timed, so that every machine proves the same.
 
     Returns
     -------
@@ -156,6 +164,7 @@ def certify(
     np.True_
     """
     check_choice(method, "method", ("auto", "count", "tight", "exact"))
+    check_count(node_limit, "node_limit", 0)
     view = threshold_view(net)
     inputs, targets, counts = net.shown(X, lengths)
     made = np.flatnonzero(np.all((net.next_patterns(inputs) == targets) & (view.next(inputs) == targets), axis=1))
@@ -165,7 +174,7 @@ def certify(
     sets: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(inputs)
     # Thousands of small matrix products: threads would cost far more than they give.
     with threadpool_limits(1, user_api="blas"):
-        radius[made], breaking[made], found = _bracket(view, inputs[made], targets[made], method, attack, time_limit)
+        radius[made], breaking[made], found = _bracket(view, inputs[made], targets[made], method, attack, node_limit)
     for t, units in zip(made, found, strict=True):
         sets[t] = units
     return Certificate(
@@ -182,7 +191,7 @@ def certify(
 
 
 def _bracket(
-    view: ThresholdView, inputs: Patterns, targets: Patterns, method: str, attack: bool, time_limit: float
+    view: ThresholdView, inputs: Patterns, targets: Patterns, method: str, attack: bool, node_limit: int
 ) -> tuple[Counts, Counts, list[NDArray[np.int64]]]:
     """Bounds from below and from above for transitions that the network makes, and the sets of the attack."""
     if view.hidden is None:
@@ -203,7 +212,7 @@ def _bracket(
     if method == "exact":
         for t in np.flatnonzero(radius + 1 < breaking):
             known = sets[t] if len(sets[t]) else None
-            exact = smallest_breaking_set(view, inputs[t], targets[t], radius=int(radius[t]), known=known, time_limit=time_limit)
+            exact = smallest_breaking_set(view, inputs[t], targets[t], radius=int(radius[t]), known=known, node_limit=node_limit)
             radius[t] = exact.radius
             sets[t] = none if exact.units is None else exact.units
             breaking[t] = len(sets[t]) or view.n_inputs + 1

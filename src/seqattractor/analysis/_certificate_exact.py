@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +12,12 @@ from seqattractor.analysis._certificate_attack import breaks
 from seqattractor.analysis._threshold_view import ThresholdView
 from seqattractor.sequences import Patterns
 
-__all__ = ["Exact", "smallest_breaking_set"]
+__all__ = ["NODES", "Exact", "smallest_breaking_set"]
 
 Array = NDArray[np.float64]
 Units = NDArray[np.int64]
+# Nodes of search trees for each transition: at most a minute or two for 100 visible and 200 hidden neurons on today's machines.
+NODES = 8_000
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Exact:
 
 
 def smallest_breaking_set(
-    view: ThresholdView, x: Patterns, target: Patterns, *, radius: int, known: Units | None, time_limit: float = 60.0
+    view: ThresholdView, x: Patterns, target: Patterns, *, radius: int, known: Units | None, node_limit: int = NODES
 ) -> Exact:
     """Find the fewest flips that break a transition, by a mixed-integer program for each visible neuron in danger.
 
@@ -50,21 +51,25 @@ def smallest_breaking_set(
         Flips that are already known to do no harm.
     known : ndarray of int, or None
         A set that is known to break the transition.
-    time_limit : float
-        Seconds for all programs together; what is proven until then is returned.
+    node_limit : int
+        Nodes of the search trees of all programs together, of which each may use a quarter of what is left; what is proven until
+        then is returned.
 
     Returns
     -------
     Exact
     """
     program = _Program(view, x, target)
-    end = time.monotonic() + time_limit
     best, proven = known, view.n_inputs
     for j in program.endangered:
         most = view.n_inputs if best is None else len(best) - 1
         if most <= radius:
             break
-        lower, units = program.solve(int(j), radius + 1, most, max(0.01, end - time.monotonic()))
+        if node_limit < 4:
+            proven = radius  # nobody looked at the remaining neurons
+            break
+        lower, units, nodes = program.solve(int(j), radius + 1, most, node_limit // 4)
+        node_limit -= nodes
         if units is not None and breaks(view, x, target, units):
             best = units
         elif units is not None:
@@ -94,15 +99,15 @@ class _Program:
         scale = np.maximum(np.abs(self.loss).sum(axis=1), np.finfo(float).tiny)
         self.endangered = np.argsort(margins / scale, kind="stable")
 
-    def solve(self, j: int, least: int, most: int, time_limit: float) -> tuple[int, Units | None]:
-        """A lower bound on the flips that break neuron j (`most` + 1 if that many do not), and a set if one is found."""
+    def solve(self, j: int, least: int, most: int, node_limit: int) -> tuple[int, Units | None, int]:
+        """A lower bound on the flips that break neuron j (`most` + 1 if so many do not), a set if one is found, and the nodes."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         reach = np.sort(self.support, axis=1)[:, ::-1][:, :most].clip(0).sum(axis=1)
         loose = np.flatnonzero(reach >= np.minimum(self.changes, self.stays))
         loss = self.loss[j, loose]
         if loss.clip(0).sum() < self.needed[j]:
-            return most + 1, None
+            return most + 1, None, 0
         m, n = len(loose), self.n
         scale = np.maximum(np.abs(self.support[loose]).max(axis=1), np.finfo(float).tiny)
         support = self.support[loose] / scale[:, None]
@@ -123,15 +128,15 @@ class _Program:
                 LinearConstraint(np.append(np.zeros(n), loss / size)[None], self.needed[j] / size, np.inf),
                 LinearConstraint(np.append(np.ones(n), np.zeros(m))[None], least, most),
             ],
-            options={"time_limit": time_limit, "mip_rel_gap": 0.0},
+            options={"node_limit": node_limit, "mip_rel_gap": 0.0},
         )
         if result.status == 2:  # infeasible: more than `most` flips are needed
-            return most + 1, None
+            return most + 1, None, 1
         units = None if result.x is None else np.flatnonzero(result.x[:n] > 0.5)
         bound = result.mip_dual_bound
         if bound is None or not math.isfinite(bound):
-            return least, units
-        return max(least, math.ceil(bound - 1e-6)), units
+            return least, units, node_limit
+        return max(least, math.ceil(bound - 1e-6)), units, int(result.mip_node_count)
 
 
 def _threshold(margin: Array, stays_at_zero: NDArray[np.bool_], slack: Array, side: int) -> Array:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.analysis._threshold_view import threshold_view
-from seqattractor.networks import SequenceAttractor
+from seqattractor._faces import Result
+from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
 from seqattractor.networks._base import SequenceMemory
 
 __all__ = ["HiddenActivity", "hidden_activity"]
 
 
-@dataclass(frozen=True)
-class HiddenActivity:
+@dataclass(frozen=True, repr=False, eq=False)
+class HiddenActivity(Result):
     """The codes of stored patterns in the hidden neurons.
 
     Attributes
@@ -31,7 +32,7 @@ class HiddenActivity:
         The part of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V is (section 5.1).
     """
 
-    active: NDArray[np.bool_] = field(repr=False)
+    active: NDArray[np.bool_]
     follows_P: float | None
     decoded_by_P: float | None
 
@@ -72,6 +73,11 @@ class HiddenActivity:
     def patterns_of(self, neuron: int) -> NDArray[np.int64]:
         """Give the transitions at which a neuron is active."""
         return np.flatnonzero(self.active[:, neuron])
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """One row per hidden neuron: how often it is active, and how many bits it tells."""
+        pairs = zip(self.rate.tolist(), self.selectivity.tolist(), strict=True)
+        return ({"neuron": i, "rate": rate, "selectivity": bits} for i, (rate, bits) in enumerate(pairs))
 
     def describe(self) -> str:
         """Say in a few sentences what the code is like."""
@@ -116,11 +122,12 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     """
     view = threshold_view(net)
     if view.hidden is None:
-        raise TypeError(f"{type(net).__name__} has no hidden neurons.")
+        raise NotApplicable(f"{type(net).__name__} has no hidden neurons.")
     inputs, targets, _ = net.shown(X, lengths)
     active = view.hidden.fields(inputs) >= 0
     follows, decoded = None, None
-    if isinstance(net, SequenceAttractor) and net.learn == "UV" and net.rule == "three-factor":
+    given = net.get_params(deep=False)
+    if given.get("learn") == "UV" and given.get("rule") == "three-factor":  # the hidden neurons have learned targets from P
         follows = float(np.mean(active == (net.hidden_targets(targets) > 0)))
         # P^+ y without the pseudo-inverse of a large matrix: the least-squares solution of P x = y.
         read = np.linalg.lstsq(net.P_, np.where(active, 1.0, -1.0).T, rcond=None)[0].T

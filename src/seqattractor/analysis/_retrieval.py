@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._faces import Result
 from seqattractor.sequences import Patterns, check_patterns
 
-__all__ = ["SuccessRate", "caught_at", "overlap", "retrieved", "success_rate", "wilson_interval"]
+__all__ = ["SuccessRate", "locked_on_at", "overlap", "retrieved", "success_rate", "wilson_interval"]
 
 
 def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
@@ -37,11 +41,11 @@ def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
     >>> sa.retrieved(X[::-1], X)
     False
     """
-    return caught_at(trajectory, X) is not None
+    return locked_on_at(trajectory, X) is not None
 
 
-def caught_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
-    """Give the least tau with xi(tau + t) = x(t) for all t = 1..T, or None.
+def locked_on_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
+    """Give the step at which recall locks on to the sequence: the least tau with xi(tau + t) = x(t) for all t = 1..T, or None.
 
     Parameters
     ----------
@@ -51,13 +55,13 @@ def caught_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
     Returns
     -------
     int or None
-        The row of the trajectory from which on it is the sequence; 0 means from the cue on.
+        The row of the trajectory at which the network locks on to the sequence; 0 is the cue.
 
     Examples
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
-    >>> sa.caught_at(np.vstack([X[2], X[3], X]), X)
+    >>> sa.locked_on_at(np.vstack([X[2], X[3], X]), X)
     2
     """
     sequence, path = _check_pair(trajectory, X)
@@ -92,9 +96,9 @@ def overlap(trajectory: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(path.astype(np.float64) @ sequence.T.astype(np.float64) / path.shape[1])
 
 
-@dataclass(frozen=True)
-class SuccessRate:
-    """Successes of a number of trials, with a Wilson interval."""
+@dataclass(frozen=True, repr=False)
+class SuccessRate(Result):
+    """Successes in a number of trials, with a Wilson interval."""
 
     successes: int
     trials: int
@@ -113,6 +117,19 @@ class SuccessRate:
     def __str__(self) -> str:
         low, high = self.interval
         return f"{self.successes}/{self.trials} ({self.confidence:.0%} interval {low:.3f} to {high:.3f})"
+
+    def describe(self) -> str:
+        """Say how many trials succeeded."""
+        low, high = self.interval
+        return (
+            f"{self.successes} of {self.trials} trials succeeded, {self.rate:.1%} "
+            f"({self.confidence:.0%} interval {low:.1%} to {high:.1%})."
+        )
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """One row: successes, trials, rate and the ends of the interval."""
+        low, high = self.interval
+        return [{"successes": self.successes, "trials": self.trials, "rate": self.rate, "low": low, "high": high}]
 
 
 def success_rate(outcomes: ArrayLike, confidence: float = 0.95) -> SuccessRate:
@@ -164,15 +181,15 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
         raise ValueError(f"there must be at least one trial and no more successes than trials, not {successes} of {trials}.")
     if not 0 < confidence < 1:
         raise ValueError(f"the confidence must lie between 0 and 1, but it is {confidence!r}.")
-    from statistics import NormalDist
+    return _wilson(int(successes), int(trials), float(confidence))
 
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    rate, weight = successes / trials, z * z / trials
-    centre = (rate + weight / 2) / (1 + weight)
-    half = z * np.sqrt(rate * (1 - rate) / trials + weight / (4 * trials)) / (1 + weight)
-    low = 0.0 if successes == 0 else max(0.0, float(centre - half))
-    high = 1.0 if successes == trials else min(1.0, float(centre + half))
-    return low, high
+
+@cache  # a table or a sweep asks for the same few counts again and again
+def _wilson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    from scipy.stats import binomtest
+
+    interval = binomtest(successes, trials).proportion_ci(confidence, method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def _check_pair(trajectory: ArrayLike, X: ArrayLike) -> tuple[Patterns, Patterns]:

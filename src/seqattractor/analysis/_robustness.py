@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count
+from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator, flip
@@ -16,8 +18,8 @@ from seqattractor.noise import Seed, as_generator, flip
 __all__ = ["RobustnessCurve", "robustness_curve"]
 
 
-@dataclass(frozen=True)
-class RobustnessCurve:
+@dataclass(frozen=True, repr=False)
+class RobustnessCurve(Result):
     """How many of some trials gave exactly the next pattern, for each number of flips."""
 
     flips: NDArray[np.int64]
@@ -41,6 +43,20 @@ class RobustnessCurve:
         """The least number of flips at which no more than half of the trials succeed, or None."""
         below = np.flatnonzero(self.rate <= 0.5)
         return int(self.flips[below[0]]) if below.size else None
+
+    def describe(self) -> str:
+        """Say up to how many random flips the next pattern is right."""
+        if self.half is None:
+            start = f"More than half of the trials succeed at up to {self.flips.max(initial=0)} random flips"
+        else:
+            start = f"No more than half of the trials succeed from {self.half} random flips on"
+        always = np.flatnonzero(np.cumprod(self.successes == self.trials))
+        sure = f", all of them up to {self.flips[always[-1]]}" if always.size else ""
+        return f"{start}{sure} ({self.trials} trials at each of {len(self.flips)} numbers of flips)."
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """One row per number of flips: successes, trials, rate and the ends of its interval."""
+        return ({"flips": int(flips), **row} for k, flips in enumerate(self.flips) for row in self.at(k).rows())
 
 
 def robustness_curve(

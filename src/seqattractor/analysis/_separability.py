@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._faces import Result
 from seqattractor.analysis._exact_linear import kernel_vector
 from seqattractor.analysis._exact_simplex import combine_or_separate
 from seqattractor.sequences import Patterns, check_sequences, transitions
@@ -21,8 +22,8 @@ _BITS = 24
 _TINY = 1e-6
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, repr=False, eq=False)
+class Proof(Result):
     """Why one visible neuron can, or cannot, be a perceptron that makes the sequence; whole numbers that anybody can check."""
 
     weights: NDArray[Any] | None
@@ -33,9 +34,16 @@ class Proof:
     margin: float
     """min_t x_i(t+1) w.x(t) / max_k |w_k|; 0 if the neuron depends on sign(0) = +1, NaN if it is impossible."""
 
+    def describe(self) -> str:
+        """Say what the proof shows."""
+        if self.combination is None:
+            return f"Whole-number weights serve this neuron with a margin of {self.margin:.3g}."
+        used = np.count_nonzero(self.combination)
+        return f"No weights can serve this neuron: {used} of its signed patterns add up to zero."
 
-@dataclass(frozen=True)
-class Separability:
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Separability(Result):
     """Which visible neurons could make the sequences as perceptrons, each with its proof; true if all can.
 
     Attributes
@@ -49,12 +57,12 @@ class Separability:
         n = T - 1 for one sequence, and N (times the order).
     """
 
-    inputs: Patterns = field(repr=False)
-    targets: Patterns = field(repr=False)
+    inputs: Patterns
+    targets: Patterns
     largest_margin: bool
-    _features: NDArray[np.int64] = field(repr=False)
-    _proofs: list[Proof] = field(repr=False)
-    _which: NDArray[np.int64] = field(repr=False)
+    _features: NDArray[np.int64]
+    _proofs: list[Proof]
+    _which: NDArray[np.int64]
 
     def __bool__(self) -> bool:
         return self.impossible.size == 0
@@ -98,7 +106,7 @@ class Separability:
         proof = self._proofs[int(self._which[neuron])]
         if proof.weights is None or len(proof.weights) == self.n_inputs:
             return proof
-        # A wide problem keeps one coefficient a transition: w = sum_t a_t x(t), with w.x(s) = sum_t a_t K(t, s).
+        # A wide problem keeps one coefficient per transition: w = sum_t a_t x(t), with w.x(s) = sum_t a_t K(t, s).
         return Proof(_exact_product(self.inputs.T, proof.weights).astype(object), None, proof.margin)
 
     def verify(self) -> bool:
@@ -112,19 +120,26 @@ class Separability:
         columns = self.targets[:, np.unique(self._which, return_index=True)[1]]
         return all(_holds(self._features, y, p) for y, p in zip(columns.T, self._proofs, strict=True))
 
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """One row per visible neuron: whether it is separable, and its margin (None where it is not)."""
+        for i, margin in enumerate(self.margin.tolist()):
+            possible = margin == margin
+            yield {"neuron": i, "separable": possible, "margin": margin if possible else None}
+
     def describe(self) -> str:
-        """Say in a few sentences what was found."""
+        """Say in a few sentences which neurons are separable."""
         n, d, N = self.n_transitions, self.n_inputs, self.targets.shape[1]
         context = (
-            f"{n} transitions, {d} weights a neuron: {n / (2 * d):.2f} of Cover's capacity 2N = {2 * d}, "
+            f"{n} transitions and {d} weights per neuron: {n / (2 * d):.2f} of Cover's capacity 2N = {2 * d}, "
             f"where a neuron with random targets is separable with probability {self.cover_probability:.3g}."
         )
         if self:
-            return f"A network without hidden neurons can make this: all {N} neurons are linearly separable. {context}"
+            return f"A network without hidden neurons can store this: all {N} neurons are linearly separable. {context}"
         listed = ", ".join(map(str, self.impossible[:10])) + (", ..." if self.impossible.size > 10 else "")
+        verb = "is" if self.impossible.size == 1 else "are"
         return (
-            f"No network without hidden neurons can make this: {self.impossible.size} of {N} neurons are not linearly "
-            f"separable ({listed}), each with a proof. {context}"
+            f"No network without hidden neurons can store this: {self.impossible.size} of {N} neurons {verb} not linearly "
+            f"separable (number {listed}), proven for each. {context}"
         )
 
 

@@ -11,7 +11,7 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._layers import Layer
 from seqattractor.sequences import Patterns
 
-__all__ = ["Layer", "ThresholdView", "threshold_view"]
+__all__ = ["Layer", "NotApplicable", "ThresholdView", "supports_certificate", "threshold_view"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,33 @@ class ThresholdView:
         return self.visible.states(self.visible.fields(states))
 
 
+class NotApplicable(ValueError):
+    """An analysis that does not apply to this kind of network; `supports_certificate` tells beforehand."""
+
+
+def supports_certificate(net: SequenceMemory) -> bool:
+    """Tell whether a trained network consists of threshold neurons that see its last patterns only, so that `certify` applies.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        A network that has learned.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> sa.supports_certificate(sa.OneHotNetwork().fit(X)), sa.supports_certificate(sa.DenseSequenceMemory().fit(X))
+    (True, False)
+    """
+    check_is_fitted(net, "n_features_in_")
+    return net.layers() is not None
+
+
 def threshold_view(net: SequenceMemory) -> ThresholdView:
     """See a trained network as layers of threshold neurons.
 
@@ -43,7 +70,7 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
     Parameters
     ----------
     net : SequenceMemory
-        A network that has learned and whose `layers` are known.
+        One that `supports_certificate`.
 
     Returns
     -------
@@ -53,9 +80,9 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
     check_is_fitted(net, "n_features_in_")
     layers = net.layers()
     if layers is None:
-        raise TypeError(
-            f"{type(net).__name__} is not a network of threshold neurons that sees only its last state, so margins and "
-            "certificates do not apply to it; use SequenceAttractor, SparseSequenceAttractor, OneHotNetwork or VisibleNetwork."
+        raise NotApplicable(
+            f"{type(net).__name__} is not a network of threshold neurons that sees only its last patterns, so margins and "
+            "certificates do not apply to it; ask supports_certificate(net) first."
         )
     units = [_unit(layer) for layer in layers]
     # Division by a power of two rounds nothing and changes no sign.

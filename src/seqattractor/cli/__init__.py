@@ -1,4 +1,4 @@
-"""The command line: `seqattractor --help` tells the story. One file a command, each loaded only when it is used."""
+"""The command line: `seqattractor --help` tells the story. One file per command, each loaded only when it is used."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def group() -> None:
 
 
 def main() -> None:
-    """Run the command line: an error the user can mend is one sentence and exit code 2, Ctrl-C is 130."""
+    """Run the command line: an error that the user can fix is one sentence and exit code 2, Ctrl-C is 130."""
     try:
         group(standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):

@@ -22,7 +22,7 @@ Examples:
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of both loops.")
 @click.option(
-    "--seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True, help="Time for the plain loop, each case."
+    "--seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True, help="Seconds for the plain loop of each case."
 )
 @click.option("--growth", is_flag=True, help="Also: how the time grows with N, M and T.")
 @click.option(
@@ -91,7 +91,7 @@ def _case_line(case: dict[str, Any]) -> str:
 def _limit_line(limit: dict[str, float]) -> str:
     """The machine's limit in words."""
     return (
-        f"hidden phase: {limit['updates_per_second'] / 1e6:.1f} million updates a second, "
+        f"hidden phase: {limit['updates_per_second'] / 1e6:.1f} million updates per second, "
         f"{limit['fraction']:.0%} of a loop that only adds such int16 rows ({limit['plain_adds_per_second'] / 1e6:.1f} million)"
     )
 

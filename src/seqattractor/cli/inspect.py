@@ -35,7 +35,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="The stored sequences, where the model does not hold them; may be repeated.",
 )
-@click.option("--flips", type=click.IntRange(min=0), help="Noise of starts from stored patterns. [a tenth of the units]")
+@click.option("--flips", type=click.IntRange(min=0), help="Units flipped in starts from stored patterns. [a tenth of them]")
 @click.option(
     "--starts", type=click.IntRange(min=1), default=100, show_default=True, help="Runs in the search for attractors, at most."
 )
@@ -45,7 +45,7 @@ Examples:
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
-    help="How much work to do; with 2 twice as much before a part is cut down or left out.",
+    help="How much work to do: 2 allows twice as much before a part is cut down or left out.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same starts.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -65,7 +65,7 @@ def command(
 ) -> None:
     """Say what a MODEL stores and what it guarantees: margins, certificate, attractors, hidden codes.
 
-    The sequences come from --data, or from the model file if it keeps them. Without either, the cycles that random starts lead to
+    The sequences come from --data, or from the model file if it holds them. Without either, the cycles that random starts lead to
     stand for them: a stored loop is itself such a cycle.
     """
     from seqattractor.networks import load
@@ -100,8 +100,8 @@ def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, 
 
     known = attached(net)
     if not files:
-        kept = known.sequences
-        return (None, None, "data") if kept is None else (kept.patterns, kept.lengths, "model")
+        stored = known.sequences
+        return (None, None, "data") if stored is None else (stored.patterns, stored.lengths, "model")
     data = _load(files, known, options)
     X, lengths = check_sequences(data, order=net.order_)
     check_patterns(X[:1], "the data", n_features=net.n_features_in_)
@@ -129,7 +129,7 @@ def _print(inspection: Inspection, model: Path, html: Path | None) -> None:
         console.print(sentence, markup=False)
         if title == "Attractors" and inspection.from_random is not None and len(inspection.from_random):
             table = Table("attractor", "period", "starts", box=None, padding=(0, 2, 0, 0))
-            for k, a in enumerate(inspection.from_random.found[:8]):
+            for k, a in enumerate(inspection.from_random.attractors[:8]):
                 table.add_row(f"{k}: {a.name}", str(a.period), f"{a.starts} of {len(inspection.from_random.which)}")
             console.print(table)
     if html is not None:

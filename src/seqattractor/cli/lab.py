@@ -25,12 +25,18 @@ PORT = 8765
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; a wider one lets others in.")
 @click.option("--port", type=click.IntRange(0, 65535), help=f"Port; by default {PORT}, or a free one if that is taken.")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="A name under which others may open the lab; can be repeated.")
-@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Visitors that learn at the same time.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help="How many visitors may let a network learn at the same time.",
+)
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: int, no_browser: bool) -> None:
     """See a sequence memory learn and recall, in the browser.
 
-    Opens a page on which you choose or draw a sequence, let a network learn it, spoil the cue and watch the recall. Everything
+    Opens a page on which you choose or draw a sequence, let a network learn it, corrupt the cue and watch the recall. Everything
     stays on your machine. Ctrl-C ends it.
     """
     try:

@@ -32,7 +32,7 @@ def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> int 
         return value
     parts = value.lower().split("x")
     if len(parts) > 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
-        raise click.BadParameter(f"{value!r} is no size; write 88x128 (width x height), 64, auto or none.", ctx, param)
+        raise click.BadParameter(f"{value!r} is not a size; write 88x128 (width x height), 64, auto or none.", ctx, param)
     return int(parts[0]) if len(parts) == 1 else (int(parts[1]), int(parts[0]))
 
 
@@ -43,7 +43,7 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) ->
     try:
         return float(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no threshold; write a number, otsu or median.", ctx, param) from None
+        raise click.BadParameter(f"{value!r} is not a threshold; write a number, otsu or median.", ctx, param) from None
 
 
 def _range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int | None] | None:
@@ -66,7 +66,9 @@ def _rectangle(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 _OPTIONS = (
-    click.option("--format", "format", type=click.Choice(list(FORMATS)), help="What the input is, where its name does not tell."),
+    click.option(
+        "--format", "format", type=click.Choice(list(FORMATS)), help="The kind of input, where its name does not show it."
+    ),
     click.option(
         "--size",
         callback=_size,
@@ -80,17 +82,17 @@ _OPTIONS = (
         help="Above it a unit is on; pictures have values from 0 to 255. [otsu for pictures]",
     ),
     click.option("--invert", is_flag=True, help="Make dark on and bright off."),
-    click.option("--frames", callback=_range, metavar="FIRST:END", help="Which frames to take, from 0; the end is left out."),
-    click.option("--stride", type=click.IntRange(min=1), help="Take every so many-th frame."),
+    click.option("--frames", callback=_range, metavar="FIRST:END", help="The frames to take, counted from 0, without END."),
+    click.option("--stride", type=click.IntRange(min=1), metavar="N", help="Take every Nth frame."),
     click.option(
         "--crop", callback=_rectangle, metavar="LEFT,TOP,RIGHT,BOTTOM", help="The part of the picture to take, in pixels."
     ),
     click.option("--loop", is_flag=True, help="Close each sequence: its last pattern is followed by the first."),
     click.option("--drop-repeats", is_flag=True, help="Drop a frame that equals the one before it."),
     click.option("--key", help="The array in an npz file (for spikes: TIMES,UNITS)."),
-    click.option("--time-axis", type=click.IntRange(0, 1), help="The axis of an array that is time, where it is not the first."),
-    click.option("--bin", type=float, help="Read spike times and bin them, with bins of so many seconds."),
-    click.option("--step", type=float, help="Music: quarter notes in a time step. [the coarsest that fits]"),
+    click.option("--time-axis", type=click.IntRange(0, 1), help="The axis of an array along which time runs, if not the first."),
+    click.option("--bin", type=float, metavar="SECONDS", help="Read spike times, in bins of this width."),
+    click.option("--step", type=float, help="Music: quarter notes per time step. [the coarsest grid that fits]"),
 )
 
 

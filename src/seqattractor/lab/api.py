@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
@@ -23,11 +24,11 @@ from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
 from seqattractor.lab.promise import certified_radii
 from seqattractor.lab.python_code import python_code
-from seqattractor.lab.recall import Cue, Run, make_cue, read_cue, run, steps_for, truth_of
+from seqattractor.lab.recall import as_json, corrupted_cue, read_cue, recall_all, steps_for
 from seqattractor.lab.uploads import read_upload, split_files
 from seqattractor.lab.visits import Visit, Visits
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import Patterns
+from seqattractor.tasks.recall import Recall
 
 __all__ = ["Lab"]
 
@@ -107,7 +108,7 @@ class Lab:
         chosen = [read_network(network, self.limits) for network in spec.objects("networks", 1, 2)]
         material = await run_in_threadpool(make_material, spec.object("sequence"), self.limits)
         for choice in chosen:
-            await run_in_threadpool(choice.check_size, material.X, material.lengths, self.limits)
+            await run_in_threadpool(choice.check_size, material.data, self.limits)
         job = Job(material, chosen, self.limits, self.compiled)
         with visit.lock:
             if visit.job is not None:
@@ -172,27 +173,31 @@ class Lab:
     # -- recall ---------------------------------------------------------------------------------------------------
 
     async def recall(self, request: Request) -> Response:
-        """Spoil the cue and recall from it with every network that has learned."""
+        """Corrupt the cue and recall from it with every network that has learned."""
         visit, spec = self._visit(request), await self._json(request)
         return JSONResponse(await run_in_threadpool(self._recall, visit, spec))
 
     def _recall(self, visit: Visit, spec: Fields) -> dict[str, Any]:
-        """Answer `recall`: with a sequence in the request only its spoilt cue, else what the networks did."""
+        """Answer `recall`: with a sequence in the request only its corrupted cue, else what the networks did."""
         spec.only("cue", "sequence", "orders")
         if spec.has("sequence"):
             material = make_material(spec.object("sequence"), self.limits)
             orders = spec.wholes("orders", 1, self.limits.order, 2)
-            rows = make_cue(material, read_cue(spec.object("cue"), material, self.limits), max(orders, default=1))
+            cue = read_cue(spec.object("cue"), material, self.limits)
+            rows, _ = corrupted_cue(material, cue, max(orders, default=1))
             return {"cue": pack(rows[-1:])}
         job, nets = self._learned(visit)
-        cue, rows, runs, truth = self._runs(job, nets, spec.object("cue"))
+        runs = self._runs(job, nets, spec.object("cue"))
+        first = runs[0]
+        truth = first.truth if first.truth is not None else first.states[:0]
+        unknown = np.full((len(first.states) - len(truth), first.states.shape[1]), -1, dtype=np.int8)
         return {
-            "cue": pack(rows[-1:]),
-            "rows": len(truth),
-            "cue_rows": len(rows),
-            "truth": pack(truth),
-            "known": truth_of(job.material, cue.start, len(truth))[1],
-            "runs": [r.as_json() for r in runs],
+            "cue": pack(first.states[first.cue_rows - 1 : first.cue_rows]),
+            "rows": len(first.states),
+            "cue_rows": first.cue_rows,
+            "truth": pack(np.concatenate([truth, unknown])),
+            "known": len(truth),
+            "runs": [as_json(net, run) for net, run in zip(nets, runs, strict=True)],
         }
 
     async def promise(self, request: Request) -> Response:
@@ -206,7 +211,7 @@ class Lab:
         job, nets = self._learned(visit)
         with job.certifying:
             if job.radii is None:
-                job.radii = [certified_radii(net, job.material) for net in nets]
+                job.radii = [certified_radii(net, job.material.data) for net in nets]
             return job.radii
 
     def _learned(self, visit: Visit) -> tuple[Job, list[SequenceMemory]]:
@@ -217,14 +222,9 @@ class Lab:
             raise Refusal(409, "Learning was stopped before its first epoch; learn again.")
         return job, nets
 
-    def _runs(self, job: Job, nets: list[SequenceMemory], spec: Fields) -> tuple[Cue, Patterns, list[Run], Patterns]:
-        """The cue, its patterns, the recalls and the truth."""
-        cue = read_cue(spec, job.material, self.limits)
-        order = max(net.order_ for net in nets)
-        rows = make_cue(job.material, cue, order)
-        steps = steps_for(job.material, cue.start, order, self.limits)
-        runs = [run(net, job.material, cue, rows, steps) for net in nets]
-        return cue, rows, runs, truth_of(job.material, cue.start, len(rows) + steps)[0]
+    def _runs(self, job: Job, nets: list[SequenceMemory], spec: Fields) -> list[Recall]:
+        """The recall of each network from the cue of a request."""
+        return recall_all(nets, job.material, read_cue(spec, job.material, self.limits), self.limits)
 
     # -- to take away ---------------------------------------------------------------------------------------------
 
@@ -239,9 +239,9 @@ class Lab:
         """Write the code for settings, whether they have been learned or not."""
         material = make_material(spec.object("sequence"), self.limits)
         chosen = [read_network(network, self.limits) for network in spec.objects("networks", 1, 2)]
-        orders = [choice.settled_order(material.X, material.lengths) for choice in chosen]
+        orders = [choice.settled_order(material.data) for choice in chosen]
         cue = read_cue(spec.object("cue"), material, self.limits)
-        make_cue(material, cue, max(orders))
+        corrupted_cue(material, cue, max(orders))  # refused where nothing is left to recall
         steps = steps_for(material, cue.start, max(orders), self.limits)
         return python_code(material, chosen, orders, cue, steps)
 
@@ -274,14 +274,14 @@ class Lab:
     def _gif_file(self, visit: Visit, spec: Fields) -> bytes:
         """The recall of one of the networks."""
         job, nets = self._learned(visit)
-        _, rows, runs, truth = self._runs(job, nets, spec.object("cue"))
-        return downloads.animation(runs[spec.whole("network", 0, 0, len(nets) - 1)], truth, job.material, len(rows))
+        runs = self._runs(job, nets, spec.object("cue"))
+        return downloads.animation(runs[spec.whole("network", 0, 0, len(nets) - 1)], job.material)
 
     def _figure_file(self, visit: Visit, spec: Fields) -> bytes:
         """Learning and recall of all networks."""
         job, nets = self._learned(visit)
-        _, _, runs, truth = self._runs(job, nets, spec.object("cue"))
-        return downloads.figure(job, runs, truth, dark=bool(spec.whole("dark", 0, 0, 1)))
+        runs = self._runs(job, nets, spec.object("cue"))
+        return downloads.figure(job, runs, dark=bool(spec.whole("dark", 0, 0, 1)))
 
     # -- requests -------------------------------------------------------------------------------------------------
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Literal
 
 from seqattractor.lab.fields import Fields
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import Lengths, Patterns
+from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
+from seqattractor.sequences import Sequences
 from seqattractor.sequences._successors import conflicts
 
 __all__ = ["NETWORKS", "Chosen", "offered", "read_network"]
@@ -27,70 +27,47 @@ _PARAMETERS = {
 _DEFAULTS: dict[str, Any] = {"hidden": 500, "kappa": 1.0, "eta": 1e-3, "epochs": 500, "order": 1, "degree": 2}
 _LEARNING = ("hidden", "kappa", "eta", "epochs", "order", "seed")
 
-NETWORKS: tuple[dict[str, Any], ...] = (
-    {
-        "name": "attractor",
-        "label": "With hidden neurons (the paper's)",
-        "hint": "Hidden neurons recode each pattern; both layers learn by a local rule.",
-        "class": "SequenceAttractor",
-        "fixed": {},
-        "settings": _LEARNING,
-    },
-    {
-        "name": "sparse",
-        "label": "Sparse hidden neurons (ours)",
-        "hint": "Only a few hidden neurons are active at a time: the same size stores far more.",
-        "class": "SparseSequenceAttractor",
-        "fixed": {},
-        "settings": ("hidden", "kappa", "epochs", "order", "seed"),
-    },
-    {
-        "name": "visible",
-        "label": "No hidden neurons",
-        "hint": "Each unit drives the next pattern directly. Many sequences are impossible for it.",
-        "class": "VisibleNetwork",
-        "fixed": {},
-        "settings": ("kappa", "eta", "epochs", "order", "seed"),
-    },
-    {
-        "name": "only-v",
-        "label": "Hidden neurons, only V learns",
-        "hint": "The way into the hidden layer stays random.",
-        "class": "SequenceAttractor",
-        "fixed": {"learn": "V"},
-        "settings": _LEARNING,
-    },
-    {
-        "name": "hebbian",
-        "label": "Hidden neurons, Hebbian V",
-        "hint": "No error correction: V adds up what it sees, once.",
-        "class": "SequenceAttractor",
-        "fixed": {"learn": "V", "rule": "hebbian"},
-        "settings": ("hidden", "order", "seed"),
-    },
-    {
-        "name": "one-hot",
-        "label": "One hidden neuron a step (Theorem 1)",
-        "hint": "Stores any sequence, but a single flipped unit throws it off.",
-        "class": "OneHotNetwork",
-        "fixed": {},
-        "settings": ("order",),
-    },
-    {
-        "name": "dense",
-        "label": "Dense memory (modern Hopfield)",
-        "hint": "Keeps every pattern as a weight vector and compares the state with all of them.",
-        "class": "DenseSequenceMemory",
-        "fixed": {},
-        "settings": ("degree", "order"),
-    },
-)
-_MODULES = {
-    "SequenceAttractor": "attractor",
-    "SparseSequenceAttractor": "sparse",
-    "VisibleNetwork": "visible",
-    "OneHotNetwork": "one_hot",
-    "DenseSequenceMemory": "dense",
+
+@dataclass(frozen=True)
+class Offer:
+    """How the page speaks of a network, and which of its settings it shows."""
+
+    label: str
+    hint: str
+    settings: tuple[str, ...]
+
+
+# By their names in the registry, in the order of the page.
+NETWORKS: dict[str, Offer] = {
+    "attractor": Offer(
+        "With hidden neurons (the paper's)",
+        "Hidden neurons recode each pattern; both layers learn by a local rule.",
+        _LEARNING,
+    ),
+    "sparse": Offer(
+        "Sparse hidden neurons (ours)",
+        "Only a few hidden neurons are active at a time: the same size stores far more.",
+        ("hidden", "kappa", "epochs", "order", "seed"),
+    ),
+    "perceptron": Offer(
+        "No hidden neurons",
+        "Each unit drives the next pattern directly. Many sequences are impossible for it.",
+        ("kappa", "eta", "epochs", "order", "seed"),
+    ),
+    "attractor-V": Offer("Hidden neurons, only V learns", "The way into the hidden layer stays random.", _LEARNING),
+    "attractor-hebbian": Offer(
+        "Hidden neurons, Hebbian V", "No error correction: V adds up what it sees, once.", ("hidden", "order", "seed")
+    ),
+    "one-hot": Offer(
+        "One hidden neuron per step (Theorem 1)",
+        "Stores any sequence, but a single flipped unit throws it off.",
+        ("order",),
+    ),
+    "dense": Offer(
+        "Dense memory (modern Hopfield)",
+        "Keeps every pattern as a weight vector and compares the state with all of them.",
+        ("degree", "order"),
+    ),
 }
 
 
@@ -99,9 +76,13 @@ class Chosen:
     """A network with its settings, not yet made."""
 
     name: str
-    class_name: str
     parameters: dict[str, Any]
-    """As the class takes them."""
+    """As the class takes them, without those that the name stands for."""
+
+    @property
+    def class_name(self) -> str:
+        """Its class."""
+        return REGISTRY[self.name].cls
 
     @property
     def order(self) -> int | Literal["auto"]:
@@ -109,40 +90,38 @@ class Chosen:
         order: int | Literal["auto"] = self.parameters.get("order", 1)
         return order
 
-    def settled_order(self, X: Patterns, lengths: Lengths) -> int:
+    def settled_order(self, data: Sequences) -> int:
         """How many past patterns it will look at: "auto" takes as many as resolve all conflicts."""
-        return conflicts(X, lengths).context or 1 if self.order == "auto" else int(self.order)
+        return conflicts(data).context or 1 if self.order == "auto" else int(self.order)
 
-    def check_size(self, X: Patterns, lengths: Lengths, limits: Limits) -> None:
+    def check_size(self, data: Sequences, limits: Limits) -> None:
         """Refuse a network that would be too large for the lab."""
-        order = self.settled_order(X, lengths)
+        order = self.settled_order(data)
         if order > limits.order:
             raise Refusal(413, f"This sequence needs order {order}, but the lab goes up to {limits.order}.")
-        units, hidden = X.shape[1], self.parameters.get("n_hidden")
+        units, hidden = data.shape[1], self.parameters.get("n_hidden")
         if hidden is not None:
             weights = hidden * units * (order + 2)  # U, V and P
             limits.check_network(weights, f"A network of {units} units and {hidden} hidden neurons")
-        elif self.name == "visible":
+        elif self.name == "perceptron":
             limits.check_network(units * units * order, f"A network of {units} units without hidden neurons")
 
     def make(self, **more: Any) -> SequenceMemory:
         """Make the network; `more` are parameters that do not change the result, such as the engine."""
-        cls = _class(self.class_name)
-        known = {k: v for k, v in more.items() if k in cls._get_param_names()}
-        network: SequenceMemory = cls(**self.parameters, **known)
-        return network
+        known = parameters_of(self.name)
+        return make_network(self.name, **self.parameters, **{k: v for k, v in more.items() if k in known})
 
     def code(self) -> str:
         """Python that makes it, without what is the default anyway."""
         said = {_PARAMETERS[name]: value for name, value in _DEFAULTS.items()}
-        parts = [f"{k}={v!r}" for k, v in self.parameters.items() if k not in said or said[k] != v or k == "n_hidden"]
-        return f"sa.{self.class_name}({', '.join(parts)})"
+        given = {k: v for k, v in self.parameters.items() if k not in said or said[k] != v or k == "n_hidden"}
+        words = ", ".join(f"{k}={v!r}" for k, v in {**REGISTRY[self.name].parameters, **given}.items())
+        return f"sa.{self.class_name}({words})"
 
 
 def offered() -> list[dict[str, Any]]:
     """Describe the networks for the page."""
-    keep = ("name", "label", "hint", "settings")
-    return [{key: entry[key] for key in keep} for entry in NETWORKS]
+    return [{"name": name, **vars(offer)} for name, offer in NETWORKS.items()]
 
 
 def read_network(spec: Fields, limits: Limits) -> Chosen:
@@ -153,9 +132,8 @@ def read_network(spec: Fields, limits: Limits) -> Chosen:
     >>> read_network(Fields({"name": "attractor", "hidden": 50}, "network"), Limits()).code()
     'sa.SequenceAttractor(n_hidden=50, random_state=0)'
     """
-    name = spec.choice("name", "attractor", tuple(entry["name"] for entry in NETWORKS))
+    name = spec.choice("name", "attractor", tuple(NETWORKS))
     spec.only("name", *_PARAMETERS)
-    entry = next(e for e in NETWORKS if e["name"] == name)
     values: dict[str, Any] = {
         "hidden": spec.whole("hidden", 200, 1, limits.hidden),
         "kappa": spec.number("kappa", 1.0, 1e-6, 1e6),
@@ -165,10 +143,4 @@ def read_network(spec: Fields, limits: Limits) -> Chosen:
         "degree": spec.whole("degree", 2, 1, 30),
         "seed": spec.whole("seed", 0, 0, 9999),
     }
-    parameters = {_PARAMETERS[key]: values[key] for key in entry["settings"]}
-    return Chosen(name, entry["class"], {**entry["fixed"], **parameters})
-
-
-def _class(name: str) -> Any:
-    """The class of a network, loaded when it is used."""
-    return getattr(import_module(f"seqattractor.networks._{_MODULES[name]}"), name)
+    return Chosen(name, {_PARAMETERS[key]: values[key] for key in NETWORKS[name].settings})

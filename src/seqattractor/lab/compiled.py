@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
+from seqattractor.lab.materials import first_material
 from seqattractor.networks._base import SequenceMemory
 
 __all__ = ["Compiled", "compile_all"]
@@ -41,6 +42,7 @@ class Compiled:
             if not _is_cached():
                 with suppress(OSError):  # where no process can be started, this one compiles
                     self._child = _compile_apart()
+            first_material()
             if self._child is not None:
                 with self._child as child:
                     for line in child.stdout or ():

@@ -6,6 +6,7 @@ import copy
 import io
 import tempfile
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,37 +14,26 @@ import numpy as np
 
 from seqattractor.lab.jobs import Job
 from seqattractor.lab.materials import Material
-from seqattractor.lab.recall import Run
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import Patterns, Sequences
+from seqattractor.sequences import close_loops
+from seqattractor.tasks.recall import Recall
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["animation", "figure", "model", "sequence"]
 
+RATE = 8.0  # frames per second of what has no rate of its own
 _DRAWING = threading.Lock()  # matplotlib's settings belong to the whole process
 
 
 def model(net: SequenceMemory, material: Material) -> bytes:
-    """The network as a model file, with the shape of its frames, as `sa.load` and `seqattractor recall` read it."""
-    from seqattractor.datasets._tune import PITCHES
+    """The network as a model file, with what it has learned, as `sa.load` and `seqattractor recall` read it."""
     from seqattractor.io._attached import attach
-    from seqattractor.io._units import note_name
 
     twin = copy.copy(net)
-    data = Sequences(
-        material.X,
-        material.lengths,
-        material.frame_shape,
-        names=[f"sequence {s + 1}" for s in range(len(material.lengths))],
-        units=[note_name(p) for p in PITCHES] if material.kind == "music" else None,
-        rate=8.0,
-        step=0.5 if material.kind == "music" else None,
-        kind={"units": "array"}.get(material.kind, material.kind),
-        closed=int(all(material.loop)),
-    )
-    attach(twin, data, patterns=not hasattr(net, "patterns_"))
+    data = close_loops(material.data, order=net.order_)
+    attach(twin, replace(data, rate=data.rate or RATE), patterns=not hasattr(net, "patterns_"))
     with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:
         path = Path(folder, "model.npz")
         twin.save(path)
@@ -53,24 +43,25 @@ def model(net: SequenceMemory, material: Material) -> bytes:
 def sequence(material: Material) -> bytes:
     """The patterns X (T, N), their lengths and the shape of a frame, as an npz file."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, X=material.X, lengths=material.lengths, frame_shape=np.array(material.frame_shape))
+    data = material.data
+    np.savez_compressed(buffer, X=data.patterns, lengths=data.lengths, frame_shape=np.array(data.frame_shape))
     return buffer.getvalue()
 
 
-def animation(run: Run, truth: Patterns, material: Material, cue_rows: int) -> bytes:
+def animation(run: Recall, material: Material) -> bytes:
     """Truth, cue and recall side by side as a GIF that runs for ever."""
     from seqattractor.io._compose import Recalled
     from seqattractor.io._write import write_recall
 
-    known = int(np.sum(~np.isnan(run.overlaps)))
-    recalled = Recalled(run.trajectory[:known], truth[:known], cue_rows, material.frame_shape, rate=8.0)
+    known = 0 if run.truth is None else len(run.truth)
+    shown = Recalled(run.states[:known], run.truth, run.cue_rows, material.data.frame_shape, rate=RATE)
     with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:
         path = Path(folder, "recall.gif")
-        write_recall(path, recalled)
+        write_recall(path, shown)
         return path.read_bytes()
 
 
-def figure(job: Job, runs: list[Run], truth: Patterns, *, dark: bool) -> bytes:
+def figure(job: Job, runs: list[Recall], *, dark: bool) -> bytes:
     """Errors while learning, frames of truth and recall, and the overlap, as a PNG."""
     with _DRAWING:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -81,13 +72,13 @@ def figure(job: Job, runs: list[Run], truth: Patterns, *, dark: bool) -> bytes:
         with plots.style(dark=dark):
             drawing = Figure(figsize=(9.0, 5.2 + 1.4 * len(runs)), dpi=150)
             FigureCanvasAgg(drawing)
-            _draw(drawing, job, runs, truth)
+            _draw(drawing, job, runs)
             buffer = io.BytesIO()
             drawing.savefig(buffer, format="png")
     return buffer.getvalue()
 
 
-def _draw(drawing: Figure, job: Job, runs: list[Run], truth: Patterns) -> None:
+def _draw(drawing: Figure, job: Job, runs: list[Recall]) -> None:
     """Put the parts of the figure in place."""
     from seqattractor import plots
 
@@ -100,22 +91,23 @@ def _draw(drawing: Figure, job: Job, runs: list[Run], truth: Patterns) -> None:
         curves.plot(epochs, job.visible[k], label=f"visible{mark}", color=(plots.BLUE, plots.GREEN)[k])
         if any(job.hidden[k]):
             curves.plot(epochs, job.hidden[k], "--", label=f"hidden{mark}", color=(plots.ORANGE, plots.RED)[k])
-        overlap.plot(runs[k].overlaps, ("-", "--")[k], label=f"recall{mark}", color=(plots.BLUE, plots.GREEN)[k])
+        overlap.plot(runs[k].followed, ("-", "--")[k], label=f"recall{mark}", color=(plots.BLUE, plots.GREEN)[k])
     curves.set(xlabel="epoch", ylabel="updates", title="Learning", yscale="symlog")
     overlap.set(
         xlabel="step",
         ylabel="overlap",
         title="Recall",
-        ylim=(min(-0.05, *(np.nanmin(run.overlaps) - 0.05 for run in runs)), 1.05),
+        ylim=(min(-0.05, *(np.nanmin(run.followed) - 0.05 for run in runs)), 1.05),
     )
     for ax in (curves, overlap):
         ax.grid(visible=True)
         if ax.lines:
-            ax.legend()
+            ax.legend(loc="upper right" if ax is curves else "lower right")
+    truth = runs[0].states[:0] if runs[0].truth is None else runs[0].truth
     K = len(truth)
     pictures = material.kind == "pictures"
     times = np.unique(np.linspace(0, min(K, 24) - 1, 12).round().astype(int)) if pictures else np.arange(min(K, 60))
-    named = [("stored", truth), *[(f"recall{mark}", run.trajectory) for mark, run in zip(marks, runs, strict=True)]]
+    named = [("stored", truth), *[(f"recall{mark}", run.states) for mark, run in zip(marks, runs, strict=True)]]
     for k, (name, states) in enumerate(named):
         ax = drawing.add_subplot(rows[1 + k, :])
         if pictures:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 import time
 from collections import deque
@@ -120,7 +119,7 @@ class Job:
                 if self._ended():
                     break
                 self._learn(k, net)
-                self.scores[k] = net.score(self._lesson(k))
+                self.scores[k] = net.score(self._data(k))
             self.state = "stopped" if self._ended() else "done"
         except (ValueError, TypeError) as error:  # the library's own sentences
             self.note, self.state = str(error)[:1].upper() + str(error)[1:], "failed"
@@ -137,10 +136,10 @@ class Job:
             self.visible[k].append(int(visible))
             return self._ended()
 
-        X = self._lesson(k)
+        X = self._data(k)
         if not is_learned(net):
-            takes_callback = "callback" in inspect.signature(net.fit).parameters
-            quiet_fit(net, X, **({"callback": note_epoch} if takes_callback else {}))
+            with suppress(ConvergenceWarning):  # it comes after all is done, and the page shows which errors are left
+                net.fit(X, callback=note_epoch)
             return
         for _ in range(self._more):
             if not self.visible[k] or getattr(net, "converged_", True) or self._ended():
@@ -149,10 +148,9 @@ class Job:
             hidden = getattr(net, "hidden_errors_", [0])[-1]
             note_epoch(len(self.visible[k]) + 1, int(hidden), int(net.visible_errors_[-1]))
 
-    def _lesson(self, k: int) -> Sequences:
+    def _data(self, k: int) -> Sequences:
         """What network `k` learns: the material, with loops closed as far as the network looks back."""
-        X, lengths = self.material.X, self.material.lengths
-        return close_loops(X, lengths, order=self.chosen[k].settled_order(X, lengths))
+        return close_loops(self.material.data, order=self.chosen[k].settled_order(self.material.data))
 
     def _engine(self, choice: Chosen) -> str:
         """The engine for a network: the plain loop, which does the same, where the quick one could not be compiled."""
@@ -225,9 +223,3 @@ def is_learned(net: SequenceMemory) -> bool:
     except NotFittedError:
         return False
     return any(hasattr(net, name) for name in ("V_", "W_", "patterns_"))
-
-
-def quiet_fit(net: SequenceMemory, X: Sequences, **more: Any) -> None:
-    """Fit; that errors are left is shown on the page, so the warning, which comes after all is done, may be an error here."""
-    with suppress(ConvergenceWarning):
-        net.fit(X, **more)

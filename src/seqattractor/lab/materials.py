@@ -4,60 +4,56 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from seqattractor.datasets._place_cells import place_cells
+from seqattractor.datasets._random import random_periodic
+from seqattractor.datasets._toy import toy, xor
 from seqattractor.datasets._tune import PITCHES, tune
 from seqattractor.datasets._walker import walker
 from seqattractor.lab.fields import Fields, pack, unpack
 from seqattractor.lab.limits import Limits, Refusal
-from seqattractor.sequences import Lengths, Patterns
+from seqattractor.sequences import Sequences
 
-__all__ = ["CATALOGUE", "Material", "grid", "make_material"]
+__all__ = ["CATALOGUE", "Material", "first_material", "make_material"]
+
+SIDE = 40  # of the canvas on which digits move
 
 
 @dataclass(frozen=True)
 class Material:
     """Sequences to learn, and how to show them."""
 
-    X: Patterns
-    """Patterns of +-1, shape (T, N)."""
-    lengths: Lengths
-    """Rows of each sequence, shape (S,)."""
-    shape: tuple[int, int]
-    """Rows and columns in which the units of a pattern are drawn; at least N places."""
-    code: str
-    """Python that makes `X` and `lengths`."""
-    kind: str = "pictures"
-    """"pictures", "units" (without rows and columns) or "music"."""
-    loop: tuple[bool, ...] = field(init=False)
-    """Whether each sequence ends with its first pattern."""
-
-    def __post_init__(self) -> None:
-        ends = np.cumsum(self.lengths)
-        starts = ends - self.lengths
-        closed = tuple(bool(np.array_equal(self.X[a], self.X[b - 1])) for a, b in zip(starts, ends, strict=True))
-        object.__setattr__(self, "loop", closed)
+    data: Sequences
+    code: str = ""
+    """Python that makes them, as ``X``."""
 
     @property
-    def frame_shape(self) -> tuple[int, ...]:
-        """The shape of a frame: rows and columns of pictures, else the number of units."""
-        return self.shape if self.kind == "pictures" else (self.X.shape[1],)
+    def kind(self) -> str:
+        """How they are shown: "pictures", "units" (without rows and columns) or "music"."""
+        return "music" if self.data.kind == "music" else "pictures" if len(self.data.frame_shape) == 2 else "units"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns in which the units of a pattern are drawn; at least N places."""
+        shape = self.data.frame_shape
+        return (shape[0], shape[1]) if len(shape) == 2 else _grid(shape[0])
 
     def as_json(self) -> dict[str, Any]:
         """Give all that the page needs to show it."""
         return {
-            "frames": len(self.X),
-            "units": self.X.shape[1],
+            "frames": len(self.data),
+            "units": self.data.shape[1],
             "shape": list(self.shape),
-            "lengths": self.lengths.tolist(),
-            "loop": list(self.loop),
+            "lengths": self.data.lengths.tolist(),
+            "loop": list(self.data.loops),
             "kind": self.kind,
             "pitches": list(PITCHES) if self.kind == "music" else None,
-            "bits": pack(self.X),
+            "bits": pack(self.data.patterns),
         }
 
 
@@ -147,7 +143,7 @@ def make_material(spec: Fields, limits: Limits) -> Material:
 
     Examples
     --------
-    >>> make_material(Fields({"name": "random", "frames": 5, "units": 9}, "sequence"), Limits()).X.shape
+    >>> make_material(Fields({"name": "random", "frames": 5, "units": 9}, "sequence"), Limits()).data.shape
     (5, 9)
     """
     name = spec.choice("name", "walker", (*_MAKERS, "frames"))
@@ -162,17 +158,11 @@ def make_material(spec: Fields, limits: Limits) -> Material:
         else:
             values[option["name"]] = spec.whole(option["name"], option["default"], option["low"], option["high"])
     material = _MAKERS[name](**values)
-    limits.check_sequence(*material.X.shape)
+    limits.check_sequence(*material.data.shape)
     return material
 
 
-def _one(X: Patterns, code: str, shape: tuple[int, int] | None = None, kind: str = "units") -> Material:
-    """Material of one sequence."""
-    places = shape or grid(X.shape[1])
-    return Material(X, np.array([len(X)], dtype=np.int64), places, code + "\nlengths = [len(X)]", kind)
-
-
-def grid(units: int) -> tuple[int, int]:
+def _grid(units: int) -> tuple[int, int]:
     """Rows and columns, about square, for units that have none."""
     rows = math.isqrt(units)
     for r in range(rows, rows // 2, -1):
@@ -181,52 +171,52 @@ def grid(units: int) -> tuple[int, int]:
     return rows, -(-units // rows)
 
 
+def first_material() -> Material:
+    """Give what the page shows first."""
+    return _walker(24, "medium")
+
+
+@lru_cache(maxsize=8)  # drawing it takes a moment
 def _walker(frames: int, size: str) -> Material:
     """The walker."""
     shrink = 4 if size == "small" else 2
-    code = f"X = sa.datasets.walker({frames}, shrink={shrink})"
-    return _one(walker(frames, shrink=shrink).patterns, code, (128 // shrink, 88 // shrink), "pictures")
+    return Material(walker(frames, shrink=shrink), f"X = sa.datasets.walker({frames}, shrink={shrink})")
 
 
 def _digits(sequences: int, frames: int, digits: int, seed: int) -> Material:
     """Moving digits on a small canvas."""
-    from seqattractor.datasets import moving_digits
+    from seqattractor.datasets._moving_digits import moving_digits
 
-    size = 40
-    X = moving_digits(sequences, frames, size, digits, rng=seed)
-    code = f"X = sa.datasets.moving_digits({sequences}, {frames}, {size}, {digits}, rng={seed})\nlengths = X.lengths"
-    return Material(X.patterns, X.lengths, (size, size), code)
+    X = moving_digits(sequences, frames, SIDE, digits, rng=seed)
+    return Material(X, f"X = sa.datasets.moving_digits({sequences}, {frames}, {SIDE}, {digits}, rng={seed})")
 
 
 def _places(frames: int, path: str) -> Material:
     """Place cells along a path."""
-    code = f'X = sa.datasets.place_cells({frames}, "{path}")'
-    return _one(place_cells(frames, "eight" if path == "eight" else "loop").patterns, code, (16, 16), "pictures")
+    return Material(
+        place_cells(frames, "eight" if path == "eight" else "loop"), f'X = sa.datasets.place_cells({frames}, "{path}")'
+    )
 
 
 def _tune() -> Material:
     """The tune."""
-    return _one(tune().patterns, "X = sa.datasets.tune()", kind="music")
+    return Material(tune(), "X = sa.datasets.tune()")
 
 
 def _random(frames: int, units: int, seed: int) -> Material:
     """A random periodic sequence."""
-    from seqattractor.datasets import random_periodic
-
     try:
         X = random_periodic(frames, units, rng=seed)
     except ValueError as error:
         raise Refusal(400, _sentence(error)) from None
-    return _one(X.patterns, f"X = sa.datasets.random_periodic({frames}, {units}, rng={seed})")
+    return Material(X, f"X = sa.datasets.random_periodic({frames}, {units}, rng={seed})")
 
 
 def _toy(which: str) -> Material:
     """The toy sequences of section 3."""
-    from seqattractor import datasets
-
     if which == "xor":
-        return _one(datasets.xor().patterns, "X = sa.datasets.xor()")
-    return _one(datasets.toy(int(which)).patterns, f"X = sa.datasets.toy({which})")
+        return Material(xor(), "X = sa.datasets.xor()")
+    return Material(toy(int(which)), f"X = sa.datasets.toy({which})")
 
 
 def _frames(spec: Fields, limits: Limits) -> Material:
@@ -242,9 +232,11 @@ def _frames(spec: Fields, limits: Limits) -> Material:
     lengths = spec.wholes("lengths", 1, limits.frames, limits.frames)
     limits.check_sequence(sum(lengths), units)
     X = unpack(spec.text("bits", 4 * (limits.frames * limits.units // 24 + 2)), sum(lengths), units)
-    code = 'X = sa.io.load("sequence.npz", key="X")  # "Sequence" under "Take it with you"'
-    code += f"\nlengths = {lengths}"
-    return Material(X, np.array(lengths, dtype=np.int64), (shape[0], shape[1]), code, kind)
+    frame_shape = tuple(shape) if kind == "pictures" else (units,)
+    data = Sequences(X, np.array(lengths), frame_shape, kind="pictures" if kind == "pictures" else "array")
+    load = 'sa.io.load("sequence.npz", key="X")'
+    made = load if len(lengths) == 1 else f"sa.Sequences({load}, lengths={lengths})"
+    return Material(data, f'X = {made}  # "Sequence" under "Take it with you"')
 
 
 def _sentence(error: Exception) -> str:

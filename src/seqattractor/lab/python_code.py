@@ -26,37 +26,36 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
     str
         It ends with a trajectory of each network, ``trajectory`` or ``trajectory_a`` and ``trajectory_b``.
     """
-    deep = max(orders)
-    made = material.code.splitlines()
-    imports = [line for line in made if line.startswith("from ")]
-    rest = [line for line in made if line and not line.startswith("from ")]
-    lines = ["import seqattractor as sa", *imports, "", *rest]
-    lines += [
+    deep, corruption = max(orders), cue.corruption
+    made = ["import numpy as np", "", "import seqattractor as sa", "", material.code]
+    if len(chosen) > 1 and cue.noise:
+        made.insert(0, "from copy import deepcopy\n")
+    lines = [
+        *made,
         "",
+        f"rng = np.random.default_rng({cue.seed})",
         f"cue = X[{cue.start}:{cue.start + deep}]" + ("" if deep == 1 else "  # the patterns that the network sees at first"),
     ]
-    if cue.occlusion:
-        lines.append(f"cue = sa.noise.occlude(cue, {material.frame_shape}, fraction={cue.occlusion!r}, rng={cue.seed})")
-    lines.append(f"cue = sa.noise.flip(cue, {cue.flips}, rng={cue.seed})")
-    if cue.painted:
-        lines.append(f"cue[-1, {list(cue.painted)}] *= -1  # painted by hand")
-    noise = f", noise={cue.noise}, rng={cue.seed}" if cue.noise else ""
+    if corruption.occlusion:
+        shape = material.data.frame_shape
+        lines.append(f"cue = sa.noise.occlude(cue, {shape}, fraction={corruption.occlusion!r}, rng=rng)")
+    lines.append(f"cue = sa.noise.flip(cue, {corruption.flips}, rng=rng)")
+    if corruption.painted:
+        lines.append(f"cue[-1, {list(corruption.painted)}] *= -1  # painted by hand")
+    noise = f", noise={cue.noise}, rng={'deepcopy(rng)' if len(chosen) > 1 else 'rng'}" if cue.noise else ""
     for k, (choice, order) in enumerate(zip(chosen, orders, strict=True)):
         mark = f"_{'ab'[k]}" if len(chosen) > 1 else ""
         start = "cue[-1]" if order == 1 else f"cue[-{order}:]"
+        # A loop must reach as far round as the network looks back.
+        data = "X" if order == 1 or not any(material.data.loops) else f"sa.close_loops(X, order={order})"
         lines += [
             "",
             f"net{mark} = {choice.code()}",
-            f"net{mark}.fit({_lesson(material, order)})",
+            f"net{mark}.fit({data})",
             f"trajectory{mark} = net{mark}.recall({start}, steps={steps}{noise})",
         ]
-        if len(material.lengths) == 1 and material.loop[0]:
+        if material.data.loops == (True,):
             lines.append(f"print(sa.retrieved(trajectory{mark}, X))  # the criterion of section 6.2")
         else:
-            lines.append(f"print(net{mark}.score({_lesson(material, order)}))  # the fraction of transitions that are right")
+            lines.append(f"print(net{mark}.score({data}))  # the fraction of transitions that are right")
     return "\n".join(lines) + "\n"
-
-
-def _lesson(material: Material, order: int) -> str:
-    """What the network is given: loops must reach as far round as it looks back."""
-    return "X, lengths" if order == 1 or not any(material.loop) else f"sa.close_loops(X, lengths, order={order})"

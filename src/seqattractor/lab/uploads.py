@@ -6,13 +6,15 @@ import json
 import re
 import tempfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from seqattractor.lab.fields import Fields
 from seqattractor.lab.limits import Limits, Refusal
-from seqattractor.lab.materials import Material, grid
+from seqattractor.lab.materials import Material
+from seqattractor.sequences import Sequences
 
 __all__ = ["read_upload", "split_files"]
 
@@ -77,18 +79,14 @@ def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
             data = load(target, **options)
         except (ValueError, TypeError, MemoryError) as error:
             raise Refusal(400, _without_path(error, target, shown)) from None
-    T, N = data.shape
-    limits.check_sequence(T, N)
-    pictures = len(data.frame_shape) == 2
-    shape = (int(data.frame_shape[0]), int(data.frame_shape[1])) if pictures else grid(N)
-    X = _dark_ground(data.patterns) if suffixes[0] in _PICTURES else data.patterns
-    return Material(X, data.lengths, shape, "", "pictures" if pictures else "units")
+    limits.check_sequence(*data.shape)
+    return Material(_dark_ground(data) if suffixes[0] in _PICTURES else data)
 
 
 def _suffix(name: str) -> str:
     """The ending of a name, if it is a known one."""
-    found = re.search(r"\.[A-Za-z]{2,5}$", name)
-    suffix = found.group().lower() if found else ""
+    ending = re.search(r"\.[A-Za-z]{2,5}$", name)
+    suffix = ending.group().lower() if ending else ""
     if suffix not in (*_PICTURES, *_ARRAYS):
         raise Refusal(400, "The lab reads pictures (GIF, PNG, JPEG, WebP, BMP) and arrays (npy, npz); this is neither.")
     return suffix
@@ -128,9 +126,9 @@ def _check_before_unpacking(path: Path, name: str, limits: Limits) -> None:
             raise Refusal(413, f"{_shown(name)} has {width} × {height} pixels; shrink it to at most {most:g} million.")
 
 
-def _dark_ground(X: np.ndarray[tuple[int, ...], np.dtype[np.int8]]) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
+def _dark_ground(data: Sequences) -> Sequences:
     """Make the figure +1: whichever of ink and ground is rarer."""
-    return -X if X.mean(dtype=np.float64) > 0 else X
+    return replace(data, patterns=-data.patterns) if data.patterns.mean(dtype=np.float64) > 0 else data
 
 
 def _shown(name: str) -> str:

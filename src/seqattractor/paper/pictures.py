@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
 from seqattractor.paper.target import Cell, Request, Target
-from seqattractor.paper.trials.pictures import load_pictures
+from seqattractor.paper.trials.pictures import load_pictures, sha256_of
 
 __all__ = ["PictureTarget", "settings_of"]
 
@@ -40,7 +39,7 @@ def _cell(data: str, method: str, request: Request) -> Cell:
     cell: Cell = {"data": data, "method": method, "M": settings["M"], "flips": settings["flips"], "path": None}
     if path is not None:
         cell["path"] = str(path)
-        cell["sha256"] = hashlib.sha256(load_pictures(cell, 0).patterns.tobytes()).hexdigest()
+        cell["sha256"] = sha256_of(load_pictures(cell, 0))
     if data == "digits":
         cell["data_seed"] = request.seed
     return cell

@@ -40,11 +40,11 @@ def attractor_bars(ax: Axes, attractors: Attractors, *, most: int = 12) -> Axes:
     """
     total = len(attractors.which)
     bars = []
-    for a in attractors.found[:most]:
+    for a in attractors.attractors[:most]:
         name = a.name if a.stored is not None or a.mirror_of is not None else f"{a.name}, period {a.period}"
         color = BLUE if a.stored is not None else ORANGE
         bars.append((name, a.starts, color))
-    rest = sum(a.starts for a in attractors.found[most:])
+    rest = sum(a.starts for a in attractors.attractors[most:])
     if rest:
         bars.append((f"{len(attractors) - most} others", rest, GREY))
     if attractors.unfinished:

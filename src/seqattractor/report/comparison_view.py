@@ -40,7 +40,7 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
         for ax, stores in zip(row, (False, True), strict=True):
             names = [n["network"] for n in comparison.networks if bool(n["stores_patterns"]) is stores]
             plots.comparison_curves(comparison, ax, networks=names)
-            ax.set_title(f"{comparison.settings['title']}: {'patterns kept' if stores else 'weights learned'}")
+            ax.set_title(f"{comparison.settings['title']}: {'patterns stored' if stores else 'weights learned'}")
         row[1].set_ylabel("")
     return figure
 
@@ -62,7 +62,7 @@ def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[T
     names = [n["network"] for n in comparison.networks]
     successes = [[name, *(_success(comparison.row(name, value)) for value in values)] for name in names]
     kinds = [_kind(comparison, network, timing) for network in comparison.networks]
-    columns = ["network", "parameters", "patterns kept", "online", "local", "epochs to no error", "wrong units after a step"]
+    columns = ["network", "parameters", "stores patterns", "online", "local", "epochs to no error", "wrong units after a step"]
     if comparison.several:
         columns.append("sequences recalled")
     if timing:

@@ -37,12 +37,12 @@ def machine() -> dict[str, Any]:
 
 def machine_words() -> str:
     """The processor, its cores and the system in a line."""
-    found = machine()
-    return f"{found['cpu']}, {found['cores']} cores, {found['system']}"
+    values = machine()
+    return f"{values['cpu']}, {values['cores']} cores, {values['system']}"
 
 
 def software_words() -> str:
     """Versions of what computed this, in a line."""
-    found = machine()
-    packages = ", ".join(f"{name} {found[name]}" for name in _PACKAGES)
-    return f"seqattractor {found['seqattractor']}, Python {found['python']}, {packages}"
+    values = machine()
+    packages = ", ".join(f"{name} {values[name]}" for name in _PACKAGES)
+    return f"seqattractor {values['seqattractor']}, Python {values['python']}, {packages}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._faces import Result
 from seqattractor.sequences._check import check_sequences
 from seqattractor.sequences._patterns import Lengths, Patterns
 
@@ -26,13 +27,13 @@ class Place(NamedTuple):
 class Conflict:
     """A pattern that stands at two places with different successors."""
 
-    pattern: Patterns
+    pattern: Patterns = field(repr=False)
     """The pattern, shape (N,)."""
     first: Place
     second: Place
 
 
-class Conflicts(tuple[Conflict, ...]):
+class Conflicts(Result, tuple[Conflict, ...]):
     """All conflicts of a set of sequences; empty, and so false, where there is none."""
 
     context: int | None
@@ -41,12 +42,17 @@ class Conflicts(tuple[Conflict, ...]):
     shortest: int
     """The number of patterns in the shortest sequence."""
 
-    def __new__(cls, found: Iterable[Conflict], context: int | None, shortest: int) -> Conflicts:
-        """Make the list of what was found, with the context that resolves it."""
-        self = super().__new__(cls, found)
+    def __new__(cls, conflicts: Iterable[Conflict], context: int | None, shortest: int) -> Conflicts:
+        """Make the list of conflicts, with the context that resolves them."""
+        self = super().__new__(cls, conflicts)
         self.context = context
         self.shortest = shortest
         return self
+
+    def rows(self) -> Iterable[dict[str, int]]:
+        """One row per conflict: the two places at which the pattern stands."""
+        names = ("sequence", "time", "other_sequence", "other_time")
+        return (dict(zip(names, (*each.first, *each.second), strict=True)) for each in self)
 
     def describe(self) -> str:
         """Say in one sentence what conflicts and which context would resolve it."""
@@ -83,11 +89,11 @@ def conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = No
 
     Examples
     --------
-    >>> found = conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]])
-    >>> found[0].first, found[0].second, found.context
+    >>> clashes = conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]])
+    >>> clashes[0].first, clashes[0].second, clashes.context
     (Place(sequence=0, t=0), Place(sequence=0, t=2), 2)
-    >>> bool(conflicts([[1, 1], [1, -1], [-1, 1]]))
-    False
+    >>> conflicts([[1, 1], [1, -1], [-1, 1]])
+    Conflicts: every pattern has one successor
     """
     return _conflicts(*check_sequences(X, lengths))
 

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor import noise
+from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import check_sequences, split
 
@@ -53,7 +54,7 @@ def choose_hidden(
     cues: int = 20,
     rng: noise.Seed = 0,
     tell: Callable[[Attempt], Any] | None = None,
-    **fit: Any,
+    callback: ProgressCallback | None = None,
 ) -> tuple[SequenceMemory, list[Attempt]]:
     """Learn with more and more hidden neurons until everything is stored and comes back from noisy cues.
 
@@ -70,8 +71,8 @@ def choose_hidden(
     rng : int, Generator or None
     tell : callable, optional
         Called with each `Attempt`.
-    **fit
-        For `fit`, such as a callback.
+    callback : callable, optional
+        For `fit`.
 
     Returns
     -------
@@ -97,7 +98,7 @@ def choose_hidden(
         trial = clone(net).set_params(n_hidden=n_hidden)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # an attempt may fail; the chosen one speaks for itself
-            trial.fit(patterns, checked, **fit)
+            trial.fit(patterns, checked, callback=callback)
         score = trial.score(patterns, checked)
         recalled = recalls_from_noise(trial, patterns, checked, flips=flips, cues=cues, rng=int(seed)) if score == 1 else 0
         attempts.append(Attempt(n_hidden, int(trial.n_iter_), bool(trial.converged_), score, recalled, cues))

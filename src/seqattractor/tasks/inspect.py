@@ -18,6 +18,7 @@ from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._hidden_activity import HiddenActivity, hidden_activity
 from seqattractor.analysis._robustness import RobustnessCurve, robustness_curve
 from seqattractor.analysis._separability import Separability, separable
+from seqattractor.analysis._threshold_view import NotApplicable
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Lengths, Patterns, split
@@ -79,16 +80,14 @@ class Inspection(Result):
             some = f" ({len(self.certificate.radius)} of the transitions were looked at.)" if self.sampled else ""
             parts["Guarantee"] = self.certificate.describe() + some
         if self.robustness is not None:
-            curve = self.robustness
-            half = f"falls to a half at {curve.half} random flips" if curve.half is not None else "stays above a half"
-            text = f"One step from a corrupted pattern {half} ({curve.trials} trials at each number)."
+            text = f"One step from a randomly corrupted pattern: {_lower(self.robustness.describe())}"
             if self.basin is not None:
                 text += f" From {self.flips} flips, {self.basin:.1%} of all starts are on the sequence and in phase in the end."
             parts["Measured robustness"] = text
         if self.from_random is not None:
-            text = f"From random starts: {self.from_random.describe()}"
+            text = f"From random starts: {_lower(self.from_random.describe())}"
             if self.from_stored is not None:
-                text += f" From stored patterns with {self.flips} flips: {self.from_stored.describe()}"
+                text += f" From stored patterns with {self.flips} flips: {_lower(self.from_stored.describe())}"
             parts["Attractors"] = text
         if self.hidden is not None:
             parts["Hidden neurons"] = self.hidden.describe()
@@ -248,15 +247,14 @@ class _Work:
         self.operations, self.order = effort * OPERATIONS, net.order_
         self.left_out: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
-        arrays = [v for k, v in vars(net).items() if isinstance(v, np.ndarray) and v.ndim == 2 and k.endswith("_") and k != "P_"]
-        self.cost = 2.0 * max(1, sum(v.size for v in arrays))  # of a step
+        self.cost = 2.0 * max(1, net.n_parameters())  # of a step
 
     def do(self, name: str, call: Callable[[], _T]) -> _T | None:
         """Run a part, note its time, and note why where it does not apply to the network."""
         start = time.monotonic()
         try:
             return call()
-        except TypeError as reason:
+        except NotApplicable as reason:
             self.left_out[name] = str(reason)
             return None
         finally:
@@ -285,9 +283,14 @@ class _Work:
         return np.asarray(places[np.unique(np.linspace(0, len(places) - 1, most).astype(int))])
 
 
-def _loops(found: Attractors | None, order: int) -> list[Patterns]:
+def _lower(sentence: str) -> str:
+    """A sentence as it stands after a colon."""
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _loops(attractors: Attractors | None, order: int) -> list[Patterns]:
     """The cycles among attractors, each closed, as sequences to look at."""
-    cycles = [a.patterns for a in found.found if a.period > 1] if found is not None else []
+    cycles = [a.patterns for a in attractors.attractors if a.period > 1] if attractors is not None else []
     return [np.concatenate([p] + [p] * -(-order // len(p)))[: len(p) + order] for p in cycles[:LOOPS]]
 
 
@@ -312,17 +315,18 @@ def _curve_values(curve: RobustnessCurve) -> dict[str, Any]:
     return {"flips": curve.flips.tolist(), "successes": curve.successes.tolist(), "trials": curve.trials}
 
 
-def _attractor_values(found: Attractors) -> dict[str, Any]:
+def _attractor_values(attractors: Attractors) -> dict[str, Any]:
     """Attractors for JSON."""
     return {
-        "starts": len(found.which),
-        "unfinished": found.unfinished,
+        "starts": len(attractors.which),
+        "unfinished": attractors.unfinished,
         "attractors": [
-            {"period": a.period, "starts": a.starts, "stored": a.stored, "mirror_of": a.mirror_of} for a in found.found[:50]
+            {"period": a.period, "starts": a.starts, "stored": a.stored, "mirror_of": a.mirror_of}
+            for a in attractors.attractors[:50]
         ],
-        "n_attractors": len(found),
-        "reached": [{"successes": r.successes, "trials": r.trials} for r in found.reached],
-        "summary": found.describe(),
+        "n_attractors": len(attractors),
+        "reached": [{"successes": r.successes, "trials": r.trials} for r in attractors.reached],
+        "summary": attractors.describe(),
     }
 
 

@@ -92,7 +92,7 @@ export function showErrors(curves) {
   $("learning-note").textContent = parts.length ? "updates in each epoch" : "the errors of each epoch will appear here";
 }
 
-/** Overlap with the truth at each step, with the moment that is shown and the steps at which networks were caught. */
+/** Overlap with the truth at each step, with the moment that is shown and the steps at which networks locked on. */
 export function drawOverlap(canvas, runs, steps, now) {
   const width = canvas.clientWidth, height = canvas.clientHeight;
   if (!width) return;
@@ -112,10 +112,10 @@ export function drawOverlap(canvas, runs, steps, now) {
   runs.forEach((run, k) => {
     const points = run.overlaps.map((m, t) => (m === null ? null : [x(t), y(m)]));
     curve(context, points, color(k ? "b" : "a"), k ? [6, 3] : []);
-    if (run.caught !== null && points[run.caught]) {
+    if (run.locked_on !== null && points[run.locked_on]) {
       context.fillStyle = color("good");
       context.beginPath();
-      context.arc(...points[run.caught], 5, 0, 7);
+      context.arc(...points[run.locked_on], 5, 0, 7);
       context.fill();
     }
   });

@@ -1,4 +1,4 @@
-// The card in which the cue is spoilt: by hand, at random, covered, and with noise at every step.
+// The card in which the cue is corrupted: by hand, at random, covered, and with noise at every step.
 
 import { drawFrame } from "./canvas.js";
 import { slider } from "./controls.js";
@@ -35,7 +35,7 @@ const painter = paintable(
   () => drawCue(),
 );
 
-/** Draw the spoilt cue; what differs from the truth is marked. */
+/** Draw the corrupted cue; what differs from the truth is marked. */
 export function drawCue() {
   const canvas = $("cue-canvas");
   const { material, cueBits } = lab;

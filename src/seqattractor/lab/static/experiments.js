@@ -11,14 +11,14 @@ const EXPERIMENTS = [
   {
     question: "Why hidden neurons?",
     sequence: { name: "toy" },
-    networks: ["attractor", "visible"],
+    networks: ["attractor", "perceptron"],
     lesson: "Both learn the same ten units. B has no hidden neurons, and no weights at all would let it recall this sequence: some unit's next value is not a weighted vote of the units before. A recodes each pattern in its hidden neurons first, and it works.",
   },
   {
     question: "Must both layers learn?",
     sequence: { name: "random", frames: 60 },
-    networks: ["attractor", "only-v"],
-    lesson: "Both get every single step right. But B's way into the hidden neurons, U, stays random, so a spoilt pattern looks like another one to them, and B loses the way. A has taught its hidden neurons to look past the errors: the sequence has become an attractor.",
+    networks: ["attractor", "attractor-V"],
+    lesson: "Both get every single step right. But B's way into the hidden neurons, U, stays random, so a corrupted pattern looks like another one to them, and B loses its way. A has taught its hidden neurons to look past the errors: the sequence has become an attractor.",
   },
   {
     question: "What if a path crosses itself?",

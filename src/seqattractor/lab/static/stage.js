@@ -53,7 +53,7 @@ export class Stage {
     this.panels = [{ kind: "truth", title: "Truth", sign: "x(t)" }];
     scene.runs.forEach((run, k) => {
       const mark = scene.runs.length > 1 ? ` ${"AB"[k]}` : "";
-      this.panels.push({ kind: "state", run, title: run.still ? "Spoilt cue" : `Recalled${mark}`, sign: run.still ? "ξ(0)" : "ξ(t)" });
+      this.panels.push({ kind: "state", run, title: run.still ? "Corrupted cue" : `Recalled${mark}`, sign: run.still ? "ξ(0)" : "ξ(t)" });
       if (run.hidden) this.panels.push({ kind: "hidden", run, title: `Hidden${mark}`, sign: "ζ(t)" });
     });
     box.replaceChildren(...this.panels.map((panel) => {
@@ -121,7 +121,7 @@ export class Stage {
     } else if (panel.run.still) {
       view = { bits: panel.run.bits, at: 0, units, shape: panel.shape, truth: scene.truth, truthAt: panel.run.truthAt };
     } else {
-      view = { bits: panel.run.bits, at: now * units, units, shape: panel.shape, truth: known && !isCaught(panel.run, now) ? scene.truth : null, truthAt: now * units };
+      view = { bits: panel.run.bits, at: now * units, units, shape: panel.shape, truth: known && !isLockedOn(panel.run, now) ? scene.truth : null, truthAt: now * units };
     }
     drawFrame(panel.canvas, panel.width, panel.height, view);
     panel.canvas.setAttribute("aria-label", describe(panel, scene, now));
@@ -134,7 +134,7 @@ export class Stage {
     else if (panel.kind === "hidden") {
       drawRaster(panel.canvas, panel.width, panel.height, { ...common, bits: panel.run.hidden.bits, units: panel.run.hidden.units });
     } else {
-      drawRaster(panel.canvas, panel.width, panel.height, { ...common, bits: panel.run.bits, units: scene.units, truth: scene.truth, known: Math.min(scene.known, panel.run.caught ?? Infinity) });
+      drawRaster(panel.canvas, panel.width, panel.height, { ...common, bits: panel.run.bits, units: scene.units, truth: scene.truth, known: Math.min(scene.known, panel.run.locked_on ?? Infinity) });
     }
     panel.canvas.setAttribute("aria-label", `${panel.title}, all ${scene.steps} steps`);
   }
@@ -147,12 +147,12 @@ function gridOf(units, aspect) {
 }
 
 /** Whether a network follows what was stored; it may do so out of step with the truth, so nothing is wrong then. */
-const isCaught = (run, now) => run.caught !== null && now >= run.caught;
+const isLockedOn = (run, now) => run.locked_on !== null && now >= run.locked_on;
 
 function describe(panel, scene, now) {
   if (panel.kind === "state" && !panel.run.still && now < scene.known) {
     let wrong = 0;
-    if (!isCaught(panel.run, now)) for (let i = now * scene.units; i < (now + 1) * scene.units; i++) wrong += panel.run.bits[i] !== scene.truth[i];
+    if (!isLockedOn(panel.run, now)) for (let i = now * scene.units; i < (now + 1) * scene.units; i++) wrong += panel.run.bits[i] !== scene.truth[i];
     return `${panel.title}, step ${now}: ${wrong} of ${scene.units} units wrong`;
   }
   return `${panel.title}, step ${now}`;

@@ -9,7 +9,7 @@ const defaults = { name: "attractor", hidden: 150, kappa: 1, eta: 0.001, epochs:
 export const settings = {
   source: "walker",
   sequence: { name: "walker" },
-  networks: [{ ...defaults }, { ...defaults, name: "visible" }],
+  networks: [{ ...defaults }, { ...defaults, name: "perceptron" }],
   compare: false,
   cue: { start: 0, flips: 20, occlusion: 0, noise: 0, seed: 1, painted: [] },
   raster: false,
@@ -20,7 +20,7 @@ export const lab = {
   catalogue: null,
   material: null, // the sequence as the server made it, bits unpacked
   materialKey: null, // the settings that it was made from
-  cueBits: null, // the spoilt cue
+  cueBits: null, // the corrupted cue
   curves: [], // errors of each epoch, for each network
   learnedKey: null, // the settings that the networks on the server have learned
   running: false,

@@ -63,7 +63,7 @@ export function markTile(catalogue, source) {
   }
   $("drawing").hidden = source !== "draw";
   $("upload").hidden = source !== "file";
-  $("sequence-hint").textContent = { draw: "Draw the frames yourself; › adds one.", file: "Until then the sequence before stays." }[source] ?? sentence(catalogue.sequences.find((s) => s.name === source).hint);
+  $("sequence-hint").textContent = { draw: "Draw the frames yourself; › adds one.", file: "Until then, the previous sequence stays." }[source] ?? sentence(catalogue.sequences.find((s) => s.name === source).hint);
 }
 
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1) + ".";

@@ -7,7 +7,7 @@ export function showVerdicts(runs, changed) {
   if (!runs) {
     const words = document.createElement("p");
     words.className = "verdict none";
-    words.textContent = changed ? "The settings have changed: learn again to see the recall." : "The network will get the spoilt cue and must find the sequence.";
+    words.textContent = changed ? "The settings have changed: learn again to see the recall." : "The network will get the corrupted cue and must find the sequence.";
     $("verdicts").replaceChildren(words);
     return;
   }

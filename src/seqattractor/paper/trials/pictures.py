@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import zlib
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +23,7 @@ from seqattractor.noise import flip
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
 from seqattractor.sequences import Sequences
 
-__all__ = ["frames_of", "load_pictures", "recall_pictures", "recalled_frames"]
+__all__ = ["frames_of", "load_pictures", "recall_pictures", "recalled_frames", "sha256_of"]
 
 METHODS: dict[str, dict[str, Any]] = {"hebbian": {"rule": "hebbian", "learn": "V"}, "V": {"learn": "V"}, "UV": {"learn": "UV"}}
 """The ways of learning of appendix E, as parameters of the network."""
@@ -36,6 +37,10 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
     number = int(seed.spawn_key[-1])  # of the trial
     rng = np.random.default_rng(seed)
     pictures = load_pictures(settings, number)
+    if "sha256" in settings and settings["sha256"] != sha256_of(load_pictures(settings, 0)):
+        raise ValueError(
+            f"{settings['path']} holds other pictures here than where the run was started; give workers the same."
+        )
     how = METHODS[settings["method"]]
     net = SequenceAttractor(settings["M"], random_state=rng, engine="exact", n_jobs=1, **how, **LEARNING).fit(pictures)
     sequences = pictures.split()
@@ -79,6 +84,11 @@ def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
         return load_gait(Path(path), n_frames=GAIT["T"]) if path else walker()
     n, T, rng = DIGITS["sequences"], DIGITS["T"], [seed, number]
     return load_moving_mnist(path, n, T, rng=rng) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
+
+
+def sha256_of(pictures: Sequences) -> str:
+    """A digest of all patterns."""
+    return hashlib.sha256(pictures.patterns.tobytes()).hexdigest()
 
 
 def frames_of(pictures: Sequences) -> NDArray[np.int8]:
