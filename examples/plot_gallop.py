@@ -72,5 +72,5 @@ print("wrong pixels at each step:", (trajectory != gallop).sum(axis=1))
 print("exact from the second step on:", bool((trajectory[2:] == gallop[2:]).all()))
 
 fig, ax = plt.subplots(figsize=(10, 2.2), layout="constrained")
-plots.recall_strip(ax, trajectory, gallop.frame_shape, truth=gallop, n_frames=7)
+plots.recall_strip(trajectory, gallop.frame_shape, truth=gallop, n_frames=7, ax=ax)
 plt.show()

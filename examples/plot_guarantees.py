@@ -26,7 +26,7 @@ print(certificates[-1].describe())
 # once the margin is large beside what one step of learning adds.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-plots.margin_and_radius(left, certificates, [f"kappa = {kappa:g}" for kappa in kappas])
+plots.margin_and_radius(certificates, [f"kappa = {kappa:g}" for kappa in kappas], ax=left)
 right.semilogx(kappas, [c.theorem_4.min() for c in certificates], "--", color=plots.GREY, label="Theorem 4 alone")
 right.semilogx(kappas, [c.radius.min() for c in certificates], "o-", color=plots.BLUE, label="proven, any flips")
 right.semilogx(kappas, [c.breaking.min() for c in certificates], "v-", color=plots.RED, label="chosen flips break it")
@@ -39,8 +39,8 @@ right.legend(loc="upper left")
 # One of the networks in detail: what is proven, attacked and measured at every transition, and for random flips.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
-plots.certificate_profile(left, certificates[-2])
-plots.robustness_with_certificate(right, curves[-2], certificates[-2])
+plots.certificate_profile(certificates[-2], ax=left)
+plots.robustness_with_certificate(curves[-2], certificates[-2], ax=right)
 
 # %%
 # Where do random starts go? Besides the stored loop there is its mirror image: a network without thresholds does the same with
@@ -50,6 +50,6 @@ attractors = sa.find_attractors(nets[-2], X, starts=200, rng=0)
 print(attractors.describe())
 paths = [nets[-2].recall(sa.noise.flip(X[t], 12, rng=t), steps=20) for t in (0, 7, 14)]
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
-plots.attractor_bars(left, attractors)
-plots.state_space(right, sa.principal_plane(X), [X], paths)
+plots.attractor_bars(attractors, ax=left)
+plots.state_space([X], paths, ax=right)
 plt.show()

@@ -35,5 +35,5 @@ trajectory = net.recall(cue, steps=len(WORD) - net.order_)
 print("context:", net.order_, "spelled right:", bool((trajectory[net.order_ :] == X[net.order_ :]).all()))
 
 fig, ax = plt.subplots(figsize=(9, 2.6), layout="constrained")
-plots.recall_strip(ax, trajectory, SHAPE, truth=X, order=net.order_, n_frames=len(WORD))
+plots.recall_strip(trajectory, SHAPE, truth=X, order=net.order_, n_frames=len(WORD), ax=ax)
 plt.show()

@@ -20,5 +20,5 @@ for ax, sequence in zip(axes, X.split(), strict=True):
     cue = sa.noise.flip(sequence[0], 300, rng=2)
     trajectory = net.recall(cue, steps=19)
     print("retrieved:", bool((trajectory[1:] == sequence[1:]).all()))
-    plots.recall_strip(ax, trajectory, X.frame_shape, truth=sequence, n_frames=10)
+    plots.recall_strip(trajectory, X.frame_shape, truth=sequence, n_frames=10, ax=ax)
 plt.show()

@@ -22,14 +22,14 @@ print("retrieved from step", sa.locked_on_at(net.recall(cue, steps=2 * 103), X))
 # What was stored, and what came back.
 
 fig, (above, below) = plt.subplots(2, 1, figsize=(9, 5), height_ratios=(3, 1), layout="constrained")
-plots.recall_strip(above, trajectory, X.frame_shape, truth=X, n_frames=10)
-plots.overlap_curve(below, trajectory, X, X=X)
+plots.recall_strip(trajectory, X.frame_shape, truth=X, n_frames=10, ax=above)
+plots.overlap_curve(trajectory, X, X=X, ax=below)
 below.legend(loc="lower right")
 
 # %%
 # What some hidden neurons look at (rows of U), and how the errors of learning died away.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-plots.weights_image(left, net.U_, X.frame_shape, n_neurons=10)
-plots.error_curves(right, net.hidden_errors_ / net.n_hidden, net.visible_errors_ / net.n_features_in_)
+plots.weights_image(net.U_, X.frame_shape, n_neurons=10, ax=left)
+plots.error_curves(net.hidden_errors_ / net.n_hidden, net.visible_errors_ / net.n_features_in_, ax=right)
 plt.show()

@@ -1,4 +1,4 @@
-"""Attractors, state-space planes and hidden activity."""
+"""Attractors and hidden activity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seqattractor as sa
-from quiet import fit_quietly
 
 
 class Table(sa.SequenceMemory):
@@ -148,23 +147,34 @@ def test_bad_starts_are_refused_in_one_sentence():
         sa.find_attractors(net, starts=np.ones((3, 19)))
     with pytest.raises(ValueError, match="starts must be at least 1"):
         sa.find_attractors(net, starts=0)
-    slow = fit_quietly(sa.SlowSynapseMemory(), X)
-    with pytest.raises(sa.NotApplicable, match="slow variables"):
-        sa.find_attractors(slow, X)
 
 
-def test_the_plane_keeps_distances_of_states_that_lie_in_it():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((20, 2)) @ rng.standard_normal((2, 30)) + 3
-    plane = sa.principal_plane(X)
-    shown = plane(X)
-    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
-    assert np.allclose(np.linalg.norm(shown[:, None] - shown[None], axis=2), distances)
-    assert plane.explained.sum() == pytest.approx(1)
-    assert plane(X[None]).shape == (1, 20, 2)
-    assert sa.principal_plane(np.ones((3, 4))).explained.sum() == 0
-    with pytest.raises(ValueError, match="two states"):
-        sa.principal_plane(np.ones((1, 4)))
+@pytest.mark.parametrize("net", [sa.SlowSynapseMemory(slow_steps=3), sa.MixedSequenceMemory(slow_steps=4)])
+def test_a_network_that_dwells_is_followed_with_its_slow_variables(net):
+    X, opened = sa.datasets.random_periodic(6, 900, rng=0), sa.datasets.random_periodic(5, 900, rng=1)[:4]
+    net.fit([X, opened])
+    attractors = sa.find_attractors(net, [X, opened], starts=np.concatenate([X[:-1], opened[:-1]]))
+    loop = next(a for a in attractors if a.stored == 0)
+    assert np.array_equal(loop.patterns, X[:-1])
+    assert loop.starts == 5
+    assert [rate.successes for rate in attractors.reached] == [5, 3]
+    assert attractors.unfinished == 0
+
+
+def test_latent_variables_come_back_up_to_rounding():
+    X = sa.datasets.random_periodic(10, 50, rng=0)
+    net = sa.LatentPredictiveMemory(random_state=0).fit(X)
+    attractors = sa.find_attractors(net, X, starts=20, flips=2, rng=0)
+    assert [(a.stored, a.starts, a.period) for a in attractors] == [(0, 20, 9)]
+
+
+def test_the_same_pattern_with_another_context_is_another_state():
+    A, B, C = sa.datasets.random_periodic(4, 30, rng=0)[:3]
+    net = sa.LatentPredictiveMemory(40, on_conflict="learn", random_state=0).fit([A, B, A, C, A])
+    attractors = sa.find_attractors(net, starts=[A], max_steps=3)
+    path = net.recall(A, steps=3)
+    assert np.array_equal(path[[1, 3]], [B, C])
+    assert attractors.unfinished == 1  # A came back, but with another context
 
 
 def test_hidden_codes_follow_p_and_hold_the_next_pattern():

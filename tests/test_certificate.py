@@ -89,6 +89,21 @@ def test_the_exact_certificate_is_the_brute_force_number(which):
         assert certificate.exact[0]
 
 
+@pytest.mark.parametrize("node_limit", [0, 8])
+def test_a_limit_of_nodes_only_leaves_the_bracket_wider(node_limit):
+    X = sa.datasets.random_periodic(8, 40, rng=0)
+    net = sa.SequenceAttractor(n_hidden=150, random_state=0).fit(X)
+    X = X[3:5]
+    tight = sa.certify(net, X)
+    assert not tight.exact.all()
+    limited, again = (sa.certify(net, X, method="exact", node_limit=node_limit) for _ in range(2))
+    assert np.all(tight.radius <= limited.radius)
+    assert np.all(limited.radius < limited.breaking)
+    assert np.all(limited.breaking <= tight.breaking)
+    np.testing.assert_array_equal(limited.radius, again.radius)
+    np.testing.assert_array_equal(limited.breaking, again.breaking)
+
+
 @settings(max_examples=40)
 @given(networks)
 def test_the_programs_alone_find_the_brute_force_number(which):

@@ -1,5 +1,7 @@
 """Section 6.2: when a retrieval counts, and how sure a rate is."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,6 +46,16 @@ def test_wilson_interval_contains_the_rate_and_solves_its_equation(trials, data)
     for p in (low, high):  # the score statistic is z at both ends
         if 0 < p < 1:
             assert abs(rate - p) == pytest.approx(1.959964 * np.sqrt(p * (1 - p) / trials), rel=1e-5)
+
+
+@pytest.mark.parametrize("trials", [1, 2, 7, 40, 1000])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_wilson_interval_is_its_closed_form(trials, confidence):
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    for successes in {0, 1, trials // 3, trials // 2, trials - 1, trials}:
+        p, w = successes / trials, z * z / trials
+        centre, half = (p + w / 2) / (1 + w), z * np.sqrt(p * (1 - p) / trials + w / (4 * trials)) / (1 + w)
+        assert sa.wilson_interval(successes, trials, confidence) == pytest.approx((centre - half, centre + half), abs=1e-12)
 
 
 def test_success_rate_counts():

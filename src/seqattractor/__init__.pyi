@@ -9,7 +9,6 @@ from .analysis._attractors import find_attractors as find_attractors
 from .analysis._basin import basin as basin
 from .analysis._certificate import certify as certify
 from .analysis._hidden_activity import hidden_activity as hidden_activity
-from .analysis._projection import principal_plane as principal_plane
 from .analysis._retrieval import locked_on_at as locked_on_at
 from .analysis._retrieval import overlap as overlap
 from .analysis._retrieval import retrieved as retrieved

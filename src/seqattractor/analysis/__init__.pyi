@@ -6,8 +6,6 @@ from ._certificate import Certificate as Certificate
 from ._certificate import certify as certify
 from ._hidden_activity import HiddenActivity as HiddenActivity
 from ._hidden_activity import hidden_activity as hidden_activity
-from ._projection import Projection as Projection
-from ._projection import principal_plane as principal_plane
 from ._retrieval import SuccessRate as SuccessRate
 from ._retrieval import locked_on_at as locked_on_at
 from ._retrieval import overlap as overlap

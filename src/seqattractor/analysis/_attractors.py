@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_count
 from seqattractor._faces import Result
+from seqattractor.analysis._arrival import passages
 from seqattractor.analysis._retrieval import SuccessRate
-from seqattractor.analysis._threshold_view import NotApplicable
 from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._run import Run
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
 
 __all__ = ["Attractor", "Attractors", "find_attractors"]
 
 Ids = NDArray[np.int64]
+# Latent variables that agree to so many decimals are the same: real numbers hardly ever come back exactly.
+_DECIMALS = 6
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -129,12 +133,13 @@ def find_attractors(
     """Run the network from many starts until its states come back.
 
     The dynamics is deterministic, so a state that has been seen before, from whichever start, leads where it led then: every
-    state is computed once.
+    state is computed once. The slow or latent variables of a network that has such are part of its state; real numbers among
+    them count as equal if they agree to six decimals.
 
     Parameters
     ----------
     net : SequenceMemory
-        A network that has learned and whose next state follows from its last `order` patterns alone.
+        A network that has learned.
     X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N), optional
         The stored sequences, to tell stored attractors from spurious ones.
     lengths : array of shape (S,), optional
@@ -169,64 +174,68 @@ def find_attractors(
     check_count(max_steps, "max_steps")
     sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
     states = _starts(net, sequences, starts, flips, as_generator(rng))
-    if net.start(states) is not None:
-        raise NotApplicable(
-            f"{type(net).__name__} carries more from step to step than its last patterns, so its states do not tell where it "
-            "will go; attractors can be found for networks without slow variables."
-        )
     graph = _Graph(net.n_features_in_, net.order_)
     first = graph.explore(net, states.reshape(len(states), -1), max_steps)
     return _summarise(graph, first, sequences, net)
 
 
 class _Graph:
-    """Every state that was seen and the state that follows it."""
+    """Every state that was seen, with the memory that it carries, and the state that follows it."""
 
     def __init__(self, n_units: int, order: int) -> None:
         self.n_units, self.order = n_units, order
-        self._ids: dict[bytes, int] = {}
-        self._keys: list[bytes] = []
+        self._ids: dict[tuple[bytes, bytes], int] = {}
+        self.names: list[bytes] = []
+        """The patterns of each state, packed."""
         self.successor: list[int] = []
 
     def explore(self, net: SequenceMemory, states: Patterns, max_steps: int) -> Ids:
         """Run from all states until nothing is new; returns the number of each start."""
-        numbers, fresh = self._number(states)
-        first = numbers
-        active, at = states[fresh], numbers[fresh]
+        run = Run(net, states)
+        first, fresh = self._number(run)
+        at = first[fresh]
         for _ in range(max_steps):
-            if not len(active):
+            if not len(fresh):
                 break
-            following = np.concatenate([active[:, self.n_units :], net.next_patterns(active)], axis=1)
-            numbers, fresh = self._number(following)
+            run = Run(net, run.states[fresh], None if run.memory is None else run.memory[fresh])
+            run.step()
+            numbers, fresh = self._number(run)
             for state, after in zip(at, numbers, strict=True):
                 self.successor[state] = int(after)
-            active, at = following[fresh], numbers[fresh]
+            at = numbers[fresh]
         return first
 
-    def _number(self, states: Patterns) -> tuple[Ids, Ids]:
-        """The numbers of some states, and the places of those not seen before, each once."""
-        packed = np.packbits(states > 0, axis=1)
-        numbers, fresh = np.empty(len(states), dtype=np.int64), []
+    def _number(self, run: Run) -> tuple[Ids, Ids]:
+        """The numbers of some states with what they carry, and the places of those not seen before, each once."""
+        packed = np.packbits(run.states > 0, axis=1)
+        # Adding zero makes -0.0 a 0.0; digests, because all variables at every step of every run would fill the memory.
+        carried = None if run.memory is None else np.round(run.memory, _DECIMALS) + 0
+        numbers, fresh = np.empty(len(packed), dtype=np.int64), []
         for k, row in enumerate(packed):
-            key = row.tobytes()
-            number = self._ids.get(key)
-            if number is None:
-                number = self._ids[key] = len(self._keys)
-                self._keys.append(key)
+            name = row.tobytes()
+            key = (name, b"" if carried is None else blake2b(carried[k].tobytes(), digest_size=16).digest())
+            number = self._ids.setdefault(key, len(self.names))
+            if number == len(self.names):
+                self.names.append(name)
                 self.successor.append(-1)
                 fresh.append(k)
             numbers[k] = number
         return numbers, np.array(fresh, dtype=np.int64)
 
-    def find(self, state: Patterns) -> int | None:
-        """The number of a state, if it was seen."""
-        return self._ids.get(np.packbits(state.reshape(-1) > 0).tobytes())
-
     def pattern(self, number: int) -> Patterns:
         """The newest pattern of a state."""
         width = self.n_units * self.order
-        bits = np.unpackbits(np.frombuffer(self._keys[number], dtype=np.uint8), count=width)[-self.n_units :]
+        bits = np.unpackbits(np.frombuffer(self.names[number], dtype=np.uint8), count=width)[-self.n_units :]
         return np.where(bits, 1, -1).astype(np.int8)
+
+    def next_name(self, number: int, held: frozenset[bytes]) -> bytes | None:
+        """The name of the next state; of a network that dwells, of the first other one among the states `held`."""
+        own, seen = self.names[number], set()
+        number = self.successor[number]
+        while held and number >= 0 and number not in seen and (self.names[number] == own or self.names[number] not in held):
+            seen.add(number)
+            number = self.successor[number]
+        return self.names[number] if number >= 0 else None
 
     def cycles(self) -> tuple[list[list[int]], Ids, Ids]:
         """All cycles, and for each state its cycle (-1 if unknown) and its distance to it."""
@@ -260,44 +269,58 @@ def _summarise(graph: _Graph, first: Ids, sequences: list[Patterns], net: Sequen
     # States that only other states of the run led to belong to no start of their own: every cycle has a start.
     order = np.argsort(-counts, kind="stable")
     loops = {_loop_key(np.asarray(x[:-1])): s for s, x in reversed(list(enumerate(sequences))) if np.array_equal(x[0], x[-1])}
+    stored = np.concatenate(sequences) if sequences and net.traits().dwells else None
     attractors, stored_of = [], {}
     for c in order:
-        patterns = np.array([graph.pattern(k) for k in cycles[c]])
-        s = loops.get(_loop_key(patterns))
-        mirror = None if s is not None else loops.get(_loop_key(-patterns))
+        patterns = _once_round(np.array([graph.pattern(k) for k in cycles[c]]))
+        s = loops.get(_loop_key(_without_stays(patterns, stored)))
+        mirror = None if s is not None else loops.get(_loop_key(_without_stays(-patterns, stored)))
         stored_of[int(c)] = s
         attractors.append(Attractor(patterns if s is None else sequences[s][:-1].copy(), int(counts[c]), s, mirror))
     rank = np.empty(len(cycles) + 1, dtype=np.int64)
     rank[order], rank[-1] = np.arange(len(cycles)), -1
-    reached = [
-        SuccessRate(int(_reaches(graph, cycle_of, stored_of, s, x, net).take(first).sum()), len(first))
-        for s, x in enumerate(sequences)
-    ]
+    held = frozenset() if stored is None else frozenset(row.tobytes() for row in np.packbits(stored > 0, axis=1))
+    reached = []
+    for s, x in enumerate(sequences):
+        if np.array_equal(x[0], x[-1]):
+            reaches = np.isin(cycle_of, [c for c, number in stored_of.items() if number == s])
+        else:
+            reaches = _passes_end(graph, x, net.order_, held)
+        reached.append(SuccessRate(int(reaches[first].sum()), len(first)))
     return Attractors(tuple(attractors), rank[cycle_of[first]], distance[first], reached)
 
 
-def _reaches(
-    graph: _Graph, cycle_of: Ids, stored_of: dict[int, int | None], s: int, sequence: Patterns, net: SequenceMemory
-) -> NDArray[np.bool_]:
-    """Which states lead into a stored loop, or through the last transition of an open sequence."""
-    if np.array_equal(sequence[0], sequence[-1]):
-        own = [c for c, stored in stored_of.items() if stored == s]
-        return np.isin(cycle_of, own)
-    before, last = (graph.find(state) for state in stack_context(sequence, net.order_)[-2:])
-    reaches = np.zeros(len(cycle_of), dtype=bool)
-    if before is None or last is None or graph.successor[before] != last:
-        return reaches
-    # Go backwards from the last transition.
+def _passes_end(graph: _Graph, sequence: Patterns, order: int, held: frozenset[bytes]) -> NDArray[np.bool_]:
+    """Which states lead through the last transition of an open sequence."""
+    before, last = (row.tobytes() for row in np.packbits(stack_context(sequence, order)[-2:] > 0, axis=1))
+    todo = [k for k, name in enumerate(graph.names) if name == before and graph.next_name(k, held) == last]
     leading: dict[int, list[int]] = {}
     for state, after in enumerate(graph.successor):
         leading.setdefault(after, []).append(state)
-    todo = [before]
+    reaches = np.zeros(len(graph.names), dtype=bool)
     while todo:
         state = todo.pop()
         if not reaches[state]:
             reaches[state] = True
             todo.extend(leading.get(state, []))
     return reaches
+
+
+def _once_round(patterns: Patterns) -> Patterns:
+    """A cycle of patterns once round: its memory may take several rounds to come back."""
+    n = len(patterns)
+    period = next(p for p in range(1, n + 1) if n % p == 0 and np.array_equal(patterns[p:], patterns[: n - p]))
+    return patterns[:period]
+
+
+def _without_stays(patterns: Patterns, stored: Patterns | None) -> Patterns:
+    """A cycle of a network that dwells as the stored patterns that it goes through, each stay once; of others as it is."""
+    if stored is None:
+        return patterns
+    seen = passages(patterns, stored)
+    if len(seen) > 1 and np.array_equal(seen[0], seen[-1]):
+        seen = seen[:-1]  # the cycle was entered in the middle of a stay
+    return _once_round(seen) if len(seen) else patterns
 
 
 def _loop_key(patterns: Patterns) -> bytes:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count
+from seqattractor.analysis._arrival import Led
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator, flip
-from seqattractor.sequences import Patterns, check_sequences, split
+from seqattractor.sequences import Patterns, check_sequences, split, stack_context
 
 __all__ = ["basin"]
 
@@ -31,6 +31,9 @@ def basin(
     state must then equal the pattern that stands `settle` steps after the start. A sequence that ends where it began is a loop
     and goes on there. A sequence that ends elsewhere has nothing after its last pattern: starts nearer to its end than `settle`
     are judged at the last pattern.
+
+    The network runs as in `recall`. One with a latent context is first shown the sequence, clean, up to the start. For one that
+    dwells at each pattern, such as `SlowSynapseMemory`, a step is a passage from one stored pattern to another.
 
     The criterion of section 6.2 (`retrieved`) asks for one start and any phase; a network that falls back to x(1) from everywhere
     would meet it. This one asks for all starts and the right phase.
@@ -69,39 +72,25 @@ def basin(
     """
     check_count(flips, "flips", 0)
     check_count(settle, "settle")
-    order = int(getattr(net, "order_", 1))
-    patterns, checked = check_sequences(X, lengths, order=order)
+    shown = net.shown(X, lengths)
     generator = as_generator(rng)
-    right = total = 0
-    for sequence in split(patterns, checked):
-        cues, due, wanted = _starts(sequence, order, settle)
-        noisy = flip(cues.reshape(-1, cues.shape[2]), flips, generator).reshape(cues.shape)
-        arrived = _run(net, noisy, due)
-        right += int(np.all(arrived == wanted, axis=1).sum())
-        total += len(wanted)
-    return right / total
+    cues, due, wanted = [], [], []
+    for sequence in split(*check_sequences(X, lengths)):
+        starts = stack_context(sequence, net.order_)[:-1].reshape(-1, net.n_features_in_)
+        cues.append(flip(starts, flips, generator).reshape(-1, shown.inputs.shape[1]))
+        steps, place = _due(sequence, net.order_, settle)
+        due.append(steps)
+        wanted.append(sequence[place])
+    every = np.arange(len(shown.inputs))
+    arrived = Led(net, shown).arrive(every, np.concatenate(cues), np.concatenate(due))
+    return float(np.mean(np.all(arrived == np.concatenate(wanted), axis=1)))
 
 
-def _starts(sequence: Patterns, order: int, settle: int) -> tuple[Patterns, NDArray[np.int64], Patterns]:
-    """All starts (B, order, N) of a sequence, after how many steps each is judged (B,), and what it must be then (B, N)."""
+def _due(sequence: Patterns, order: int, settle: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """After how many steps each start of a sequence is judged, and which pattern it must be then; shape (starts,) each."""
     n = len(sequence)
     newest = np.arange(order - 1, n - 1)  # the last pattern has no successor
     if np.array_equal(sequence[0], sequence[-1]):
-        due = np.full(len(newest), settle, dtype=np.int64)
-        wanted = (newest + settle) % (n - 1)
-    else:
-        wanted = np.minimum(newest + settle, n - 1)
-        due = wanted - newest
-    cues = np.stack([sequence[newest - order + 1 + k] for k in range(order)], axis=1)
-    return cues, due, sequence[wanted]
-
-
-def _run(net: SequenceMemory, cues: Patterns, due: NDArray[np.int64]) -> NDArray[Any]:
-    """Where the network is after the number of steps that each start has."""
-    arrived = np.empty_like(cues[:, -1])
-    window = cues
-    for k in range(1, int(due.max()) + 1):
-        following = net.step(window[:, 0] if window.shape[1] == 1 else window)
-        arrived[due == k] = following[due == k]
-        window = np.concatenate([window[:, 1:], following[:, None]], axis=1)
-    return arrived
+        return np.full(len(newest), settle, dtype=np.int64), (newest + settle) % (n - 1)
+    place = np.minimum(newest + settle, n - 1)
+    return place - newest, place

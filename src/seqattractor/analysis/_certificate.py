@@ -174,8 +174,8 @@ def certify(
     sets: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(inputs)
     # Thousands of small matrix products: threads would cost far more than they give.
     with threadpool_limits(1, user_api="blas"):
-        radius[made], breaking[made], found = _bracket(view, inputs[made], targets[made], method, attack, node_limit)
-    for t, units in zip(made, found, strict=True):
+        radius[made], breaking[made], attacks = _bracket(view, inputs[made], targets[made], method, attack, node_limit)
+    for t, units in zip(made, attacks, strict=True):
         sets[t] = units
     return Certificate(
         radius=radius,
@@ -202,8 +202,8 @@ def _bracket(
     sets = [none] * len(inputs)
     if attack:
         for t in np.flatnonzero(radius >= 0):
-            found = breaking_set(view, inputs[t], targets[t], at_least=int(radius[t]) + 1)
-            sets[t] = none if found is None else found
+            units = breaking_set(view, inputs[t], targets[t], at_least=int(radius[t]) + 1)
+            sets[t] = none if units is None else units
     breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
     breaking[radius < 0] = 0
     if method != "count":
@@ -225,8 +225,8 @@ def _bracket_visible(view: ThresholdView, inputs: Patterns, targets: Patterns) -
     radius = of_neurons.min(axis=1, initial=view.n_inputs)
     sets = [np.zeros(0, dtype=np.int64)] * len(inputs)
     for t in np.flatnonzero(radius >= 0):
-        found = weakest_neuron(view, inputs[t], targets[t], of_neurons[t])
-        sets[t] = sets[t] if found is None else found
+        attack = weakest_neuron(view, inputs[t], targets[t], of_neurons[t])
+        sets[t] = sets[t] if attack is None else attack
     breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
     breaking[radius < 0] = 0
     return radius, breaking, sets

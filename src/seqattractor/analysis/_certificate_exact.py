@@ -22,7 +22,7 @@ NODES = 8_000
 
 @dataclass(frozen=True)
 class Exact:
-    """What the solver found about one transition."""
+    """What the programs prove about one transition."""
 
     radius: int
     """The proven number of flips that do no harm."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count
 from seqattractor._faces import Result
+from seqattractor.analysis._arrival import Led
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator, flip
@@ -46,13 +47,14 @@ class RobustnessCurve(Result):
 
     def describe(self) -> str:
         """Say up to how many random flips the next pattern is right."""
-        if self.half is None:
-            start = f"More than half of the trials succeed at up to {self.flips.max(initial=0)} random flips"
-        else:
-            start = f"No more than half of the trials succeed from {self.half} random flips on"
         always = np.flatnonzero(np.cumprod(self.successes == self.trials))
-        sure = f", all of them up to {self.flips[always[-1]]}" if always.size else ""
-        return f"{start}{sure} ({self.trials} trials at each of {len(self.flips)} numbers of flips)."
+        sure = f"in every trial up to {self.flips[always[-1]]} random flips" if always.size else "never in all trials"
+        half = (
+            "more than half of them at every number of flips"
+            if self.half is None
+            else f"at most half of them from {self.half} on"
+        )
+        return f"The next pattern is right {sure}, and in {half} ({self.trials} trials at each of {len(self.flips)} numbers)."
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per number of flips: successes, trials, rate and the ends of its interval."""
@@ -69,6 +71,9 @@ def robustness_curve(
     rng: Seed = None,
 ) -> RobustnessCurve:
     """Measure how often one step from a corrupted stored pattern gives exactly the next one.
+
+    A network with a latent context is first shown the sequence, clean, up to that pattern. For one that dwells at each pattern a
+    step is a passage from one stored pattern to another.
 
     Parameters
     ----------
@@ -96,16 +101,18 @@ def robustness_curve(
     (array([100, 100]), 30)
     """
     check_count(trials, "trials")
-    inputs, targets, _ = net.shown(X, lengths)
+    shown = net.shown(X, lengths)
+    inputs, targets = shown.inputs, shown.targets
     units = inputs.shape[1]
     asked = _spread(units) if flips is None else np.atleast_1d(np.asarray(flips))
     if asked.ndim != 1 or asked.dtype.kind not in "iu" or asked.min(initial=0) < 0 or asked.max(initial=0) > units:
         raise ValueError(f"flips must be whole numbers from 0 to {units}, the number of units, but they are {flips!r}.")
     generator = as_generator(rng)
     which = np.arange(trials) % len(inputs)
-    successes = [
-        int(np.all(net.next_patterns(flip(inputs[which], int(k), generator)) == targets[which], axis=1).sum()) for k in asked
-    ]
+    one = np.ones(trials, dtype=np.int64)
+    led = Led(net, shown)
+    answers = (led.arrive(which, flip(inputs[which], int(k), generator), one) for k in asked)
+    successes = [int(np.all(answer == targets[which], axis=1).sum()) for answer in answers]
     return RobustnessCurve(asked.astype(np.int64), np.array(successes, dtype=np.int64), trials)
 
 

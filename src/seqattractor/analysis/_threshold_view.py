@@ -36,7 +36,24 @@ class ThresholdView:
 
 
 class NotApplicable(ValueError):
-    """An analysis that does not apply to this kind of network; `supports_certificate` tells beforehand."""
+    """An analysis does not apply to this kind of network; `supports_certificate` tells beforehand.
+
+    Parameters
+    ----------
+    message : str
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> sa.certify(sa.LookupMemory().fit(X), X)
+    Traceback (most recent call last):
+    seqattractor.analysis._threshold_view.NotApplicable: LookupMemory is not a network of threshold neurons that sees only its
+    last patterns, so margins and certificates do not apply to it; ask supports_certificate(net) first.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
 
 
 def supports_certificate(net: SequenceMemory) -> bool:

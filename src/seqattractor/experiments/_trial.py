@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from seqattractor.analysis._arrival import passages, steps_per_pattern
 from seqattractor.analysis._basin import basin
 from seqattractor.analysis._retrieval import locked_on_at
 from seqattractor.datasets._random import random_periodic, random_sequences
@@ -153,8 +154,9 @@ def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.
 
     A network that dwells may take the length of its own memory for each step of the sequence.
     """
-    steps = task.steps * (int(getattr(net, "slow_steps", 1)) if net.traits().dwells else 1)
-    return net.recall(cues if net.order_ > 1 else cues[:, 0], steps=steps, noise=task.noise, rng=rng)
+    return net.recall(
+        cues if net.order_ > 1 else cues[:, 0], steps=task.steps * steps_per_pattern(net), noise=task.noise, rng=rng
+    )
 
 
 def judge(paths: Patterns, task: Task, net: SequenceMemory) -> list[int | None]:
@@ -198,18 +200,6 @@ def _judge_one(path: Patterns, x: Patterns, task: Task, net: SequenceMemory) -> 
         if len(told) and np.array_equal(told[0], x[0]):
             told = told[1:]  # it cleaned the cue before it went on
     return 0 if np.array_equal(told[: len(x) - net.order_], x[net.order_ :]) else None
-
-
-def passages(path: Patterns, X: Patterns) -> Patterns:
-    """What a network that dwells went through: the stored patterns in its path, each stay once.
-
-    States between two patterns, in which some units have gone on and others have not, are passed over.
-    """
-    known = {x.tobytes() for x in X}
-    names = [state.tobytes() for state in path]
-    at = [t for t, name in enumerate(names) if name in known]
-    stays = [t for k, t in enumerate(at) if k == 0 or names[at[k - 1]] != names[t]]
-    return path[stays]
 
 
 def draw_sequences(

@@ -112,7 +112,7 @@ def _draw(drawing: Figure, job: Job, runs: list[Recall]) -> None:
         ax = drawing.add_subplot(rows[1 + k, :])
         if pictures:
             numbers = times.tolist() if k == 0 else None
-            plots.filmstrip(ax, states[times].reshape(-1, *material.shape), label=name, numbers=numbers)
+            plots.filmstrip(states[times].reshape(-1, *material.shape), label=name, numbers=numbers, ax=ax)
         else:
-            plots.raster(ax, states[times], title=name)
+            plots.raster(states[times], title=name, ax=ax)
             ax.set_aspect("auto")

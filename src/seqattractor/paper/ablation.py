@@ -98,7 +98,7 @@ class Ablation(PictureTarget):
         for k, ax in enumerate(axes):
             sequence, (key, label) = self.shown[k // len(strips)], list(strips.items())[k % len(strips)]
             numbers = range(1, n + 1) if key == "truth" else None
-            plots.filmstrip(ax, result.extra[key][sequence - 1, :n], label=label, numbers=numbers)
+            plots.filmstrip(result.extra[key][sequence - 1, :n], label=label, numbers=numbers, ax=ax)
             if key == "truth" and len(self.shown) > 1:
                 ax.set_ylabel(f"sequence {sequence},\nstored", rotation=0, ha="right", va="center")
         return figure

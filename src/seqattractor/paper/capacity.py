@@ -128,7 +128,7 @@ class Capacity(Target):
                 counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
                 label = f"{NAMES[name]}, T = {T}"
                 plots.success_curve(
-                    axes[1, 0], [row["flips"] for row in rows], *counts, color=colors[name], linestyle=line, label=label
+                    [row["flips"] for row in rows], *counts, color=colors[name], linestyle=line, label=label, ax=axes[1, 0]
                 )
             rows = [row for row in _part(result, "digits") if row["network"] == name]
             percent = [100 * np.mean(row["recalled"]) / row["stored"] for row in rows]
@@ -170,7 +170,7 @@ def _draw_lengths(success: Axes, basins: Axes, result: Result, colors: dict[str,
         rows = [row for row in _part(result, "length") if row["network"] == name]
         T = [row["T"] for row in rows]
         counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
-        plots.success_curve(success, T, *counts, shift=0.005 * max(T) * (k - 2), color=colors[name], label=words)
+        plots.success_curve(T, *counts, shift=0.005 * max(T) * (k - 2), color=colors[name], label=words, ax=success)
         basins.plot(T, [100 * row["basin"] for row in rows], "o-", markersize=4, linewidth=1.4, color=colors[name], label=words)
     for ax in (success, basins):
         ax.axvline(M + 1, color=plots.GREY, linewidth=0.8, linestyle=":")

@@ -114,9 +114,9 @@ class CountsTable(Counts):
         x = [row[self.varied] for row in rows]
         shift = 0.006 * (max(x) - min(x))
         counts = [row["paper"] for row in rows], [numbers.TRIALS] * len(rows)
-        plots.success_curve(ax, x, *counts, shift=shift, color=plots.GREY, linestyle="--", marker="s", label="paper")
+        plots.success_curve(x, *counts, shift=shift, color=plots.GREY, linestyle="--", marker="s", label="paper", ax=ax)
         counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
-        plots.success_curve(ax, x, *counts, shift=-shift, color=color, label="here")
+        plots.success_curve(x, *counts, shift=-shift, color=color, label="here", ax=ax)
 
 
 class CountsFigure(Counts):
@@ -135,7 +135,7 @@ class CountsFigure(Counts):
         from seqattractor import plots
 
         columns = ([row[key] for row in rows] for key in (self.varied, "successes", "trials", "paper"))
-        plots.compared_bars(ax, *columns, color=color)
+        plots.compared_bars(*columns, color=color, ax=ax)
 
 
 TABLE_1 = CountsTable(

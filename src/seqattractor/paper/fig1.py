@@ -89,8 +89,8 @@ class Figure1(Target):
         figure, axes = plt.subplots(2, 2, figsize=(6.0, 6.6))
         for column, (number, trajectory) in enumerate(sorted(result.extra["trajectories"].items())):
             X = toy(number)
-            plots.raster(axes[0, column], X, title=f"sequence {number}, $x(t)$")
-            plots.raster(axes[1, column], trajectory, title="recalled (dots: wrong units)", wrong=trajectory != X)
+            plots.raster(X, title=f"sequence {number}, $x(t)$", ax=axes[0, column])
+            plots.raster(trajectory, title="recalled (dots: wrong units)", wrong=trajectory != X, ax=axes[1, column])
             for ax in axes[:, column]:
                 ax.set_xlabel("time")
                 ax.set_ylabel("neuron")

@@ -74,7 +74,7 @@ class Figure4(Target):
         for ax, (number, trajectory) in zip(axes, sorted(result.extra["shown"].items()), strict=True):
             X = toy(number)
             in_step = np.concatenate([X, X[1:]])[: len(trajectory)]
-            plots.raster(ax, trajectory, title=f"sequence {number} (dots: wrong units)", wrong=trajectory != in_step)
+            plots.raster(trajectory, title=f"sequence {number} (dots: wrong units)", wrong=trajectory != in_step, ax=ax)
             ax.set_xlabel("time, two periods")
             ax.set_ylabel("neuron")
         return figure

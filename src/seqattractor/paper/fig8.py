@@ -80,7 +80,7 @@ class Figure8(PictureTarget):
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2))
         for ax, (data, name) in zip(axes, NAMES.items(), strict=True):
             row = next(row for row in result.data["rows"] if row["data"] == data)
-            plots.error_curves(ax, row["hidden_errors_per_neuron"], row["visible_errors_per_neuron"])
+            plots.error_curves(row["hidden_errors_per_neuron"], row["visible_errors_per_neuron"], ax=ax)
             ax.set_title(name)
         return figure
 

@@ -101,8 +101,8 @@ class RecallFigure(PictureTarget):
         truth, recalled = result.extra["truth"][0, :n], result.extra["recalled"][0, :n]
         ratio = truth.shape[1] / (truth.shape[2] * n)
         figure, axes = plt.subplots(2, 1, figsize=(9.0, 2 * 8.2 * ratio + 0.5))
-        plots.filmstrip(axes[0], truth, label="x(t)", numbers=range(1, n + 1))
-        plots.filmstrip(axes[1], recalled, label="ξ(t)")
+        plots.filmstrip(truth, label="x(t)", numbers=range(1, n + 1), ax=axes[0])
+        plots.filmstrip(recalled, label="ξ(t)", ax=axes[1])
         return figure
 
 

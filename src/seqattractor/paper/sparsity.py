@@ -80,7 +80,7 @@ class Sparsity(Target):
         for k, (label, rows) in enumerate(self._by_variant(result)):
             counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
             marker = "osD^v<"[k]
-            plots.success_curve(ax, [row["T"] for row in rows], *counts, shift=0.5 * (k - 2), label=label, marker=marker)
+            plots.success_curve([row["T"] for row in rows], *counts, shift=0.5 * (k - 2), label=label, marker=marker, ax=ax)
         ax.set_xlabel("period length T")
         ax.legend(fontsize=9, loc="center left", bbox_to_anchor=(1.01, 0.5))
         return figure

@@ -1,4 +1,4 @@
-"""Pictures: each function draws into the matplotlib Axes that it is given and returns them.
+"""Pictures: each function takes data first, draws into the matplotlib Axes `ax` or into new ones, and returns them.
 
 Colours are safe for colour-blind readers and show on light and dark ground; wrap drawing in `style` for text to match.
 """

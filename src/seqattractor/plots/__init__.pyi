@@ -11,6 +11,7 @@ from ._frames import raster as raster
 from ._guarantees import certificate_profile as certificate_profile
 from ._guarantees import margin_and_radius as margin_and_radius
 from ._guarantees import robustness_with_certificate as robustness_with_certificate
+from ._guarantees import separability_margins as separability_margins
 from ._house import BLUE as BLUE
 from ._house import GREEN as GREEN
 from ._house import GREY as GREY

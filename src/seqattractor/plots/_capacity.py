@@ -17,7 +17,7 @@ _SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
 
 
 def capacity_curve(
-    capacity: Any, ax: Axes | None = None, *, color: Any = None, label: str | None = None, ends: tuple[int, int] | None = None
+    capacity: Any, *, color: Any = None, label: str | None = None, ends: tuple[int, int] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw success against the length T: the curve of a search for a capacity, and its trials as dots of a fitting area.
 
@@ -25,11 +25,12 @@ def capacity_curve(
     ----------
     capacity : Capacity
         As `seqattractor.capacity` gives it.
-    ax : Axes, optional
     color, label : optional
         Of the curve.
     ends : tuple of int, optional
         The least and the greatest T; by default those that were tried.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def capacity_curve(
     >>> capacity_curve(capacities.groups[0][0]).get_xlabel()
     'T'
     """
-    ax = new_axes() if ax is None else ax
+    ax = ax or new_axes()
     first, last = (min(capacity.tried), max(capacity.tried)) if ends is None else ends
     T = np.geomspace(first, last, 150)
     (line,) = ax.plot(T, 100 * capacity.curve.rate(T), color=color, label=label, linewidth=1.4)
@@ -59,7 +60,7 @@ def capacity_curve(
     return ax
 
 
-def capacity_map(capacities: Any, ax: Axes | None = None) -> Axes:
+def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
     """Draw capacities with intervals against the size that varies, and the law that they follow dashed.
 
     Parameters
@@ -78,11 +79,11 @@ def capacity_map(capacities: Any, ax: Axes | None = None) -> Axes:
     >>> capacity_map(sa.capacity("hebbian", n=[20, 40], flips=1, max_trials=8)).get_xlabel()
     'N'
     """
-    ax = new_axes() if ax is None else ax
+    ax = ax or new_axes()
     axis, groups = capacity_groups(capacities)
     every = [each for pairs in groups.values() for each, _ in pairs]
     if axis is None:
-        return capacity_curve(every[0], ax)
+        return capacity_curve(every[0], ax=ax)
     for k, (label, pairs) in enumerate(groups.items()):
         x = np.array([each.settings[axis] for each, _ in pairs], dtype=float)
         t = np.array([each.t for each, _ in pairs], dtype=float)

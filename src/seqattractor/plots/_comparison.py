@@ -16,16 +16,17 @@ _COLORS = ("#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a6fc0", "#8a8a8a", "#c
 _MARKERS = "osD^vP*X<>"
 
 
-def comparison_curves(comparison: Any, ax: Axes | None = None, *, networks: Sequence[str] | None = None) -> Axes:
+def comparison_curves(comparison: Any, *, networks: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw success with intervals against the axis of the test, a curve for each network.
 
     Parameters
     ----------
     comparison : Comparison
         As `seqattractor.compare` gives it.
-    ax : Axes, optional
     networks : list of str, optional
         Some of the networks only.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -38,7 +39,7 @@ def comparison_curves(comparison: Any, ax: Axes | None = None, *, networks: Sequ
     >>> comparison_curves(comparison).get_xlabel()
     'period length T'
     """
-    ax = new_axes() if ax is None else ax
+    ax = ax or new_axes()
     values = comparison.settings["values"]
     names = [network["network"] for network in comparison.networks] if networks is None else list(networks)
     for k, name in enumerate(names):
@@ -46,7 +47,7 @@ def comparison_curves(comparison: Any, ax: Axes | None = None, *, networks: Sequ
         counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
         look: dict[str, Any] = {"color": _COLORS[k % 10], "marker": _MARKERS[k % 10], "linestyle": "-" if k < 10 else "--"}
         shift = 0.6 * ((k + 0.5) / len(names) - 0.5)
-        success_curve(ax, range(len(values)), *counts, shift=shift, label=name, **look)
+        success_curve(range(len(values)), *counts, shift=shift, label=name, ax=ax, **look)
     ax.set_xticks(range(len(values)), [str(value) for value in values])
     ax.set_xlabel(comparison.settings["axis"])
     ax.set_title(comparison.settings["title"])

@@ -11,25 +11,32 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.plots._house import BLUE, GREY, ORANGE
+from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes
 
 __all__ = ["compared_bars", "error_curves", "success_curve"]
 
 
 def compared_bars(
-    ax: Axes, labels: Sequence[Any], successes: Sequence[int], trials: Sequence[int], paper: Sequence[int], *, color: str = BLUE
+    labels: Sequence[Any],
+    successes: Sequence[int],
+    trials: Sequence[int],
+    paper: Sequence[int],
+    *,
+    color: str = BLUE,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw success in percent, ours beside the paper's, with counts on the bars and 95 % Wilson intervals on ours.
 
     Parameters
     ----------
-    ax : Axes
     labels : sequence, length n
         Below the bars.
     successes, trials : sequence of int, length n
     paper : sequence of int, length n
         The paper's successes of 100.
     color : str
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -38,10 +45,11 @@ def compared_bars(
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> ax = compared_bars(plt.figure().add_subplot(), [70, 80], [9, 4], [10, 10], [88, 52])
+    >>> ax = compared_bars([70, 80], [9, 4], [10, 10], [88, 52])
     >>> [text.get_text() for text in ax.texts]
     ['9', '88', '4', '52']
     """
+    ax = ax or new_axes()
     width = 0.4
     for k, (count, n, theirs) in enumerate(zip(successes, trials, paper, strict=True)):
         low, high = (100 * end for end in wilson_interval(count, n))
@@ -67,17 +75,18 @@ def compared_bars(
 
 
 def success_curve(
-    ax: Axes, x: ArrayLike, successes: Sequence[int], trials: Sequence[int], *, shift: float = 0.0, **line: Any
+    x: ArrayLike, successes: Sequence[int], trials: Sequence[int], *, shift: float = 0.0, ax: Axes | None = None, **line: Any
 ) -> Axes:
     """Draw success in percent over `x` with 95 % Wilson intervals.
 
     Parameters
     ----------
-    ax : Axes
     x : array of shape (n,)
     successes, trials : sequence of int, length n
     shift : float
         Added to `x`, so that intervals of several curves do not cover each other.
+    ax : Axes, optional
+        By default new ones.
     **line
         For ``ax.errorbar``, such as ``label`` and ``color``.
 
@@ -88,10 +97,11 @@ def success_curve(
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> ax = success_curve(plt.figure().add_subplot(), [70, 80], [9, 4], [10, 10], label="here")
+    >>> ax = success_curve([70, 80], [9, 4], [10, 10], label="here")
     >>> ax.get_ylabel()
     'success, %'
     """
+    ax = ax or new_axes()
     rate = np.array([100 * s / n for s, n in zip(successes, trials, strict=True)])
     ends = np.array([wilson_interval(s, n) for s, n in zip(successes, trials, strict=True)]) * 100
     spread = np.abs(ends.T - rate)
@@ -102,14 +112,15 @@ def success_curve(
     return ax
 
 
-def error_curves(ax: Axes, hidden: ArrayLike, visible: ArrayLike) -> Axes:
+def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """Draw the average errors of an epoch over epochs: (1/M) sum mu and (1/N) sum nu.
 
     Parameters
     ----------
-    ax : Axes
     hidden, visible : array of shape (epochs,)
         Already divided by the number of neurons.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -118,10 +129,11 @@ def error_curves(ax: Axes, hidden: ArrayLike, visible: ArrayLike) -> Axes:
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> ax = error_curves(plt.figure().add_subplot(), [3.0, 1.0, 0.0], [5.0, 2.0, 0.0])
+    >>> ax = error_curves([3.0, 1.0, 0.0], [5.0, 2.0, 0.0])
     >>> ax.get_xlabel()
     'epoch'
     """
+    ax = ax or new_axes()
     for errors, color, dash, label in (
         (hidden, ORANGE, "--", r"hidden neurons, $\Sigma\mu\,/\,M$"),
         (visible, BLUE, "-", r"visible neurons, $\Sigma\nu\,/\,N$"),
@@ -130,5 +142,5 @@ def error_curves(ax: Axes, hidden: ArrayLike, visible: ArrayLike) -> Axes:
         ax.plot(np.arange(1, len(values) + 1), values, dash, color=color, label=label, linewidth=1.6)
     ax.set(xlabel="epoch", ylabel="errors per neuron", ylim=(0, None))
     ax.grid(visible=True)
-    ax.legend()
+    ax.legend(loc="upper right")
     return ax

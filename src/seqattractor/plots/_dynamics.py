@@ -8,22 +8,26 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._faces import drawn_by
 from seqattractor.analysis._attractors import Attractors
-from seqattractor.analysis._projection import Projection
-from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED
+from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, new_axes
 
 __all__ = ["attractor_bars", "state_space"]
 
+_MOST_STATES = 2000  # to find the plane from
 
-def attractor_bars(ax: Axes, attractors: Attractors, *, most: int = 12) -> Axes:
+
+@drawn_by(Attractors)
+def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = None) -> Axes:
     """Draw how many starts came to each attractor, stored ones in another colour than spurious ones.
 
     Parameters
     ----------
-    ax : Axes
     attractors : Attractors
     most : int
         How many to show; the rest is put together.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -31,13 +35,14 @@ def attractor_bars(ax: Axes, attractors: Attractors, *, most: int = 12) -> Axes:
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(6, 30, rng=0)
     >>> net = sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X)
-    >>> ax = attractor_bars(plt.figure().add_subplot(), sa.find_attractors(net, X, flips=2, rng=0))
+    >>> ax = attractor_bars(sa.find_attractors(net, X, flips=2, rng=0))
     >>> ax.get_xlabel()
     'starts, %'
     """
+    ax = ax or new_axes()
     total = len(attractors.which)
     bars = []
     for a in attractors.attractors[:most]:
@@ -59,16 +64,16 @@ def attractor_bars(ax: Axes, attractors: Attractors, *, most: int = 12) -> Axes:
     return ax
 
 
-def state_space(ax: Axes, plane: Projection, stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] = ()) -> Axes:
-    """Draw stored sequences and some trajectories in the plane of the first two principal components.
+def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] = (), *, ax: Axes | None = None) -> Axes:
+    """Draw stored sequences and some trajectories in the plane in which the stored states spread most (principal components).
 
     Parameters
     ----------
-    ax : Axes
-    plane : Projection
-        As `principal_plane` gives it, of visible or of hidden states.
     stored : sequence of arrays, each of shape (T_s, N)
+        Visible patterns or hidden states.
     trajectories : sequence of arrays, each of shape (K, N)
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -76,31 +81,35 @@ def state_space(ax: Axes, plane: Projection, stored: Sequence[ArrayLike], trajec
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(9, 30, rng=0)
-    >>> ax = state_space(plt.figure().add_subplot(), sa.principal_plane(X), [X], [sa.noise.flip(X, 3, rng=0)])
+    >>> ax = state_space([X], [sa.noise.flip(X, 3, rng=0)])
     >>> len(ax.lines)
     3
     """
+    from sklearn.decomposition import PCA
+
+    ax = ax or new_axes()
+    states = np.concatenate([np.asarray(x, dtype=np.float64) for x in stored])
+    some = states[:: -(-len(states) // _MOST_STATES)]
+    plane = PCA(min(2, *some.shape), random_state=0)
+    with np.errstate(invalid="ignore"):  # states that are all equal spread nowhere
+        plane.fit(some)
+    parts = np.nan_to_num(plane.explained_variance_ratio_)
     for k, path in enumerate(trajectories):
-        points = _two(plane(path))
+        points = _two(plane.transform(np.asarray(path, dtype=np.float64)))
         ax.plot(*points.T, color=GREY, linewidth=0.8, alpha=0.8, label="recall" if k == 0 else None)
         ax.plot(*points[0], "o", color=GREY, markersize=4, label="cue" if k == 0 else None)
     colours = (BLUE, ORANGE, GREEN, RED)
     for s, sequence in enumerate(stored):
-        points = _two(plane(sequence))
+        points = _two(plane.transform(np.asarray(sequence, dtype=np.float64)))
         name = "stored" if len(stored) == 1 else f"sequence {s}"
         ax.plot(*points.T, "o-", color=colours[s % 4], markersize=3, linewidth=1.2, label=name if s < 6 else None)
-    ax.set(xlabel=_axis_name(plane, 0), ylabel=_axis_name(plane, 1))
-    ax.legend()
+    ax.set(**{f"{axis}label": f"component {k + 1} ({part:.0%})" for k, (axis, part) in enumerate(zip("xy", parts, strict=False))})
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
 
 
 def _two(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Two coordinates, also of states on a line."""
     return points if points.shape[1] == 2 else np.column_stack([points[:, 0], np.zeros(len(points))])
-
-
-def _axis_name(plane: Projection, k: int) -> str:
-    """The number of a component and its part of the variance."""
-    return f"component {k + 1} ({plane.explained[k]:.0%})" if k < len(plane.explained) else ""

@@ -10,22 +10,23 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.plots._house import GREY, RED
+from seqattractor.plots._house import GREY, RED, new_axes
 
 __all__ = ["filmstrip", "raster", "tiles"]
 
 
-def filmstrip(ax: Axes, frames: ArrayLike, *, label: str = "", numbers: Sequence[int] | None = None) -> Axes:
+def filmstrip(frames: ArrayLike, *, label: str = "", numbers: Sequence[int] | None = None, ax: Axes | None = None) -> Axes:
     """Draw frames of +-1 side by side, +1 white and -1 black.
 
     Parameters
     ----------
-    ax : Axes
     frames : array of shape (T, height, width)
     label : str
         To the left of the strip.
     numbers : sequence of int, optional
         Times to write above the frames.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -34,10 +35,11 @@ def filmstrip(ax: Axes, frames: ArrayLike, *, label: str = "", numbers: Sequence
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> ax = filmstrip(plt.figure().add_subplot(), np.ones((3, 8, 6)), label="x(t)")
+    >>> ax = filmstrip(np.ones((3, 8, 6)), label="x(t)")
     >>> ax.images[0].get_array().shape
     (8, 22)
     """
+    ax = ax or new_axes()
     pictures = np.asarray(frames)
     height, width = pictures.shape[1:]
     gap = max(1, width // 30)
@@ -48,16 +50,17 @@ def filmstrip(ax: Axes, frames: ArrayLike, *, label: str = "", numbers: Sequence
     return ax
 
 
-def raster(ax: Axes, X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None) -> Axes:
+def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Draw a sequence as the paper's figures 1 and 4 do: a column for each time, +1 white and -1 black.
 
     Parameters
     ----------
-    ax : Axes
     X : array of +-1, shape (T, N)
     title : str
     wrong : array of bool, shape (T, N), optional
         Units to mark with a dot.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -66,10 +69,11 @@ def raster(ax: Axes, X: ArrayLike, *, title: str = "", wrong: ArrayLike | None =
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> ax = raster(plt.figure().add_subplot(), np.ones((7, 10)))
+    >>> ax = raster(np.ones((7, 10)))
     >>> ax.images[0].get_array().shape
     (10, 7)
     """
+    ax = ax or new_axes()
     patterns = np.asarray(X)
     _black_and_white(ax, patterns.T.astype(float))
     T, N = patterns.shape

@@ -8,21 +8,25 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from seqattractor._faces import drawn_by
 from seqattractor.analysis._certificate import Certificate
 from seqattractor.analysis._robustness import RobustnessCurve
+from seqattractor.analysis._separability import Separability
 from seqattractor.plots._curves import success_curve
-from seqattractor.plots._house import BLUE, GREEN, GREY, RED
+from seqattractor.plots._house import BLUE, GREEN, GREY, RED, new_axes
 
-__all__ = ["certificate_profile", "margin_and_radius", "robustness_with_certificate"]
+__all__ = ["certificate_profile", "margin_and_radius", "robustness_with_certificate", "separability_margins"]
 
 
-def certificate_profile(ax: Axes, certificate: Certificate) -> Axes:
+@drawn_by(Certificate)
+def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> Axes:
     """Draw for each transition the proven number of flips, the attack above it and Theorem 4 below.
 
     Parameters
     ----------
-    ax : Axes
     certificate : Certificate
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -30,13 +34,14 @@ def certificate_profile(ax: Axes, certificate: Certificate) -> Axes:
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(6, 30, rng=0)
     >>> certificate = sa.certify(sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X), X)
-    >>> ax = certificate_profile(plt.figure().add_subplot(), certificate)
+    >>> ax = certificate_profile(certificate)
     >>> ax.get_ylabel()
     'flips'
     """
+    ax = ax or new_axes()
     t = np.arange(len(certificate.radius))
     broken = certificate.breaking <= certificate.n_inputs
     if certificate.attacked and broken.any():
@@ -57,18 +62,19 @@ def certificate_profile(ax: Axes, certificate: Certificate) -> Axes:
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="transition", ylabel="flips", ylim=(min(-0.5, float(certificate.radius.min()) - 0.2), None))
     ax.grid(axis="y")
-    ax.legend()
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.0)
     return ax
 
 
-def margin_and_radius(ax: Axes, certificates: Sequence[Certificate], labels: Sequence[str]) -> Axes:
+def margin_and_radius(certificates: Sequence[Certificate], labels: Sequence[str], *, ax: Axes | None = None) -> Axes:
     """Draw the proven number of flips of every transition over the smallest margin of a visible neuron.
 
     Parameters
     ----------
-    ax : Axes
     certificates : sequence of Certificate
     labels : sequence of str
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -76,32 +82,37 @@ def margin_and_radius(ax: Axes, certificates: Sequence[Certificate], labels: Seq
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(6, 30, rng=0)
     >>> certificate = sa.certify(sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X), X)
-    >>> ax = margin_and_radius(plt.figure().add_subplot(), [certificate], ["T = 6"])
+    >>> ax = margin_and_radius([certificate], ["T = 6"])
     >>> len(ax.collections)
     1
     """
+    ax = ax or new_axes()
     for certificate, label in zip(certificates, labels, strict=True):
         spread = np.linspace(-0.25, 0.25, len(certificate.radius))  # points of equal height side by side
         ax.scatter(certificate.margin, certificate.radius + spread, s=12, alpha=0.7, label=label)
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="smallest visible margin, of the sum of the weights", ylabel="flips, proven")
     ax.grid(visible=True)
-    ax.legend()
+    ax.legend(loc="upper left")
     return ax
 
 
-def robustness_with_certificate(ax: Axes, curve: RobustnessCurve, certificate: Certificate | None = None) -> Axes:
+@drawn_by(RobustnessCurve)
+def robustness_with_certificate(
+    curve: RobustnessCurve, certificate: Certificate | None = None, *, ax: Axes | None = None
+) -> Axes:
     """Draw how often one step is right after random flips, with what is proven shaded.
 
     Parameters
     ----------
-    ax : Axes
     curve : RobustnessCurve
     certificate : Certificate, optional
         Of the same network and sequences.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -109,22 +120,55 @@ def robustness_with_certificate(ax: Axes, curve: RobustnessCurve, certificate: C
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(6, 30, rng=0)
     >>> net = sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X)
     >>> curve = sa.robustness_curve(net, X, trials=20, rng=0)
-    >>> ax = robustness_with_certificate(plt.figure().add_subplot(), curve, sa.certify(net, X))
+    >>> ax = robustness_with_certificate(curve, sa.certify(net, X))
     >>> ax.get_xlabel()
     'flipped units'
     """
+    ax = ax or new_axes()
     if certificate is not None and certificate.radius.min() >= 0:
         least, worst = int(certificate.radius.min()), int(certificate.breaking.min())
         ax.axvspan(0, least, color=GREEN, alpha=0.18, label=f"proven for any flips: {least}")
         if worst <= certificate.n_inputs:
             ax.axvline(worst, color=RED, linewidth=1.2, label=f"chosen flips break it: {worst}")
-    success_curve(
-        ax, curve.flips, curve.successes.tolist(), [curve.trials] * len(curve.flips), color=BLUE, label="random flips, measured"
-    )
+    trials = [curve.trials] * len(curve.flips)
+    success_curve(curve.flips, curve.successes.tolist(), trials, color=BLUE, label="random flips, measured", ax=ax)
     ax.set(xlabel="flipped units", ylabel="next pattern exact, %", xlim=(0, None))
-    ax.legend()
+    ax.legend(loc="upper right")
+    return ax
+
+
+@drawn_by(Separability)
+def separability_margins(separability: Separability, *, ax: Axes | None = None) -> Axes:
+    """Draw the margin of each visible neuron as a perceptron, with those marked that no weights can serve.
+
+    Parameters
+    ----------
+    separability : Separability
+    ax : Axes, optional
+        By default new ones.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> ax = separability_margins(sa.separable(sa.datasets.xor()))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['separable: 1', 'not separable: 1']
+    """
+    ax = ax or new_axes()
+    margin, impossible = separability.margin, separability.impossible
+    possible = np.flatnonzero(~np.isnan(margin))
+    ax.plot(possible, margin[possible], "o", color=BLUE, markersize=4, label=f"separable: {possible.size}")
+    ax.plot(impossible, np.zeros(impossible.size), "x", color=RED, label=f"not separable: {impossible.size}")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set(xlabel="visible neuron", ylabel="margin, largest weight 1", ylim=(-0.05 * float(np.nanmax(margin, initial=1.0)), None))
+    ax.grid(axis="y")
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.0)
     return ax

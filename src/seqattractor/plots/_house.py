@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-import matplotlib as mpl
-from cycler import cycler
+import matplotlib.style
 from matplotlib.axes import Axes
 
 __all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "RED", "bare", "new_axes", "style"]
@@ -36,37 +34,19 @@ def style(*, dark: bool = False) -> Iterator[None]:
     >>> text
     '#e6e6e6'
     """
-    ink, ground, grid = ("#e6e6e6", "#16181c", "#3a3d44") if dark else ("#1c1e21", "#ffffff", "#dcdcdc")
-    settings: Any = {
-        "figure.facecolor": ground,
-        "axes.facecolor": ground,
-        "savefig.facecolor": ground,
-        "legend.frameon": False,
-        "grid.color": grid,
-        "axes.axisbelow": True,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "font.size": 10.0,
-        "axes.titlesize": 10.5,
-        "axes.titlelocation": "left",
-        "hatch.linewidth": 0.6,
-        "figure.constrained_layout.use": True,
-        "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, RED, "#cc79a7", GREY]),
-    }
-    for part in ("text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"):
-        settings[part] = ink
-    with mpl.rc_context(settings):
+    sheets = ["seqattractor.plots.house", "seqattractor.plots.dark"]
+    with matplotlib.style.context(sheets if dark else sheets[:1]):
         yield
+
+
+def new_axes() -> Axes:
+    """Axes of a new figure, for functions that are given none."""
+    from matplotlib import pyplot as plt
+
+    return plt.figure(layout="constrained").add_subplot()
 
 
 def bare(ax: Axes) -> None:
     """Take ticks and frame away, where a picture speaks for itself."""
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-
-
-def new_axes() -> Axes:
-    """Give the axes of a new figure."""
-    from matplotlib import pyplot as plt
-
-    return plt.subplots(layout="constrained")[1]

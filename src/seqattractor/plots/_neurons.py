@@ -9,20 +9,20 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike
 
+from seqattractor._faces import drawn_by
 from seqattractor.analysis._hidden_activity import HiddenActivity
 from seqattractor.plots._frames import tiles
-from seqattractor.plots._house import BLUE, ORANGE, bare
+from seqattractor.plots._house import BLUE, ORANGE, bare, new_axes
 from seqattractor.sequences import check_patterns
 
 __all__ = ["code_overlap", "hidden_raster", "hidden_rates", "weights_image"]
 
 
-def hidden_raster(ax: Axes, net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort: bool = True) -> Axes:
+def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort: bool = True, ax: Axes | None = None) -> Axes:
     """Draw which hidden neurons are on at each step of a recall: a row for each neuron, on dark.
 
     Parameters
     ----------
-    ax : Axes
     net : SequenceMemory
         With a method ``hidden``, such as `SequenceAttractor`.
     trajectory : array of +-1, shape (K, N)
@@ -31,6 +31,8 @@ def hidden_raster(ax: Axes, net: Any, trajectory: ArrayLike, *, n_neurons: int =
         How many neurons to show at most: the first ones.
     sort : bool
         Order them by the time at which they are first on, then by how long.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -38,13 +40,14 @@ def hidden_raster(ax: Axes, net: Any, trajectory: ArrayLike, *, n_neurons: int =
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(10, 40, rng=0)
     >>> net = sa.SequenceAttractor(n_hidden=30, random_state=0).fit(X)
-    >>> ax = hidden_raster(plt.figure().add_subplot(), net, net.recall(X[0], 9))
+    >>> ax = hidden_raster(net, net.recall(X[0], 9))
     >>> ax.images[0].get_array().shape
     (30, 10)
     """
+    ax = ax or new_axes()
     states = check_patterns(trajectory, "trajectory")
     windows = np.lib.stride_tricks.sliding_window_view(states, net.order_, axis=0).swapaxes(1, 2)
     zeta = np.asarray(net.hidden(windows[:, 0] if net.order_ == 1 else windows))[:, :n_neurons].T
@@ -56,13 +59,15 @@ def hidden_raster(ax: Axes, net: Any, trajectory: ArrayLike, *, n_neurons: int =
     return ax
 
 
-def hidden_rates(ax: Axes, activity: HiddenActivity) -> Axes:
+@drawn_by(HiddenActivity)
+def hidden_rates(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     """Draw how many hidden neurons are active at which part of the transitions.
 
     Parameters
     ----------
-    ax : Axes
     activity : HiddenActivity
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -70,27 +75,29 @@ def hidden_rates(ax: Axes, activity: HiddenActivity) -> Axes:
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(9, 30, rng=0)
     >>> activity = sa.hidden_activity(sa.OneHotNetwork().fit(X), X)
-    >>> hidden_rates(plt.figure().add_subplot(), activity).get_ylabel()
+    >>> hidden_rates(activity).get_ylabel()
     'hidden neurons'
     """
+    ax = ax or new_axes()
     ax.hist(100 * activity.rate, bins=np.linspace(0, 100, 26).tolist(), color=BLUE)
     ax.axvline(100 * float(activity.rate.mean()), color=ORANGE, linewidth=1.4, label="mean")
-    ax.set(xlim=(0, 100), xlabel="active at so many transitions, %", ylabel="hidden neurons")
+    ax.set(xlim=(0, 100), xlabel="transitions at which a neuron is active, %", ylabel="hidden neurons")
     ax.grid(axis="y")
-    ax.legend()
+    ax.legend(loc="upper right")
     return ax
 
 
-def code_overlap(ax: Axes, activity: HiddenActivity) -> Axes:
+def code_overlap(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     """Draw the overlap of every pair of hidden codes.
 
     Parameters
     ----------
-    ax : Axes
     activity : HiddenActivity
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -98,12 +105,13 @@ def code_overlap(ax: Axes, activity: HiddenActivity) -> Axes:
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(9, 30, rng=0)
     >>> activity = sa.hidden_activity(sa.OneHotNetwork().fit(X), X)
-    >>> code_overlap(plt.figure().add_subplot(), activity).images[0].get_array().shape
+    >>> code_overlap(activity).images[0].get_array().shape
     (8, 8)
     """
+    ax = ax or new_axes()
     image = ax.imshow(activity.overlap, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
     figure = ax.get_figure()
     if figure is not None:
@@ -112,18 +120,19 @@ def code_overlap(ax: Axes, activity: HiddenActivity) -> Axes:
     return ax
 
 
-def weights_image(ax: Axes, weights: ArrayLike, frame_shape: tuple[int, int], *, n_neurons: int = 12) -> Axes:
+def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons: int = 12, ax: Axes | None = None) -> Axes:
     """Draw the weights of some neurons as pictures in the shape of a frame, each on its own scale: red above zero, blue below.
 
     Parameters
     ----------
-    ax : Axes
     weights : array of shape (M, N)
         A row for each neuron, such as ``net.U_``, or ``net.V_.T`` for what each hidden neuron paints.
     frame_shape : (height, width)
         Its product is N; for a network of order k the last N columns, the newest pattern, are drawn.
     n_neurons : int
         How many, from the first on.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -132,10 +141,11 @@ def weights_image(ax: Axes, weights: ArrayLike, frame_shape: tuple[int, int], *,
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> ax = weights_image(plt.figure().add_subplot(), np.ones((7, 12)), (3, 4), n_neurons=6)
+    >>> ax = weights_image(np.ones((7, 12)), (3, 4), n_neurons=6)
     >>> len(ax.images)
     1
     """
+    ax = ax or new_axes()
     array = np.asarray(weights, dtype=np.float64)
     size = int(np.prod(frame_shape))
     if array.ndim != 2 or array.shape[1] % size:

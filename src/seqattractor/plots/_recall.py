@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.analysis._retrieval import overlap
 from seqattractor.plots._frames import tiles
-from seqattractor.plots._house import BLUE, GREY, ORANGE
+from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes
 from seqattractor.sequences import check_patterns
 
 __all__ = ["overlap_curve", "recall_strip"]
@@ -21,19 +21,18 @@ _COLOURS = ListedColormap(["#101010", "#ffffff", ORANGE, "#56b4e9"])
 
 
 def recall_strip(
-    ax: Axes,
     trajectory: ArrayLike,
     frame_shape: tuple[int, ...],
     *,
     truth: ArrayLike | None = None,
     order: int = 1,
     n_frames: int = 8,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw frames of a recall side by side: on white, off black, wrongly on orange, wrongly off blue.
 
     Parameters
     ----------
-    ax : Axes
     trajectory : array of +-1, shape (K, N)
         As `recall` returns it; the first rows are the cue, in which nothing is called wrong.
     frame_shape : tuple of int
@@ -44,6 +43,8 @@ def recall_strip(
         How many rows are the cue.
     n_frames : int
         How many times to show, evenly spread.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -51,12 +52,13 @@ def recall_strip(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(6, 20, rng=0)
-    >>> ax = recall_strip(plt.figure().add_subplot(), sa.noise.flip(X, 3, rng=0), (4, 5), truth=X, n_frames=3)
+    >>> ax = recall_strip(sa.noise.flip(X, 3, rng=0), (4, 5), truth=X, n_frames=3)
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['0', '2', '5']
     """
+    ax = ax or new_axes()
     states = check_patterns(trajectory, "trajectory")
     known = None if truth is None else check_patterns(truth, "truth", n_features=states.shape[1])
     flat = len(frame_shape) == 1
@@ -83,17 +85,20 @@ def recall_strip(
     return ax
 
 
-def overlap_curve(ax: Axes, trajectory: ArrayLike, truth: ArrayLike, *, X: ArrayLike | None = None, **line: Any) -> Axes:
+def overlap_curve(
+    trajectory: ArrayLike, truth: ArrayLike, *, X: ArrayLike | None = None, ax: Axes | None = None, **line: Any
+) -> Axes:
     """Draw the overlap of a recall with what should have come, over time.
 
     Parameters
     ----------
-    ax : Axes
     trajectory : array of +-1, shape (K, N)
     truth : array of +-1, shape (L, N)
         The first min(K, L) rows are compared.
     X : array of +-1, shape (T, N), optional
         All stored patterns: a thin line shows the overlap with the one that is nearest.
+    ax : Axes, optional
+        By default new ones.
     **line
         For ``ax.plot``, such as ``label`` and ``color``.
 
@@ -103,12 +108,13 @@ def overlap_curve(ax: Axes, trajectory: ArrayLike, truth: ArrayLike, *, X: Array
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt, seqattractor as sa
+    >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(6, 20, rng=0)
-    >>> ax = overlap_curve(plt.figure().add_subplot(), sa.noise.flip(X, 5, rng=0), X, X=X)
+    >>> ax = overlap_curve(sa.noise.flip(X, 5, rng=0), X, X=X)
     >>> ax.lines[-1].get_ydata().tolist()
     [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
     """
+    ax = ax or new_axes()
     states = check_patterns(trajectory, "trajectory")
     known = check_patterns(truth, "truth", n_features=states.shape[1])
     length = min(len(states), len(known))

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from seqattractor._faces import drawn_by
 from seqattractor.plots._frames import tiles
+from seqattractor.plots._house import new_axes
 from seqattractor.sequences import Sequences
 
 __all__ = ["sequence_rows"]
 
 
 @drawn_by(Sequences)
-def sequence_rows(X: Sequences, ax: Axes | None = None, *, n_frames: int = 10, n_sequences: int = 8) -> Axes:
+def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax: Axes | None = None) -> Axes:
     """Draw sequences: a row of frames for each, or, where units have no rows and columns, a column for each time.
 
     Parameters
     ----------
     X : Sequences
-    ax : Axes, optional
-        By default new ones.
     n_frames : int
         How many frames of each sequence to show at most, from its beginning to its end.
     n_sequences : int
         How many sequences to show at most.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
@@ -37,8 +37,7 @@ def sequence_rows(X: Sequences, ax: Axes | None = None, *, n_frames: int = 10, n
     >>> sequence_rows(sa.datasets.moving_digits(2, 5)).get_yticklabels()[1].get_text()
     'sequence 1'
     """
-    if ax is None:
-        ax = plt.figure(layout="constrained").add_subplot()
+    ax = ax or new_axes()
     names, sequences = X.names[:n_sequences], X.split()[:n_sequences]
     if len(X.frame_shape) == 2:
         height, width = X.frame_shape

@@ -27,13 +27,13 @@ def capacity_figure(capacities: CapacityMap) -> Figure:
     first = int(axis is not None)
     figure, axes = plt.subplots(1, first + len(groups), figsize=(4.6 * first + 3.4 * len(groups), 3.9), squeeze=False)
     if axis is not None:
-        capacity_map(capacities, axes[0, 0])
+        capacity_map(capacities, ax=axes[0, 0])
     for ax, (title, pairs) in zip(axes[0, first:], groups.items(), strict=True):
         lengths = [t for each, _ in pairs for t in each.tried]
         for k, (each, _) in enumerate(pairs):
             color = mpl.colormaps["viridis"](0.85 * k / max(len(pairs) - 1, 1))
             label = None if axis is None else capacity_label(each, axis)
-            capacity_curve(each, ax, color=color, label=label, ends=(min(lengths), max(lengths)))
+            capacity_curve(each, ax=ax, color=color, label=label, ends=(min(lengths), max(lengths)))
         ax.set_title(title or "success against length")
         if axis is not None:
             ax.legend(fontsize=7, loc="lower left")

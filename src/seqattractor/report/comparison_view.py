@@ -39,7 +39,7 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
     for row, comparison in zip(axes, comparisons, strict=True):
         for ax, stores in zip(row, (False, True), strict=True):
             names = [n["network"] for n in comparison.networks if bool(n["stores_patterns"]) is stores]
-            plots.comparison_curves(comparison, ax, networks=names)
+            plots.comparison_curves(comparison, networks=names, ax=ax)
             ax.set_title(f"{comparison.settings['title']}: {'patterns stored' if stores else 'weights learned'}")
         row[1].set_ylabel("")
     return figure

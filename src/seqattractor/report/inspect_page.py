@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.analysis._projection import principal_plane
 from seqattractor.noise import flip
 from seqattractor.report.figures import picture
 from seqattractor.report.page import render
@@ -56,12 +55,12 @@ def _figures(inspection: Inspection) -> dict[str, list[tuple[str, Draw]]]:
     certificate, curve, activity = inspection.certificate, inspection.robustness, inspection.hidden
     if certificate is not None:
         words = "Flips that each transition withstands: proven, broken by an attack, and promised by Theorem 4"
-        figures["Guarantee"] = [(words, lambda ax: plots.certificate_profile(ax, certificate))]
+        figures["Guarantee"] = [(words, certificate.plot)]
     if curve is not None:
         words = "How often the next pattern is exact after random flips, with the certified number shaded"
-        figures["Measured robustness"] = [(words, lambda ax: plots.robustness_with_certificate(ax, curve, certificate))]
+        figures["Measured robustness"] = [(words, partial(curve.plot, certificate=certificate))]
     figures["Attractors"] = [
-        (f"How many {kind} starts came to each attractor", partial(plots.attractor_bars, attractors=a))
+        (f"How many {kind} starts came to each attractor", a.plot)
         for kind, a in (("random", inspection.from_random), ("corrupted stored", inspection.from_stored))
         if a is not None
     ]
@@ -70,16 +69,15 @@ def _figures(inspection: Inspection) -> dict[str, list[tuple[str, Draw]]]:
             ("Stored sequences and recalls from corrupted cues in state space", _state_space(inspection))
         )
     if activity is not None:
-        figures["Hidden neurons"] = [("How often hidden neurons are active", lambda ax: plots.hidden_rates(ax, activity))]
+        figures["Hidden neurons"] = [("How often hidden neurons are active", activity.plot)]
         if len(activity.active) <= 400:
-            figures["Hidden neurons"].append(("Overlap of hidden codes", lambda ax: plots.code_overlap(ax, activity)))
+            figures["Hidden neurons"].append(("Overlap of hidden codes", lambda ax: plots.code_overlap(activity, ax=ax)))
     return figures
 
 
 def _state_space(inspection: Inspection) -> Draw:
     """Recalls from a few corrupted cues in the plane of the stored patterns."""
     net, shown = inspection.net, inspection.sequences[:6]
-    plane = principal_plane(np.concatenate(shown)[:2000])
     rng = np.random.default_rng(0)
     paths = []
     for k in range(3):
@@ -87,7 +85,7 @@ def _state_space(inspection: Inspection) -> Draw:
         start = (len(sequence) - net.order_) * k // 4
         cue = flip(sequence[start : start + net.order_], min(inspection.flips, net.n_features_in_), rng)
         paths.append(net.recall(cue[0] if net.order_ == 1 else cue, steps=min(2 * len(sequence), 200)))
-    return lambda ax: plots.state_space(ax, plane, shown, paths)
+    return lambda ax: plots.state_space(shown, paths, ax=ax)
 
 
 def _figure(draw: Draw) -> Figure:

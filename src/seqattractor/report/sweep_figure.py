@@ -50,7 +50,6 @@ def sweep_figure(rows: list[Row], axis: str | None = None) -> Figure:
     for k, (label, points) in enumerate(curves.items()):
         points.sort(key=lambda row: float(row[axis]))
         plots.success_curve(
-            ax,
             [row[axis] for row in points],
             [row["successes"] for row in points],
             [row["trials"] for row in points],
@@ -58,6 +57,7 @@ def sweep_figure(rows: list[Row], axis: str | None = None) -> Figure:
             color=colors[k % len(colors)],
             marker=_MARKERS[k % len(_MARKERS)],
             shift=apart * (k - (len(curves) - 1) / 2),
+            ax=ax,
         )
     if len(values) <= 16:
         ax.set_xticks(values, [f"{value:g}" for value in values])
