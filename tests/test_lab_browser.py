@@ -18,25 +18,32 @@ lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.ope
 pytestmark = NEEDS_BROWSER
 
 
-def test_a_first_visit_comes_to_a_recalled_sequence_in_ten_seconds_without_reading(open_page):
-    def visit():
-        page = open_page(settle=False)
-        # Nothing is read: the visitor presses the one button that stands out, by its size and colour.
-        button = page.evaluate(
-            """() => [...document.querySelectorAll("button")]
-                .filter((b) => b.offsetParent && getComputedStyle(b).backgroundColor !== "rgba(0, 0, 0, 0)")
-                .map((b) => ({ id: b.id, size: b.offsetWidth * b.offsetHeight * (b.classList.contains("primary") ? 1 : 0) }))
-                .sort((a, b) => b.size - a.size)[0].id"""
-        )
-        page.click(f"#{button}")
-        page.wait_for_selector(".verdict.good")
-        took = page.evaluate("performance.now()") / 1000  # since the browser asked for the page
-        assert "Locked on at step" in page.inner_text("#verdicts")
-        until(page, "document.getElementById('scrub').value >= 3")  # it plays by itself
-        assert wrong_units(page) == 0
-        return took
+def first_visit(open_page):
+    """Visit the lab for the first time; gives the seconds until something was recalled."""
+    page = open_page(settle=False)
+    # Nothing is read: the visitor presses the one button that stands out, by its size and colour.
+    button = page.evaluate(
+        """() => [...document.querySelectorAll("button")]
+            .filter((b) => b.offsetParent && getComputedStyle(b).backgroundColor !== "rgba(0, 0, 0, 0)")
+            .map((b) => ({ id: b.id, size: b.offsetWidth * b.offsetHeight * (b.classList.contains("primary") ? 1 : 0) }))
+            .sort((a, b) => b.size - a.size)[0].id"""
+    )
+    page.click(f"#{button}")
+    page.wait_for_selector(".verdict.good")
+    took = page.evaluate("performance.now()") / 1000  # since the browser asked for the page
+    assert "Locked on at step" in page.inner_text("#verdicts")
+    until(page, "document.getElementById('scrub').value >= 3")  # it plays by itself
+    assert wrong_units(page) == 0
+    return took
 
-    assert in_time(visit, 10)
+
+def test_a_first_visit_comes_to_a_recalled_sequence_without_reading(open_page):
+    first_visit(open_page)
+
+
+@pytest.mark.slow  # of the clock
+def test_a_first_visit_comes_to_a_recalled_sequence_in_ten_seconds(open_page):
+    assert in_time(lambda: first_visit(open_page), 10)
 
 
 def test_painting_on_the_cue_changes_the_recall(open_page):

@@ -16,6 +16,17 @@ lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.ope
 pytestmark = NEEDS_BROWSER
 
 
+def test_the_page_is_light(open_page):
+    page = open_page()
+    loaded = page.evaluate(
+        """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+            .filter((e) => !e.name.includes("/api/")).map((e) => e.encodedBodySize)"""
+    )
+    assert len(loaded) < 40
+    assert 0 < sum(loaded) < 150_000
+
+
+@pytest.mark.slow  # of the clock
 def test_the_page_paints_within_a_second(open_page):
     def paint():
         page = open_page()

@@ -1,0 +1,40 @@
+"""The one progress display: what it says where there is no terminal, and that it is quiet when it should be."""
+
+from seqattractor.cli import progress
+from seqattractor.cli.progress import epoch_progress, trial_bars, trial_progress
+from seqattractor.experiments._run import Progress
+
+
+def test_without_a_terminal_a_line_comes_at_the_end(capsys):
+    with trial_progress("sweep") as show:
+        for done in range(4):
+            show(Progress(done, 0, 3))
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == "sweep: 3 of 3 trials\n"
+
+
+def test_now_and_then_a_line_tells_the_speed_the_failures_and_the_time_left(capsys, monkeypatch):
+    now = iter([0.0, 1.0, 12.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    with trial_progress("sweep") as show:
+        show(Progress(5, 0, 30))  # of an earlier run: they do not count for the speed
+        show(Progress(17, 2, 30))
+    assert capsys.readouterr().err == "sweep: 17 of 30 trials, 1 trials/s, 2 failed, about 13 s left\n"
+
+
+def test_every_title_has_a_bar_of_its_own(capsys):
+    with trial_bars() as bar:
+        first, second = bar("table1"), bar("fig4")
+        first(Progress(1, 0, 2))
+        second(Progress(4, 0, 4))
+        first(Progress(2, 0, 2))
+    assert capsys.readouterr().err.splitlines() == ["fig4: 4 of 4 trials", "table1: 2 of 2 trials"]
+
+
+def test_for_a_program_there_is_nothing_to_see(capsys):
+    with trial_progress("sweep", quiet=True) as show, epoch_progress(10, quiet=True) as tell:
+        show(Progress(1, 0, 1))
+        tell(1, 5, 5)
+    printed = capsys.readouterr()
+    assert printed.out + printed.err == ""
