@@ -44,20 +44,7 @@ class Comparison(Result):
         seed: int,
         n_hidden: int,
     ) -> Comparison:
-        """Put trials together.
-
-        Parameters
-        ----------
-        test : ComparisonTest
-        outcomes : dict of value to list
-            For each trial a dict of the networks' outcomes, as `compare_once` gives them.
-        described : dict of str to Traits
-        seed, n_hidden : int
-
-        Returns
-        -------
-        Comparison
-        """
+        """Put trials together: for each value and trial the networks' outcomes as `compare_once` gives them, and their traits."""
         trials = len(next(iter(outcomes.values())))
         settings = {
             "protocol": test.name,
@@ -120,34 +107,14 @@ class Comparison(Result):
         return reach(self, network)
 
     def to_json(self, *, timing: bool = False) -> str:
-        """Write everything as JSON; without times the text is the same for the same seed.
-
-        Parameters
-        ----------
-        timing : bool
-            Add the seconds.
-
-        Returns
-        -------
-        str
-        """
+        """Write everything as JSON; without times (`timing`) the text is the same for the same seed."""
         data = {"settings": self.settings, "networks": self.networks, "rows": self.results, "conclusion": self.describe()}
         if timing:
             data["seconds"] = self.seconds
         return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
     def to_csv(self, *, timing: bool = False) -> str:
-        """Write a line for each value and network.
-
-        Parameters
-        ----------
-        timing : bool
-            Add the seconds.
-
-        Returns
-        -------
-        str
-        """
+        """Write a line for each value and network as CSV, with `timing` also the seconds."""
         rows = self.rows()
         if timing:
             rows = [

@@ -38,9 +38,7 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
     rng = np.random.default_rng(seed)
     pictures = load_pictures(settings, number)
     if "sha256" in settings and settings["sha256"] != sha256_of(load_pictures(settings, 0)):
-        raise ValueError(
-            f"{settings['path']} holds other pictures here than where the run was started; give workers the same."
-        )
+        raise ValueError(f"{settings['path']} holds other pictures here than where the run was started; give workers the same.")
     how = METHODS[settings["method"]]
     net = SequenceAttractor(settings["M"], random_state=rng, engine="exact", n_jobs=1, **how, **LEARNING).fit(pictures)
     sequences = pictures.split()
