@@ -120,13 +120,13 @@ def status(study: Path, as_json: bool) -> None:
     """Show how far a STUDY is, and the success at each point."""
     from seqattractor.experiments._study import read_study
 
-    found = read_study(study)
-    rows = found.rows()
+    contents = read_study(study)
+    rows = contents.rows()
     if as_json:
-        click.echo(json.dumps(found.summary | {"points": rows}, indent=1))
+        click.echo(json.dumps(contents.summary | {"points": rows}, indent=1))
         return
-    click.echo(found.describe())
-    names = [*found.varying(), "trials", "failed", "successes", "rate", "low", "high"]
+    click.echo(contents.describe())
+    names = [*contents.varying(), "trials", "failed", "successes", "rate", "low", "high"]
     lines = [[_cell(row[name]) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(names, *lines, strict=True)]
     for line in [names, *lines] if rows else []:
@@ -145,8 +145,8 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
 
     if points and timing:
         raise click.UsageError("--timing is of trials; leave it out with --points.")
-    found = read_study(study)
-    rows = found.rows() if points else trial_rows(found.finished, timing=timing)
+    contents = read_study(study)
+    rows = contents.rows() if points else trial_rows(contents.finished, timing=timing)
     if not rows:
         raise ValueError(f"{study} has no finished trials yet; there is nothing to export.")
     export(rows, out)
