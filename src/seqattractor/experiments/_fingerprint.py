@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-__all__ = ["fingerprint", "imported_by"]
-
 _ROOT = Path(__file__).parents[1]
 _PACKAGE = _ROOT.name
 # Tables whose other lines are of no concern to a trial: what it uses of them goes into its fingerprint by itself.

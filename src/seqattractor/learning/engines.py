@@ -7,8 +7,6 @@ from typing import Any
 
 from seqattractor._checks import check_choice
 
-__all__ = ["engine_module"]
-
 
 def engine_module(engine: Any) -> ModuleType:
     """Give the module that learns: the plain loop, or the exact engine (compiled, so imported only here).

@@ -9,13 +9,7 @@ from typing import Any, Literal, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import (
-    check_choice,
-    check_count,
-    check_not_negative,
-    check_number,
-    check_positive,
-)
+from seqattractor._checks import check_choice, check_count, check_not_negative, check_number, check_positive
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
@@ -25,8 +19,6 @@ from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
-
-__all__ = ["SequenceAttractor"]
 
 
 @final

@@ -12,8 +12,6 @@ from seqattractor.networks._traits import Traits
 from seqattractor.networks._visible_layer import VisibleLayerMemory
 from seqattractor.sequences import Transitions
 
-__all__ = ["HebbianMemory"]
-
 
 @final
 class HebbianMemory(VisibleLayerMemory, EpochMemory):

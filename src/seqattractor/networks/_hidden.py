@@ -12,8 +12,6 @@ from seqattractor.learning.rule import visible_state
 from seqattractor.networks._online import OnlineMemory
 from seqattractor.sequences import Patterns
 
-__all__ = ["HiddenLayerMemory"]
-
 
 class HiddenLayerMemory(OnlineMemory):
     """A memory whose states go through a hidden layer. A subclass says in `hidden_states` how hidden neurons answer."""

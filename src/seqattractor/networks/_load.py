@@ -11,8 +11,6 @@ from seqattractor.networks._model_file import read_model
 from seqattractor.networks._plain_values import from_json
 from seqattractor.networks._registry import package_class
 
-__all__ = ["load"]
-
 
 def load(path: str | os.PathLike[str]) -> SequenceMemory:
     """Read a network that was saved with `SequenceMemory.save`.

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from seqattractor._files import atomic_write
 
-__all__ = ["DAMAGED", "FORMAT_VERSION", "read_model", "write_model"]
-
 FORMAT = "seqattractor-model"
 FORMAT_VERSION = 1
 _HEADER = "header.json"
@@ -28,10 +26,7 @@ def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: di
     shapes = {name: list(np.shape(array)) for name, array in arrays.items()}
     full = {"format": FORMAT, "version": FORMAT_VERSION, **header, "arrays": shapes}
     text = json.dumps(full, indent=1, allow_nan=True)
-    with (
-        atomic_write(path) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive,
-    ):
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         archive.writestr(_HEADER, text)
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:

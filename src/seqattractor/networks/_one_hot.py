@@ -12,8 +12,6 @@ from seqattractor.networks._layers import Layer
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions
 
-__all__ = ["OneHotNetwork"]
-
 
 @final
 class OneHotNetwork(HiddenLayerMemory):

@@ -13,8 +13,6 @@ from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Transitions
 
-__all__ = ["EpochMemory", "OnlineMemory"]
-
 
 class OnlineMemory(SequenceMemory):
     """A memory that is what it was told so far: it begins empty, and every presentation of transitions adds to it."""

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["from_json", "to_json"]
-
 
 def to_json(value: Any, name: str) -> Any:
     """Turn a parameter or a fitted value, called `name`, into what JSON can hold; generators keep their state.

@@ -11,8 +11,6 @@ from seqattractor.networks._traits import Traits
 from seqattractor.networks._visible_layer import VisibleLayerMemory
 from seqattractor.sequences import Transitions
 
-__all__ = ["PseudoInverseMemory"]
-
 
 @final
 class PseudoInverseMemory(VisibleLayerMemory):

@@ -19,8 +19,6 @@ from seqattractor.networks._visible_layer import VisibleLayerMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Transitions
 
-__all__ = ["OnlineRule", "VisibleNetwork"]
-
 Weights = NDArray[np.float64]
 
 OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]

@@ -12,8 +12,6 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._layers import Layer
 from seqattractor.sequences import Patterns
 
-__all__ = ["VisibleLayerMemory"]
-
 
 class VisibleLayerMemory(SequenceMemory):
     """A memory whose next state is sign(W xi)."""

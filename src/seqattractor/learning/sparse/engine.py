@@ -13,8 +13,6 @@ from seqattractor.learning.sparse import rule as sparse_rule
 from seqattractor.learning.sparse.rule import Floats, SparseSettings, SparseState
 from seqattractor.sequences import Patterns
 
-__all__ = ["learn_sparse"]
-
 Steps = NDArray[np.int64]
 
 
@@ -156,15 +154,7 @@ class _OnWeights(_Compiled):
         self.U, self.Vt = self.U.astype(kind, copy=False), self.Vt.astype(kind, copy=False)
         whole, real = kernels.settings_as_vectors(s, epoch=epoch, hidden_step=hidden_step, visible_step=visible_step)
         hidden, visible = kernels.epoch_on_weights(
-            self.inputs,
-            self.targets,
-            self.drive,
-            self.U,
-            self.Vt,
-            self._choice(),
-            whole,
-            real,
-            self.rng,
+            self.inputs, self.targets, self.drive, self.U, self.Vt, self._choice(), whole, real, self.rng
         )
         return int(hidden), int(visible)
 
@@ -193,16 +183,7 @@ class _OnFields(_Compiled):
         self.fields, self.Vt = self.fields.astype(kind, copy=False), self.Vt.astype(kind, copy=False)
         whole, real = kernels.settings_as_vectors(s, epoch=epoch, hidden_step=hidden_step, visible_step=visible_step)
         hidden, visible = kernels.epoch_on_fields(
-            self.gram,
-            self.targets,
-            self.drive,
-            self.fields,
-            self.counts,
-            self.Vt,
-            self._choice(),
-            whole,
-            real,
-            self.rng,
+            self.gram, self.targets, self.drive, self.fields, self.counts, self.Vt, self._choice(), whole, real, self.rng
         )
         return int(hidden), int(visible)
 
