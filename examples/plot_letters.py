@@ -3,7 +3,7 @@ The letters of a word
 =====================
 
 "ATTRACTOR" has each of A, T and R more than once, with different letters after them. Written as pictures of letters, the word can
-only be stored with some context: how much, the network finds out.
+only be stored with some context; the network finds out how much.
 """
 
 import matplotlib.pyplot as plt

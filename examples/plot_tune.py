@@ -38,7 +38,7 @@ print(tune, "from", tune.units[0], "to", tune.units[-1])
 print(sa.conflicts(tune).describe())
 
 # %%
-# The least context that resolves all conflicts is found by itself.
+# The smallest context that resolves all conflicts is found automatically.
 
 net = sa.SequenceAttractor(n_hidden=300, order="auto", max_epochs=3000, random_state=0).fit(tune)
 k = net.order_

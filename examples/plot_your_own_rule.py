@@ -22,13 +22,11 @@ class RandomFeatures(sa.SequenceMemory):
     def __init__(self, n_hidden=500, ridge=1.0, random_state=None):
         self.n_hidden, self.ridge, self.random_state = n_hidden, ridge, random_state
 
-    def fit(self, X, lengths=None):
-        inputs, targets, _ = self.transitions(X, lengths)  # checks X; (n, N) patterns and their successors
+    def fit_transitions(self, transitions, callback=None):
         rng = np.random.default_rng(self.random_state)
-        self.U_ = rng.standard_normal((self.n_hidden, inputs.shape[1]))
-        y = np.sign(inputs @ self.U_.T)
-        self.V_ = np.linalg.solve(y.T @ y + self.ridge * np.eye(self.n_hidden), y.T @ targets).T
-        return self
+        self.U_ = rng.standard_normal((self.n_hidden, transitions.inputs.shape[1]))
+        y = np.sign(transitions.inputs @ self.U_.T)  # inputs and targets, (n, N) each: patterns and their successors
+        self.V_ = np.linalg.solve(y.T @ y + self.ridge * np.eye(self.n_hidden), y.T @ transitions.targets).T
 
     def next_patterns(self, states, memory=None):  # (B, N) -> (B, N)
         return np.where(np.sign(states @ self.U_.T) @ self.V_.T >= 0, 1, -1).astype(np.int8)
