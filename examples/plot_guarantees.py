@@ -20,7 +20,7 @@ curves = [sa.robustness_curve(net, X, flips=np.arange(25), trials=500, rng=0) fo
 print(certificates[-1].describe())
 
 # %%
-# Left: every transition of every network. A larger kappa gives larger margins, and these give more flips that surely do no harm.
+# Left: every transition of every network. A larger kappa gives larger margins, and these make more flips provably harmless.
 # Right: the least number over all transitions that is proven, the fewest chosen flips that break one, and the number of random
 # flips that half of the trials survive. Random flips are far more harmless than chosen ones; both grow with kappa and level off
 # once the margin is large beside what one step of learning adds.

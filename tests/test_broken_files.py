@@ -90,7 +90,7 @@ def test_a_device_or_a_pipe_is_not_read(tmp_path):
 def test_a_file_that_may_not_be_read_is_refused(tmp_path):
     path = save_animation(tmp_path / "a.gif")
     path.chmod(0)
-    says(path, "may not be read")
+    says(path, "is not readable")
 
 
 def test_mixed_sizes_are_refused_and_a_size_brings_them_together(tmp_path):

@@ -168,19 +168,19 @@ def test_two_networks_are_compared_on_the_same_cue(open_page):
         ("How much fits in?", [False, True]),
     ],
 )
-def test_each_experiment_ends_as_its_lesson_says(open_page, question, good):
+def test_each_experiment_ends_as_its_advice_says(open_page, question, good):
     page = open_page()
     page.get_by_role("button", name=question).click()
     settled(page)
-    assert page.is_visible("#lesson")
+    assert page.is_visible("#advice")
     verdicts = page.locator(".verdict").evaluate_all("all => all.map((v) => v.classList.contains('good'))")
     assert verdicts == good
     page.get_by_label("Random flips").fill("0")  # another cue, the same experiment
     settled(page)
-    assert page.is_visible("#lesson")
+    assert page.is_visible("#advice")
     page.click("[data-source=digits]")
     settled(page)
-    assert page.is_hidden("#lesson")
+    assert page.is_hidden("#advice")
 
 
 def test_a_sequence_that_cannot_be_learned_is_explained_with_the_remedy(open_page):

@@ -150,7 +150,7 @@ def test_what_is_not_learned_is_said_and_the_model_is_kept(run, tmp_path):
 def test_a_pattern_with_two_successors_is_an_error_that_names_the_context(run, tune, tmp_path):
     code, _, err = run("learn", tune, "-o", "m.npz")
     assert code == 2
-    assert "pattern 0 of sequence 0 stands again as pattern 2" in err
+    assert "pattern 0 of sequence 0 occurs again as pattern 2" in err
     assert "--order 2" in err
     assert len(complaints_in(err)) == 1
     assert not (tmp_path / "m.npz").exists()
@@ -280,7 +280,7 @@ def test_the_last_frame_is_a_cue_where_the_number_of_steps_is_said(run, tmp_path
 def test_trials_count_how_often_it_works(run, model):
     code, out, _ = run("recall", model, "--flips", 10, "--trials", 12)
     assert code == 0
-    assert "12 of 12 trials ended exact (95% interval 0.76 to 1.00)" in out
+    assert "12 of 12 trials ended exactly right (95% interval 0.76 to 1.00)" in out
     _, out, _ = run("recall", model, "--flips", 128, "--trials", 12, "--json")
     assert json.loads(out)["successes"] < 12
 
@@ -363,7 +363,7 @@ def test_what_is_surely_withstood_is_told_and_nothing_is_promised_for_what_is_wr
     assert code == 0
     assert radius == sa.certify(sa.load(tmp_path / "m.npz"), PATTERNS, method="count", attack=False).radius.min() > 0
     told = run("learn", square, "-o", "m.npz", "--hidden", 100)[1]
-    assert f"surely withstands any {radius} wrong unit" in told
+    assert f"is proven to withstand any {radius} wrong unit" in told
     assert "`seqattractor inspect` looks closer and may prove more" in told
     np.save(tmp_path / "hard.npy", sa.datasets.random_periodic(60, 30, rng=0))
     _, out, _ = run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--epochs", 20)

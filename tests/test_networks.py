@@ -157,7 +157,7 @@ def test_errors_left_over_give_a_convergence_warning():
 
 def test_a_conflict_is_refused_by_name_and_can_be_learned_on_request():
     Y = np.array([[1, 1, 1], [1, -1, 1], [1, 1, 1], [-1, -1, 1]])
-    with pytest.raises(ValueError, match=r"pattern 0 of sequence 0 stands again as pattern 2 .* use order=2"):
+    with pytest.raises(ValueError, match=r"pattern 0 of sequence 0 occurs again as pattern 2 .* use order=2"):
         sa.SequenceAttractor(10).fit(Y)
     with pytest.raises(ValueError, match="no context resolves"):
         sa.SequenceAttractor(10, order="auto").fit([Y[:2], Y[2:]])

@@ -173,7 +173,7 @@ def test_what_was_learned_is_told_with_what_is_wrong_about_it():
     assert learned.warnings == []
     certificate = sa.certify(learned.net, LOOP, method="count", attack=False)
     assert learned.radius == certificate.radius.min() > 0
-    assert f"surely withstands any {learned.radius} wrong unit" in learned.describe()
+    assert f"is proven to withstand any {learned.radius} wrong unit" in learned.describe()
     poor = learn(sa.datasets.random_periodic(60, 30, rng=0), "attractor", {"n_hidden": 5, "max_epochs": 2, "random_state": 0})
     assert "learning stopped after 2 epochs" in poor.warnings[0]
     assert "are stored without a wrong unit" in poor.warnings[1]

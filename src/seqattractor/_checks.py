@@ -9,7 +9,7 @@ import numpy as np
 
 
 def is_count(value: Any, least: int = 1) -> bool:
-    """Whether a value is a whole number, at least `least`; True and False are none."""
+    """Whether a value is a whole number, at least `least`; True and False do not count."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least
 
 

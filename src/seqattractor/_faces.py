@@ -19,7 +19,7 @@ class Result:
     """
 
     __slots__ = ()
-    # Filled by `drawn_by`, from above: this floor knows no pictures.
+    # Filled by `drawn_by`, from above: this floor draws nothing.
     _drawings: ClassVar[dict[type, Callable[..., Any]]] = {}
 
     def describe(self) -> str:

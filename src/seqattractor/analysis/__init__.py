@@ -1,4 +1,4 @@
-"""What a trained memory can do, and why. The names stand in ``__init__.pyi``."""
+"""What a trained memory can do, and why. Public names are listed in ``__init__.pyi``."""
 
 import lazy_loader as _lazy
 

@@ -55,7 +55,7 @@ class Led:
         return arrived
 
     def _arrive_by_passages(self, which: Ids, cues: Patterns, due: Ids) -> Patterns:
-        """The same for a network that dwells. A cue that is cleaned before it goes on is no passage."""
+        """The same for a network that dwells. A cue that is cleaned before it goes on is not a passage."""
         N = self.net.n_features_in_
         stored = {x.tobytes(): x for x in (*self.shown.inputs, *self.shown.targets)}
         at, left = [x.tobytes() for x in self.shown.inputs[which]], due.tolist()

@@ -21,7 +21,7 @@ from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
 
 Ids = NDArray[np.int64]
-# Latent variables that agree to so many decimals are the same: real numbers hardly ever come back exactly.
+# Latent variables that agree to this many decimals are the same: real numbers hardly ever come back exactly.
 _DECIMALS = 6
 
 
@@ -30,14 +30,14 @@ class Attractor(Result):
     """A fixed point or a limit cycle."""
 
     patterns: Patterns
-    """The patterns once round, shape (period, N); of a stored loop from its first pattern on."""
+    """The patterns of one round, shape (period, N); of a stored loop from its first pattern on."""
     starts: int
     """How many of the starts came to it."""
     stored: int | None
     """The number of the stored sequence that it is, or None: then it is spurious, or where an open sequence leads."""
     mirror_of: int | None = None
     """The number of the stored sequence of which it is the mirror image, all units inverted. A network without thresholds stores
-    these too: its dynamics does not change when all signs do."""
+    these too: its dynamics is the same with all signs reversed."""
 
     @property
     def period(self) -> int:
@@ -144,7 +144,7 @@ def find_attractors(
     starts : int or array of +-1, shape (B, N), or (B, order, N) with a context
         The starts, or how many to draw: random patterns, or with `flips` stored ones.
     flips : int, optional
-        Start from the stored patterns in turn, each with so many units flipped.
+        Start from the stored patterns in turn, each with this many units flipped.
     max_steps : int
         When to give up on a start.
     rng : int, Generator or None
@@ -305,7 +305,7 @@ def _passes_end(graph: _Graph, sequence: Patterns, order: int, held: frozenset[b
 
 
 def _once_round(patterns: Patterns) -> Patterns:
-    """A cycle of patterns once round: its memory may take several rounds to come back."""
+    """One round of a cycle of patterns: its memory may take several rounds to come back."""
     n = len(patterns)
     period = next(p for p in range(1, n + 1) if n % p == 0 and np.array_equal(patterns[p:], patterns[: n - p]))
     return patterns[:period]
@@ -322,7 +322,7 @@ def _without_stays(patterns: Patterns, stored: Patterns | None) -> Patterns:
 
 
 def _loop_key(patterns: Patterns) -> bytes:
-    """A name of a cycle that does not depend on where it is entered: its least rotation, by the bytes of the patterns."""
+    """A name of a cycle that does not depend on where it is entered: its smallest rotation, by the bytes of the patterns."""
     rows = [row.tobytes() for row in np.packbits(patterns > 0, axis=1)]
     least = min(rows)
     return min(b"".join(rows[k:] + rows[:k]) for k, row in enumerate(rows) if row == least)

@@ -31,16 +31,16 @@ class Certificate(Result):
     Attributes
     ----------
     radius : ndarray of int
-        With up to this many units of the input flipped, any ones, the next pattern is exactly right: a proof, not a measurement.
+        With up to this many units of the input flipped, whichever they are, the next pattern is exactly right. That is proven.
         0 promises nothing beyond the transition itself; -1 means that even that goes wrong, or is right only by an accident of
         rounding.
     breaking : ndarray of int
         The fewest flips that are known to make it wrong, found by an attack; 0 where it is wrong already, and one more than the
         number of units where nothing was found. The truth lies between `radius` and `breaking` - 1.
     theorem_4 : ndarray of int
-        What Theorem 4 of the paper promises by itself, from kappa and the largest weight alone. Never more than `radius`.
+        What Theorem 4 of the paper promises on its own, from kappa and the largest weight alone. Never more than `radius`.
     margin : ndarray of float
-        The smallest margin of a visible neuron as a part of the sum of its weights' sizes; at most 0 where it is wrong.
+        The smallest margin of a visible neuron as a fraction of the sum of its weights' sizes; at most 0 where it is wrong.
     breaking_sets : list of ndarray of int
         The units of each attack, empty where none was found. Of a network of order k > 1, unit u is u % N of the pattern
         k - 1 - u // N steps back.
@@ -69,7 +69,7 @@ class Certificate(Result):
 
     @property
     def sequence_radius(self) -> Counts:
-        """The least radius in each sequence, shape (S,): recall never errs with up to this many flips before every step."""
+        """The smallest radius in each sequence, shape (S,): recall never errs with up to this many flips before every step."""
         return np.array([self.radius[self.sequence == s].min() for s in np.unique(self.sequence)])
 
     def describe(self) -> str:
@@ -131,13 +131,13 @@ def certify(
     method : {"auto", "count", "tight", "exact"}
         "count" takes together all hidden neurons that could change, each on its own. "tight" also bounds what the *same* flips
         can do to them, and tries sets of flips one by one where these are few. "exact" then solves a mixed-integer program for
-        each transition where proof and attack still differ (small networks: some dozens of neurons). "auto" is "tight", or
+        each transition where proof and attack still differ (small networks: a few dozen neurons). "auto" is "tight", or
         "count" for large networks.
     attack : bool
         Also search for the fewest flips that break each transition.
     node_limit : int
-        How many nodes of their search trees the mixed-integer programs of a transition may visit ("exact"); what is proven until
-        then is kept. Counted, not timed, so that every machine proves the same.
+        How many nodes of their search trees the mixed-integer programs of a transition may visit ("exact"); what is proven by
+        then is returned. Counted, not timed, so that every machine proves the same.
 
     Returns
     -------

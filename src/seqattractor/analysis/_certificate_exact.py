@@ -98,7 +98,7 @@ class _Program:
         self.endangered = np.argsort(margins / scale, kind="stable")
 
     def solve(self, j: int, least: int, most: int, node_limit: int) -> tuple[int, Units | None, int]:
-        """A lower bound on the flips that break neuron j (`most` + 1 if so many do not), a set if one is found, and the nodes."""
+        """A lower bound on the flips that break neuron j (`most` + 1 if `most` do not), a set if one is found, and the nodes."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         reach = np.sort(self.support, axis=1)[:, ::-1][:, :most].clip(0).sum(axis=1)

@@ -74,7 +74,7 @@ def _start(rows: Integers, strict: NDArray[np.bool_]) -> tuple[Integers, list[in
 
 
 def _leaving(tableau: Integers, basis: list[int], candidates: Integers, c: int) -> int:
-    """The row of the least ratio, of the lowest variable among equals (Bland)."""
+    """The row with the smallest ratio, the lowest variable among equals (Bland)."""
     best = int(candidates[0])
     for r in map(int, candidates[1:]):
         difference = tableau[r, -1] * tableau[best, c] - tableau[best, -1] * tableau[r, c]

@@ -23,11 +23,11 @@ class HiddenActivity(Result):
     active : ndarray of bool, shape (n, M)
         Which hidden neurons are active (+1, or 1 in a sparse network) at each of the n transitions.
     overlap : ndarray, shape (n, n)
-        Of every pair of codes: the part of equal neurons less the part of different ones, from -1 to 1.
+        Of every pair of codes: the fraction of equal neurons less the fraction of different ones, from -1 to 1.
     follows_P : float or None
-        The part of hidden states that equal their targets sign(P x(t+1)), where the network has learned such targets.
+        The fraction of hidden states that equal their targets sign(P x(t+1)), where the network has learned such targets.
     decoded_by_P : float or None
-        The part of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V is (section 5.1).
+        The fraction of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V (section 5.1).
     """
 
     active: NDArray[np.bool_]
@@ -36,12 +36,12 @@ class HiddenActivity(Result):
 
     @property
     def sparseness(self) -> NDArray[np.float64]:
-        """The part of neurons that are active at each transition, shape (n,)."""
+        """The fraction of neurons that are active at each transition, shape (n,)."""
         return np.asarray(self.active.mean(axis=1))
 
     @property
     def rate(self) -> NDArray[np.float64]:
-        """The part of transitions at which each neuron is active, shape (M,)."""
+        """The fraction of transitions at which each neuron is active, shape (M,)."""
         return np.asarray(self.active.mean(axis=0))
 
     @property

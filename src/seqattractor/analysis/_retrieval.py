@@ -28,7 +28,7 @@ def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
     -------
     bool
         Whether all T patterns stand in the trajectory in order, one after the other. A trajectory of fewer than T rows cannot
-        hold them; allow some T more steps so that a network which wandered first can be seen to fall into the sequence.
+        hold them; allow a few T more steps so that a network which wandered first can be seen to fall into the sequence.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
 
 
 def locked_on_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
-    """Give the step at which recall locks on to the sequence: the least tau with xi(tau + t) = x(t) for all t = 1..T, or None.
+    """Give the step at which recall locks on to the sequence: the smallest tau with xi(tau + t) = x(t) for all t = 1..T, or None.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from seqattractor.noise import Seed, as_generator, flip
 
 @dataclass(frozen=True, repr=False)
 class RobustnessCurve(Result):
-    """How many of some trials gave exactly the next pattern, for each number of flips."""
+    """How many of the trials gave exactly the next pattern, for each number of flips."""
 
     flips: NDArray[np.int64]
     """Shape (K,)."""
@@ -39,7 +39,7 @@ class RobustnessCurve(Result):
 
     @property
     def half(self) -> int | None:
-        """The least number of flips at which no more than half of the trials succeed, or None."""
+        """The smallest number of flips at which no more than half of the trials succeed, or None."""
         below = np.flatnonzero(self.rate <= 0.5)
         return int(self.flips[below[0]]) if below.size else None
 

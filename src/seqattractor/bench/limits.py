@@ -51,7 +51,7 @@ def memory(case: str, *, n_jobs: int) -> dict[str, Any]:
 
 
 def kernel_limit() -> dict[str, float]:
-    """Updates a second of the hidden phase (N=100, M=500, T=150), and of a loop that only adds the same int16 rows."""
+    """Updates per second of the hidden phase (N=100, M=500, T=150), and of a loop that only adds the same int16 rows."""
     problem = make_problem("random-150")
     K = Gram(gram(problem.inputs))
     errors = 0

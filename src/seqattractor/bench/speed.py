@@ -84,13 +84,13 @@ def clock_for(n_jobs: int) -> Callable[[], float]:
     """The clock that both loops are measured with.
 
     With one thread it is the processor time of this process, which other work on the machine disturbs less; on an idle machine
-    it is the time on the wall.
+    it is wall-clock time.
     """
     return time.process_time if n_jobs == 1 else time.perf_counter
 
 
 def _repeat(step: Callable[[], None], seconds: float, clock: Callable[[], float]) -> tuple[float, int]:
-    """Repeat for about so many seconds; returns the time taken and the number of repetitions."""
+    """Repeat for about this many seconds; returns the time taken and the number of repetitions."""
     done, started = 0, clock()
     while (taken := clock() - started) < seconds or not done:
         step()

@@ -27,7 +27,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--t-max", type=click.IntRange(min=3), default=2000, show_default=True, help="The longest sequence to try.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same numbers.")
 @jobs_options
-@click.option("--study", type=_FILE, help="Keep trials in this file; the same command then goes on where it stopped.")
+@click.option("--study", type=_FILE, help="Keep trials in this file; the same command then continues where it stopped.")
 @click.option("-o", "--out", type=_FILE, help="Write a table, .csv or .parquet.")
 @click.option("--figure", type=_FILE, help="Draw a figure, .png, .pdf or .svg.")
 @click.option("--json", "as_json", is_flag=True, help="Print the capacities as JSON.")
@@ -52,8 +52,8 @@ def command(
 ) -> None:
     """Find the longest sequence T that a network retrieves at a given rate of success, with a 95 % interval.
 
-    Lists give a map: every combination is searched, and a law of N and M is fitted. Trials go to lengths where they tell most; a
-    search ends when the ends of the interval differ by the fraction PRECISION.
+    Lists give a map: every combination is searched, and a law of N and M is fitted. Trials go where they are most informative;
+    a search ends when the ends of the interval differ by the fraction PRECISION.
     """
     from seqattractor.cli.progress import trial_progress
     from seqattractor.experiments._table import export

@@ -18,15 +18,19 @@ _PROTOCOLS = ("random", "noise", "recall-noise", "correlated", "multi", "digits"
 
 
 @click.command(name="compare")
-@click.option("--networks", metavar="LIST", help="Names with commas between; by default all quick ones, and those of --use.")
+@click.option("--networks", metavar="LIST", help="Comma-separated names; by default all quick networks, and those of --use.")
 @click.option("--protocol", type=click.Choice(_PROTOCOLS), default="random", show_default=True, help="The test.")
 @click.option("--values", metavar="LIST", help="Along the axis of the test, such as 20,50,80 for random or 5x10,10x10 for multi.")
 @click.option("--trials", type=click.IntRange(min=1), help="At each value; by default 20, or 3 for digits and walker.")
-@click.option("--hidden", type=click.IntRange(min=1), help="Hidden neurons; by default as many as the paper takes.")
+@click.option("--hidden", type=click.IntRange(min=1), help="Hidden neurons; by default as many as in the paper.")
 @click.option("--use", "files", multiple=True, metavar="FILE.py", help="A Python file with a network of your own, to join in.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same results.")
 @jobs_options
-@click.option("--study", type=click.Path(dir_okay=False, path_type=Path), help="Keep trials in this file, to go on from there.")
+@click.option(
+    "--study",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep trials in this file; the same command then continues where it stopped.",
+)
 @click.option("--timing", is_flag=True, help="Put seconds into the JSON, CSV and HTML, too; they differ from run to run.")
 @click.option(
     "-o",
@@ -57,10 +61,10 @@ def command(
     (a walking figure).
 
     Success is exact: a loop must appear whole and in order, an open sequence must follow its cue, without a wrong unit. Beside
-    it stand the wrong units after one step, epochs until learning made no error, its parameters, whether it keeps the
+    it stand the wrong units after one step, epochs until learning made no error, its parameters, whether it stores the
     patterns themselves, whether it learns online and locally, and seconds.
 
-    Every trial is kept as it finishes, in OUT/trials.db or in the file of --study: the same command goes on where it stopped.
+    Every trial is kept as it finishes, in OUT/trials.db or in the file of --study: the same command continues where it stopped.
     """
     from seqattractor.cli.progress import trial_progress
     from seqattractor.experiments._comparison_tests import get_test

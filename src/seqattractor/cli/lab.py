@@ -30,7 +30,7 @@ PORT = 8765
     type=click.IntRange(1, 64),
     default=2,
     show_default=True,
-    help="How many visitors may let a network learn at the same time.",
+    help="How many visitors' networks may learn at the same time.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: int, no_browser: bool) -> None:
@@ -59,7 +59,7 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
     click.echo(f"The lab is open at {address}  (Ctrl-C ends it)")
     if wide:
         click.echo(
-            "Warning: everybody who can reach this machine can use the lab, without a password. Do this only in a network that "
+            "Warning: everybody who can reach this machine can use the lab, without a password. Do this only on a network that "
             "you trust.",
             err=True,
         )

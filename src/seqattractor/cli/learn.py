@@ -41,7 +41,7 @@ Examples:
     metavar="NUMBER|auto",
     default="1",
     show_default=True,
-    help="How many past patterns the network sees; auto: as few as tell all patterns apart.",
+    help="How many past patterns the network sees; auto: as few as resolve all conflicts.",
 )
 @click.option("--epochs", type=click.IntRange(min=1), help="Stop after this many presentations of the sequences. [500]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same network.")
@@ -81,7 +81,7 @@ def command(
         raise ValueError(f"the folder {out.parent} does not exist; make it first.")
     refuse_to_overwrite(out, inputs)
     parameters = _parameters(network, hidden, order, epochs, seed) | _settings(settings)
-    most = getattr(make_network(network, **parameters), "max_epochs", None)  # wrong names are told before files are read
+    most = getattr(make_network(network, **parameters), "max_epochs", None)  # wrong names are refused before files are read
     data = load_all(inputs, **as_options(loading))
     try:
         data = prepare(data, order)  # type: ignore[arg-type]  # count_or_auto lets no other word pass
@@ -124,7 +124,7 @@ def _settings(settings: tuple[str, ...]) -> dict[str, Any]:
     for setting in settings:
         name, sign, value = (part.strip() for part in setting.partition("="))
         if not sign:
-            raise ValueError(f"a setting has the form NAME=VALUE, but {setting!r} has not.")
+            raise ValueError(f"a setting has the form NAME=VALUE, but {setting!r} does not.")
         try:
             chosen[name] = json.loads(value)
         except json.JSONDecodeError:
@@ -143,7 +143,7 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
 
 
 def _tell(attempt: Attempt) -> None:
-    """Say what came of one number of hidden neurons."""
+    """Say how learning went with one number of hidden neurons."""
     recall = f"{attempt.recalled} of {attempt.cues} noisy cues recalled" if attempt.score == 1 else "not stored"
     click.echo(f"  {attempt.n_hidden} hidden neurons: {attempt.score:.1%} of the transitions, {recall}", err=True)
 

@@ -36,7 +36,7 @@ class _Start(NamedTuple):
     place: tuple[int, int]
     """Sequence and frame at which it begins, where sequences are known."""
     steps: int
-    """To the end of the sequence, or once round."""
+    """To the end of the sequence, or one round of a loop."""
     words: str
 
 
@@ -233,6 +233,8 @@ def _sentences(summary: dict[str, Any]) -> str:
             lines.append(f"exact from step {summary['exact_from']} on")
     if "trials" in summary:
         low, high = summary["interval"]
-        lines.append(f"{summary['successes']} of {summary['trials']} trials ended exact (95% interval {low:.2f} to {high:.2f})")
+        lines.append(
+            f"{summary['successes']} of {summary['trials']} trials ended exactly right (95% interval {low:.2f} to {high:.2f})"
+        )
     lines += [f"wrote {path}" for path in summary["written"]]
     return "\n".join(lines)

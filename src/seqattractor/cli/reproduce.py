@@ -21,7 +21,7 @@ from seqattractor.paper.target import QUICK_TRIALS, Request
     f"{', '.join(PAST_THE_PAPER)}.",
 )
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
-@click.option("--trials", type=click.IntRange(min=1), help=f"Trials of each cell; 100 by default, {QUICK_TRIALS} with --quick.")
+@click.option("--trials", type=click.IntRange(min=1), help=f"Trials per cell; 100 by default, {QUICK_TRIALS} with --quick.")
 @jobs_options
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same numbers.")
 @click.option(

@@ -40,11 +40,11 @@ def jobs_options(function: Any) -> Any:
 
 @contextmanager
 def stopped(study: Path | None) -> Iterator[None]:
-    """On Ctrl-C say in one sentence what is kept, and end."""
+    """On Ctrl-C say in one sentence what has been kept, and end."""
     try:
         yield
     except KeyboardInterrupt:
-        kept = f"Every trial that was over is kept in {study}; the same command goes on." if study else "Nothing is kept."
+        kept = f"Every finished trial is kept in {study}; the same command continues." if study else "Nothing is kept."
         click.echo(f"Stopped. {kept}", err=True)
         sys.exit(130)
 
@@ -60,8 +60,8 @@ def _grid_options(function: Any) -> Any:
 def command() -> None:
     """Run grids of trials into a study file, look at it and export it.
 
-    A study is a SQLite file with one row for each trial, written as it finishes. Whatever happens, the same command goes on
-    where it stopped, and gives the same table in the end.
+    A study is a SQLite file with one row for each trial, written as it finishes. Whatever happens, the same command
+    continues where it stopped, and gives the same table in the end.
     """
 
 
@@ -73,8 +73,8 @@ def command() -> None:
 @click.option("--trials", type=click.IntRange(min=1), help="Trials at each point; 20 by default.")
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same trials; 0 by default.")
 @jobs_options
-@click.option("--resume", is_flag=True, help="Go on with a study; without a GRID, with all grids that it has.")
-@click.option("--retry-failed", is_flag=True, help="Do trials again that ended with an error.")
+@click.option("--resume", is_flag=True, help="Continue a study; without a GRID, all grids that it has.")
+@click.option("--retry-failed", is_flag=True, help="Repeat trials that ended with an error.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 def run(
     grid: Path | None,
@@ -92,7 +92,7 @@ def run(
     """Do the trials of GRID that the study does not have yet.
 
     GRID is a TOML file with a table [grid]: lists of network, n, m, t, sequences, flips, recall_noise, correlation,
-    pattern_bias, periods, measure_basin and of parameters of the networks; and the numbers trials and seed. Options go before
+    pattern_bias, periods, measure_basin and of parameters of the networks; and the numbers trials and seed. Options override
     what the file says, or make a grid without one.
     """
     from seqattractor.cli.progress import trial_progress
@@ -142,7 +142,7 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
     from seqattractor.experiments._table import export, trial_rows
 
     if points and timing:
-        raise click.UsageError("--timing is of trials; leave it out with --points.")
+        raise click.UsageError("--timing is for trials; leave it out with --points.")
     contents = read_study(study)
     rows = contents.rows() if points else trial_rows(contents.finished, timing=timing)
     if not rows:
@@ -165,7 +165,7 @@ def plot(study: Path, out: Path, axis: str | None) -> None:
 
 
 def parse_list(text: str) -> list[Any]:
-    """Read a list as it stands on the command line: numbers and words with commas between."""
+    """Read a list as it stands on the command line: comma-separated numbers and words."""
     return [_parse_value(part.strip()) for part in text.split(",")]
 
 

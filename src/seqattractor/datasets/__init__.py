@@ -1,4 +1,4 @@
-"""Sequences that this package generates. The names stand in ``__init__.pyi``."""
+"""Sequences that this package generates. Public names are listed in ``__init__.pyi``."""
 
 import lazy_loader as _lazy
 

@@ -134,7 +134,7 @@ def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int
 
 
 def successors_with(known: dict[bytes, bytes], frames: Patterns) -> dict[bytes, bytes] | None:
-    """`known` (frame -> next frame) extended by a sequence, or None if a frame got a second successor."""
+    """`known` (frame -> next frame) extended by a sequence, or None if a frame would get a second successor."""
     extended = dict(known)
     keys = [frame.tobytes() for frame in frames]
     for now, after in pairwise(keys):

@@ -78,7 +78,7 @@ class Search:
     precision : float
         It ends when the ends of the interval differ by this fraction,
     max_trials : int
-        or after so many trials.
+        or after this many trials.
     t_max : int
         The longest sequence to try.
 

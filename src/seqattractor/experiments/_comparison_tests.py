@@ -1,6 +1,6 @@
 """The tests on which networks are compared, in words: an axis that grows harder, and what stays the same.
 
-What a test draws and does stands in `seqattractor.experiments._comparison_trial`, so that another word here does no trial again.
+What a test draws and does stands in `seqattractor.experiments._comparison_trial`, so that changing a word here repeats no trial.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ComparisonTest:
             raise ValueError(f"a value of the protocol {self.name!r} looks like {example}, but this is {text!r}.") from None
 
     def easy_first(self, values: Sequence[Any]) -> Sequence[Any]:
-        """Put values in the order in which the test grows harder; for multi, whose values are no numbers, that is the user's."""
+        """Put values in order of difficulty; for multi, whose values are not numbers, the user's order stands."""
         return values if self.name == "multi" else sorted(values)
 
 

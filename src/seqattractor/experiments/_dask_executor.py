@@ -18,7 +18,7 @@ from seqattractor.experiments._store import Finished
 
 _CHUNKS = 4  # chunks of trials that wait for each thread of the cluster
 _CHUNK_SECONDS = 0.2  # short trials travel together, so that Dask's milliseconds for each task do not count
-_GIVE_UP = 3  # Dask gives up on a task after four deaths of workers; we after so many times that
+_GIVE_UP = 3  # Dask gives up on a task after four deaths of workers; we after this many times that
 _PATIENCE = 60  # seconds to wait for a first worker
 
 
@@ -77,7 +77,7 @@ def _check_workers(client: Any, address: str) -> None:
 
 
 def _version() -> str:
-    """The version of the package where this runs."""
+    """The version of the package on the machine where this runs."""
     return __version__
 
 

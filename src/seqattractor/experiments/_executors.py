@@ -146,7 +146,7 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         there, here = context.Pipe(duplex=False)
         pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(there,))
         try:
-            # A worker that dies before it has a trial is no trial's fault.
+            # A worker that dies before it has a trial is not a trial's fault.
             wait([pool.submit(os.getpid) for _ in range(jobs)])
             pool.submit(os.getpid).result()
             yield pool

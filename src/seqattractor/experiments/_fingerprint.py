@@ -10,7 +10,7 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
 _PACKAGE = _ROOT.name
-# Tables whose other lines are of no concern to a trial: what it uses of them goes into its fingerprint by itself.
+# Tables whose other lines are of no concern to a trial: what it uses of them goes into its fingerprint separately.
 _TABLES = {f"{_PACKAGE}.networks._registry": "REGISTRY"}
 
 

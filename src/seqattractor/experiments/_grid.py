@@ -19,7 +19,7 @@ from seqattractor.networks._registry import REGISTRY, parameters_of
 
 Value = bool | int | float | str | None
 
-# The least value of whole-number settings.
+# The smallest value of whole-number settings.
 _COUNTS = {"n": 1, "m": 1, "t": 2, "sequences": 1, "flips": 0, "recall_noise": 0, "periods": 1}
 _KINDS = {bool: "true or false", float: "a number", str: "a word"}
 _SET_BY_TRIALS = ("n_hidden", "random_state", "verbose")
@@ -31,8 +31,8 @@ class Grid:
     Parameters
     ----------
     settings : dict
-        Lists of values by the name of the setting: those of a trial (`seqattractor.experiments.trial.DEFAULTS`) and parameters of
-        the networks. A parameter that a network does not have is left out for that network.
+        Lists of values by the name of the setting: those of a trial (`seqattractor.experiments._trial.DEFAULTS`) and parameters
+        of the networks. A parameter that a network does not have is left out for that network.
     trials : int
         How many trials at each point.
     seed : int
@@ -180,7 +180,7 @@ def _same_kind(value: Value, default: Any) -> Value:
 
 
 def _check_known(key: str, networks: list[str]) -> None:
-    """Refuse a key that is no setting of a trial and no parameter of one of the networks."""
+    """Refuse a key that is neither a setting of a trial nor a parameter of one of the networks."""
     known: dict[str, None] = {}
     for name in networks:
         known |= dict.fromkeys(parameter for parameter in parameters_of(name) if parameter not in _SET_BY_TRIALS)

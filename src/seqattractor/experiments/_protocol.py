@@ -10,7 +10,7 @@ does not have (here, in processes or on Dask), and ``store.get(trial)`` gives th
     run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
     outcomes = [store.get(trial).outcome for trial in trials]
 
-The module of the function should import nothing that only shows results: an edit of anything it imports does the trial again.
+The module of the function should import nothing that only shows results: editing anything it imports makes the trial run again.
 A function that measures times gives them under the key "seconds" of its outcome; they are kept apart from the rest.
 """
 
@@ -35,7 +35,7 @@ Settings = dict[str, Any]
 """What is tried, as plain JSON values. "network" is a short name of the registry (or "networks" a list of them)."""
 
 Outcome = dict[str, Any]
-"""What one trial found, as plain JSON values."""
+"""The outcome of one trial, as plain JSON values."""
 
 
 def itself(settings: Settings) -> Any:

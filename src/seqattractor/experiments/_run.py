@@ -51,7 +51,7 @@ def run_sweep(
 ) -> SweepReport:
     """Do all trials of one or several grids that a study does not have yet.
 
-    What a trial finds depends on its settings, the seed and its number alone: not on who does it, when, or after how many
+    The outcome of a trial depends on its settings, the seed and its number alone: not on who does it, when, or after how many
     interruptions.
 
     Parameters
@@ -64,7 +64,7 @@ def run_sweep(
     dask : str, optional
         The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
     retry_failed : bool
-        Do trials again that ended with an error.
+        Repeat trials that ended with an error.
     progress : callable, optional
         Called with a `Progress` whenever trials are over.
 
@@ -111,7 +111,7 @@ def run_trials(
     executor : Executor
         As `choose_executor` gives it.
     current : bool
-        Do trials again that other code did, or that failed.
+        Repeat trials that other code did, or that failed.
     progress : callable, optional
         Called with a `Progress` whenever trials are over.
 

@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS trials (
 
 @dataclass(frozen=True)
 class Finished:
-    """A trial that is over: what it found, or the error that ended it."""
+    """A trial that is over: its outcome, or the error that ended it."""
 
     trial: Trial
     outcome: Outcome | None
@@ -132,7 +132,7 @@ class Store:
         ----------
         finished : iterable of Finished
         replace : bool
-            Put them in the place of those that other code did, or that failed.
+            Let them replace those that other code did, or that failed.
 
         Returns
         -------
@@ -260,7 +260,7 @@ def _finished(trial: Trial, row: Sequence[Any]) -> Finished:
 def _switch_to_wal(db: sqlite3.Connection) -> None:
     """Write ahead to a log, so that readers and one writer do not wait for each other."""
     deadline = time.monotonic() + 60.0
-    while True:  # two processes that open a new file at once: SQLite does not wait by itself here
+    while True:  # two processes that open a new file at once: SQLite does not wait here on its own
         try:
             db.execute("PRAGMA journal_mode = WAL")
             return
@@ -271,7 +271,7 @@ def _switch_to_wal(db: sqlite3.Connection) -> None:
 
 
 def _check_ours(db: sqlite3.Connection, path: Path) -> None:
-    """Refuse files that are no study, or one of a later version."""
+    """Refuse files that are not a study, or one of a later version."""
     try:
         application = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -279,7 +279,7 @@ def _check_ours(db: sqlite3.Connection, path: Path) -> None:
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
-        raise ValueError(f"{path} is not a study of seqattractor (it is no SQLite file); choose another name.") from None
+        raise ValueError(f"{path} is not a study of seqattractor (it is not a SQLite file); choose another name.") from None
     if application != _APPLICATION and not (empty and application == 0):
         raise ValueError(f"{path} is a SQLite file, but not a study of seqattractor; choose another name.")
     if version > _FORMAT:

@@ -149,7 +149,7 @@ def _one_type(values: list[Any]) -> list[Any]:
 
 
 def _setting_names(settings: Iterable[Row]) -> list[str]:
-    """The names of settings in the order of columns: those of trials, parameters of networks by the alphabet, the seed."""
+    """The names of settings in the order of columns: those of trials, parameters of networks alphabetically, the seed."""
     further = {name for row in settings for name in row} - {*DEFAULTS, "seed"}
     return [*DEFAULTS, *sorted(further), "seed"]
 

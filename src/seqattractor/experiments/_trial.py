@@ -1,4 +1,4 @@
-"""The trial of section 6.2, once for all: draw sequences, let a network learn them, retrieve each from a corrupted cue."""
+"""The one trial of section 6.2: draw sequences, let a network learn them, retrieve each from a corrupted cue."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEFAULTS: dict[str, Any] = {
 """The settings of every trial, and their values where none is given; further settings are parameters of the network."""
 
 OUTCOME = ("success", "retrieved", "tau", "score", "basin", "epochs", "converged")
-"""What a trial finds out, in the order of columns."""
+"""The outcome of a trial, in the order of columns."""
 
 
 def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import cloudpickle
 
 from seqattractor.networks._base import SequenceMemory
 
-_FILES = "networks_of_"  # how the modules of users' files are called
+_FILES = "networks_of_"  # what the modules of users' files are called
 _NOT_THE_USERS = ("seqattractor", "sklearn", "abc", "builtins")
 
 

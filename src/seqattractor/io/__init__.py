@@ -1,4 +1,4 @@
-"""People's files, in and out. The names stand in ``__init__.pyi``."""
+"""People's files, in and out. Public names are listed in ``__init__.pyi``."""
 
 import lazy_loader as _lazy
 

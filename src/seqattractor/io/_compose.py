@@ -157,7 +157,7 @@ def _caption(recalled: Recalled, t: int, width: int) -> Picture:
 
 
 def _scale(shape: tuple[int, ...], pixels: int) -> int:
-    """By how much to enlarge a frame so that its longer side has about so many pixels."""
+    """By how much to enlarge a frame so that its longer side has about this many pixels."""
     return max(1, round(pixels / max(shape)))
 
 

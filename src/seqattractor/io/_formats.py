@@ -47,7 +47,7 @@ def choose_reader(path: Path, options: Options) -> Reader:
     if name is None:
         known = ", ".join(s[1:] for kind in FORMATS.values() for s in kind.suffixes)
         raise ValueError(
-            f"{path} is of an unknown kind; known are folders and {known}; or say the format (on the command line --format)."
+            f"{path} is of an unknown kind; known are folders and {known}; or give the format (--format on the command line)."
         )
     if options.format is None and options.bin is not None and name in _MAY_HOLD_SPIKES:
         name = "spikes"

@@ -92,7 +92,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     try:
         recording = choose_reader(target, chosen)(target, chosen)
     except PermissionError:
-        raise ValueError(f"{target} may not be read; check its permissions.") from None
+        raise ValueError(f"{target} is not readable; check its permissions.") from None
     return _as_sequences(recording, chosen, target)
 
 

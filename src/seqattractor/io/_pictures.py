@@ -76,7 +76,7 @@ def _frames_of(path: Path, durations: list[float]) -> Iterator[NDArray[Any]]:
     except UnidentifiedImageError:
         raise ValueError(f"{path} cannot be read as a picture: it is damaged, or its name does not fit what it is.") from None
     except PermissionError:
-        raise ValueError(f"{path} may not be read; check its permissions.") from None
+        raise ValueError(f"{path} is not readable; check its permissions.") from None
     except (OSError, EOFError, SyntaxError, struct.error, IndexError, KeyError, TypeError, OverflowError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"{path} is damaged or cut short ({reason}); save it again.") from None

@@ -32,7 +32,7 @@ def read_text(path: Path, options: Options) -> Recording:
         if len(block) != height:
             raise ValueError(
                 f"frame {t} of {path} has {len(block)} lines, but frame 0 has {height}; "
-                "all need as many (write an empty row as dots)."
+                "all need the same number (write an empty row as dots)."
             )
     frames = collect_frames((_frame(block, width) for block in blocks), options, path)
     return Recording([frames], "text", [path.stem])

@@ -86,7 +86,7 @@ def note_name(pitch: int) -> str:
 
 
 def pitch_of(name: str) -> int | None:
-    """Give the MIDI number of a note's name, or None if it is none; a number from 0 to 127 names itself."""
+    """Give the MIDI number of a note's name, or None if it is not one; a number from 0 to 127 names itself."""
     if match := re.fullmatch(r"([A-G]#?)(-1|[0-9])", name):
         pitch = SCALE.index(match[1]) + 12 * (int(match[2]) + 1) if match[1] in SCALE else 128
         return pitch if pitch <= 127 else None

@@ -12,7 +12,7 @@ from seqattractor.networks._registry import REGISTRY, make_network, parameters_o
 from seqattractor.sequences import Sequences
 from seqattractor.sequences._successors import conflicts
 
-# How the page's settings are called in the library; the defaults are those of the paper and of the classes.
+# What the page's settings are called in the library; the defaults are those of the paper and of the classes.
 _PARAMETERS = {
     "hidden": "n_hidden",
     "kappa": "kappa",

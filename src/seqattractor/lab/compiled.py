@@ -1,4 +1,4 @@
-"""Compiled learning: once on each machine it has to be compiled, which must keep nobody from the page."""
+"""Compiled learning: once on each machine it has to be compiled, which must not keep anybody from the page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = ("SequenceAttractor", "VisibleNetwork", "SparseSequenceAttractor")  # t
 
 
 class Compiled:
-    """Which networks learn with compiled code by now; who wants to learn waits for it, and does without where it never comes."""
+    """Which networks learn with compiled code by now; others wait for it, or do without it if it never comes."""
 
     _ready: ClassVar = {kind: threading.Event() for kind in _KINDS}  # of the whole process, as compiled code is
 

@@ -25,7 +25,7 @@ def parse(body: bytes) -> Fields:
 
 
 def _refuse_constant(name: str) -> Any:
-    """NaN and Infinity are no JSON."""
+    """NaN and Infinity are not JSON."""
     raise ValueError(name)
 
 
@@ -110,7 +110,7 @@ class Fields:
 
 
 def pack(X: NDArray[Any]) -> str:
-    """Patterns of +-1, whatever their shape, as bits in base64: a bit a unit, rows one after the other.
+    """Patterns of +-1, whatever their shape, as bits in base64: one bit per unit, rows one after the other.
 
     Examples
     --------

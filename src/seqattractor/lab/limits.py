@@ -49,7 +49,7 @@ class Limits:
     waiting: int = 40
     """Visitors who may wait for that."""
     seconds: float = 120.0
-    """How long one visitor's networks may learn in one go."""
+    """How long one visitor's networks may learn at a time."""
 
     def check_sequence(self, frames: int, units: int) -> None:
         """Refuse sequences that are too large."""

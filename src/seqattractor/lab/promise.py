@@ -23,7 +23,7 @@ def certified_radii(net: SequenceMemory, data: Sequences) -> list[int] | None:
     Returns
     -------
     list of int or None
-        -1 where a row has no successor, or the network does not make it. None for kinds of networks that nobody can certify, and
+        -1 where a row has no successor, or the network does not make it. None for kinds of networks that cannot be certified, and
         for those that would take too long.
     """
     certificate = quick_certificate(net, close_loops(data, order=net.order_), _MOST)

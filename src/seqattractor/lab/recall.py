@@ -59,7 +59,7 @@ def corrupted_cue(material: Material, cue: Cue, order: int) -> tuple[Patterns, n
 
 
 def steps_for(material: Material, start: int, order: int, limits: Limits) -> int:
-    """How long to recall: twice round a loop and a little more, so that section 6.2 can be seen to hold; else to the end."""
+    """How long to recall: two rounds of a loop and a little more, so that section 6.2 can be seen to hold; else to the end."""
     stored = Stored.of(material.data, order)
     s, _ = Stored.of(material.data).place(start)
     period = stored.period(s, order)

@@ -28,7 +28,7 @@ def inlined(function: _Function) -> _Function:
 def kernel(function: _Function) -> _Function:
     """Decorator of what Python calls; the machine code is kept on disk until it or one of its parts changes."""
     compiled: Any = njit(nogil=True, cache=True)(function)
-    # By itself numba sees changes in the file of the kernel, not in those of its parts. It has no public way to say more; a
+    # On its own numba sees changes in the file of the kernel, not in those of its parts. It has no public way to say more; a
     # numba without this private one would only keep machine code too long for those who edit kernels.
     kept: Any = getattr(compiled, "_cache", None)
     if (of_this_file := getattr(kept, "_index_key", None)) is not None:

@@ -57,7 +57,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         standard normal whatever `init_scale` is, as in the paper's ablation.
     order : int or "auto"
         How many past patterns the network looks at. The visible state holds the last `order` patterns, and only the newest is
-        predicted. "auto" takes the least number with which no pattern has two successors.
+        predicted. "auto" takes the smallest number with which no pattern has two successors.
     on_conflict : {"raise", "learn"}
         What to do with a pattern that has two different successors: refuse it, or learn what can be learned.
     random_state : int, Generator or None

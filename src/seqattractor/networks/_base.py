@@ -31,12 +31,11 @@ from seqattractor.sequences._successors import check_no_conflicts, conflicts
 class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     """A network that stores sequences of +-1 patterns and recalls them from a cue.
 
-    A network of your own derives from this class and says two things: what it keeps of the transitions that it is to learn
-    (`fit_transitions`), and what comes next (`next_patterns`). It then has `fit`, `step`, `recall`, `score` and `save`, loads
-    with `sa.load`, and can be analysed and compared like those of this package. Further methods can be written where they apply:
-    `start` for slow or latent variables, `layers` for certificates, `traits` for what is fair to know. Parameters are
-    assigned in ``__init__`` and checked in `check_parameters`; what is learned goes into attributes that end in ``_`` (arrays and
-    plain values are saved with the model).
+    A network of your own derives from this class and says two things: how it learns (`fit_transitions`), and what comes next
+    (`next_patterns`). It then has `fit`, `step`, `recall`, `score` and `save`, loads with `sa.load`, and can be analysed and
+    compared like those of this package. Further methods can be written where they apply: `start` for slow or latent variables,
+    `layers` for certificates, `traits` for what is fair to know. Parameters are assigned in ``__init__`` and checked in
+    `check_parameters`; what is learned goes into attributes that end in ``_`` (arrays and plain values are saved with the model).
 
     Attributes
     ----------
@@ -154,7 +153,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return None
 
     def layers(self) -> tuple[Layer, ...] | None:
-        """Give the layers of threshold neurons through which a state goes, for margins and certificates; None if it is not so.
+        """Give the layers of threshold neurons that a state passes through, for margins and certificates; None if there are none.
 
         Returns
         -------
@@ -409,7 +408,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return transitions(patterns, checked, self.order_)
 
     def n_parameters(self) -> int:
-        """Count the numbers that a network which has learned needs to recall.
+        """Count the parameters that a trained network needs for recall.
 
         Returns
         -------
@@ -475,7 +474,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
             raise
 
     def _warn_of_errors(self, left: tuple[int, int] | None) -> None:
-        """Give scikit-learn's ConvergenceWarning if errors are left."""
+        """Issue scikit-learn's ConvergenceWarning if errors are left."""
         if left is None or not any(left):
             return
         settings = self.get_params(deep=False)
@@ -495,7 +494,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         )
 
     def _announcing(self, callback: ProgressCallback | None) -> ProgressCallback | None:
-        """Add a line on the terminal now and then to the callback, if the user wants it (`verbose`)."""
+        """Let the callback also print a line now and then, if the user wants it (`verbose`)."""
         verbose = int(getattr(self, "verbose", 0))
         if not verbose:
             return callback

@@ -15,7 +15,7 @@ from seqattractor.sequences import Patterns
 
 @final
 class DenseSequenceMemory(PatternStore):
-    """A dense associative memory for sequences: every stored pattern calls its successor, the more the nearer it is.
+    """A dense associative memory for sequences: every stored pattern calls its successor, the more strongly the nearer it is.
 
     With the overlaps m_i^mu = 1/(N-1) sum_{j != i} xi_j^mu S_j of the state S with the stored patterns (the DenseNet of
     Chaudhry et al.)::

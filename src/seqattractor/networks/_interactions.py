@@ -1,6 +1,6 @@
 """How strongly a dense memory weighs an overlap, and the field of every neuron without its own part in the overlap.
 
-Overlaps are kept as sums u = sum_j xi_j S_j (whole numbers; N - 1 or N times the overlap m), and all weights of one neuron
+Overlaps are held as sums u = sum_j xi_j S_j (whole numbers; N - 1 or N times the overlap m), and all weights of one neuron
 may be divided by the same positive number, since only the sign of its field counts. So nothing overflows: polynomials are
 divided by the largest overlap (only where whole numbers would not fit), exponentials are taken of the distance to it.
 """

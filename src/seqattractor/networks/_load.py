@@ -22,7 +22,7 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     Returns
     -------
     SequenceMemory
-        Of the class that was saved, ready to recall or to learn on.
+        Of the class that was saved, ready to recall or to go on learning.
 
     Examples
     --------

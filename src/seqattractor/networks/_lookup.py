@@ -17,7 +17,7 @@ from seqattractor.sequences import Patterns, Transitions
 class LookupMemory(OnlineMemory):
     """A look-up table: find the stored pattern nearest to the state and answer with its successor.
 
-    It is no neural network but the yardstick for them: nothing that knows only these patterns can do better from a cue with
+    It is not a neural network but a yardstick for them: nothing that knows only these patterns can do better from a cue with
     random flips. With ``order=k`` it is an n-gram model that looks at the last k patterns. Between equally near
     patterns, and between several successors of one pattern (``on_conflict="learn"``), the most frequent transition wins, then
     the one that was seen first.
@@ -77,7 +77,7 @@ class LookupMemory(OnlineMemory):
         self.counts_ = np.bincount(number, weights=counts).astype(np.int64)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: this is no network."""
+        """Tell what is fair to know: this is not a network."""
         return Traits(
             weights=("patterns_", "successors_"),
             stores_patterns=True,

@@ -18,7 +18,7 @@ _LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
 
 @final
 class MixedSequenceMemory(PatternStore):
-    """The MixedNet of Chaudhry et al.: the state is held by its own pattern, and called on by what it was some steps ago.
+    """The MixedNet of Chaudhry et al.: the state is held by its own pattern, and driven on by what it was some steps ago.
 
     With the overlaps m of the state and mbar of its average over the last `slow_steps` steps (see `DenseSequenceMemory`)::
 

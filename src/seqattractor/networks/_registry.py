@@ -11,7 +11,7 @@ from typing import Any, Literal
 from seqattractor.networks._base import SequenceMemory
 
 Family = Literal["paper", "ours", "rival", "yardstick"]
-"""Who stands for a network: the paper, this package, the rest of the field; or it is no memory to use but one to measure by."""
+"""Who stands for a network: the paper, this package, the rest of the field; or it is not a memory to use but a yardstick."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def make_network(name: str, **parameters: Any) -> SequenceMemory:
     name : str
         A key of `REGISTRY`.
     **parameters
-        Of the network; an unknown one is refused with the known ones.
+        Of the network; an unknown one is refused, and the known ones are listed.
 
     Returns
     -------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RecallFigure(PictureTarget):
-    """Stored frames above, recalled frames below, and the recall as a moving picture."""
+    """Stored frames above, recalled frames below, and the recall as an animation."""
 
     frames_shown: int
     columns: int

@@ -25,7 +25,7 @@ TARGETS = {
     "comparison": "comparison:TARGET",
 }
 PAST_THE_PAPER = ("capacity", "comparison")
-"""These take long, so that "all" leaves them out."""
+"""These take long, so "all" leaves them out."""
 
 
 def get_target(name: str) -> Target:

@@ -2,7 +2,7 @@
 
 To add one, write a file with a subclass of `Target` and an instance of it, and give it a line in `seqattractor.paper.registry`.
 Its trial is a function in a module of `seqattractor.paper.trials`, which knows nothing of the view: an edited legend throws no
-trial away. Everything else (seeds, processes, resuming, progress, files, report) comes by itself.
+trial away. Everything else (seeds, processes, resuming, progress, files, report) is taken care of.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
 def capacity_curve(
     capacity: Any, *, color: Any = None, label: str | None = None, ends: tuple[int, int] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw success against the length T: the curve of a search for a capacity, and its trials as dots of a fitting area.
+    """Draw success against the length T: the curve of a search for a capacity, and its trials as dots sized by their number.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def capacity_curve(
     color, label : optional
         Of the curve.
     ends : tuple of int, optional
-        The least and the greatest T; by default those that were tried.
+        The smallest and the largest T; by default those that were tried.
     ax : Axes, optional
         By default new ones.
 

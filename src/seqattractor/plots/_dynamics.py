@@ -23,7 +23,7 @@ def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = 
     ----------
     attractors : Attractors
     most : int
-        How many to show; the rest is put together.
+        How many to show; the rest are put together.
     ax : Axes, optional
         By default new ones.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DPI = 160
-_PAGE_DPI = 100  # an inch of the figure is so many pixels of the page
+_PAGE_DPI = 100  # an inch of the figure is this many pixels of the page
 # Without the date and the version of matplotlib, so that the same figure is the same file.
 _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 

@@ -14,7 +14,7 @@ from seqattractor.sequences._sequences import Sequences
 
 
 def close_loop(once: Patterns, order: int) -> Patterns:
-    """Repeat the first `order` patterns of a sequence, given once round, at its end: (T, N) -> (T + order, N).
+    """Repeat the first `order` patterns of a sequence, given as one round, at its end: (T, N) -> (T + order, N).
 
     Examples
     --------

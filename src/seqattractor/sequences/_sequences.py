@@ -156,7 +156,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
         return getattr(ufunc, method)(*(x.patterns if isinstance(x, Sequences) else x for x in inputs), **options)
 
     def __getattr__(self, name: str) -> Any:
-        """What an array has and this has not: reshape, astype, mean, T, ..."""
+        """What an array has and this does not: reshape, astype, mean, T, ..."""
         if name.startswith("_") or name == "patterns" or not hasattr(np.ndarray, name):
             raise AttributeError(f"Sequences have no attribute {name!r}.")
         return getattr(self.patterns, name)

@@ -35,7 +35,7 @@ class Conflicts(Result, tuple[Conflict, ...]):
     """All conflicts of a set of sequences; empty, and so false, where there is none."""
 
     context: int | None
-    """The least number of stacked past patterns that resolves all conflicts (1 where there is none), or None where none does
+    """The smallest number of stacked past patterns that resolves all conflicts (1 where there is none), or None where none does
     that is shorter than the shortest sequence."""
     shortest: int
     """The number of patterns in the shortest sequence."""
@@ -66,7 +66,7 @@ class Conflicts(Result, tuple[Conflict, ...]):
             "drop or change one of them."
         )
         return (
-            f"pattern {first.t} of sequence {first.sequence} stands again as pattern {second.t} of sequence "
+            f"pattern {first.t} of sequence {first.sequence} occurs again as pattern {second.t} of sequence "
             f"{second.sequence} with a different successor{more}, so no network can tell what follows; {remedy}"
         )
 
@@ -83,7 +83,7 @@ def conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = No
     -------
     Conflicts
         A sequence with one `Conflict` for each such pattern, in order of first appearance, and the attribute
-        `context`: the least number of stacked past patterns that resolves all of them. It is false where there is none.
+        `context`: the smallest number of stacked past patterns that resolves all of them. It is false where there is none.
 
     Examples
     --------

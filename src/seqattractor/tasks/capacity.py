@@ -64,7 +64,7 @@ def capacity(
 ) -> CapacityMap:
     """Find the longest sequence T that a network retrieves at a given rate of success, with a 95 % interval.
 
-    Lists give a map: every combination is searched, and a law of N and M is fitted. Trials go to lengths where they tell most.
+    Lists give a map: every combination is searched, and a law of N and M is fitted. Trials go where they are most informative.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def capacity(
     precision : float
         A search ends when the ends of its interval differ by this fraction,
     max_trials : int
-        or after so many trials.
+        or after this many trials.
     t_max : int
         The longest sequence to try.
     seed : int

@@ -42,7 +42,7 @@ def compare(
         The test: random, noise, recall-noise, correlated, multi, digits or walker.
     networks : list of str, or dict of str to SequenceMemory, optional
         Short names; or networks that are not fitted, under names of your choice. By default those of this package of which a
-        trial takes no minutes.
+        trial does not take minutes.
     values : list, optional
         Along the axis of the test; numbers are put in order, "number x length" of multi is to be given with easy ones first.
     trials : int, optional
@@ -129,7 +129,7 @@ def choose_networks(
 
 
 def _along(test: ComparisonTest, values: Iterable[Any] | None) -> list[Any]:
-    """The values of a comparison, each once, after a look whether the test can be made of each."""
+    """The values of a comparison, each once, after a check that the test can be made of each."""
     if values is None:
         return list(test.values)
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]

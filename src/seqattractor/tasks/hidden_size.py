@@ -1,4 +1,4 @@
-"""How many hidden neurons does this need? Found by trying."""
+"""How many hidden neurons does this need? Found by trial."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HORIZON = 20  # steps after which recall is judged
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of one size."""
+    """How one size did."""
 
     n_hidden: int
     epochs: int
@@ -35,7 +35,7 @@ class Attempt:
     """The fraction of transitions without a wrong unit."""
     recalled: int
     cues: int
-    """Of so many noisy cues, so many ended at the right pattern."""
+    """How many noisy cues ended at the right pattern, and how many were tried."""
 
     @property
     def enough(self) -> bool:
@@ -65,7 +65,7 @@ def choose_hidden(
     flips : float
         Which fraction of the units of a cue is flipped in the test of recall.
     cues : int
-        How many cues, from random places of the sequences.
+        How many cues, from random places in the sequences.
     rng : int, Generator or None
     tell : callable, optional
         Called with each `Attempt`.

@@ -80,7 +80,7 @@ class Inspection(Result):
         if self.robustness is not None:
             text = f"One step from a randomly corrupted pattern: {_lower(self.robustness.describe())}"
             if self.basin is not None:
-                text += f" From {self.flips} flips, {self.basin:.1%} of all starts are on the sequence and in phase in the end."
+                text += f" From {self.flips} flips, {self.basin:.1%} of all starts end up on the sequence and in phase."
             parts["Measured robustness"] = text
         if self.from_random is not None:
             text = f"From random starts: {_lower(self.from_random.describe())}"
@@ -259,14 +259,14 @@ class _Work:
             self.seconds[name] = time.monotonic() - start
 
     def allows(self, name: str, steps: float) -> bool:
-        """Whether a part may make so many steps of the network."""
+        """Whether a part may make this many steps of the network."""
         if steps * self.cost <= 0.5 * self.operations:
             return True
         self.left_out[name] = "it takes too much work; allow a larger effort."
         return False
 
     def starts(self, wanted: int) -> int:
-        """How many starts, if each takes some hundred steps."""
+        """How many starts, if each takes about a hundred steps."""
         return int(np.clip(0.2 * self.operations / self.cost / 100, 5, wanted))
 
     def trials(self) -> int:

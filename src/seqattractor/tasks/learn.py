@@ -1,4 +1,4 @@
-"""Learn sequences with a network of a given or a fitting size, and say what came of it."""
+"""Learn sequences with a network of a given or a fitting size, and say how it went."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from seqattractor.sequences import Sequences, close_loops
 from seqattractor.sequences._successors import conflicts
 from seqattractor.tasks.hidden_size import Attempt, choose_hidden
 
-MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: some seconds
+MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: a few seconds
 
 
 class ConflictError(ValueError):
@@ -41,7 +41,7 @@ class LearningResult(Result):
     score: float
     """The fraction of transitions without a wrong unit."""
     radius: int | None
-    """How many wrong units every transition surely withstands, by a quick look; None where nothing was proven."""
+    """How many wrong units every transition is proven to withstand, by a quick look; None where nothing was proven."""
     attempts: Sequence[Attempt]
     """The sizes that were tried, where the size was to be chosen."""
     warnings: Sequence[str]
@@ -65,7 +65,7 @@ class LearningResult(Result):
         taken = f" in {epochs} epoch{'s' if epochs > 1 else ''}" if epochs else ""
         stored = "every transition is stored exactly" if self.score == 1 else "not everything is stored"
         if (flips := self.radius or 0) > 0:
-            stored += f", and surely withstands any {flips} wrong unit{'s' if flips > 1 else ''}"
+            stored += f", and is proven to withstand any {flips} wrong unit{'s' if flips > 1 else ''}"
             stored += " (`seqattractor inspect` looks closer and may prove more)"
         return "\n".join(
             [
@@ -109,7 +109,7 @@ def prepare(data: Sequences, order: int | Literal["auto"] = 1) -> Sequences:
     ----------
     data : Sequences
     order : int or "auto"
-        How many past patterns the network sees; "auto": as few as tell all patterns apart.
+        How many past patterns the network sees; "auto": as few as resolve all conflicts.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def _warnings(net: SequenceMemory, data: Sequences, score: float, radius: int | 
         )
     elif radius is not None and radius <= 0:
         sentences.append(
-            "no number of wrong units is surely withstood (certified radius 0 by a quick look; `seqattractor inspect` looks "
-            "closer); recall from noise may fail, so try it."
+            "not even one wrong unit is proven to be harmless (certified radius 0 by a quick look; `seqattractor inspect` looks "
+            "closer); recall from noise may fail, so test it."
         )
     return sentences

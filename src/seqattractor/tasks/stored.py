@@ -56,7 +56,7 @@ class Stored:
         return sequence[frame : frame + rows]
 
     def steps(self, s: int, frame: int, order: int) -> int:
-        """Give the steps from a cue that begins at a frame to the end of the sequence, or once round a loop; at least 1."""
+        """Give the steps from a cue that begins at a frame to the end of the sequence, or one round of a loop; at least 1."""
         return self.period(s, order) or max(1, len(self.sequences[s]) - frame - order)
 
     def nearest(self, cue: Patterns) -> tuple[int, int, float]:

@@ -10,7 +10,7 @@ import { offerDownloads, updateCode } from "./share.js";
 import { playStep, setSound } from "./sound.js";
 import { previewScene, recallScene, Stage } from "./stage.js";
 import { cueSpec, ifStill, isLearned, isLoaded, lab, networksInUse, remember, settings } from "./state.js";
-import { addPromises, showLesson, showVerdicts } from "./words.js";
+import { addPromises, showAdvice, showVerdicts } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -47,7 +47,7 @@ export async function refresh({ play = false } = {}) {
   drawCue();
   const before = stage.scene;
   stage.load(learned ? recallScene(lab.material, answer) : previewScene(lab.material, lab.cueBits, settings.cue.start + Math.max(...orders) - 1), settings.raster);
-  showLesson(ifStill(lab.lesson));
+  showAdvice(ifStill(lab.advice));
   showVerdicts(learned ? answer.runs : null, lab.learnedKey !== null);
   player.looping = !learned;
   player.load(stage.scene.steps, { keep: !play && before?.preview === stage.scene.preview });

@@ -1,4 +1,4 @@
-// What the parts of the page share: the settings, what the server made of them, and the wish to see it.
+// What the parts of the page share: the settings, what the server made of them, and what is to be shown.
 
 import { debounced } from "./busy.js";
 import { encode } from "./link.js";
@@ -24,7 +24,7 @@ export const lab = {
   curves: [], // errors of each epoch, for each network
   learnedKey: null, // the settings that the networks on the server have learned
   running: false,
-  lesson: null, // what to look for in an experiment, as { key, words }: it holds for these settings
+  advice: null, // what to look for in an experiment, as { key, words }: it holds for these settings
   failure: null, // why learning failed, likewise
 };
 

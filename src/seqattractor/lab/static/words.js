@@ -42,9 +42,9 @@ export function addPromises(all, row) {
 }
 
 /** Say what to look for, while an experiment stands as it was set up. */
-export function showLesson(words) {
-  $("lesson").textContent = words;
-  $("lesson").hidden = !words;
+export function showAdvice(words) {
+  $("advice").textContent = words;
+  $("advice").hidden = !words;
 }
 
 /** Why learning failed, with what can be done about it on this page. */

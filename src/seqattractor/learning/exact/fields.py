@@ -37,7 +37,7 @@ def pieces(total: int, size: int) -> Iterator[slice]:
 
 
 def gram(X: Patterns) -> Integers:
-    """The integer Gram matrix X X^T (n, n) of +-1 rows; sums of +-1 are exact in float32, in whatever order BLAS adds them."""
+    """The integer Gram matrix X X^T (n, n) of +-1 rows; sums of +-1 are exact in float32, in any order that BLAS adds them."""
     n, N = X.shape
     K = np.zeros((n, n), dtype=np.int64)
     for part in pieces(N, min(_CHUNK // n + 1, _FLOAT32_WHOLE)):
@@ -73,7 +73,7 @@ def least_width(step: int) -> int:
 
 
 class Grid:
-    """A grid for each row of start weights on which sums are free of rounding, in whatever order they are made.
+    """A grid for each row of start weights on which sums are free of rounding, no matter in which order they are added.
 
     In units of eta a weight w becomes rint(w * factor) / scale with scale a power of two. The sum of a row's |w / eta| bounds
     every partial sum, and 2**51 points of the grid reach beyond it, so that float64 holds each one exactly. A field moves by

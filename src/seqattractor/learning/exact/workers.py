@@ -40,7 +40,7 @@ def count_jobs(n_jobs: int | None) -> int:
 
 @cache
 def _blas() -> ThreadpoolController:
-    """The linear algebra libraries of this process; looking for them takes some milliseconds."""
+    """The linear algebra libraries of this process; looking for them takes a few milliseconds."""
     return ThreadpoolController()
 
 

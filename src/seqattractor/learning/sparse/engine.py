@@ -198,7 +198,7 @@ def _largest(array: NDArray[Any]) -> int:
 
 
 def _type_for(bound: int) -> type[np.int32] | type[np.int64]:
-    """The narrowest type for numbers up to `bound`; one for U and V alike, since each pair of types is compiled by itself."""
+    """The narrowest type for numbers up to `bound`; one for U and V alike, since each pair of types is compiled separately."""
     if bound >= 2**53:
         raise OverflowError(
             "the weights grow beyond the whole numbers that float64 can hold; use larger learning rates or fewer epochs."

@@ -3,7 +3,7 @@
 The network and the shape of every update are those of the paper (`learning.rule`): a weight changes by presynaptic activity x
 postsynaptic target x an error of 0 or 1, one transition at a time. What differs:
 
-- hidden neurons are 0 or 1, and only the `n_winners` that want most to be active are asked to be;
+- hidden neurons are 0 or 1, and only the `n_winners` with the highest score should be active;
 - a constant unit of strength b feeds them, so that a neuron can be silent by default;
 - a neuron's score is the fixed random drive (P applied to a pattern) minus its threshold theta, plus `feedback` times its own
   field above its average: a neuron that answers to x(t) more than to others is the best one to answer to it;
@@ -45,7 +45,7 @@ class SparseSettings:
     bias: int
     """b: strength of the constant unit."""
     noise: int
-    """At most so many units of x(t) are flipped in a presentation; the number is uniform from 0."""
+    """At most this many units of x(t) are flipped in a presentation; the number is uniform from 0."""
     margin: int
     """kappa of hidden neurons that should be silent."""
     active_margin: int
@@ -59,7 +59,7 @@ class SparseSettings:
     homeostasis: float
     """By how much theta rises with each use, at first."""
     homeostasis_epochs: int
-    """Homeostasis fades out over so many epochs."""
+    """Homeostasis fades out over this many epochs."""
     redraw: float
     """How large the random part of scores is when targets are redrawn."""
     redraw_tolerance: float
