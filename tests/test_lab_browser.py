@@ -46,6 +46,19 @@ def test_a_first_visit_comes_to_a_recalled_sequence_in_ten_seconds(open_page):
     assert in_time(lambda: first_visit(open_page), 10)
 
 
+def test_an_experiment_pressed_before_the_first_picture_is_there_is_not_lost(open_page):
+    page = open_page()
+    held = []
+    page.route("**/api/sequence", lambda route: held.append(route), times=1)
+    page.reload()
+    page.click("text=Why hidden neurons?")
+    for route in held:  # the first picture, which comes only now
+        route.continue_()
+    page.wait_for_selector(".verdict.good")
+    settled(page)
+    assert "A: Locked on at step" in page.inner_text("#verdicts")
+
+
 def test_painting_on_the_cue_changes_the_recall(open_page):
     page = open_page()
     learn(page)
