@@ -1,13 +1,11 @@
-"""What all tests share: quiet, bounded Hypothesis runs, a drawing back end without a screen, and the command line."""
+"""What all tests share: quiet, bounded Hypothesis runs, and the command line."""
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent))  # for oracle.py and strategies.py
 
 # Time limits per example say more about the machine than about the code.

@@ -14,12 +14,13 @@ from click.testing import CliRunner
 
 import seqattractor as sa
 from quiet import fit_quietly
+from seqattractor.analysis._arrival import passages
 from seqattractor.cli.compare import command
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import TESTS, get_test
 from seqattractor.experiments._comparison_trial import TASKS, compare_once, draw_cues, make_prototype
 from seqattractor.experiments._conclusion import conclusion, mcnemar, reach
-from seqattractor.experiments._trial import Task, judge, passages
+from seqattractor.experiments._trial import Task, judge
 from seqattractor.networks._registry import REGISTRY, make_network
 from seqattractor.report.comparison_view import comparison_figure, comparison_page, comparison_tables
 from seqattractor.report.figures import picture

@@ -127,7 +127,6 @@ def test_results_draw_themselves_into_given_or_new_axes(result):
     assert result.plot(ax) is ax
     assert ax.has_data()
     assert result.plot().figure is not ax.figure
-    plt.close("all")
 
 
 def test_every_legend_has_a_place():

@@ -118,42 +118,19 @@ def run(
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def status(study: Path, as_json: bool) -> None:
     """Show how far a STUDY is, and the success at each point."""
-    from seqattractor.experiments._grid import Grid
-    from seqattractor.experiments._store import Store
-    from seqattractor.experiments._table import point_rows, varying
+    from seqattractor.experiments._study import read_study
 
-    with Store(study, readonly=True) as store:
-        wanted = {trial.key for grid in map(Grid.from_json, store.grids()) for trial in grid.all_trials()}
-        finished = list(store.finished())
-    done = {each.trial.key for each in finished}
-    errors = sorted({each.error for each in finished if each.error is not None})
-    other = sum(not each.by_this_code for each in finished)
-    rows = point_rows(finished)
-    summary = {
-        "study": str(study),
-        "trials": len(done),
-        "missing": len(wanted - done),
-        "failed": sum(each.error is not None for each in finished),
-        "errors": errors,
-        "by_other_code": other,
-        "seconds": sum(each.seconds for each in finished),
-    }
+    contents = read_study(study)
+    rows = contents.rows()
     if as_json:
-        click.echo(json.dumps(summary | {"points": rows}, indent=1))
+        click.echo(json.dumps(contents.summary | {"points": rows}, indent=1))
         return
-    click.echo(
-        f"{study}: {summary['trials']} trials over, {summary['missing']} missing, {summary['failed']} failed; "
-        f"{summary['seconds']:.0f} s of work."
-    )
-    names = [*varying(rows), "trials", "failed", "successes", "rate", "low", "high"]
+    click.echo(contents.describe())
+    names = [*contents.varying(), "trials", "failed", "successes", "rate", "low", "high"]
     lines = [[_cell(row[name]) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(names, *lines, strict=True)]
     for line in [names, *lines] if rows else []:
         click.echo("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
-    for error in errors:
-        click.echo(f"failed: {error}")
-    if other:
-        click.echo(f"{other} of these trials were done by other code than this; `sweep export --timing` shows which.")
 
 
 @command.command(name="export")
@@ -161,19 +138,18 @@ def status(study: Path, as_json: bool) -> None:
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .csv or .parquet file.")
 @click.option("--timing", is_flag=True, help="Add seconds, host and version of the code, which differ from run to run.")
 @click.option("--points", is_flag=True, help="A row for each point, with success and its interval, not for each trial.")
-def export(study: Path, out: Path, timing: bool, points: bool) -> None:
+def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
     """Write a STUDY as a table, its rows in a fixed order: the same study gives the same bytes."""
-    from seqattractor.experiments import _table as table
-    from seqattractor.experiments._store import Store
+    from seqattractor.experiments._study import read_study
+    from seqattractor.experiments._table import export, trial_rows
 
     if points and timing:
         raise click.UsageError("--timing is of trials; leave it out with --points.")
-    with Store(study, readonly=True) as store:
-        finished = list(store.finished())
-    rows = table.point_rows(finished) if points else table.trial_rows(finished, timing=timing)
+    contents = read_study(study)
+    rows = contents.rows() if points else trial_rows(contents.finished, timing=timing)
     if not rows:
         raise ValueError(f"{study} has no finished trials yet; there is nothing to export.")
-    table.export(rows, out)
+    export(rows, out)
     click.echo(f"{out}: {len(rows)} rows.")
 
 
@@ -183,16 +159,10 @@ def export(study: Path, out: Path, timing: bool, points: bool) -> None:
 @click.option("--x", "axis", help="The setting along the axis; by default t if it varies, else the first that does.")
 def plot(study: Path, out: Path, axis: str | None) -> None:
     """Draw success against one setting of a STUDY, a curve for each combination of the others."""
-    from seqattractor.experiments._store import Store
-    from seqattractor.experiments._table import point_rows
+    from seqattractor.experiments._study import read_study
     from seqattractor.report.figures import save
-    from seqattractor.report.sweep_figure import sweep_figure
 
-    with Store(study, readonly=True) as store:
-        rows = [row for row in point_rows(store.finished()) if row["trials"]]
-    if not rows:
-        raise ValueError(f"{study} has no finished trials yet; there is nothing to draw.")
-    save(lambda: sweep_figure(rows, axis), out)
+    save(lambda: read_study(study).plot(axis=axis).figure, out)
     click.echo(str(out))
 
 

@@ -8,4 +8,6 @@ from ._run import Progress as Progress
 from ._run import SweepReport as SweepReport
 from ._run import run_sweep as run_sweep
 from ._store import Store as Store
+from ._study import Study as Study
+from ._study import read_study as read_study
 from ._trial import run_trial as run_trial

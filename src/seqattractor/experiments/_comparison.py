@@ -44,20 +44,7 @@ class Comparison(Result):
         seed: int,
         n_hidden: int,
     ) -> Comparison:
-        """Put trials together.
-
-        Parameters
-        ----------
-        test : ComparisonTest
-        outcomes : dict of value to list
-            For each trial a dict of the networks' outcomes, as `compare_once` gives them.
-        described : dict of str to Traits
-        seed, n_hidden : int
-
-        Returns
-        -------
-        Comparison
-        """
+        """Put trials together: for each value and trial the networks' outcomes as `compare_once` gives them, and their traits."""
         trials = len(next(iter(outcomes.values())))
         settings = {
             "protocol": test.name,
@@ -77,9 +64,9 @@ class Comparison(Result):
         results, seconds = [], []
         for value, each in outcomes.items():
             for name in described:
-                found = [outcome[name] for outcome in each]
-                results.append({"value": value, "network": name, **_summary(found)})
-                seconds.append({"value": value, "network": name, **_times(found)})
+                of_network = [outcome[name] for outcome in each]
+                results.append({"value": value, "network": name, **_summary(of_network)})
+                seconds.append({"value": value, "network": name, **_times(of_network)})
         return cls(settings, networks, results, seconds)
 
     @property
@@ -120,34 +107,14 @@ class Comparison(Result):
         return reach(self, network)
 
     def to_json(self, *, timing: bool = False) -> str:
-        """Write everything as JSON; without times the text is the same for the same seed.
-
-        Parameters
-        ----------
-        timing : bool
-            Add the seconds.
-
-        Returns
-        -------
-        str
-        """
+        """Write everything as JSON; without times (`timing`) the text is the same for the same seed."""
         data = {"settings": self.settings, "networks": self.networks, "rows": self.results, "conclusion": self.describe()}
         if timing:
             data["seconds"] = self.seconds
         return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
     def to_csv(self, *, timing: bool = False) -> str:
-        """Write a line for each value and network.
-
-        Parameters
-        ----------
-        timing : bool
-            Add the seconds.
-
-        Returns
-        -------
-        str
-        """
+        """Write a line for each value and network as CSV, with `timing` also the seconds."""
         rows = self.rows()
         if timing:
             rows = [
@@ -156,19 +123,19 @@ class Comparison(Result):
         return as_csv(rows).decode()
 
 
-def _summary(found: Sequence[Row]) -> Row:
+def _summary(outcomes: Sequence[Row]) -> Row:
     """The results of one network at one value."""
-    done = [outcome for outcome in found if "error" not in outcome]
-    errors = sorted({outcome["error"] for outcome in found if "error" in outcome})
+    done = [outcome for outcome in outcomes if "error" not in outcome]
+    errors = sorted({outcome["error"] for outcome in outcomes if "error" in outcome})
     successes = sum(outcome["success"] for outcome in done)
-    low, high = wilson_interval(successes, len(found))
+    low, high = wilson_interval(successes, len(outcomes))
     reached = [outcome["epochs"] for outcome in done if outcome["epochs"] is not None]
     return {
-        "trials": len(found),
+        "trials": len(outcomes),
         "successes": successes,
         "low": low,
         "high": high,
-        "by_trial": "".join("x" if "error" in outcome else str(int(outcome["success"])) for outcome in found),
+        "by_trial": "".join("x" if "error" in outcome else str(int(outcome["success"])) for outcome in outcomes),
         "recalled": _mean([outcome["recalled"] / outcome["sequences"] for outcome in done]),
         "one_step_error": _mean([outcome["one_step_error"] for outcome in done]),
         "epochs": median(reached) if reached else None,
@@ -178,9 +145,9 @@ def _summary(found: Sequence[Row]) -> Row:
     }
 
 
-def _times(found: Sequence[Row]) -> Row:
+def _times(outcomes: Sequence[Row]) -> Row:
     """Median times of one network at one value, or None where they were not kept."""
-    times = {key: [outcome[key] for outcome in found if key in outcome] for key in ("learn_seconds", "recall_seconds")}
+    times = {key: [outcome[key] for outcome in outcomes if key in outcome] for key in ("learn_seconds", "recall_seconds")}
     return {key: median(each) if each else None for key, each in times.items()}
 
 

@@ -69,12 +69,12 @@ class Grid:
 
     def points(self) -> list[Point]:
         """All combinations, in the order of the lists, each once."""
-        found: dict[str, Point] = {}
+        points: dict[str, Point] = {}
         for name in self.networks:
             for settings in self._combinations(name):
                 point = Point(RETRIEVAL, settings, self.seed)
-                found.setdefault(point.key, point)
-        return list(found.values())
+                points.setdefault(point.key, point)
+        return list(points.values())
 
     def all_trials(self) -> list[Trial]:
         """The first trial of every point, then the second, and so on."""

@@ -57,26 +57,18 @@ def trial_rows(finished: Iterable[Finished], *, timing: bool = False) -> list[Ro
 
 def point_rows(finished: Iterable[Finished]) -> list[Row]:
     """Give a row for each point: how many trials are over, failed, succeeded, and a 95 % Wilson interval of success."""
-    counts: dict[str, Row] = {}
+    groups: dict[str, list[Finished]] = {}
     for each in finished:
-        point = each.trial.point
-        row = counts.setdefault(point.key, {**settings_of(point), "trials": 0, "failed": 0, "successes": 0})
-        row["trials"] += each.error is None
-        row["failed"] += each.error is not None
-        row["successes"] += bool(each.outcome and each.outcome["success"])
-    names = _setting_names(
-        {k: v for k, v in row.items() if k not in ("trials", "failed", "successes")} for row in counts.values()
-    )
+        groups.setdefault(each.trial.point.key, []).append(each)
+    settings = [settings_of(group[0].trial.point) for group in groups.values()]
+    names = _setting_names(settings)
     rows = []
-    for row in counts.values():
-        n = row["trials"]
-        low, high = wilson_interval(row["successes"], n) if n else (None, None)
-        rate = row["successes"] / n if n else None
-        rows.append(
-            {name: row.get(name) for name in names}
-            | {name: row[name] for name in ("trials", "failed", "successes")}
-            | {"rate": rate, "low": low, "high": high}
-        )
+    for of_point, group in zip(settings, groups.values(), strict=True):
+        outcomes = [each.outcome["success"] for each in group if each.outcome is not None]
+        n, right = len(outcomes), sum(outcomes)
+        low, high = wilson_interval(right, n) if n else (None, None)
+        counts = {"trials": n, "failed": len(group) - n, "successes": right, "rate": right / n if n else None}
+        rows.append({name: of_point.get(name) for name in names} | counts | {"low": low, "high": high})
     return sorted(rows, key=lambda row: [_sort_key(row[name]) for name in names])
 
 

@@ -108,7 +108,7 @@ def _source(thing: Any) -> str:
 
 def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
     """Run Python files and give the networks in them, not fitted: of classes that need no arguments, and those in variables."""
-    found: dict[str, SequenceMemory] = {}
+    networks: dict[str, SequenceMemory] = {}
     for path in map(Path, paths):
         new = _networks_in(_import(path))
         if not new:
@@ -116,8 +116,8 @@ def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
                 f"{path} defines no network: it needs a subclass of sa.SequenceMemory that takes no arguments, or a network "
                 "in a variable."
             )
-        found |= new
-    return found
+        networks |= new
+    return networks
 
 
 def _networks_in(module: ModuleType) -> dict[str, SequenceMemory]:

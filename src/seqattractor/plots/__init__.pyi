@@ -25,3 +25,4 @@ from ._neurons import weights_image as weights_image
 from ._recall import overlap_curve as overlap_curve
 from ._recall import recall_strip as recall_strip
 from ._sequences import sequence_rows as sequence_rows
+from ._study import study_curves as study_curves

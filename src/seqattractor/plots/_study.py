@@ -1,37 +1,50 @@
-"""The figure of a sweep: success against one setting."""
+"""Studies: success against one setting of a sweep."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib import pyplot as plt
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
-from seqattractor import plots
-from seqattractor.experiments._table import Row, varying
+from seqattractor.plots._curves import success_curve
+from seqattractor.plots._house import new_axes
 
-__all__ = ["sweep_figure"]
+__all__ = ["study_curves"]
 
 _MARKERS = "osD^vP*X"
 _SYMBOLS = {"n": "N", "m": "M", "t": "T"}
 
 
-def sweep_figure(rows: list[Row], axis: str | None = None) -> Figure:
+def study_curves(study: Any, *, axis: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw success against one setting, a curve for each combination of the others.
 
     Parameters
     ----------
-    rows : list of dict
-        As `point_rows` gives them.
+    study : Study
+        As `seqattractor.experiments.read_study` gives it.
     axis : str, optional
         The setting along the axis; by default t if it varies, else the first setting that does.
+    ax : Axes, optional
+        By default new ones.
 
     Returns
     -------
-    Figure
+    Axes
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import seqattractor as sa
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.db"
+    >>> report = sa.experiments.run_sweep(sa.experiments.Grid({"network": "lookup", "n": 20, "t": [5, 10]}, trials=3), path)
+    >>> study_curves(sa.experiments.read_study(path)).get_xlabel()
+    'T'
     """
-    names = varying(rows)
+    rows = [row for row in study.rows() if row["trials"]]
+    if not rows:
+        raise ValueError(f"{study.path} has no finished trials yet; there is nothing to draw.")
+    names = study.varying()
     numbers = [name for name in names if all(isinstance(row[name], (int, float)) for row in rows)]
     if axis is None:
         axis = "t" if "t" in numbers or not numbers else numbers[0]
@@ -39,17 +52,17 @@ def sweep_figure(rows: list[Row], axis: str | None = None) -> Figure:
         raise ValueError(
             f"{axis!r} is not a setting with a number at every point; those that vary are {', '.join(numbers) or 'none'}."
         )
+    ax = ax or new_axes()
     others = [name for name in names if name != axis]
-    curves: dict[str, list[Row]] = {}
+    curves: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         curves.setdefault(", ".join(_told(name, row[name]) for name in others if row[name] is not None), []).append(row)
-    figure, ax = plt.subplots(figsize=(7.2, 4.4))
     colors = [each["color"] for each in mpl.rcParams["axes.prop_cycle"]]
     values = sorted({float(row[axis]) for row in rows})
     apart = (values[-1] - values[0]) / 150  # so that intervals do not cover each other
     for k, (label, points) in enumerate(curves.items()):
         points.sort(key=lambda row: float(row[axis]))
-        plots.success_curve(
+        success_curve(
             [row[axis] for row in points],
             [row["successes"] for row in points],
             [row["trials"] for row in points],
@@ -66,7 +79,7 @@ def sweep_figure(rows: list[Row], axis: str | None = None) -> Figure:
     ax.set_title(f"{least if least == most else f'{least} to {most}'} trials at each point, 95 % Wilson intervals")
     if others:
         ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
-    return figure
+    return ax
 
 
 def _told(name: str, value: Any) -> str:
