@@ -233,6 +233,7 @@ def test_frames_are_drawn_by_hand_and_recalled(open_page):
     assert (np.flatnonzero(X[2] != X[1]) == [132]).all()
     assert "Locked on at step" in learn(page)
     page.click("#code-box summary")
+    until(page, "document.getElementById('code').textContent !== ''")  # opening it tells the page a moment later
     settled(page)
     assert "sequence.npz" in page.inner_text("#code")
 
