@@ -15,13 +15,7 @@ author = "The seqattractor developers"
 copyright = "2026, the seqattractor developers"
 version = release = seqattractor.__version__
 
-extensions = [
-    "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
-    "numpydoc",
-    "sphinx_gallery.gen_gallery",
-]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery"]
 autosummary_generate = True
 templates_path = ["_templates"]  # a class with its methods in full
 autodoc_typehints = "none"  # numpydoc's sections say the types, with shapes
@@ -29,11 +23,7 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py"]
 html_theme = "alabaster"
-html_theme_options = {
-    "description": "Sequence memory in attractor networks",
-    "fixed_sidebar": True,
-    "page_width": "1080px",
-}
+html_theme_options = {"description": "Sequence memory in attractor networks", "fixed_sidebar": True, "page_width": "1080px"}
 html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
 html_show_sourcelink = False
 default_role = "code"

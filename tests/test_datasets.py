@@ -16,10 +16,7 @@ def can_be_made_without_hidden_neurons(X, neuron):
     """Linear programming: is there a w with w.x(t) >= 0 where the neuron is on next, and w.x(t) <= -1 where it is off?"""
     inputs, on = X[:-1].astype(float), X[1:, neuron] > 0
     result = linprog(
-        np.zeros(X.shape[1]),
-        A_ub=np.where(on[:, None], -inputs, inputs),
-        b_ub=np.where(on, 0.0, -1.0),
-        bounds=(None, None),
+        np.zeros(X.shape[1]), A_ub=np.where(on[:, None], -inputs, inputs), b_ub=np.where(on, 0.0, -1.0), bounds=(None, None)
     )
     assert result.status in (0, 2)
     return result.status == 0

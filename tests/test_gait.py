@@ -44,11 +44,7 @@ def test_it_tells_the_shape_of_a_frame(database):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [
-        ({}, "has 103 frames, the longest has 6"),
-        ({"subject": 5}, "no subject 5"),
-        ({"subject": "Anna"}, "must be a number"),
-    ],
+    [({}, "has 103 frames, the longest has 6"), ({"subject": 5}, "no subject 5"), ({"subject": "Anna"}, "must be a number")],
 )
 def test_what_is_not_there_is_named(database, arguments, words):
     with pytest.raises(ValueError, match=words):

@@ -222,9 +222,5 @@ def test_the_page_says_so_when_the_server_is_gone(open_page):
 
 def test_a_visit_that_the_server_forgot_is_opened_again(open_page):
     page = open_page()
-    page.route(
-        "**/api/learn",
-        lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})),
-        times=1,
-    )
+    page.route("**/api/learn", lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})), times=1)
     assert "Locked on" in learn(page)

@@ -110,12 +110,7 @@ def test_several_files_share_their_notes(tmp_path):
     sa.io.write_midi(tmp_path / "high.mid", [[1, 1], [0, 1]], [54, 55])
     found = sa.io.load_all([tmp_path / "low.mid", tmp_path / "high.mid"])
     assert found.units == ["D3", "D#3", "E3", "F3", "F#3", "G3"]
-    assert (found > 0).astype(int).tolist() == [
-        [1, 0, 0, 0, 0, 0],
-        [0, 0, 1, 0, 0, 0],
-        [0, 0, 0, 0, 1, 1],
-        [0, 0, 0, 0, 0, 1],
-    ]
+    assert (found > 0).astype(int).tolist() == [[1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 1]]
 
 
 @given(

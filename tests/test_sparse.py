@@ -68,13 +68,7 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
     expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), steps, np.random.default_rng(seed))
     for reference in (True, False):
         state = SparseState(
-            U.copy(),
-            V.copy(),
-            theta.copy(),
-            np.zeros(M),
-            np.zeros((n, M), dtype=np.int8),
-            np.zeros(n),
-            np.zeros(n, bool),
+            U.copy(), V.copy(), theta.copy(), np.zeros(M), np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool)
         )
         errors, _ = learn_sparse(
             inputs,

@@ -28,12 +28,7 @@ def test_the_hebbian_network_is_the_one_written_index_by_index(found, seed):
         assert net.step(state).tolist() == oracle_rivals.next_visible(W, state.tolist())
 
 
-@given(
-    found=sequences(),
-    seed=st.integers(0, 99),
-    lam=st.sampled_from([0, 0.5, 1, 2.5, 4]),
-    tau=st.integers(1, 4),
-)
+@given(found=sequences(), seed=st.integers(0, 99), lam=st.sampled_from([0, 0.5, 1, 2.5, 4]), tau=st.integers(1, 4))
 def test_slow_synapses_are_those_written_index_by_index(found, seed, lam, tau):
     net = fit_quietly(sa.SlowSynapseMemory(slow_weight=lam, slow_steps=tau), found)
     cues = some_states(seed, found[0].shape[1])

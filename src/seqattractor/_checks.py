@@ -7,15 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "check_choice",
-    "check_count",
-    "check_not_negative",
-    "check_number",
-    "check_positive",
-    "is_count",
-]
-
 
 def is_count(value: Any, least: int = 1) -> bool:
     """Whether a value is a whole number, at least `least`; True and False are none."""

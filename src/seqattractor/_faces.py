@@ -8,8 +8,6 @@ from html import escape
 from itertools import islice
 from typing import Any, ClassVar, TypeVar
 
-__all__ = ["Result", "drawn_by"]
-
 _ROWS_SHOWN = 10
 _Drawing = TypeVar("_Drawing", bound=Callable[..., Any])
 

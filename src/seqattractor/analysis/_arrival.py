@@ -9,8 +9,6 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._run import Run, led_memory
 from seqattractor.sequences import Patterns, Transitions
 
-__all__ = ["Led", "passages", "steps_per_pattern"]
-
 Ids = NDArray[np.int64]
 
 

@@ -20,8 +20,6 @@ from seqattractor.networks._run import Run
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
 
-__all__ = ["Attractor", "Attractors", "find_attractors"]
-
 Ids = NDArray[np.int64]
 # Latent variables that agree to so many decimals are the same: real numbers hardly ever come back exactly.
 _DECIMALS = 6

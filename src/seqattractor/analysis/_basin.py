@@ -13,8 +13,6 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
 
-__all__ = ["basin"]
-
 
 def basin(
     net: SequenceMemory,

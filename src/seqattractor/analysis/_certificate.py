@@ -19,8 +19,6 @@ from seqattractor.analysis._threshold_view import ThresholdView, threshold_view
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns
 
-__all__ = ["Certificate", "certify"]
-
 Counts = NDArray[np.int64]
 # Beyond this many weights times transitions, "auto" leaves the joint bound out.
 _QUICK = 100_000_000

@@ -9,8 +9,6 @@ from seqattractor.analysis._certificate_bound import flip_radius
 from seqattractor.analysis._threshold_view import ThresholdView
 from seqattractor.sequences import Patterns
 
-__all__ = ["breaking_set", "breaks", "weakest_neuron"]
-
 Array = NDArray[np.float32]
 Units = NDArray[np.int64]
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.analysis._threshold_view import Layer, ThresholdView
+from seqattractor.analysis._threshold_view import ThresholdView
+from seqattractor.networks._layers import Layer
 from seqattractor.sequences import Patterns
-
-__all__ = ["Transition", "flip_radius", "sets_above", "theorem_4", "transitions_of"]
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]

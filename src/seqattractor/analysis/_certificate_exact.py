@@ -12,8 +12,6 @@ from seqattractor.analysis._certificate_attack import breaks
 from seqattractor.analysis._threshold_view import ThresholdView
 from seqattractor.sequences import Patterns
 
-__all__ = ["NODES", "Exact", "smallest_breaking_set"]
-
 Array = NDArray[np.float64]
 Units = NDArray[np.int64]
 # Nodes of search trees for each transition: at most a minute or two for 100 visible and 200 hidden neurons on today's machines.

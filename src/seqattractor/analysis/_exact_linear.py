@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["kernel_vector", "rank_mod_p", "solve"]
-
 # A prime below 2**31: products of two residues fit into int64.
 _P = 2_147_483_629
 Integers = NDArray[Any]

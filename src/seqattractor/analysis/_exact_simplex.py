@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["combine_or_separate"]
-
 Integers = NDArray[Any]
 
 

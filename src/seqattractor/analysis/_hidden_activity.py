@@ -13,8 +13,6 @@ from seqattractor._faces import Result
 from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
 from seqattractor.networks._base import SequenceMemory
 
-__all__ = ["HiddenActivity", "hidden_activity"]
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class HiddenActivity(Result):

@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._faces import Result
 from seqattractor.sequences import Patterns, check_patterns
 
-__all__ = ["SuccessRate", "locked_on_at", "overlap", "retrieved", "success_rate", "wilson_interval"]
-
 
 def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
     """Tell whether the sequence was recalled: xi(tau + t) = x(t) for some tau >= 0 and all t = 1..T (section 6.2).

@@ -16,8 +16,6 @@ from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator, flip
 
-__all__ = ["RobustnessCurve", "robustness_curve"]
-
 
 @dataclass(frozen=True, repr=False)
 class RobustnessCurve(Result):

@@ -14,8 +14,6 @@ from seqattractor.analysis._exact_linear import kernel_vector
 from seqattractor.analysis._exact_simplex import combine_or_separate
 from seqattractor.sequences import Patterns, check_sequences, transitions
 
-__all__ = ["Proof", "Separability", "cover_probability", "separable"]
-
 # Weights with a margin are rounded to this many bits: far finer than any margin that counts, and exact in float64 sums.
 _BITS = 24
 # Below this a margin found in floating point proves nothing, and the exact way decides.
@@ -144,11 +142,7 @@ class Separability(Result):
 
 
 def separable(
-    X: ArrayLike | Sequence[ArrayLike],
-    lengths: ArrayLike | None = None,
-    *,
-    order: int = 1,
-    largest_margin: bool | None = None,
+    X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int = 1, largest_margin: bool | None = None
 ) -> Separability:
     """Decide for each visible neuron whether a perceptron can make its part of the sequences, with a proof either way.
 

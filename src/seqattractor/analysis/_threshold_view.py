@@ -11,8 +11,6 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._layers import Layer
 from seqattractor.sequences import Patterns
 
-__all__ = ["Layer", "NotApplicable", "ThresholdView", "supports_certificate", "threshold_view"]
-
 
 @dataclass(frozen=True)
 class ThresholdView:

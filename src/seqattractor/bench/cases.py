@@ -11,8 +11,6 @@ from seqattractor.datasets import moving_digits, random_periodic, walker
 from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns, transitions
 
-__all__ = ["CASES", "ETA", "KAPPA", "MAX_EPOCHS", "Problem", "make_problem", "random_problem"]
-
 KAPPA, ETA, INIT_SCALE, MAX_EPOCHS = 1.0, 1e-3, 1e-3, 500  # the settings of all experiments of the paper
 
 CASES = {

@@ -9,8 +9,6 @@ import numpy as np
 from seqattractor.bench.cases import random_problem
 from seqattractor.bench.speed import exact_seconds, plain_seconds
 
-__all__ = ["growth"]
-
 _BASE = {"N": 800, "M": 400, "T": 40}
 _VALUES = {"N": (400, 800, 1600, 3200, 6400), "M": (200, 400, 800, 1600, 3200), "T": (20, 40, 80, 160, 320)}
 

@@ -15,8 +15,6 @@ from seqattractor.learning.exact import kernels
 from seqattractor.learning.exact.blocks import LayerBlock
 from seqattractor.learning.exact.fields import Gram, gram
 
-__all__ = ["kernel_limit", "memory"]
-
 _MEMORY = """
 import json, pathlib, resource, sys, time
 import numpy as np

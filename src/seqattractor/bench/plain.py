@@ -14,8 +14,6 @@ import numpy as np
 from seqattractor.bench.cases import ETA, KAPPA, Problem
 from seqattractor.learning.rule import learn_transition
 
-__all__ = ["NumpyLoop", "TorchLoop", "plain_loop"]
-
 
 def plain_loop(problem: Problem, n_jobs: int) -> NumpyLoop | TorchLoop:
     """The loop of the fastest library that is installed."""

@@ -13,8 +13,6 @@ from seqattractor.bench.plain import plain_loop
 from seqattractor.learning.exact import engine
 from seqattractor.learning.result import Learned
 
-__all__ = ["clock_for", "compare", "exact_seconds", "plain_seconds"]
-
 _ROUNDS = 3
 
 

@@ -10,8 +10,6 @@ import click
 
 from seqattractor._files import atomic_write
 
-__all__ = ["command"]
-
 EXAMPLES = """\b
 Examples:
   seqattractor bench random-70 random-150

@@ -11,8 +11,6 @@ import click
 
 from seqattractor.cli.sweep import jobs_options, parse_list, parse_setting, stopped
 
-__all__ = ["command"]
-
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from seqattractor.experiments._comparison import Comparison
     from seqattractor.report.view import Table
 
-__all__ = ["command"]
-
 _PROTOCOLS = ("random", "noise", "recall-noise", "correlated", "multi", "digits", "walker")
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
     from seqattractor.tasks.inspect import Inspection
 
-__all__ = ["command"]
-
 EXAMPLES = """\b
 Examples:
   seqattractor inspect cat.npz

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
     from seqattractor.tasks.hidden_size import Attempt
 
-__all__ = ["command"]
-
-
 EXAMPLES = """\b
 Examples:
   seqattractor learn cat.gif -o cat.npz

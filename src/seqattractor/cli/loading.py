@@ -14,8 +14,6 @@ from seqattractor.io._formats import FORMATS
 if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
 
-__all__ = ["as_options", "count_or_auto", "load_like", "loading_options", "refuse_to_overwrite"]
-
 
 def count_or_auto(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
     """Turn the word of an option into a whole number, unless it is auto."""

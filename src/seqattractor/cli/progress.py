@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from seqattractor.experiments._run import Progress
 
-__all__ = ["epoch_progress", "trial_bars", "trial_progress"]
-
 _SECONDS_BETWEEN_LINES = 10.0
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from seqattractor.tasks.recall import Corruption, Recall
     from seqattractor.tasks.stored import Stored
 
-__all__ = ["command"]
-
 SHOWN = 12  # steps at the beginning that are always printed
 STEPS_WITHOUT_TRUTH = 50
 EXAMPLES = """\b

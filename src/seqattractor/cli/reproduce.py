@@ -14,8 +14,6 @@ from seqattractor.cli.sweep import jobs_options, stopped
 from seqattractor.paper.registry import PAST_THE_PAPER, TARGETS
 from seqattractor.paper.target import QUICK_TRIALS, Request
 
-__all__ = ["command"]
-
 
 @click.command(
     name="reproduce",

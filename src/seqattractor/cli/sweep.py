@@ -16,8 +16,6 @@ import click
 if TYPE_CHECKING:
     from seqattractor.experiments._grid import Grid
 
-__all__ = ["command", "jobs_options", "parse_list", "parse_setting", "stopped"]
-
 _STUDY = click.Path(dir_okay=False, path_type=Path)
 # Settings of a trial that have an option of their own; all others go with --set.
 _OPTIONS = {

@@ -14,21 +14,13 @@ from seqattractor._checks import check_count
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Sequences
 
-__all__ = ["moving_digits"]
-
 STEP = 0.1  # of the free canvas, in each time step
 BOX, GLYPH = 28, 20  # MNIST's: a digit of 20 x 20 pixels centred in a box of 28 x 28
 MAX_REDRAWS = 1000
 
 
 def moving_digits(
-    n_sequences: int = 20,
-    length: int = 20,
-    size: int = 64,
-    n_digits: int = 2,
-    *,
-    digits: ArrayLike | None = None,
-    rng: Seed = 0,
+    n_sequences: int = 20, length: int = 20, size: int = 64, n_digits: int = 2, *, digits: ArrayLike | None = None, rng: Seed = 0
 ) -> Sequences:
     """Sequences of moving digits as patterns of +-1.
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from seqattractor.sequences import Sequences
 
-__all__ = ["place_cells"]
-
 SIDE = 16
 RADIUS = 2.7  # of a place field, in cells
 

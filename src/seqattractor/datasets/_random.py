@@ -10,8 +10,6 @@ from seqattractor._checks import check_count
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Sequences
 
-__all__ = ["random_periodic", "random_sequences"]
-
 
 def random_periodic(T: int, N: int = 100, *, correlation: float = 0.0, bias: float = 0.0, rng: Seed = None) -> Sequences:
     """Draw a random periodic sequence as in section 6.2: x(1), ..., x(T-1) all different, x(T) = x(1).
@@ -94,12 +92,7 @@ def _draw(lengths: list[int], N: int, correlation: float, bias: float, rng: np.r
 
 
 def _next_pattern(
-    previous: Patterns | None,
-    N: int,
-    correlation: float,
-    bias: float,
-    rng: np.random.Generator,
-    seen: set[bytes],
+    previous: Patterns | None, N: int, correlation: float, bias: float, rng: np.random.Generator, seen: set[bytes]
 ) -> Patterns:
     """A pattern that has not been seen; each unit keeps its last value with probability `correlation`, else is drawn anew."""
     for _ in range(10_000):

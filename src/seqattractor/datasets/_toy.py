@@ -6,9 +6,6 @@ import numpy as np
 
 from seqattractor.sequences import Sequences
 
-__all__ = ["toy", "xor"]
-
-
 # Drawn as in Figure 1: a row is a unit, a column a time step, # is +1. In both, four patterns satisfy
 # x(a) + x(b) = x(c) + x(d), while some unit must be on after a and b and off after c and d: no weights can do that.
 # They are not typical: of some hundred random sequences of this kind they are two that the network recalls best.

@@ -7,8 +7,6 @@ import numpy as np
 from seqattractor.io._units import note_name
 from seqattractor.sequences import Sequences
 
-__all__ = ["PITCHES", "tune"]
-
 # One line per bar: the bass, which is held, then eight broken-chord notes and eight melody notes, as MIDI numbers. No chord
 # occurs twice, so that every pattern has one successor.
 _BARS = (

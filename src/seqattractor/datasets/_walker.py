@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_count
 from seqattractor.sequences import Sequences
 
-__all__ = ["walker"]
-
 FRAME_SHAPE = (128, 88)  # rows, columns: the paper's "88 x 128"
 N_FRAMES = 103
 N_STRIDES = 3  # 3 and 103 have no common divisor, so no two frames show the same phase of the stride
@@ -121,11 +119,7 @@ def _arm(shoulder: Point, phase: float, swing: float, lean: float) -> list[Bone]
     lower = upper + _angle(ELBOW, phase)
     elbow = _from(shoulder, upper, UPPER_ARM)
     wrist = _from(elbow, lower, FOREARM)
-    return [
-        (shoulder, elbow, 4.3, 3.3),
-        (elbow, wrist, 3.3, 2.2),
-        (wrist, _from(wrist, lower + 0.15, HAND), 2.4, 2.2),
-    ]
+    return [(shoulder, elbow, 4.3, 3.3), (elbow, wrist, 3.3, 2.2), (wrist, _from(wrist, lower + 0.15, HAND), 2.4, 2.2)]
 
 
 def _skeleton(turn: float) -> list[Bone]:

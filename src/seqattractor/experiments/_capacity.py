@@ -18,8 +18,6 @@ from seqattractor.experiments._store import Finished, Store
 from seqattractor.experiments._success_curve import SuccessCurve
 from seqattractor.experiments._table import settings_of
 
-__all__ = ["Capacity", "Search", "capacities"]
-
 _BATCH = 4  # trials at one length before the next is chosen; fixed, so that a result does not depend on the number of workers
 _FIRST_REACH = 32  # the longest sequence to start with; from then on twice the longest that was retrieved
 

@@ -15,8 +15,6 @@ from seqattractor.experiments._conclusion import Row, conclusion, listed, reach
 from seqattractor.experiments._table import as_csv
 from seqattractor.networks._traits import Traits
 
-__all__ = ["Comparison", "Row"]
-
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):

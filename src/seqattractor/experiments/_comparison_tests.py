@@ -12,8 +12,6 @@ from typing import Any
 from seqattractor.experiments._comparison_trial import place_of
 from seqattractor.experiments._protocol import Protocol
 
-__all__ = ["COMPARISON", "TESTS", "ComparisonTest", "get_test"]
-
 COMPARISON = Protocol("compare", "seqattractor.experiments._comparison_trial:run_comparison_trial", place_of)
 """One network learns and recalls the sequences of a test."""
 

@@ -19,8 +19,6 @@ from seqattractor.networks._registry import make_network, parameters_of
 from seqattractor.noise import flip
 from seqattractor.sequences import Patterns, split
 
-__all__ = ["TASKS", "compare_once", "draw_cues", "make_prototype", "place_of", "run_comparison_trial"]
-
 Outcome = dict[str, Any]
 """What one network did in one trial at one value, or {"error": a sentence} if it could not take part."""
 

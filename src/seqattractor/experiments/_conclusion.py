@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["HALF", "Row", "conclusion", "listed", "mcnemar", "reach"]
-
 Row = dict[str, Any]
 
 HALF = 0.5

@@ -16,8 +16,6 @@ from seqattractor.experiments._executors import Executor, Trials, died, do_trial
 from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished
 
-__all__ = ["connect", "on_dask"]
-
 _CHUNKS = 4  # chunks of trials that wait for each thread of the cluster
 _CHUNK_SECONDS = 0.2  # short trials travel together, so that Dask's milliseconds for each task do not count
 _GIVE_UP = 3  # Dask gives up on a task after four deaths of workers; we after so many times that

@@ -23,8 +23,6 @@ from seqattractor import __version__
 from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished
 
-__all__ = ["Executor", "Trials", "died", "do_trial", "in_processes", "in_this_process", "process_pool"]
-
 Trials = Iterator[Trial | None]
 """Trials to do; None means that there are none now, but may be when more have come back."""
 

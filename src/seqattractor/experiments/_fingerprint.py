@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-__all__ = ["fingerprint", "imported_by"]
-
 _ROOT = Path(__file__).parents[1]
 _PACKAGE = _ROOT.name
 # Tables whose other lines are of no concern to a trial: what it uses of them goes into its fingerprint by itself.
@@ -44,8 +42,8 @@ def imported_by(module: str) -> frozenset[str]:
 
     Examples
     --------
-    >>> sorted(imported_by("seqattractor.noise"))
-    ['seqattractor._checks', 'seqattractor.sequences']
+    >>> "seqattractor._checks" in imported_by("seqattractor.noise")
+    True
     """
     path = _file_of(module)
     if path is None or path.with_suffix(".pyi").exists():  # a package that loads its names when they are asked for

@@ -17,8 +17,6 @@ from seqattractor.experiments._seeds import canonical
 from seqattractor.experiments._trial import DEFAULTS
 from seqattractor.networks._registry import REGISTRY, parameters_of
 
-__all__ = ["Grid", "read_grid"]
-
 Value = bool | int | float | str | None
 
 # The least value of whole-number settings.
@@ -49,12 +47,7 @@ class Grid:
     """
 
     def __init__(
-        self,
-        settings: dict[str, Any],
-        *,
-        trials: int = 20,
-        seed: int = 0,
-        only: dict[str, dict[str, Any]] | None = None,
+        self, settings: dict[str, Any], *, trials: int = 20, seed: int = 0, only: dict[str, dict[str, Any]] | None = None
     ) -> None:
         self.settings = {key: _as_list(key, value) for key, value in settings.items()}
         self.trials = check_count(trials, "trials")

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from seqattractor.experiments._capacity import Capacity
 
-__all__ = ["Law", "PowerLaw", "SaturatingLaw", "fit_law"]
-
 Floats = NDArray[np.float64]
 
 _SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}

@@ -31,8 +31,6 @@ from seqattractor.experiments._seeds import canonical, digest_of, seed_of
 from seqattractor.experiments._user_networks import Brought
 from seqattractor.networks._registry import REGISTRY
 
-__all__ = ["RETRIEVAL", "Outcome", "Point", "Protocol", "Settings", "Trial", "in_rounds", "itself"]
-
 Settings = dict[str, Any]
 """What is tried, as plain JSON values. "network" is a short name of the registry (or "networks" a list of them)."""
 

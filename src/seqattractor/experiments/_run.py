@@ -15,8 +15,6 @@ from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished, Store
 
-__all__ = ["Progress", "SweepReport", "check_code", "choose_executor", "run_sweep", "run_trials"]
-
 
 @dataclass(frozen=True)
 class Progress:

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["canonical", "digest_of", "seed_at", "seed_of"]
-
 
 def canonical(value: Any) -> str:
     """Write plain values as JSON in one way only, with sorted keys.

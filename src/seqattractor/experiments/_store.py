@@ -17,8 +17,6 @@ from typing import Any, Self
 from seqattractor.experiments._protocol import RETRIEVAL, Outcome, Point, Protocol, Trial
 from seqattractor.experiments._seeds import canonical
 
-__all__ = ["Finished", "Store"]
-
 _FORMAT = 2  # 1 had trials of section 6.2 only, and no times beside the seconds of a whole trial
 _APPLICATION = 0x73657141  # "seqA", in the header of the file
 _SCHEMA = """

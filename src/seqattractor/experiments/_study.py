@@ -11,8 +11,6 @@ from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._store import Finished, Store
 from seqattractor.experiments._table import Row, point_rows, varying
 
-__all__ = ["Study", "read_study"]
-
 
 @dataclass(frozen=True, repr=False)
 class Study(Result):

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["SuccessCurve"]
-
 Floats = NDArray[np.float64]
 
 _STEP = 0.025  # of log T

@@ -17,8 +17,6 @@ from seqattractor.experiments._store import Finished
 from seqattractor.experiments._trial import DEFAULTS, OUTCOME
 from seqattractor.networks._registry import parameters_of
 
-__all__ = ["as_csv", "export", "point_rows", "settings_of", "trial_rows", "varying"]
-
 Row = dict[str, Any]
 TIMING = ("seconds", "host", "version")
 

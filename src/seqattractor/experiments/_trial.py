@@ -16,8 +16,6 @@ from seqattractor.networks._registry import make_network, parameters_of
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
 
-__all__ = ["DEFAULTS", "OUTCOME", "Task", "draw_sequences", "judge", "recall_task", "retrieve_once", "retrieve_with", "run_trial"]
-
 PERIODS = 4
 """How many times the length of a loop a network may run before it must have shown the whole loop (section 6.2).
 

@@ -17,8 +17,6 @@ import cloudpickle
 
 from seqattractor.networks._base import SequenceMemory
 
-__all__ = ["Brought", "import_files"]
-
 _FILES = "networks_of_"  # how the modules of users' files are called
 _NOT_THE_USERS = ("seqattractor", "sklearn", "abc", "builtins")
 

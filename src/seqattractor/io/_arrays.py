@@ -16,8 +16,6 @@ from seqattractor.io._recording import Recording, check_room, collect_frames
 from seqattractor.networks._model_file import DAMAGED
 from seqattractor.sequences import split
 
-__all__ = ["read_array", "read_columns"]
-
 MAX_BYTES = 2**31
 RATE_NAMES = ("rate", "fps", "fs")
 BESIDE = ("lengths", *RATE_NAMES)  # what may stand beside the array of sequences

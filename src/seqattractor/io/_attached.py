@@ -13,8 +13,6 @@ import numpy as np
 
 from seqattractor.sequences import Sequences
 
-__all__ = ["Attached", "attach", "attached"]
-
 _ABOUT_FRAMES = ("frame_shape", "units", "rate", "step", "kind", "options")
 _ABOUT_SEQUENCES = ("lengths", "names", "closed")
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from seqattractor.sequences import Lengths, Patterns
 
-__all__ = ["PALETTE", "Recalled", "frames_of", "mark", "strip_of"]
-
 Picture = NDArray[np.uint8]
 
 BLACK, GROUND, INK, WHITE, EXTRA, MISSING = 0, 4, 26, 31, 32, 33

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     Reader = Callable[[Path, Options], Recording]
 
-__all__ = ["FORMATS", "choose_reader"]
-
 
 class Format(NamedTuple):
     """Endings of names, and where in this package the reader stands."""
@@ -28,10 +26,7 @@ FORMATS = {
         (".gif", ".webp", ".png", ".apng", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".pbm", ".ppm"),
         "_pictures:read_pictures",
     ),
-    "video": Format(
-        (".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv", ".wmv"),
-        "_video:read_video",
-    ),
+    "video": Format((".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv", ".wmv"), "_video:read_video"),
     "array": Format((".npy", ".npz"), "_arrays:read_array"),
     "text": Format((".txt", ".asc", ".art"), "_text:read_text"),
     "table": Format((".csv", ".tsv", ".tab", ".dat"), "_tables:read_table"),

@@ -14,8 +14,6 @@ from seqattractor.io._formats import FORMATS
 from seqattractor.io._pictures import read_still
 from seqattractor.sequences import Sequences, binarize
 
-__all__ = ["load_gait"]
-
 SILHOUETTES = "OULP-C1V1_NormalizedSilhouette(88x128)"
 
 

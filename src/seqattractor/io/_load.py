@@ -20,8 +20,6 @@ from seqattractor.sequences import Patterns, Sequences
 from seqattractor.sequences._loops import close_loop
 from seqattractor.sequences._patterns import is_loop
 
-__all__ = ["NoPicturesError", "load", "load_all"]
-
 
 class NoPicturesError(ValueError):
     """A size or a crop was given for a file without pictures."""

@@ -17,8 +17,6 @@ from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room
 from seqattractor.io._units import note_name
 
-__all__ = ["Note", "Score", "parse_midi", "read_midi", "write_midi"]
-
 MAX_BYTES = 2**25
 DRUMS = 9  # channel 10 counted from 1: percussion by convention, without pitch
 STEPS = (1.0, 0.5, 1 / 3, 0.25, 1 / 6, 0.125, 1 / 12, 0.0625)  # of a quarter note: the grids that are tried

@@ -12,8 +12,6 @@ from seqattractor.datasets._moving_digits import moving_digits, successors_with
 from seqattractor.noise import Seed
 from seqattractor.sequences import Patterns, Sequences, binarize
 
-__all__ = ["load_mnist", "load_moving_mnist"]
-
 IDX_IMAGES = 0x00000803  # the magic number of an idx file of unsigned bytes in three dimensions
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from seqattractor._checks import is_count
 from seqattractor.io._formats import FORMATS
 
-__all__ = ["Options"]
-
 
 @dataclass(frozen=True)
 class Options:

@@ -19,8 +19,6 @@ from seqattractor.io._units import natural_key
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["read_folder", "read_pictures", "read_still"]
-
 SUFFIXES = FORMATS["pictures"].suffixes
 MAX_PIXELS = 2**26  # of one picture, before anything is unpacked: a bomb promises more
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
 
-__all__ = ["MAX_FRAMES", "MAX_VALUES", "Recording", "check_room", "collect_frames"]
-
 MAX_FRAMES = 100_000  # in one file; more is a mistake or an attack, not a sequence to store
 MAX_VALUES = 2**28  # frames x units in one file
 AUTO_SIDE = 128  # pictures with a longer side are shrunk to it unless a size is given: weights grow with every pixel

@@ -14,8 +14,6 @@ from seqattractor.io._recording import Recording, check_room
 from seqattractor.io._tables import read_text_columns
 from seqattractor.io._units import natural_key
 
-__all__ = ["bin_spikes", "read_spikes"]
-
 
 def read_spikes(path: Path, options: Options) -> Recording:
     """Read spike times and units from an npz file or two columns of text, and bin them."""

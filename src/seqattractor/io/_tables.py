@@ -13,8 +13,6 @@ from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room
 from seqattractor.io._text import read_utf8
 
-__all__ = ["read_table", "read_text_columns"]
-
 TIME_NAMES = ("time", "t", "seconds", "time_s", "time (s)")
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from seqattractor.io._options import Options
 from seqattractor.io._recording import MAX_FRAMES, Recording, collect_frames
 
-__all__ = ["OFF", "read_text", "read_utf8"]
-
 OFF = " .·-_0"  # these characters are off, all others on
 MAX_BYTES = 2**26
 

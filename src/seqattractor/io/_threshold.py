@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from seqattractor.sequences import Patterns, binarize
 
-__all__ = ["otsu", "to_patterns"]
-
 
 def otsu(values: NDArray[Any]) -> float:
     """Give Otsu's threshold: the cut that leaves the least variance inside the two classes.

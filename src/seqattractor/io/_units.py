@@ -10,8 +10,6 @@ import numpy as np
 
 from seqattractor.sequences import Sequences
 
-__all__ = ["align_units", "all_units", "natural_key", "note_name", "pitch_of"]
-
 SCALE = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, collect_frames
 
-__all__ = ["ffmpeg", "read_video", "write_video"]
-
 MAX_PIXELS = 2**25
 LONGEST_LINE = 4096
 

@@ -24,8 +24,6 @@ from seqattractor.sequences import Sequences, check_patterns, unbinarize
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["check_writable", "write", "write_recall"]
-
 DEFAULT_RATE = 8.0  # frames per second
 SLOWEST, FASTEST = 2.0, 25.0  # what a GIF can show and an eye can follow
 

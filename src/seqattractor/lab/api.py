@@ -30,8 +30,6 @@ from seqattractor.lab.visits import Visit, Visits
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.tasks.recall import Recall
 
-__all__ = ["Lab"]
-
 _LOOK = 0.05  # seconds between looks at a job that learns
 _KEEP_ALIVE = 15.0
 

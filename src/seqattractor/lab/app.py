@@ -18,8 +18,6 @@ from seqattractor.lab.api import Lab
 from seqattractor.lab.guard import Guard
 from seqattractor.lab.limits import Limits, Refusal
 
-__all__ = ["LOOPBACK", "create_app", "page_files"]
-
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _TYPES = {
     "html": "text/html; charset=utf-8",

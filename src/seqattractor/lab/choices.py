@@ -12,8 +12,6 @@ from seqattractor.networks._registry import REGISTRY, make_network, parameters_o
 from seqattractor.sequences import Sequences
 from seqattractor.sequences._successors import conflicts
 
-__all__ = ["NETWORKS", "Chosen", "offered", "read_network"]
-
 # How the page's settings are called in the library; the defaults are those of the paper and of the classes.
 _PARAMETERS = {
     "hidden": "n_hidden",
@@ -40,9 +38,7 @@ class Offer:
 # By their names in the registry, in the order of the page.
 NETWORKS: dict[str, Offer] = {
     "attractor": Offer(
-        "With hidden neurons (the paper's)",
-        "Hidden neurons recode each pattern; both layers learn by a local rule.",
-        _LEARNING,
+        "With hidden neurons (the paper's)", "Hidden neurons recode each pattern; both layers learn by a local rule.", _LEARNING
     ),
     "sparse": Offer(
         "Sparse hidden neurons (ours)",
@@ -59,9 +55,7 @@ NETWORKS: dict[str, Offer] = {
         "Hidden neurons, Hebbian V", "No error correction: V adds up what it sees, once.", ("hidden", "order", "seed")
     ),
     "one-hot": Offer(
-        "One hidden neuron per step (Theorem 1)",
-        "Stores any sequence, but a single flipped unit throws it off.",
-        ("order",),
+        "One hidden neuron per step (Theorem 1)", "Stores any sequence, but a single flipped unit throws it off.", ("order",)
     ),
     "dense": Offer(
         "Dense memory (modern Hopfield)",

@@ -17,8 +17,6 @@ from sklearn.exceptions import ConvergenceWarning
 from seqattractor.lab.materials import first_material
 from seqattractor.networks._base import SequenceMemory
 
-__all__ = ["Compiled", "compile_all"]
-
 _KINDS = ("SequenceAttractor", "VisibleNetwork", "SparseSequenceAttractor")  # the first is what a first visit learns with
 
 

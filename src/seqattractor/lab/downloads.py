@@ -21,8 +21,6 @@ from seqattractor.tasks.recall import Recall
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["animation", "figure", "model", "sequence"]
-
 RATE = 8.0  # frames per second of what has no rate of its own
 _DRAWING = threading.Lock()  # matplotlib's settings belong to the whole process
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from seqattractor.lab.limits import Refusal
 from seqattractor.sequences import Patterns
 
-__all__ = ["Fields", "pack", "parse", "unpack"]
-
 
 def parse(body: bytes) -> Fields:
     """Read a JSON object."""

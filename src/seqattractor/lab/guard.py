@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Guard", "is_allowed_host"]
-
 _HEADERS = (
     (
         b"content-security-policy",

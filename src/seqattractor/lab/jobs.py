@@ -20,8 +20,6 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Sequences
 from seqattractor.sequences._loops import close_loops
 
-__all__ = ["Job", "Pool", "is_learned"]
-
 State = Literal["waiting", "learning", "done", "stopped", "failed"]
 
 

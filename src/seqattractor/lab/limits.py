@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Limits", "Refusal"]
-
 
 class Refusal(Exception):
     """A request that the lab does not serve; `sentence` tells the visitor why and what to do."""

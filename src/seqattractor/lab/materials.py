@@ -19,8 +19,6 @@ from seqattractor.lab.fields import Fields, pack, unpack
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.sequences import Sequences
 
-__all__ = ["CATALOGUE", "Material", "first_material", "make_material"]
-
 SIDE = 40  # of the canvas on which digits move
 
 
@@ -75,10 +73,7 @@ CATALOGUE: tuple[dict[str, Any], ...] = (
         "name": "walker",
         "label": "Walker",
         "hint": "a walking figure in silhouette",
-        "options": [
-            _range("frames", "Frames", 8, 103, 24),
-            _choice("size", "Size", "medium", small="32 × 22", medium="64 × 44"),
-        ],
+        "options": [_range("frames", "Frames", 8, 103, 24), _choice("size", "Size", "medium", small="32 × 22", medium="64 × 44")],
         "suggest": {"hidden": 150, "flips": 20},
     },
     {

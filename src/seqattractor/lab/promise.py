@@ -8,8 +8,6 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Sequences, close_loops
 from seqattractor.tasks.learn import quick_certificate
 
-__all__ = ["certified_radii"]
-
 _MOST = 150_000_000  # weights * transitions: a few seconds
 
 

@@ -6,8 +6,6 @@ from seqattractor.lab.choices import Chosen
 from seqattractor.lab.materials import Material
 from seqattractor.lab.recall import Cue
 
-__all__ = ["python_code"]
-
 
 def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue: Cue, steps: int) -> str:
     """Write a script that learns the material with each network and recalls it from the cue.

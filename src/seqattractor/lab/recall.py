@@ -16,8 +16,6 @@ from seqattractor.sequences import Patterns
 from seqattractor.tasks.recall import Corruption, Recall, hidden_states, recall
 from seqattractor.tasks.stored import Stored
 
-__all__ = ["Cue", "as_json", "corrupted_cue", "read_cue", "recall_all", "steps_for"]
-
 
 @dataclass(frozen=True)
 class Cue:

@@ -16,8 +16,6 @@ from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
 from seqattractor.sequences import Sequences
 
-__all__ = ["read_upload", "split_files"]
-
 _PICTURES = (".gif", ".png", ".apng", ".webp", ".jpg", ".jpeg", ".bmp", ".pgm", ".pbm", ".ppm")
 _ARRAYS = (".npy", ".npz")
 _SIDE = 64

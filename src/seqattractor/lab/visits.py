@@ -14,8 +14,6 @@ import numpy as np
 from seqattractor.lab.jobs import Job
 from seqattractor.lab.limits import Limits, Refusal
 
-__all__ = ["Visit", "Visits"]
-
 
 @dataclass
 class Visit:

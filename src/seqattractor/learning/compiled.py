@@ -10,8 +10,6 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["inlined", "kernel", "part"]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 

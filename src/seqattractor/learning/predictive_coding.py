@@ -19,8 +19,6 @@ from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns
 
-__all__ = ["TwoLayers", "f", "learn_one_layer"]
-
 Floats = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from seqattractor.learning import rule
 from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
 from seqattractor.sequences import Patterns
 
-__all__ = ["learn", "learn_visible"]
-
 Weights = NDArray[np.float64]
 
 
@@ -69,15 +67,7 @@ def learn(
         hidden = visible = 0
         for t in range(len(x)):
             mu, nu = rule.learn_transition(
-                U,
-                V,
-                x[t],
-                x_next[t],
-                hidden_targets[t],
-                kappa=kappa / eta,
-                eta=1.0,
-                theta=theta,
-                learn_U=learn_U,
+                U, V, x[t], x_next[t], hidden_targets[t], kappa=kappa / eta, eta=1.0, theta=theta, learn_U=learn_U
             )
             hidden, visible = hidden + mu, visible + nu
         return hidden, visible

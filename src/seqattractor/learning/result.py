@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Learned", "LearnedVisible", "ProgressCallback"]
-
 ProgressCallback = Callable[[int, int, int], bool | None]
 """Called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch, counted from 1; True stops learning."""
 

@@ -75,16 +75,7 @@ def update_visible(V: Array, y: Array, x_next: Array, *, kappa: float, eta: floa
 
 
 def learn_transition(
-    U: Array,
-    V: Array,
-    x: Array,
-    x_next: Array,
-    z: Array,
-    *,
-    kappa: float,
-    eta: float,
-    theta: float = 0.0,
-    learn_U: bool = True,
+    U: Array, V: Array, x: Array, x_next: Array, z: Array, *, kappa: float, eta: float, theta: float = 0.0, learn_U: bool = True
 ) -> tuple[int, int]:
     """Learn one transition x(t) -> x(t+1), steps 1 and 2 of section 5; returns the errors sum mu and sum nu."""
     hidden_errors = update_hidden(U, x, z, kappa=kappa, eta=eta, theta=theta) if learn_U else 0

@@ -20,14 +20,11 @@ from seqattractor import noise as _noise
 from seqattractor._checks import is_count
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._layers import Layer
-from seqattractor.networks._model_file import write_model
-from seqattractor.networks._plain_values import to_json
+from seqattractor.networks._model_file import to_json, write_model
 from seqattractor.networks._run import Run, led_memory
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions, check_patterns, check_sequences, transitions
 from seqattractor.sequences._successors import check_no_conflicts, conflicts
-
-__all__ = ["SequenceMemory"]
 
 
 class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
@@ -199,11 +196,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     # -- learning -----------------------------------------------------------------------------------------------
 
     def fit(
-        self,
-        X: ArrayLike | Sequence[ArrayLike],
-        lengths: ArrayLike | None = None,
-        *,
-        callback: ProgressCallback | None = None,
+        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, callback: ProgressCallback | None = None
     ) -> Self:
         """Learn sequences from scratch. If it fails, the network is as it was before.
 
@@ -455,12 +448,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray)}
         values = {k: to_json(v, k) for k, v in fitted.items() if k not in arrays}
         parameters = {k: to_json(v, k) for k, v in self.get_params(deep=False).items()}
-        header = {
-            "class": type(self).__name__,
-            "parameters": parameters,
-            "values": values,
-            "seqattractor": __version__,
-        }
+        header = {"class": type(self).__name__, "parameters": parameters, "values": values, "seqattractor": __version__}
         write_model(path, header, arrays)
 
     # -- inside -------------------------------------------------------------------------------------------------

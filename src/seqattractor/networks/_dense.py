@@ -12,8 +12,6 @@ from seqattractor.networks._layers import Layer
 from seqattractor.networks._pattern_store import PatternStore
 from seqattractor.sequences import Patterns
 
-__all__ = ["DenseSequenceMemory"]
-
 
 @final
 class DenseSequenceMemory(PatternStore):

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from seqattractor.sequences import Patterns
 
-__all__ = ["Interaction", "Part", "by_sign", "fields", "fields_of_mixed_overlaps", "whole_power"]
-
 Floats = NDArray[np.float64]
 
 _EXACT = 2.0**52  # whole numbers up to here, and their halves, are exact in float64

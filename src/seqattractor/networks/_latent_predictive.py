@@ -16,8 +16,6 @@ from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions, split
 
-__all__ = ["LatentPredictiveMemory"]
-
 
 @final
 class LatentPredictiveMemory(EpochMemory):

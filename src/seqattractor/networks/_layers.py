@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.learning.rule import field, heaviside
 
-__all__ = ["Layer"]
-
 Array = NDArray[np.float64]
 # Unit roundoff of float64, with room for both the network's sums and ours.
 _ROUNDING = 16 * 2.0**-53

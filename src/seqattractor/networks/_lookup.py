@@ -12,8 +12,6 @@ from seqattractor.networks._online import OnlineMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions
 
-__all__ = ["LookupMemory"]
-
 
 @final
 class LookupMemory(OnlineMemory):

@@ -13,8 +13,6 @@ from seqattractor.networks._pattern_store import PatternStore
 from seqattractor.networks._slow import remember, start_memory, unfinished
 from seqattractor.sequences import Patterns
 
-__all__ = ["MixedSequenceMemory"]
-
 _LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
 
 

@@ -13,8 +13,6 @@ from seqattractor.networks._online import OnlineMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions
 
-__all__ = ["PatternStore"]
-
 _KEEP = 2_000_000  # entries of patterns up to which they are also held as float64
 
 

@@ -17,8 +17,6 @@ from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
 
-__all__ = ["PredictiveCodingMemory"]
-
 
 @final
 class PredictiveCodingMemory(EpochMemory):

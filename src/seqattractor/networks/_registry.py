@@ -10,8 +10,6 @@ from typing import Any, Literal
 
 from seqattractor.networks._base import SequenceMemory
 
-__all__ = ["REGISTRY", "Entry", "Family", "make_network", "network_class", "network_names", "package_class", "parameters_of"]
-
 Family = Literal["paper", "ours", "rival", "yardstick"]
 """Who stands for a network: the paper, this package, the rest of the field; or it is no memory to use but one to measure by."""
 

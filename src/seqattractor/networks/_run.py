@@ -13,8 +13,6 @@ from seqattractor.sequences import Patterns, Transitions, split
 if TYPE_CHECKING:
     from seqattractor.networks._base import SequenceMemory
 
-__all__ = ["Run", "led_memory"]
-
 
 class Run:
     """A batch of runs of one network: the last `order` patterns of each, and the slow or latent variables that it carries.

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from seqattractor.sequences import Patterns
 
-__all__ = ["remember", "start_memory", "unfinished"]
-
 
 def start_memory(states: Patterns, steps: int) -> Patterns:
     """The last `steps` states, oldest first, as if the cue had been there all the time: (B, N) -> (B, steps, N)."""

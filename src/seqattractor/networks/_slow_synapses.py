@@ -15,8 +15,6 @@ from seqattractor.networks._slow import remember, start_memory, unfinished
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions
 
-__all__ = ["SlowSynapseMemory"]
-
 Weights = NDArray[np.float64]
 
 

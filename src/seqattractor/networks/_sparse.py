@@ -13,14 +13,12 @@ from seqattractor.learning.rule import field, heaviside
 from seqattractor.learning.sparse.defaults import choose_defaults, in_units
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import SparseSettings, SparseState
-from seqattractor.networks._hidden import HiddenLayerMemory
+from seqattractor.networks._layered import HiddenLayerMemory
 from seqattractor.networks._layers import Layer
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
-
-__all__ = ["SparseSequenceAttractor"]
 
 Weights = NDArray[np.floating[Any]]
 Auto = Literal["auto"]
@@ -236,11 +234,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         return np.asarray(field(self.P_, source))
 
     def _go_on(
-        self,
-        transitions: Transitions,
-        share: NDArray[np.float64],
-        settings: SparseSettings,
-        callback: ProgressCallback | None,
+        self, transitions: Transitions, share: NDArray[np.float64], settings: SparseSettings, callback: ProgressCallback | None
     ) -> None:
         """Run epochs with the given shares of the full learning steps, in whole numbers, and keep the result."""
         inputs, targets = transitions.inputs, transitions.targets

@@ -7,8 +7,6 @@ from typing import Any
 from seqattractor.paper.numbers import TRIALS
 from seqattractor.report.view import Verdict
 
-__all__ = ["LEVEL", "Compared", "caution", "compare", "describe", "holm", "p_value"]
-
 LEVEL = 0.05
 """The chance that any cell at all is said to differ although none does."""
 

@@ -1,7 +1,5 @@
 """The paper's own numbers: appendix D, tables 1 and 2, successful retrievals out of 100 trials."""
 
-__all__ = ["TABLE_1", "TABLE_2", "TRIALS"]
-
 TRIALS = 100
 
 # With M = 500 hidden neurons, for each way of learning: period length T -> successes.

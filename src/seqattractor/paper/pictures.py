@@ -9,8 +9,6 @@ from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
 from seqattractor.paper.target import Cell, Request, Target
 from seqattractor.paper.trials.pictures import load_pictures, sha256_of
 
-__all__ = ["PictureTarget", "settings_of"]
-
 NETWORKS = {"gait": 10, "digits": 3}  # the paper trains one network on each; more show how far that is luck
 
 

@@ -4,8 +4,6 @@ from importlib import import_module
 
 from seqattractor.paper.target import Target
 
-__all__ = ["PAST_THE_PAPER", "TARGETS", "get_target"]
-
 # Name: file and instance, in the order of the report, the paper's own first.
 TARGETS = {
     "fig1": "fig1:TARGET",

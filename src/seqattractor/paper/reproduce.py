@@ -15,8 +15,6 @@ from seqattractor.report.files import write_section
 from seqattractor.report.reproduce_page import reproduce_page
 from seqattractor.report.view import Section
 
-__all__ = ["reproduce"]
-
 
 def reproduce(
     names: Sequence[str],

@@ -13,8 +13,6 @@ from seqattractor.experiments._store import Finished, Store
 from seqattractor.paper.registry import get_target
 from seqattractor.paper.target import Outcome, Request, Result, Target
 
-__all__ = ["Bar", "Finish", "run_targets"]
-
 Finish = Callable[[Target, Result, float], None]
 """Called as ``finish(target, result, seconds)``, with the seconds that the trials took."""
 

@@ -2,16 +2,6 @@
 
 from typing import Any
 
-__all__ = [
-    "DIGITS",
-    "GAIT",
-    "LEARNING",
-    "RANDOM_SEQUENCES",
-    "RECONSTRUCTION",
-    "SPARSITY",
-    "TOY",
-]
-
 LEARNING: dict[str, Any] = {
     # Section 6: "variance 1e-6" is a standard deviation of 1e-3.
     "eta": 1e-3,

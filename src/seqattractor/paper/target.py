@@ -19,8 +19,6 @@ from seqattractor.report.view import Animation, Table, Verdict
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["QUICK_TRIALS", "Cell", "Outcome", "Request", "Result", "Target", "count_successes", "flat_interval"]
-
 QUICK_TRIALS = 5
 
 Cell = dict[str, Any]

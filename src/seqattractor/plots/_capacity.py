@@ -11,8 +11,6 @@ from matplotlib.ticker import NullFormatter
 
 from seqattractor.plots._house import new_axes
 
-__all__ = ["capacity_curve", "capacity_groups", "capacity_label", "capacity_map"]
-
 _SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
 
 

@@ -10,8 +10,6 @@ from matplotlib.axes import Axes
 from seqattractor.plots._curves import success_curve
 from seqattractor.plots._house import new_axes
 
-__all__ = ["comparison_curves"]
-
 _COLORS = ("#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a6fc0", "#8a8a8a", "#c05fa0", "#5fb0b0", "#a08030", "#606060")
 _MARKERS = "osD^vP*X<>"
 

@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes
 
-__all__ = ["compared_bars", "error_curves", "success_curve"]
-
 
 def compared_bars(
     labels: Sequence[Any],

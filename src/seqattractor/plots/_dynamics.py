@@ -12,8 +12,6 @@ from seqattractor._faces import drawn_by
 from seqattractor.analysis._attractors import Attractors
 from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, new_axes
 
-__all__ = ["attractor_bars", "state_space"]
-
 _MOST_STATES = 2000  # to find the plane from
 
 

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.plots._house import GREY, RED, new_axes
 
-__all__ = ["filmstrip", "raster", "tiles"]
-
 
 def filmstrip(frames: ArrayLike, *, label: str = "", numbers: Sequence[int] | None = None, ax: Axes | None = None) -> Axes:
     """Draw frames of +-1 side by side, +1 white and -1 black.

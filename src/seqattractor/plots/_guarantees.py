@@ -15,8 +15,6 @@ from seqattractor.analysis._separability import Separability
 from seqattractor.plots._curves import success_curve
 from seqattractor.plots._house import BLUE, GREEN, GREY, RED, new_axes
 
-__all__ = ["certificate_profile", "margin_and_radius", "robustness_with_certificate", "separability_margins"]
-
 
 @drawn_by(Certificate)
 def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> Axes:

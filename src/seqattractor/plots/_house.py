@@ -8,8 +8,6 @@ from contextlib import contextmanager
 import matplotlib.style
 from matplotlib.axes import Axes
 
-__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "RED", "bare", "new_axes", "style"]
-
 BLUE, ORANGE, GREEN, RED, GREY = "#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a8a8a"
 
 

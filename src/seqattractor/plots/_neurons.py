@@ -15,8 +15,6 @@ from seqattractor.plots._frames import tiles
 from seqattractor.plots._house import BLUE, ORANGE, bare, new_axes
 from seqattractor.sequences import check_patterns
 
-__all__ = ["code_overlap", "hidden_raster", "hidden_rates", "weights_image"]
-
 
 def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort: bool = True, ax: Axes | None = None) -> Axes:
     """Draw which hidden neurons are on at each step of a recall: a row for each neuron, on dark.

@@ -14,8 +14,6 @@ from seqattractor.plots._frames import tiles
 from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes
 from seqattractor.sequences import check_patterns
 
-__all__ = ["overlap_curve", "recall_strip"]
-
 _OFF, _ON, _EXTRA, _MISSING = range(4)
 _COLOURS = ListedColormap(["#101010", "#ffffff", ORANGE, "#56b4e9"])
 

@@ -10,8 +10,6 @@ from seqattractor.plots._frames import tiles
 from seqattractor.plots._house import new_axes
 from seqattractor.sequences import Sequences
 
-__all__ = ["sequence_rows"]
-
 
 @drawn_by(Sequences)
 def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax: Axes | None = None) -> Axes:

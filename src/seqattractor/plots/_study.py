@@ -10,8 +10,6 @@ from matplotlib.axes import Axes
 from seqattractor.plots._curves import success_curve
 from seqattractor.plots._house import new_axes
 
-__all__ = ["study_curves"]
-
 _MARKERS = "osD^vP*X"
 _SYMBOLS = {"n": "N", "m": "M", "t": "T"}
 

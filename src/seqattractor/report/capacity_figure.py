@@ -9,8 +9,6 @@ from matplotlib.figure import Figure
 from seqattractor.plots._capacity import capacity_curve, capacity_groups, capacity_label, capacity_map
 from seqattractor.tasks.capacity import CapacityMap
 
-__all__ = ["capacity_figure"]
-
 
 def capacity_figure(capacities: CapacityMap) -> Figure:
     """Draw capacities with their laws, and the curves of success against T behind them.

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqattractor._files import atomic_write
-from seqattractor.experiments._comparison import Comparison, Row
+from seqattractor.experiments._comparison import Comparison
+from seqattractor.experiments._conclusion import Row
 from seqattractor.report.figures import picture
 from seqattractor.report.page import render
 from seqattractor.report.view import Picture, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["comparison_figure", "comparison_page", "comparison_tables", "write_comparison"]
 
 
 def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:

@@ -13,8 +13,6 @@ from seqattractor.report.view import Picture
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["as_picture", "drawn", "picture", "save"]
-
 DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is so many pixels of the page
 # Without the date and the version of matplotlib, so that the same figure is the same file.

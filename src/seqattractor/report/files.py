@@ -16,8 +16,6 @@ from seqattractor.report.view import Section
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["write_section"]
-
 
 def write_section(
     folder: Path, section: Section, *, data: dict[str, Any], rows: list[dict[str, Any]], draw: Callable[[], Figure]
@@ -44,12 +42,7 @@ def write_section(
     """
     light, pdf = drawn(draw, "png", "pdf")
     [dark] = drawn(draw, "png", dark=True)
-    contents = {
-        "json": (json.dumps(data, indent=1) + "\n").encode(),
-        "csv": as_csv(rows),
-        "png": light,
-        "pdf": pdf,
-    }
+    contents = {"json": (json.dumps(data, indent=1) + "\n").encode(), "csv": as_csv(rows), "png": light, "pdf": pdf}
     files = []
     for kind, content in contents.items():
         files.append(f"{section.name}.{kind}")

@@ -16,8 +16,6 @@ from seqattractor.report.page import render
 from seqattractor.report.view import Section
 from seqattractor.tasks.inspect import Inspection
 
-__all__ = ["inspection_page"]
-
 _SIZE = (7.0, 3.4)
 Draw = Callable[[Axes], object]
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from seqattractor import __version__
 
-__all__ = ["machine", "machine_words", "software_words"]
-
 _PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 
 

@@ -10,8 +10,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from seqattractor import __version__
 
-__all__ = ["duration", "render"]
-
 
 def render(template: str, **values: Any) -> str:
     """Give a page as HTML.

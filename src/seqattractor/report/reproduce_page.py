@@ -9,8 +9,6 @@ from seqattractor.report.machine import machine_words, software_words
 from seqattractor.report.page import duration, render
 from seqattractor.report.view import Section
 
-__all__ = ["reproduce_page"]
-
 
 def reproduce_page(
     sections: Sequence[Section],

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Animation", "Picture", "Section", "Table", "Verdict"]
-
 
 @dataclass(frozen=True)
 class Table:

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.sequences._patterns import Patterns, check_frame_shape, check_patterns
 
-__all__ = ["binarize", "unbinarize"]
-
 
 def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:
     """Turn numbers into +-1 patterns, one row per frame.

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor.sequences._patterns import Lengths, Patterns, check_lengths, check_patterns
 from seqattractor.sequences._sequences import Sequences
 
-__all__ = ["check_sequences"]
-
 
 def check_sequences(
     X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int = 1

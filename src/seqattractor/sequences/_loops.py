@@ -12,8 +12,6 @@ from seqattractor.sequences._check import check_sequences
 from seqattractor.sequences._patterns import Patterns, is_loop
 from seqattractor.sequences._sequences import Sequences
 
-__all__ = ["close_loop", "close_loops"]
-
 
 def close_loop(once: Patterns, order: int) -> Patterns:
     """Repeat the first `order` patterns of a sequence, given once round, at its end: (T, N) -> (T + order, N).

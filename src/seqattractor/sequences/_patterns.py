@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 Patterns = NDArray[np.int8]
 Lengths = NDArray[np.int64]
 
-__all__ = ["Lengths", "Patterns", "check_frame_shape", "check_lengths", "check_patterns", "is_loop", "split"]
-
 
 def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, shape: tuple[int, ...] | None = None) -> Patterns:
     """Check that `X` is a two-dimensional array of +-1 and return it as int8, shape (T, N).

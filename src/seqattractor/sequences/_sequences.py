@@ -14,8 +14,6 @@ from seqattractor._checks import check_count, check_positive
 from seqattractor._faces import Result
 from seqattractor.sequences._patterns import Lengths, Patterns, check_frame_shape, check_lengths, check_patterns, is_loop, split
 
-__all__ = ["Sequences"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sequences(Result, NDArrayOperatorsMixin):

@@ -13,8 +13,6 @@ from seqattractor._faces import Result
 from seqattractor.sequences._check import check_sequences
 from seqattractor.sequences._patterns import Lengths, Patterns
 
-__all__ = ["Conflict", "Conflicts", "Place", "check_no_conflicts", "conflicts"]
-
 
 class Place(NamedTuple):
     """Where a pattern stands: the number of the sequence and of the pattern in it, from 0."""
@@ -170,7 +168,5 @@ def _pairs(
         first = places[0]
         second = places[names[places + 1] != names[first + 1]][0]
         yield Conflict(
-            X[first].copy(),
-            Place(int(sequence[first]), int(index[first])),
-            Place(int(sequence[second]), int(index[second])),
+            X[first].copy(), Place(int(sequence[first]), int(index[first])), Place(int(sequence[second]), int(index[second]))
         )

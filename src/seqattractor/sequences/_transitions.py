@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from seqattractor.sequences._patterns import Lengths, Patterns, split
 
-__all__ = ["Transitions", "stack_context", "transitions"]
-
 
 class Transitions(NamedTuple):
     """Training data: transitions x(t) -> x(t+1) in the order of presentation, and how many each sequence has."""

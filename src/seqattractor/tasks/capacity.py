@@ -14,8 +14,6 @@ from seqattractor.experiments._laws import Law, fit_law
 from seqattractor.experiments._run import Progress, choose_executor
 from seqattractor.experiments._store import Store
 
-__all__ = ["CapacityMap", "capacity"]
-
 
 @dataclass(frozen=True, repr=False)
 class CapacityMap(Result):

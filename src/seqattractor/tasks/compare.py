@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.experiments._comparison import Comparison, Row
+from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import COMPARISON, ComparisonTest, get_test
 from seqattractor.experiments._comparison_trial import TASKS, make_prototype
+from seqattractor.experiments._conclusion import Row
 from seqattractor.experiments._protocol import Point, Trial, in_rounds
 from seqattractor.experiments._run import Progress, choose_executor, run_trials
 from seqattractor.experiments._store import Store
 from seqattractor.experiments._user_networks import Brought, import_files
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import REGISTRY, parameters_of
-
-__all__ = ["choose_networks", "compare", "default_networks"]
 
 
 def compare(

@@ -17,8 +17,6 @@ from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import check_sequences, split
 
-__all__ = ["Attempt", "choose_hidden", "recalls_from_noise"]
-
 LADDER = (25, 50, 100, 200, 400, 800, 1600, 3200)
 PATIENCE = 2  # sizes to try after the first that stores everything, if recall from noise is still poor
 ENOUGH = 0.9  # of the cues

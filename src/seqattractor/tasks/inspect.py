@@ -23,8 +23,6 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Lengths, Patterns, split
 
-__all__ = ["Inspection", "inspect_network"]
-
 Source = Literal["model", "data", "cycles"]
 _T = TypeVar("_T")
 OPERATIONS = 1.2e11  # multiplications for an effort of 1: about half a minute on one core

@@ -20,8 +20,6 @@ from seqattractor.sequences import Sequences, close_loops
 from seqattractor.sequences._successors import conflicts
 from seqattractor.tasks.hidden_size import Attempt, choose_hidden
 
-__all__ = ["ConflictError", "LearningResult", "learn", "prepare", "quick_certificate"]
-
 MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: some seconds
 
 

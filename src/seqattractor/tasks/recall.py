@@ -16,8 +16,6 @@ from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, stack_context
 from seqattractor.tasks.stored import Stored
 
-__all__ = ["Corruption", "Recall", "hidden_states", "recall", "recall_often"]
-
 MOST_VALUES = 2**30
 MOST_AT_ONCE = 2**26  # values of trials that are recalled side by side
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from seqattractor.sequences import Patterns, Sequences, close_loops, stack_context
 
-__all__ = ["Stored"]
-
 
 @dataclass(frozen=True)
 class Stored:

@@ -27,8 +27,6 @@ from seqattractor.learning.exact.snapshot import Restorable
 from seqattractor.learning.exact.tape import Tape
 from seqattractor.sequences import Patterns
 
-__all__ = ["LayerBlock", "VisibleBlock"]
-
 
 class _Block(Restorable):
     """What both kinds of blocks keep of their m neurons, in the narrowest integers that hold the fields of all of them."""

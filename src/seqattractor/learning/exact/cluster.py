@@ -21,8 +21,6 @@ from seqattractor.learning.result import Learned, ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns
 
-__all__ = ["learn"]
-
 _BLOCKS = 4  # for each thread of the cluster, so that all end at about the same time
 _LEAST_ROWS = 16
 _ATTEMPTS = 5  # how often a phase may lose workers
@@ -139,13 +137,7 @@ class _Cluster:
         tape = self._scatter((y, flips), broadcast=True)
         tasks = [
             self.client.submit(
-                _visible_block,
-                *self._send(V[rows], targets[:, rows]),
-                tape,
-                self.kappa,
-                self.eta,
-                self.max_epochs,
-                pure=False,
+                _visible_block, *self._send(V[rows], targets[:, rows]), tape, self.kappa, self.eta, self.max_epochs, pure=False
             )
             for rows in self._blocks(len(V))
         ]

@@ -22,8 +22,6 @@ from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallba
 from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns
 
-__all__ = ["learn", "learn_visible"]
-
 BLOCK_ROWS = 128
 _WINDOW_SECONDS = 0.2
 _KEEP_BYTES = 2**28  # above this much state a window is one epoch, so that no copy is needed to stop within it
@@ -80,14 +78,7 @@ def learn(
             K = Gram(gram(inputs))
             hidden = workers.run(
                 lambda rows: LayerBlock(
-                    U[rows],
-                    inputs,
-                    hidden_targets[:, rows],
-                    K,
-                    kappa=kappa,
-                    eta=eta,
-                    theta=input_threshold,
-                    first=rows.start,
+                    U[rows], inputs, hidden_targets[:, rows], K, kappa=kappa, eta=eta, theta=input_threshold, first=rows.start
                 ),
                 pieces(len(U), block_rows),
             )

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.exact import kernels
+from seqattractor.learning.exact.lanes import LANES
 from seqattractor.sequences import Patterns
-
-__all__ = ["WIDTHS", "Gram", "Grid", "add_learned", "gram", "limit_of", "pieces", "start_fields"]
 
 Integers = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -30,7 +28,7 @@ def limit_of(width: int) -> int:
 
 def padded(n: int) -> int:
     """`n`, rounded up to whole SIMD lanes."""
-    return -(-n // kernels.LANES) * kernels.LANES
+    return -(-n // LANES) * LANES
 
 
 def pieces(total: int, size: int) -> Iterator[slice]:

@@ -16,17 +16,6 @@ import numpy as np
 from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.exact.lanes import LANES, add_lanes, add_signed, add_weights, next_violation, room_for
 
-__all__ = [
-    "LANES",
-    "NARROW",
-    "RUNNING",
-    "SETTLED",
-    "add_rows",
-    "learn_rows",
-    "replay_rows",
-    "set_bounds",
-]
-
 RUNNING, SETTLED, NARROW = 0, 1, 2  # state of a row: goes on; had an epoch without update; needs a wider integer
 
 _BIGGEST = float(2**62)

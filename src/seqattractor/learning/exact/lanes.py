@@ -14,8 +14,6 @@ from numba import extending, types
 
 from seqattractor.learning.compiled import part
 
-__all__ = ["LANES", "add_lanes", "add_signed", "add_weights", "next_violation", "room_for"]
-
 LANES = 32  # rows are padded to a multiple of this, so that no loop has a scalar rest
 
 

@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Restorable"]
-
 
 class Restorable:
     """An object whose changing arrays are named in `changing`."""

@@ -18,8 +18,6 @@ from seqattractor.learning.exact.fields import Integers, gram, narrowest, padded
 from seqattractor.learning.exact.snapshot import Restorable
 from seqattractor.sequences import Patterns
 
-__all__ = ["Codes", "Tape"]
-
 _VERSIONS_BYTES = 2**23  # codes and Gram matrices of one tape piece; they should stay in the cache
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from seqattractor.learning.compiled import kernel
 
-__all__ = ["flip_codes", "sort_flips"]
-
 _BITS = 32  # of a word of codes
 
 

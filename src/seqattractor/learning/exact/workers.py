@@ -15,8 +15,6 @@ from typing import Any, Self, TypeVar
 from numba.core import event
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Workers", "count_jobs"]
-
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _logger = logging.getLogger("seqattractor")

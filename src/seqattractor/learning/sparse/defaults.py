@@ -9,8 +9,6 @@ import numpy as np
 
 from seqattractor.sequences import Patterns
 
-__all__ = ["choose_defaults", "default_noise", "in_units"]
-
 MOST_COMPARED = 1000  # patterns whose nearest neighbour is looked for
 
 

@@ -18,8 +18,6 @@ import numpy as np
 from seqattractor.learning.compiled import inlined, kernel, part
 from seqattractor.learning.sparse.rule import AVERAGING, WRONG_AVERAGING, SparseSettings
 
-__all__ = ["epoch_on_fields", "epoch_on_weights", "settings_as_vectors"]
-
 _N_WINNERS, _BIAS, _NOISE, _MARGIN, _ACTIVE_MARGIN, _ACTIVE_WEIGHT, _VISIBLE_MARGIN = range(7)
 _HOMEOSTASIS_EPOCHS, _REDRAW_EPOCHS, _TARGET_EPOCHS, _EPOCH, _HIDDEN_STEP, _VISIBLE_STEP = range(7, 13)
 _FEEDBACK, _HOMEOSTASIS, _REDRAW, _REDRAW_TOLERANCE = range(4)

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from seqattractor.learning.rule import field, heaviside, sign
 from seqattractor.sequences import Patterns
 
-__all__ = ["SparseSettings", "SparseState", "choose_targets", "flip_some", "learn_transition", "present"]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

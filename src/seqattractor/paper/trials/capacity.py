@@ -17,8 +17,6 @@ from seqattractor.networks._sparse import SparseSequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
 
-__all__ = ["ABLATIONS", "DIGITS", "NETWORKS", "M", "N", "store_sequences"]
-
 N, M = 100, 500
 DIGITS: dict[str, Any] = {"stored": [20, 40, 80, 120, 160], "T": 20, "M": 1000, "flips": 300, "trials": 2}
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from seqattractor.experiments._comparison_trial import compare_once, make_prototype
 
-__all__ = ["M", "compare_networks"]
-
 M = 500  # hidden neurons, as in section 6.2
 
 

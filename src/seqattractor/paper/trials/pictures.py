@@ -23,8 +23,6 @@ from seqattractor.noise import flip
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
 from seqattractor.sequences import Sequences
 
-__all__ = ["frames_of", "load_pictures", "recall_pictures", "recalled_frames", "sha256_of"]
-
 METHODS: dict[str, dict[str, Any]] = {"hebbian": {"rule": "hebbian", "learn": "V"}, "V": {"learn": "V"}, "UV": {"learn": "UV"}}
 """The ways of learning of appendix E, as parameters of the network."""
 

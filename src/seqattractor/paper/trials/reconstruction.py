@@ -8,8 +8,6 @@ import numpy as np
 
 from seqattractor.learning.rule import sign
 
-__all__ = ["reconstruct_pattern"]
-
 
 def reconstruct_pattern(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Draw one P (M x N, "gaussian" or "uniform") and one x, and decode both ways; outcomes are sums of |errors|."""
@@ -19,7 +17,4 @@ def reconstruct_pattern(settings: dict[str, Any], seed: np.random.SeedSequence) 
     x = rng.choice(np.array([-1, 1], dtype=np.int8), size=settings["N"])
     y = sign(P @ x).astype(np.float64)
     by_inverse = np.linalg.lstsq(P, y, rcond=None)[0]  # P+ y, without forming P+
-    return {
-        "pseudo_inverse": int(np.abs(x - sign(by_inverse)).sum()),
-        "transpose": int(np.abs(x - sign(P.T @ y)).sum()),
-    }
+    return {"pseudo_inverse": int(np.abs(x - sign(by_inverse)).sum()), "transpose": int(np.abs(x - sign(P.T @ y)).sum())}

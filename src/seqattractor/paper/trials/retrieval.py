@@ -11,8 +11,6 @@ from seqattractor.experiments._trial import retrieve_with
 from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.paper.settings import LEARNING
 
-__all__ = ["retrieve_sequence", "retrieve_with_sparse_inputs", "retrieve_with_sparse_targets"]
-
 
 def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """One trial of tables 1 and 2; settings are T, M, N, flips and learn.

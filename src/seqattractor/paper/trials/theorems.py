@@ -12,8 +12,6 @@ from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.networks._one_hot import OneHotNetwork
 from seqattractor.paper.settings import LEARNING
 
-__all__ = ["check_theorem"]
-
 EPOCHS = 100_000  # "finitely many"; a network that needs more counts as a failure
 
 

@@ -15,8 +15,6 @@ from seqattractor.networks._visible import VisibleNetwork
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
 
-__all__ = ["retrieve_toy", "train_perceptron"]
-
 
 def train_perceptron(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
     """Figure 1: train a perceptron from a random start and run it from the first pattern; or, with "proof", ask for weights."""
