@@ -13,7 +13,7 @@ Ids = NDArray[np.int64]
 
 
 def steps_per_pattern(net: SequenceMemory) -> int:
-    """How many steps a network may take from one stored pattern to the next: one that dwells, as many as its memory is long."""
+    """How many steps a network may take from one stored pattern to the next: for one that dwells, the length of its memory."""
     return int(getattr(net, "slow_steps", 1)) if net.traits().dwells else 1
 
 

@@ -123,8 +123,8 @@ def certify(
 
     Parameters
     ----------
-    net : SequenceAttractor, SparseSequenceAttractor, OneHotNetwork or VisibleNetwork
-        A network that has learned.
+    net : SequenceMemory
+        A network of threshold neurons that has learned; `supports_certificate` tells whether it is one.
     X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
         The stored sequences.
     lengths : array of shape (S,), optional

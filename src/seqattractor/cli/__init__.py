@@ -19,7 +19,7 @@ _COMMANDS = {
     "recall": "Recall a learned sequence from a corrupted cue and write it as a GIF, a strip, MIDI, ...",
     "inspect": "Say what a model stores and guarantees: margins, certificate, attractors, hidden codes.",
     "sweep": "Run grids of trials that survive interruptions: run, status, export, plot.",
-    "capacity": "Find how long a sequence a network stores, with an interval; for lists of N and M a map and a law.",
+    "capacity": "Find the longest sequence that a network stores, with an interval; for lists of N and M, a map and a law.",
     "bench": "Measure how fast learning is, beside the plain loop in the same run.",
     "compare": "Compare all sequence memories, and your own, on one test.",
     "lab": "See a sequence memory learn and recall, in the browser.",

@@ -17,7 +17,7 @@ from seqattractor.paper.target import QUICK_TRIALS, Request
 
 @click.command(
     name="reproduce",
-    epilog=f"Targets: {', '.join(name for name in TARGETS if name not in PAST_THE_PAPER)}; past the paper and only by name: "
+    epilog=f"Targets: {', '.join(name for name in TARGETS if name not in PAST_THE_PAPER)}; beyond the paper, only by name: "
     f"{', '.join(PAST_THE_PAPER)}.",
 )
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")

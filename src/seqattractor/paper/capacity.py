@@ -1,4 +1,4 @@
-"""Past the paper: how much the sparse rule stores, beside the paper's rule and memories that keep the patterns themselves."""
+"""Beyond the paper: how much the sparse rule stores, beside the paper's rule and memories that keep the patterns themselves."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _draw_lengths(success: Axes, basins: Axes, result: Result, colors: dict[str,
 
 TARGET = Capacity(
     name="capacity",
-    title="Capacity, past the paper",
+    title="Capacity, beyond the paper",
     trial="capacity:store_sequences",
     about="Random periodic sequences, N = 100 visible and M = 500 hidden neurons, default settings of every network. Success is "
     "the criterion of section 6.2 from the first pattern with 10 flipped units. The basin is stricter: the fraction of all "

@@ -1,4 +1,4 @@
-"""Past the paper: its network beside the other sequence memories, on the same sequences and cues."""
+"""Beyond the paper: its network beside the other sequence memories, on the same sequences and cues."""
 
 from __future__ import annotations
 

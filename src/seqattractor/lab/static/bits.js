@@ -1,4 +1,4 @@
-// Patterns travel as bits in base64: a bit a unit, most significant first.
+// Patterns travel as bits in base64: one bit per unit, most significant first.
 
 /** Unpack `count` bits into an array of 0 and 1. */
 export function unpack(text, count) {

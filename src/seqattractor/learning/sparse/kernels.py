@@ -1,4 +1,4 @@
-"""Compiled kernels of the sparse rule: one epoch on plain integer arrays, exactly what `sparse_rule.present` does.
+"""Compiled kernels of the sparse rule: one epoch on plain integer arrays, exactly what `rule.present` does.
 
 With noise every presentation is new, so fields are computed from the weights: `epoch_on_weights`. Without noise a hidden
 neuron sees only its fields at the n stored patterns, so it is enough to carry those (the dual form): `epoch_on_fields`. An
@@ -111,7 +111,7 @@ def epoch_on_fields(
 
 @part
 def _flip_some(negative: Any, most: int, order: Any, rng: Any) -> None:
-    """Flip 0 to `most` units, drawing as `sparse_rule.flip_some` does."""
+    """Flip 0 to `most` units, drawing as `rule.flip_some` does."""
     if most == 0:
         return
     for j in range(rng.integers(0, most + 1)):

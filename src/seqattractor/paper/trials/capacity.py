@@ -1,4 +1,4 @@
-"""Past the paper: how much the sparse rule stores, beside the paper's rule and memories that keep the patterns themselves."""
+"""Beyond the paper: how much the sparse rule stores, beside the paper's rule and memories that keep the patterns themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Past the paper: all networks on the same sequences and cues, as `seqattractor compare` does it."""
+"""Beyond the paper: all networks on the same sequences and cues, as `seqattractor compare` does it."""
 
 from __future__ import annotations
 
