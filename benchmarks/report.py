@@ -1,7 +1,7 @@
-"""Write the tables and the picture of the kept results (benchmarks/results.json) into the README and the docs.
+"""Write the tables and the picture of the stored results (benchmarks/results.json) into the README and the docs.
 
     python benchmarks/report.py             # write
-    python benchmarks/report.py --check     # fail if a page does not show the kept results
+    python benchmarks/report.py --check     # fail if a page does not show the stored results
 
 New results, with PyTorch installed:
 
@@ -40,7 +40,7 @@ def measured_on(results: dict) -> str:
 
 
 def rows(results: dict) -> list[list[str]]:
-    """The comparison, one row a case."""
+    """The comparison, one row per case."""
     return [
         [
             case["what"],
@@ -55,7 +55,7 @@ def rows(results: dict) -> list[list[str]]:
 
 HEADER = ["learning", "plain loop, 500 epochs", "exact engine, to zero error", "ratio", "if the plain loop stopped there, too"]
 NOTE = (
-    "The plain loop runs 500 epochs, as in the paper; its time is computed from some seconds of it. The engine stops after the "
+    "The plain loop runs 500 epochs, as in the paper; its time is extrapolated from a few seconds of it. The engine stops after the "
     "first epoch without an error, since all later ones would change nothing."
 )
 
