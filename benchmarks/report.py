@@ -55,8 +55,8 @@ def rows(results: dict) -> list[list[str]]:
 
 HEADER = ["learning", "plain loop, 500 epochs", "exact engine, to zero error", "ratio", "if the plain loop stopped there, too"]
 NOTE = (
-    "The plain loop runs 500 epochs, as in the paper; its time is extrapolated from a few seconds of it. The engine stops after the "
-    "first epoch without an error, since all later ones would change nothing."
+    "The plain loop runs 500 epochs, as in the paper; its time is extrapolated from a few seconds of it. The engine stops after "
+    "the first epoch without an error, since all later ones would change nothing."
 )
 
 
@@ -142,7 +142,7 @@ def main() -> int:
     if "--check" in sys.argv:
         old = [str(page.relative_to(ROOT)) for page, text in pages if stale(page, text)]
         if old:
-            print(f"{', '.join(old)}: not the kept results; run python benchmarks/report.py", file=sys.stderr)
+            print(f"{', '.join(old)}: not the stored results; run python benchmarks/report.py", file=sys.stderr)
         return int(bool(old))
     for page, text in pages:
         put(page, text)

@@ -9,7 +9,7 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import seqattractor as sa
-from seqattractor import datasets, io, noise, plots
+from seqattractor import analysis, datasets, experiments, io, networks, noise, plots
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "api.rst"
 MODULES = {"datasets": datasets, "io": io, "noise": noise, "plots": plots}
@@ -65,4 +65,7 @@ def test_a_public_name_tells_its_parameters_its_result_and_an_example(name):
 def test_the_reference_lists_every_public_name_and_no_other():
     listed = set(re.findall(r"^   ([A-Za-z_][\w.]*)$", REFERENCE.read_text(), flags=re.M))
     assert set(PUBLIC) <= listed
+    for package in (analysis, experiments, networks):
+        names = {name for name in package.__all__ if callable(getattr(package, name))}
+        assert {name for name in names if not {name, f"{package.__name__.split('.')[1]}.{name}"} & listed} == set()
     assert [name for name in listed if pydoc.locate(f"seqattractor.{name}") is None] == []
