@@ -215,7 +215,7 @@ def test_an_edited_view_keeps_all_trials_and_edited_code_of_a_trial_does_them_ag
         "paper/fig3.py",
         "paper/target.py",
         "plots/_curves.py",
-        "report/files.py",
+        "report/reproduce_page.py",
         "paper/trials/toy.py",
         "networks/_dense.py",
     )

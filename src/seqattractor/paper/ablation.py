@@ -10,7 +10,7 @@ import numpy as np
 from seqattractor.paper.pictures import PictureTarget, settings_of
 from seqattractor.paper.target import Cell, Outcome, Request, Result
 from seqattractor.paper.trials.pictures import frames_of, load_pictures, recalled_frames
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.page import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

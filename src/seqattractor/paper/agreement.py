@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqattractor.paper.numbers import TRIALS
-from seqattractor.report.view import Verdict
+from seqattractor.report.page import Verdict
 
 LEVEL = 0.05
 """The chance that any cell at all is said to differ although none does."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target, count_successes, flat_interval
 from seqattractor.paper.trials.capacity import ABLATIONS, DIGITS, M, N
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.page import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,9 @@ from seqattractor.experiments._comparison_trial import make_prototype
 from seqattractor.experiments._conclusion import conclusion
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
 from seqattractor.paper.trials.comparison import M
-from seqattractor.report.comparison_view import comparison_figure, comparison_tables
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.comparison_view import comparison_tables
+from seqattractor.report.figures import comparison_figure
+from seqattractor.report.page import Table, Verdict
 from seqattractor.tasks.compare import default_networks
 
 if TYPE_CHECKING:

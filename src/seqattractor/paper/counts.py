@@ -11,7 +11,7 @@ from seqattractor.paper import numbers
 from seqattractor.paper.agreement import compare, describe
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target, count_successes, flat_interval
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.page import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ import numpy as np
 from seqattractor.datasets._toy import toy
 from seqattractor.paper.settings import LEARNING, TOY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.page import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqattractor.paper.settings import RECONSTRUCTION
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.page import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from seqattractor.datasets._toy import toy
 from seqattractor.experiments._trial import PERIODS
 from seqattractor.paper.settings import LEARNING, TOY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target, count_successes
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.page import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from seqattractor.paper.pictures import PictureTarget
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.page import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,8 +11,8 @@ from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.paper.pictures import PictureTarget, settings_of
 from seqattractor.paper.target import Cell, Outcome, Request, Result
 from seqattractor.paper.trials.pictures import frames_of, load_pictures, recalled_frames
-from seqattractor.report.animation import recall_gif
-from seqattractor.report.view import Animation, Table, Verdict
+from seqattractor.report.figures import recall_gif
+from seqattractor.report.page import Animation, Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,9 +11,8 @@ from seqattractor.experiments._run import choose_executor
 from seqattractor.paper.run import Bar, run_targets
 from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import Request, Result, Target
-from seqattractor.report.files import write_section
-from seqattractor.report.reproduce_page import reproduce_page
-from seqattractor.report.view import Section
+from seqattractor.report.page import Section
+from seqattractor.report.reproduce_page import reproduce_page, write_section
 
 
 def reproduce(

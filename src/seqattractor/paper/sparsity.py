@@ -9,7 +9,7 @@ from seqattractor.experiments._trial import PERIODS
 from seqattractor.paper.agreement import LEVEL, caution, holm, p_value
 from seqattractor.paper.settings import LEARNING, SPARSITY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target, count_successes
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.page import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.report.view import Animation, Table, Verdict
+from seqattractor.report.page import Animation, Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.page import Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
