@@ -11,8 +11,7 @@ from pathlib import Path
 import click
 
 from seqattractor.cli.sweep import jobs_options, stopped
-from seqattractor.paper.registry import PAST_THE_PAPER, TARGETS
-from seqattractor.paper.target import QUICK_TRIALS, Request
+from seqattractor.paper.target import PAST_THE_PAPER, QUICK_TRIALS, TARGETS, Request
 
 
 @click.command(

@@ -1,8 +1,8 @@
 """Past the paper: its network beside the other sequence memories, on the same sequences and cues."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+from matplotlib.figure import Figure
 
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import get_test
@@ -14,9 +14,6 @@ from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.report.figures import comparison_figure
 from seqattractor.report.page import Table, Verdict
 from seqattractor.tasks.compare import default_networks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRIALS = 10
 VALUES: dict[str, tuple[Any, ...]] = {
