@@ -23,7 +23,7 @@ from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import TARGETS, Request, Result, get_target
 from seqattractor.paper.trials.comparison import compare_networks
-from seqattractor.paper.trials.pictures import recall_pictures
+from seqattractor.paper.trials.pictures import load_pictures, recall_pictures, sha256_of
 
 QUICK = Request(trials=2, quick=True)
 
@@ -333,6 +333,14 @@ def test_a_worker_that_has_other_pictures_refuses_the_trial():
     [cell] = get_target("fig6").cells(QUICK)
     with pytest.raises(ValueError, match="holds other pictures here than where the run was started"):
         recall_pictures({**cell, "sha256": "of others"}, seed_of(0, "a place", 0))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_digits_of_the_users_are_named_by_the_pictures_that_trials_get(seed, tmp_path):
+    path = tmp_path / "mnist.npy"
+    np.save(path, np.random.default_rng(0).integers(0, 256, (30, 28, 28), dtype=np.uint8))
+    [cell] = get_target("fig7").cells(Request(seed=seed, mnist_file=path))
+    assert cell["sha256"] == sha256_of(load_pictures(cell, 0))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
