@@ -3,7 +3,6 @@
 Tables 1 and 2 and figure 5 beside the paper's counts; appendix F, sparse inputs and targets, against learning U and V.
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Targe
 from seqattractor.report.page import Table, Verdict
 
 WAYS = {"V": "Learning only V", "UV": "Learning U and V"}
+COLORS = {"V": plots.ORANGE, "UV": plots.BLUE}
 AXES = {"T": "period length T", "M": "hidden neurons M"}
 FIXED = {key: RANDOM_SEQUENCES[key] for key in ("N", "flips")}
 FIXED_SPARSE = {key: SPARSITY[key] for key in ("N", "M", "flips")}
@@ -55,17 +55,6 @@ class Counts(Target):
         """The rows with both ends of the interval and the p-values."""
         return agreement.compare([flat_interval(row) for row in result.rows()])
 
-    def _draw(self, axes: list[Axes], result: Result) -> None:
-        """One panel for each way of learning, with the legend above it, where no bar or interval can lie."""
-        for ax, (learn, words), color in zip(axes, WAYS.items(), (plots.ORANGE, plots.BLUE), strict=True):
-            self._draw_counts(ax, result.rows(learn=learn), color)
-            ax.set_title(words, loc="left")
-            ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.0)
-
-    @abstractmethod
-    def _draw_counts(self, ax: Axes, rows: list[Row], color: str) -> None:
-        """Draw the counts of one way of learning: ours and the paper's."""
-
 
 class CountsTable(Counts):
     """A table of counts, ours above the paper's, and curves of both."""
@@ -85,19 +74,18 @@ class CountsTable(Counts):
     def figure(self, result: Result) -> Figure:
         """Success over the varied number, ours and the paper's, both with Wilson intervals."""
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), sharey=True)
-        self._draw(axes, result)
-        for ax in axes:
+        grey = {"color": plots.GREY, "linestyle": "--", "marker": "s"}
+        for ax, learn in zip(axes, WAYS, strict=True):
+            rows = result.rows(learn=learn)
+            paper = [{**row, "successes": row["paper"], "trials": agreement.TRIALS} for row in rows]
+            x = [row[self.varied] for row in rows]
+            shift = 0.006 * (max(x) - min(x))
+            draw_successes(paper, self.varied, shift=shift, label="paper", ax=ax, **grey)
+            draw_successes(rows, self.varied, shift=-shift, color=COLORS[learn], label="here", ax=ax)
             ax.set_xlabel(AXES[self.varied])
         axes[1].set_ylabel("")
+        _entitle(axes)
         return figure
-
-    def _draw_counts(self, ax: Axes, rows: list[Row], color: str) -> None:
-        x = [row[self.varied] for row in rows]
-        shift = 0.006 * (max(x) - min(x))
-        paper = [{**row, "successes": row["paper"], "trials": agreement.TRIALS} for row in rows]
-        style = {"color": plots.GREY, "linestyle": "--", "marker": "s", "label": "paper"}
-        draw_successes(paper, self.varied, shift=shift, ax=ax, **style)
-        draw_successes(rows, self.varied, shift=-shift, color=color, label="here", ax=ax)
 
 
 class CountsFigure(Counts):
@@ -106,13 +94,20 @@ class CountsFigure(Counts):
     def figure(self, result: Result) -> Figure:
         """One panel for each way of learning."""
         figure, axes = plt.subplots(2, 1, figsize=(9.0, 5.4), sharex=True)
-        self._draw(axes, result)
+        for ax, learn in zip(axes, WAYS, strict=True):
+            rows = result.rows(learn=learn)
+            columns = ([row[key] for row in rows] for key in (self.varied, "successes", "trials", "paper"))
+            plots.compared_bars(*columns, color=COLORS[learn], ax=ax)
         axes[1].set_xlabel(AXES[self.varied])
+        _entitle(axes)
         return figure
 
-    def _draw_counts(self, ax: Axes, rows: list[Row], color: str) -> None:
-        columns = ([row[key] for row in rows] for key in (self.varied, "successes", "trials", "paper"))
-        plots.compared_bars(*columns, color=color, ax=ax)
+
+def _entitle(axes: list[Axes]) -> None:
+    """Say above each panel which way of learning it shows; the legend stands there, too, where no bar or interval can lie."""
+    for ax, words in zip(axes, WAYS.values(), strict=True):
+        ax.set_title(words, loc="left")
+        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
