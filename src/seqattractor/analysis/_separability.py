@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._faces import Result
-from seqattractor.analysis._exact_linear import kernel_vector
-from seqattractor.analysis._exact_simplex import combine_or_separate
+from seqattractor.analysis._exact import combine_or_separate, kernel_vector
 from seqattractor.sequences import Patterns, check_sequences, transitions
 
 # Weights with a margin are rounded to this many bits: far finer than any margin that counts, and exact in float64 sums.
