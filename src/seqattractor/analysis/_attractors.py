@@ -72,6 +72,7 @@ class Attractors(Result):
         How many starts came to each stored sequence: into its loop, or, if it is open, through it to its end.
     """
 
+    _drawn_by = "attractor_bars"
     attractors: tuple[Attractor, ...]
     which: Ids
     transient: Ids

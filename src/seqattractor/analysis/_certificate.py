@@ -52,6 +52,7 @@ class Certificate(Result):
         Whether an attack was made; if not, `breaking` says nothing.
     """
 
+    _drawn_by = "certificate_profile"
     radius: Counts
     breaking: Counts
     theorem_4: Counts

@@ -30,6 +30,7 @@ class HiddenActivity(Result):
         The part of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V is (section 5.1).
     """
 
+    _drawn_by = "hidden_rates"
     active: NDArray[np.bool_]
     follows_P: float | None
     decoded_by_P: float | None

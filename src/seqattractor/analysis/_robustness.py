@@ -21,6 +21,7 @@ from seqattractor.noise import Seed, as_generator, flip
 class RobustnessCurve(Result):
     """How many of some trials gave exactly the next pattern, for each number of flips."""
 
+    _drawn_by = "robustness_with_certificate"
     flips: NDArray[np.int64]
     """Shape (K,)."""
     successes: NDArray[np.int64]

@@ -54,6 +54,7 @@ class Separability(Result):
         n = T - 1 for one sequence, and N (times the order).
     """
 
+    _drawn_by = "separability_margins"
     inputs: Patterns
     targets: Patterns
     largest_margin: bool

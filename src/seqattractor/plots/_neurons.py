@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike
 
-from seqattractor._faces import drawn_by
 from seqattractor.analysis._hidden_activity import HiddenActivity
 from seqattractor.plots._frames import tiles
 from seqattractor.plots._house import BLUE, ORANGE, bare, new_axes
@@ -57,7 +56,6 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort
     return ax
 
 
-@drawn_by(HiddenActivity)
 def hidden_rates(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     """Draw how many hidden neurons are active at which part of the transitions.
 

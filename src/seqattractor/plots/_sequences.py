@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from seqattractor._faces import drawn_by
 from seqattractor.plots._frames import tiles
 from seqattractor.plots._house import new_axes
 from seqattractor.sequences import Sequences
 
 
-@drawn_by(Sequences)
 def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax: Axes | None = None) -> Axes:
     """Draw sequences: a row of frames for each, or, where units have no rows and columns, a column for each time.
 
