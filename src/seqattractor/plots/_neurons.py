@@ -10,7 +10,7 @@ from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike
 
 from seqattractor.analysis._hidden_activity import HiddenActivity
-from seqattractor.plots._frames import tiles
+from seqattractor.plots._frames import stacked, tiles
 from seqattractor.plots._house import BLUE, ORANGE, bare, new_axes
 from seqattractor.sequences import check_patterns
 
@@ -148,12 +148,10 @@ def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons
         raise ValueError(f"weights of shape {array.shape} cannot be drawn as frames of shape {tuple(frame_shape)}.")
     chosen = array[:n_neurons, -size:]
     chosen = chosen / np.maximum(np.abs(chosen).max(axis=1, keepdims=True), np.finfo(float).tiny)
-    columns = int(np.ceil(np.sqrt(len(chosen) * frame_shape[0] / frame_shape[1] * 1.6)))
-    columns = min(len(chosen), max(1, columns))
+    columns = max(1, int(np.ceil(np.sqrt(len(chosen) * frame_shape[0] / frame_shape[1] * 1.6))))
     gap = max(1, frame_shape[1] // 16)
-    blank = np.full((-len(chosen) % columns, size), np.nan)
-    rows = np.concatenate([chosen, blank]).reshape(-1, columns, *frame_shape)
-    picture = np.concatenate([np.pad(tiles(row, gap), ((0, gap), (0, 0)), constant_values=np.nan) for row in rows])
-    ax.imshow(picture[:-gap], cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
+    frames = chosen.reshape(-1, *frame_shape)
+    rows = [tiles(frames[k : k + columns], gap) for k in range(0, len(frames), columns)]
+    ax.imshow(stacked(rows, gap), cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
     bare(ax)
     return ax
