@@ -94,34 +94,22 @@ class Transition:
     The network must make it.
     """
 
-    def __init__(
-        self,
-        view: ThresholdView,
-        x: Patterns,
-        target: Patterns,
-        fields: Array,
-        states: NDArray[np.int8],
-        visible_fields: Array,
-        hidden_radius: Counts,
-    ) -> None:
+    def __init__(self, view: ThresholdView, x: Patterns, target: Patterns, hidden_radius: Counts) -> None:
         assert view.hidden is not None
-        self.view, self.hidden, self.visible = view, view.hidden, view.visible
-        self.x, self.target, self.fields, self.visible_fields = x, target, fields, visible_fields
-        self.hidden_radius = hidden_radius
+        self.view, self.hidden, self.visible, self.hidden_radius = view, view.hidden, view.visible, hidden_radius
+        self.x, self.target, self.active = x, target, target > 0
+        self.fields = self.hidden.fields(x[None])[0]
+        states = self.hidden.states(self.fields)
+        self.visible_fields = self.visible.fields(states[None])[0]
         self.change = self.hidden.low + self.hidden.high - 2 * states
-        self.active = target > 0
-        self.limit = np.abs(visible_fields) - self.visible.slack
-        self.limit_now = np.abs(visible_fields) - self.visible.slack_of(states)
+        self.limit = np.abs(self.visible_fields) - self.visible.slack
+        self.limit_now = np.abs(self.visible_fields) - self.visible.slack_of(states)
 
     @classmethod
     def each(cls, view: ThresholdView, inputs: Patterns, targets: Patterns) -> list[Transition]:
         """Make ready to bound some transitions, (n, order * N) -> (n, N)."""
-        assert view.hidden is not None
-        fields = view.hidden.fields(inputs)
-        states = view.hidden.states(fields)
-        radius = flip_radius(view.hidden, inputs, fields)
-        rows = zip(inputs, targets, fields, states, view.visible.fields(states), radius, strict=True)
-        return [cls(view, *row) for row in rows]
+        radius = flip_radius(view.first, inputs, view.first.fields(inputs))
+        return [cls(view, *row) for row in zip(inputs, targets, radius, strict=True)]
 
     def losses(self, hidden: Any = slice(None), visible: Any = slice(None)) -> Array:
         """What each visible neuron loses when each hidden neuron changes, shape (visible, hidden); below 0 if it gains."""

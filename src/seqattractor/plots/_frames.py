@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.plots._house import GREY, RED, new_axes
+from seqattractor.plots._house import GREY, RED, new_axes, unframed
 from seqattractor.sequences import Sequences
 
 
@@ -155,12 +155,6 @@ def name_rows(ax: Axes, names: Sequence[str], height: int, gap: int) -> None:
 def spread_times(length: int, most: int) -> NDArray[np.int64]:
     """At most so many times of 0 ... length - 1, evenly spread, the first and the last among them."""
     return np.unique(np.linspace(0, length - 1, min(length, most)).astype(np.int64))
-
-
-def unframed(ax: Axes) -> None:
-    """Take away the frame and the marks of ticks, but not their labels."""
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
 
 
 def _black_and_white(ax: Axes, picture: NDArray[np.float64]) -> None:

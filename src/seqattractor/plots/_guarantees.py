@@ -41,14 +41,8 @@ def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> 
     t = np.arange(len(certificate.radius))
     broken = certificate.breaking <= certificate.n_inputs
     if certificate.attacked and broken.any():
-        ax.fill_between(
-            t,
-            certificate.radius,
-            np.where(broken, certificate.breaking - 1, certificate.radius),
-            step="mid",
-            color=BLUE,
-            alpha=0.2,
-        )
+        possible = np.where(broken, certificate.breaking - 1, certificate.radius)
+        ax.fill_between(t, certificate.radius, possible, step="mid", color=BLUE, alpha=0.2)
         ax.plot(t[broken], certificate.breaking[broken], "v", color=RED, markersize=4, label="an attack breaks it")
     ax.step(t, certificate.radius, where="mid", color=BLUE, linewidth=1.6, label="proven")
     ax.step(t, certificate.theorem_4, where="mid", color=GREY, linestyle="--", linewidth=1.2, label="Theorem 4")

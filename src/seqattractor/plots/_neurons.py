@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from seqattractor.analysis._hidden_activity import HiddenActivity
 from seqattractor.plots._frames import stacked, tiles
-from seqattractor.plots._house import BLUE, ORANGE, bare, new_axes
+from seqattractor.plots._house import BLUE, ORANGE, new_axes, unframed
 from seqattractor.sequences import check_patterns
 
 
@@ -153,5 +153,6 @@ def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons
     frames = chosen.reshape(-1, *frame_shape)
     rows = [tiles(frames[k : k + columns], gap) for k in range(0, len(frames), columns)]
     ax.imshow(stacked(rows, gap), cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
-    bare(ax)
+    ax.set(xticks=[], yticks=[])
+    unframed(ax)
     return ax

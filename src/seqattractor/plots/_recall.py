@@ -10,8 +10,8 @@ from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.analysis._retrieval import overlap
-from seqattractor.plots._frames import name_rows, spread_times, stacked, tiles, unframed
-from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes
+from seqattractor.plots._frames import name_rows, spread_times, stacked, tiles
+from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes, unframed
 from seqattractor.sequences import check_patterns
 
 _OFF, _ON, _EXTRA, _MISSING = range(4)
