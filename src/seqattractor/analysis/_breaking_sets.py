@@ -265,17 +265,11 @@ class _Program:
         lower = np.where(harms, lowest, -np.inf)
         upper = np.where(harms, np.inf, stays)
         size = max(float(np.abs(loss).max(initial=0.0)), np.finfo(float).tiny)
-        result = milp(
-            np.append(np.ones(n), np.zeros(m)),
-            integrality=np.ones(n + m),
-            bounds=Bounds(0, 1),
-            constraints=[
-                LinearConstraint(rows, lower, upper),
-                LinearConstraint(np.append(np.zeros(n), loss / size)[None], self.needed[j] / size, np.inf),
-                LinearConstraint(np.append(np.ones(n), np.zeros(m))[None], least, most),
-            ],
-            options={"node_limit": node_limit, "mip_rel_gap": 0.0},
-        )
+        flips = np.append(np.ones(n), np.zeros(m))
+        A = np.vstack([rows, np.append(np.zeros(n), loss / size), flips])
+        program = LinearConstraint(A, [*lower, self.needed[j] / size, least], [*upper, np.inf, most])
+        options = {"node_limit": node_limit, "mip_rel_gap": 0.0}
+        result = milp(flips, integrality=np.ones(n + m), bounds=Bounds(0, 1), constraints=program, options=options)
         if result.status == 2:  # infeasible: more than `most` flips are needed
             return most + 1, None, 1
         units = None if result.x is None else np.flatnonzero(result.x[:n] > 0.5)

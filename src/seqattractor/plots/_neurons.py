@@ -109,9 +109,7 @@ def code_overlap(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     """
     ax = ax or new_axes()
     image = ax.imshow(activity.overlap, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
-    figure = ax.get_figure()
-    if figure is not None:
-        figure.colorbar(image, ax=ax, label="overlap of codes", shrink=0.85)
+    ax.figure.colorbar(image, ax=ax, label="overlap of codes", shrink=0.85)
     ax.set(xlabel="transition", ylabel="transition")
     return ax
 
