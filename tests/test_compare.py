@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.analysis._arrival import passages
+from seqattractor.analysis._robustness import passages
 from seqattractor.cli.compare import command
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import TESTS, get_test
