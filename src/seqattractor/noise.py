@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import is_count
-from seqattractor.sequences import Patterns, check_patterns
-from seqattractor.sequences._patterns import check_frame_shape
+from seqattractor.sequences import Patterns, check_frame_shape, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
 

@@ -17,8 +17,8 @@ from seqattractor.io._recording import Recording
 from seqattractor.io._threshold import to_patterns
 from seqattractor.io._units import align_units, all_units
 from seqattractor.sequences import Patterns, Sequences
-from seqattractor.sequences._loops import close_loop
 from seqattractor.sequences._patterns import is_loop
+from seqattractor.sequences._transitions import close_loop
 
 
 class NoPicturesError(ValueError):

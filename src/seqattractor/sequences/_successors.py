@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._faces import Result
-from seqattractor.sequences._check import check_sequences
 from seqattractor.sequences._patterns import Lengths, Patterns
+from seqattractor.sequences._sequences import check_sequences
 
 
 class Place(NamedTuple):
@@ -120,10 +120,14 @@ def _conflicts(X: Patterns, lengths: Lengths, order: int = 1) -> Conflicts:
         keep = index[position] >= context - 1  # the context must lie inside the sequence
         position, group = position[keep], group[keep]
         if context > 1:
-            group = _number_pairs(group, names[position - context + 1])
+            # Equal contexts get equal numbers; names are below len(X).
+            group = np.unique(group * len(X) + names[position - context + 1], return_inverse=True)[1]
         clash = _clashing(group, names[position + 1])
         if context == order:
-            found = tuple(_pairs(X, names, position[clash], group[clash], sequence, index))
+            found = tuple(
+                Conflict(X[first].copy(), *(Place(int(sequence[t]), int(index[t])) for t in (first, second)))
+                for first, second in _pairs(names, position[clash], group[clash])
+            )
         position, group = position[clash], group[clash]
         if not position.size:
             return Conflicts(found, context if context < shortest else None, shortest)
@@ -137,36 +141,14 @@ def _name_patterns(X: Patterns) -> NDArray[np.int64]:
     return np.asarray(np.unique(rows, return_inverse=True)[1], dtype=np.int64).ravel()
 
 
-def _number_pairs(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give equal pairs (a, b) equal numbers."""
-    width = int(b.max()) + 1 if b.size else 1
-    return np.asarray(np.unique(a * width + b, return_inverse=True)[1], dtype=np.int64)
-
-
 def _clashing(group: NDArray[np.int64], successor: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mark the positions whose group has more than one successor."""
-    if not group.size:
-        return np.zeros(0, dtype=bool)
-    lowest = np.full(int(group.max()) + 1, np.iinfo(np.int64).max)
-    highest = np.full(int(group.max()) + 1, -1)
-    np.minimum.at(lowest, group, successor)
-    np.maximum.at(highest, group, successor)
-    return np.asarray((lowest < highest)[group])
+    _, first, number = np.unique(group, return_index=True, return_inverse=True)
+    return np.isin(group, group[successor != successor[first][number]])
 
 
-def _pairs(
-    X: Patterns,
-    names: NDArray[np.int64],
-    position: NDArray[np.int64],
-    group: NDArray[np.int64],
-    sequence: NDArray[np.int64],
-    index: NDArray[np.int64],
-) -> Iterator[Conflict]:
+def _pairs(names: NDArray[np.int64], position: NDArray[np.int64], group: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """For each clashing group: its first place and the first later place with another successor."""
     for g in dict.fromkeys(group.tolist()):
         places = position[group == g]
-        first = places[0]
-        second = places[names[places + 1] != names[first + 1]][0]
-        yield Conflict(
-            X[first].copy(), Place(int(sequence[first]), int(index[first])), Place(int(sequence[second]), int(index[second]))
-        )
+        yield places[0], places[names[places + 1] != names[places[0] + 1]][0]
