@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqattractor.datasets._toy import toy
+from seqattractor.datasets._small import toy
 from seqattractor.experiments._trial import PERIODS
 from seqattractor.paper.settings import LEARNING, TOY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target, count_successes
