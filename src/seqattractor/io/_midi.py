@@ -90,14 +90,11 @@ def write_midi(
         raise ValueError("a piano roll has one column for each pitch, and pitches are MIDI numbers from 0 to 127.")
     tempo = round(1e6 / (rate * step)) if rate else DEFAULT_TEMPO
     data = bytearray(b"\x00\xff\x51\x03" + min(max(tempo, 1), 2**24 - 1).to_bytes(3, "big"))
-    padded = np.zeros((len(on) + 2, on.shape[1]), dtype=np.int8)
-    padded[1:-1] = on
-    change = np.diff(padded, axis=0)
     last = 0
-    for t in range(len(change)):
+    for t, change in enumerate(np.diff(on.astype(np.int8), axis=0, prepend=0, append=0)):
         now = round(t * step * TICKS)
         for value, status, velocity in ((-1, 0x80, 0), (1, 0x90, VELOCITY)):  # ends before starts
-            for column in np.flatnonzero(change[t] == value).tolist():
+            for column in np.flatnonzero(change == value).tolist():
                 data += _variable(now - last) + bytes((status, pitches[column], velocity))
                 last = now
     data += b"\x00\xff\x2f\x00"

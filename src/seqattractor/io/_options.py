@@ -1,13 +1,36 @@
-"""The choices a user makes when a file is read; they travel with the model so that a cue is read in the same way."""
+"""How a file is read: the table of formats (a new one is a file with its reader, and a line here), and the user's choices.
+
+The choices travel with the model, so that a cue is read in the same way.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from seqattractor._checks import is_count
-from seqattractor.io._formats import FORMATS
+
+
+class Format(NamedTuple):
+    """Endings of names, and where in this package the reader stands."""
+
+    suffixes: tuple[str, ...]
+    reader: str
+
+
+FORMATS = {
+    "pictures": Format(
+        (".gif", ".webp", ".png", ".apng", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".pbm", ".ppm"),
+        "_pictures:read_pictures",
+    ),
+    "video": Format((".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv", ".wmv"), "_video:read_video"),
+    "array": Format((".npy", ".npz"), "_arrays:read_array"),
+    "text": Format((".txt", ".asc", ".art"), "_text:read_text"),
+    "table": Format((".csv", ".tsv", ".tab", ".dat"), "_text:read_table"),
+    "spikes": Format((), "_spikes:read_spikes"),
+    "midi": Format((".mid", ".midi"), "_midi:read_midi"),
+}
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.datasets._moving_digits import moving_digits, without_conflicts
-from seqattractor.io._formats import FORMATS
-from seqattractor.io._pictures import read_still
+from seqattractor.io._pictures import pictures_in, read_still
 from seqattractor.noise import Seed
 from seqattractor.sequences import Sequences, binarize
 
@@ -72,12 +71,6 @@ def load_gait(
     return Sequences(binarize(frames, threshold), frame_shape=frames.shape[1:], names=[files[0].parent.name], kind="pictures")
 
 
-def _pictures(folder: Path) -> list[Path]:
-    """The pictures in a folder in the order of their numbers (of their names where these are not numbers)."""
-    pictures = [path for path in folder.iterdir() if path.suffix.lower() in FORMATS["pictures"].suffixes]
-    return sorted(pictures, key=lambda path: (int(path.stem) if path.stem.isdigit() else 0, path.stem))
-
-
 def _subject_folders(folder: Path, sequence: str) -> list[Path]:
     """The folders of all subjects, wherever in the layout `folder` stands."""
     for place in (folder / SILHOUETTES / sequence, folder / sequence, folder):
@@ -101,7 +94,8 @@ def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames:
             raise ValueError(f"{folder} has no subject {subject} in {sequence}.")
     longest = 0
     for candidate in candidates:
-        files = _pictures(candidate)
+        # In the order of their numbers, or of their names where these are not numbers.
+        files = pictures_in(candidate, key=lambda path: (int(path.stem) if path.stem.isdigit() else 0, path.stem))
         longest = max(longest, len(files))
         if len(files) >= max(n_frames or 2, 2):
             return files

@@ -36,8 +36,7 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
     if part.units is None or list(part.units) == list(units):
         return part
     place = {name: k for k, name in enumerate(units)}
-    unknown = [name for name in part.units if name not in place]
-    used = [name for name in unknown if (part.patterns[:, part.units.index(name)] > 0).any()]
+    used = [name for name, x in zip(part.units, part.patterns.T, strict=True) if name not in place and (x > 0).any()]
     if used:
         raise ValueError(
             f"{part.names[0]} has the unit {used[0]!r}, which is not among those of the network ({units[0]} to {units[-1]})."
