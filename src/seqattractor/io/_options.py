@@ -58,7 +58,10 @@ class Options:
                 object.__setattr__(self, name, tuple(value))
         if self.format is not None and self.format not in FORMATS:
             raise ValueError(f"the format must be one of {', '.join(FORMATS)}, but it is {self.format!r}.")
-        self._check_size()
+        size = self.size
+        pair = isinstance(size, tuple) and len(size) == 2 and all(is_count(s) for s in size)
+        if not (size is None or size == "auto" or is_count(size) or pair):
+            raise ValueError(f'the size must be a number of pixels, (height, width), "auto" or None, but it is {size!r}.')
         if isinstance(self.threshold, str) and self.threshold not in ("otsu", "median"):
             raise ValueError(f'the threshold must be a number, "otsu" or "median", but it is {self.threshold!r}.')
         if not is_count(self.stride):
@@ -70,13 +73,6 @@ class Options:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Real) and 0 < float(value) < float("inf")):
                 raise ValueError(f"the {name} is a width in {unit} above 0, but it is {value!r}.")
-
-    def _check_size(self) -> None:
-        """Refuse a size that is neither a number of pixels nor a pair of them."""
-        size = self.size
-        pair = isinstance(size, tuple) and len(size) == 2 and all(is_count(s) for s in size)
-        if not (size is None or size == "auto" or is_count(size) or pair):
-            raise ValueError(f'the size must be a number of pixels, (height, width), "auto" or None, but it is {size!r}.')
 
     def _check_ranges(self) -> None:
         """Refuse an empty range of frames or an empty crop."""

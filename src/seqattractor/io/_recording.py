@@ -87,23 +87,20 @@ def _crop(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
 
 def _resize(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
     """Resize a frame by averaging areas."""
-    height, width = frame.shape
     if isinstance(options.size, tuple):
-        target = options.size
+        height, width = options.size
     else:
-        side = AUTO_SIDE if options.size == "auto" else options.size
-        if side is None or (options.size == "auto" and max(height, width) <= AUTO_SIDE):
-            return frame
-        scale = side / max(height, width)
-        target = max(1, round(height * scale)), max(1, round(width * scale))
-    if target == (height, width):
+        longer = max(frame.shape)
+        scale = (min(longer, AUTO_SIDE) if options.size == "auto" else options.size or longer) / longer
+        height, width = (max(1, round(side * scale)) for side in frame.shape)
+    if (height, width) == frame.shape:
         return frame
-    check_room(1, target[0] * target[1], path)
+    check_room(1, height * width, path)
     from PIL import Image
 
     source = frame if frame.dtype == np.uint8 else frame.astype(np.float32)
     picture = Image.fromarray(np.ascontiguousarray(source))
-    return np.asarray(picture.resize((target[1], target[0]), Image.Resampling.BOX))
+    return np.asarray(picture.resize((width, height), Image.Resampling.BOX))
 
 
 def otsu(values: NDArray[Any]) -> float:

@@ -32,8 +32,9 @@ def read_text(path: Path, options: Options) -> Recording:
                 f"frame {t} of {path} has {len(block)} lines, but frame 0 has {height}; "
                 "all need as many (write an empty row as dots)."
             )
-    frames = collect_frames((_frame(block, width) for block in blocks), options, path)
-    return Recording([frames], "text", [path.stem])
+    frames = ([[character not in OFF for character in line.ljust(width)] for line in block] for block in blocks)
+    taken = collect_frames((np.array(frame, dtype=np.uint8) for frame in frames), options, path)
+    return Recording([taken], "text", [path.stem])
 
 
 def read_table(path: Path, options: Options) -> Recording:
@@ -122,11 +123,6 @@ def _numbers_as_names(header: list[str] | None, sequences: list[NDArray[Any]]) -
     if header is not None or not rising or not len(values) or not np.isin(values, (-1, 0, 1)).all():
         return header, sequences
     return [f"{value:.0f}" for value in first], [rows for rows in rest if len(rows)]
-
-
-def _frame(block: list[str], width: int) -> NDArray[np.uint8]:
-    """Turn lines into zeros and ones, shape (height, width)."""
-    return np.array([[character not in OFF for character in line.ljust(width)] for line in block], dtype=np.uint8)
 
 
 def _rate(times: NDArray[Any]) -> float | None:

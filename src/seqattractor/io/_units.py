@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -51,10 +51,9 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
 def all_units(lists: list[list[str]]) -> list[str]:
     """All names in natural order; of notes, all keys from the lowest to the highest."""
     names = {name for names in lists for name in names}
-    pitches = [pitch_of(name) for name in names if not name.isdigit()]
-    known = [pitch for pitch in pitches if pitch is not None]
-    if known and len(known) == len(names):
-        return [note_name(pitch) for pitch in range(min(known), max(known) + 1)]
+    pitches = pitches_of(names)
+    if pitches and not any(name.isdigit() for name in names):
+        return [note_name(pitch) for pitch in range(min(pitches), max(pitches) + 1)]
     if all(part == lists[0] for part in lists):
         return lists[0]
     return sorted(names, key=natural_key)
@@ -90,3 +89,10 @@ def pitch_of(name: str) -> int | None:
         pitch = SCALE.index(match[1]) + 12 * (int(match[2]) + 1) if match[1] in SCALE else 128
         return pitch if pitch <= 127 else None
     return int(name) if re.fullmatch(r"[0-9]{1,3}", name) and int(name) <= 127 else None
+
+
+def pitches_of(names: Iterable[str]) -> list[int]:
+    """Give the MIDI numbers of names, or none at all if a name is not that of a note."""
+    pitches = [pitch_of(name) for name in names]
+    known = [pitch for pitch in pitches if pitch is not None]
+    return known if len(known) == len(pitches) else []
