@@ -92,8 +92,7 @@ def _check_digits(digits: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(f"digits must be images of shape (n, height, width), but the shape is {images.shape}.")
     if not images.max() > 0:
         raise ValueError("digits must have pixels above 0, but all images are dark.")
-    scaled: NDArray[np.float64] = images / images.max()
-    return scaled
+    return np.asarray(images / images.max())
 
 
 def _path(length: int, rng: np.random.Generator) -> NDArray[np.float64]:

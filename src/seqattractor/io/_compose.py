@@ -43,11 +43,10 @@ class Recalled:
     """How many rows belong to each sequence, where these are patterns of several."""
 
     @cached_property
-    def overlaps(self) -> NDArray[np.float64] | None:
+    def overlaps(self) -> NDArray[np.float64]:
         """Overlap with the truth at each step for which it is known, shape (L,)."""
-        if self.truth is None:
-            return None
-        return np.asarray((self.recall[: len(self.truth)] == self.truth).mean(axis=1) * 2.0 - 1.0)
+        truth = self.recall[:0] if self.truth is None else self.truth
+        return np.asarray((self.recall[: len(truth)] == truth).mean(axis=1) * 2.0 - 1.0)
 
     @property
     def title(self) -> str:
@@ -144,7 +143,7 @@ def _caption(recalled: Recalled, t: int, width: int) -> Picture:
     bar = np.full((3, width), GROUND + 5, dtype=np.uint8)
     bar[:, : round(width * (t + 1) / K)] = INK
     words = f"step {recalled.step_at(t)} of {recalled.step_at(K - 1)}"
-    if recalled.overlaps is not None and t < len(recalled.overlaps) and width >= 160:
+    if t < len(recalled.overlaps) and width >= 160:
         words += f"   overlap {recalled.overlaps[t]:.3f}"
     return np.concatenate([bar, _text(words, width)])
 

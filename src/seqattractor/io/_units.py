@@ -35,16 +35,14 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
     """
     if part.units is None or list(part.units) == list(units):
         return part
-    place = {name: k for k, name in enumerate(units)}
-    used = [name for name, x in zip(part.units, part.patterns.T, strict=True) if name not in place and (x > 0).any()]
+    columns = dict(zip(part.units, part.patterns.T, strict=True))
+    used = [name for name, x in columns.items() if name not in units and (x > 0).any()]
     if used:
         raise ValueError(
             f"{part.names[0]} has the unit {used[0]!r}, which is not among those of the network ({units[0]} to {units[-1]})."
         )
-    X = np.full((len(part.patterns), len(units)), -1, dtype=np.int8)
-    for column, name in enumerate(part.units):
-        if name in place:
-            X[:, place[name]] = part.patterns[:, column]
+    off = np.full(len(part), -1, dtype=np.int8)
+    X = np.column_stack([columns.get(name, off) for name in units])
     return replace(part, patterns=X, units=list(units), frame_shape=(len(units),))
 
 

@@ -122,7 +122,7 @@ def _write_arrays(path: Path, recalled: Recalled) -> None:
     arrays = {"recall": unbinarize(recalled.recall, shape)}
     if recalled.order:
         arrays["cue"] = unbinarize(recalled.recall[: recalled.order], shape)
-    if recalled.truth is not None and recalled.overlaps is not None:
+    if recalled.truth is not None:
         arrays |= {"truth": unbinarize(recalled.truth, shape), "overlap": recalled.overlaps}
     if recalled.rate:
         arrays["rate"] = np.array(recalled.rate)
