@@ -46,6 +46,19 @@ def test_a_first_visit_comes_to_a_recalled_sequence_in_ten_seconds(open_page):
     assert in_time(lambda: first_visit(open_page), 10)
 
 
+def test_an_experiment_pressed_before_the_first_picture_is_there_is_not_lost(open_page):
+    page = open_page()
+    held = []
+    page.route("**/api/sequence", lambda route: held.append(route), times=1)
+    page.reload()
+    page.click("text=Why hidden neurons?")
+    for route in held:  # the first picture, which comes only now
+        route.continue_()
+    page.wait_for_selector(".verdict.good")
+    settled(page)
+    assert "A: Locked on at step" in page.inner_text("#verdicts")
+
+
 def test_painting_on_the_cue_changes_the_recall(open_page):
     page = open_page()
     learn(page)
@@ -220,6 +233,7 @@ def test_frames_are_drawn_by_hand_and_recalled(open_page):
     assert (np.flatnonzero(X[2] != X[1]) == [132]).all()
     assert "Locked on at step" in learn(page)
     page.click("#code-box summary")
+    until(page, "document.getElementById('code').textContent !== ''")  # opening it tells the page a moment later
     settled(page)
     assert "sequence.npz" in page.inner_text("#code")
 

@@ -42,8 +42,8 @@ def imported_by(module: str) -> frozenset[str]:
 
     Examples
     --------
-    >>> sorted(imported_by("seqattractor.noise"))
-    ['seqattractor._checks', 'seqattractor.sequences']
+    >>> "seqattractor._checks" in imported_by("seqattractor.noise")
+    True
     """
     path = _file_of(module)
     if path is None or path.with_suffix(".pyi").exists():  # a package that loads its names when they are asked for

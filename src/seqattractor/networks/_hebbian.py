@@ -7,9 +7,9 @@ from typing import Literal, final
 import numpy as np
 
 from seqattractor.learning.rule import hebbian
+from seqattractor.networks._layered import VisibleLayerMemory
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
-from seqattractor.networks._visible_layer import VisibleLayerMemory
 from seqattractor.sequences import Transitions
 
 

@@ -7,8 +7,7 @@ import os
 from typing import Any
 
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._model_file import read_model
-from seqattractor.networks._plain_values import from_json
+from seqattractor.networks._model_file import from_json, read_model
 from seqattractor.networks._registry import package_class
 
 

@@ -7,8 +7,8 @@ from typing import Literal, final
 import numpy as np
 
 from seqattractor.learning.result import ProgressCallback
+from seqattractor.networks._layered import VisibleLayerMemory
 from seqattractor.networks._traits import Traits
-from seqattractor.networks._visible_layer import VisibleLayerMemory
 from seqattractor.sequences import Transitions
 
 

@@ -13,7 +13,7 @@ from seqattractor.learning.rule import field, heaviside
 from seqattractor.learning.sparse.defaults import choose_defaults, in_units
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import SparseSettings, SparseState
-from seqattractor.networks._hidden import HiddenLayerMemory
+from seqattractor.networks._layered import HiddenLayerMemory
 from seqattractor.networks._layers import Layer
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive
 from seqattractor.learning import rule as equations
-from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import ProgressCallback
+from seqattractor.networks._layered import VisibleLayerMemory
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
-from seqattractor.networks._visible_layer import VisibleLayerMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Transitions
 
@@ -107,7 +106,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         if callable(self.rule):
             return super().fit_transitions(transitions, callback)
         self.begin(transitions)
-        learned = engine_module(self.engine).learn_visible(
+        learned = self._engine(self.engine).learn_visible(
             transitions.inputs,
             transitions.targets,
             W=self.W_,

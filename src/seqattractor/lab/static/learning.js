@@ -11,7 +11,7 @@ const $ = (id) => document.getElementById(id);
 
 /** Learn with the settings as they are. */
 export async function learn() {
-  if (lab.running || !lab.material) return;
+  if (lab.running || !lab.catalogue) return;
   lab.curves = networksInUse().map(() => ({ hidden: [], visible: [] }));
   await follow(() => api.post("learn", learnSpec()), learnKey());
 }

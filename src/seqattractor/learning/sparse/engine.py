@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.learning.sparse import rule as sparse_rule
-from seqattractor.learning.sparse.rule import Floats, SparseSettings, SparseState
+from seqattractor.learning.sparse.rule import Floats, SparseSettings, SparseState, present
 from seqattractor.sequences import Patterns
 
 Steps = NDArray[np.int64]
@@ -59,7 +59,7 @@ def learn_sparse(
         Whether the last epoch had no error. Without noise learning ends there, since nothing would change any more.
     """
     make = _Plain if reference else _OnWeights if settings.noise else _OnFields
-    worker: _Worker = make(inputs, targets, drive, state, settings, rng)
+    worker: _Plain = make(inputs, targets, drive, state, settings, rng)
     errors: list[tuple[int, int]] = []
     for k, (hidden_step, visible_step) in enumerate(zip(hidden_steps.tolist(), visible_steps.tolist(), strict=True)):
         epoch = first_epoch + k
@@ -78,14 +78,6 @@ def _nothing_more_changes(settings: SparseSettings, epoch: int) -> bool:
     return not settings.noise and thresholds_rest and not averages_matter
 
 
-class _Worker(Protocol):
-    """One way to run epochs."""
-
-    def epoch(self, epoch: int, hidden_step: int, visible_step: int) -> tuple[int, int]: ...
-
-    def finish(self) -> None: ...
-
-
 @dataclass
 class _Plain:
     """The plain loop."""
@@ -98,43 +90,51 @@ class _Plain:
     rng: np.random.Generator
 
     def __post_init__(self) -> None:
-        """Nothing to prepare here; the kernels have their own arrays."""
+        """Nothing to prepare here; the kernels have arrays of their own."""
 
     def epoch(self, epoch: int, hidden_step: int, visible_step: int) -> tuple[int, int]:
-        return sparse_rule.present(
-            self.state,
-            self.settings,
-            self.inputs,
-            self.targets,
-            self.drive,
-            epoch=epoch,
-            hidden_step=hidden_step,
-            visible_step=visible_step,
-            rng=self.rng,
-        )
+        """Learn one epoch; returns the errors sum mu and sum nu."""
+        steps = {"epoch": epoch, "hidden_step": hidden_step, "visible_step": visible_step}
+        return present(self.state, self.settings, self.inputs, self.targets, self.drive, rng=self.rng, **steps)
 
     def finish(self) -> None:
-        """The state is always up to date."""
+        """Bring the state up to date; here it always is."""
 
 
-class _Compiled(_Plain):
+class _Compiled(_Plain, ABC):
     """What both kernels share: V transposed, and integers that cannot overflow in the coming epoch."""
 
+    hidden: NDArray[Any]
+    """What changes on the hidden side: the weights U, or the fields that they make."""
+    one_step: int
+    """How far one update of the least size can move a field."""
+
+    @abstractmethod
+    def _reach(self) -> int:
+        """The largest field that there can be now."""
+
+    @abstractmethod
+    def _run(self, kernels: Any, choice: Any, whole: Any, real: Any) -> Any:
+        """Call the kernel."""
+
     def __post_init__(self) -> None:
-        super().__post_init__()
         self.Vt: NDArray[Any] = np.ascontiguousarray(self.state.V.T)
+
+    def epoch(self, epoch: int, hidden_step: int, visible_step: int) -> tuple[int, int]:
+        from seqattractor.learning.sparse import kernels
+
+        state, n = self.state, len(self.inputs)
+        reach = self._reach() + n * hidden_step * self.settings.active_weight * self.one_step
+        visible_reach = len(self.Vt) * (_largest(self.Vt) + n * visible_step)  # of any sum of rows of Vt
+        kind = _type_for(max(reach, visible_reach))
+        self.hidden, self.Vt = self.hidden.astype(kind, copy=False), self.Vt.astype(kind, copy=False)
+        choice = (state.theta, state.average, state.targets, state.wrong, state.redrawn)
+        numbers = kernels.settings_as_vectors(self.settings, epoch=epoch, hidden_step=hidden_step, visible_step=visible_step)
+        hidden, visible = self._run(kernels, choice, *numbers)
+        return int(hidden), int(visible)
 
     def finish(self) -> None:
         self.state.V[:] = self.Vt.T
-
-    def _choice(self) -> tuple[NDArray[Any], ...]:
-        """What the choice of targets needs and leaves, as the kernels take it."""
-        state = self.state
-        return state.theta, state.average, state.targets, state.wrong, state.redrawn
-
-    def _visible_reach(self, visible_step: int) -> int:
-        """A bound on any sum of rows of Vt after n more steps."""
-        return len(self.Vt) * (_largest(self.Vt) + len(self.inputs) * visible_step)
 
 
 class _OnWeights(_Compiled):
@@ -142,25 +142,21 @@ class _OnWeights(_Compiled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.U: NDArray[Any] = self.state.U.copy()
+        self.hidden = self.state.U.copy()
+        self.one_step = self.inputs.shape[1] + self.settings.bias**2
 
-    def epoch(self, epoch: int, hidden_step: int, visible_step: int) -> tuple[int, int]:
-        from seqattractor.learning.sparse import kernels
+    def _reach(self) -> int:
+        U = np.abs(self.hidden).astype(np.int64)
+        return int((U[:, :-1].sum(axis=1) + self.settings.bias * U[:, -1]).max())
 
-        s, n, n_in = self.settings, len(self.inputs), self.inputs.shape[1]
-        reach = int((np.abs(self.U[:, :-1]).sum(axis=1, dtype=np.int64) + s.bias * np.abs(self.U[:, -1].astype(np.int64))).max())
-        growth = n * hidden_step * s.active_weight * (n_in + s.bias**2)
-        kind = _type_for(max(reach + growth, self._visible_reach(visible_step)))
-        self.U, self.Vt = self.U.astype(kind, copy=False), self.Vt.astype(kind, copy=False)
-        whole, real = kernels.settings_as_vectors(s, epoch=epoch, hidden_step=hidden_step, visible_step=visible_step)
-        hidden, visible = kernels.epoch_on_weights(
-            self.inputs, self.targets, self.drive, self.U, self.Vt, self._choice(), whole, real, self.rng
+    def _run(self, kernels: Any, choice: Any, whole: Any, real: Any) -> Any:
+        return kernels.epoch_on_weights(
+            self.inputs, self.targets, self.drive, self.hidden, self.Vt, choice, whole, real, self.rng
         )
-        return int(hidden), int(visible)
 
     def finish(self) -> None:
         super().finish()
-        self.state.U[:] = self.U
+        self.state.U[:] = self.hidden
 
 
 class _OnFields(_Compiled):
@@ -171,21 +167,17 @@ class _OnFields(_Compiled):
         # Products of whole numbers in float64 are exact and fast: no sum here comes near 2**53.
         self.x_b = np.column_stack([self.inputs, np.full(len(self.inputs), self.settings.bias)]).astype(np.float64)
         self.gram = (self.x_b @ self.x_b.T).astype(np.int32)
-        self.fields = (self.state.U.astype(np.float64) @ self.x_b.T).astype(np.int64)
-        self.counts = np.zeros(self.fields.shape, dtype=np.int64)
+        self.hidden = (self.state.U.astype(np.float64) @ self.x_b.T).astype(np.int64)
+        self.counts = np.zeros(self.hidden.shape, dtype=np.int64)
+        self.one_step = _largest(self.gram)
 
-    def epoch(self, epoch: int, hidden_step: int, visible_step: int) -> tuple[int, int]:
-        from seqattractor.learning.sparse import kernels
+    def _reach(self) -> int:
+        return _largest(self.hidden)
 
-        s = self.settings
-        growth = len(self.inputs) * hidden_step * s.active_weight * _largest(self.gram)
-        kind = _type_for(max(_largest(self.fields) + growth, self._visible_reach(visible_step)))
-        self.fields, self.Vt = self.fields.astype(kind, copy=False), self.Vt.astype(kind, copy=False)
-        whole, real = kernels.settings_as_vectors(s, epoch=epoch, hidden_step=hidden_step, visible_step=visible_step)
-        hidden, visible = kernels.epoch_on_fields(
-            self.gram, self.targets, self.drive, self.fields, self.counts, self.Vt, self._choice(), whole, real, self.rng
+    def _run(self, kernels: Any, choice: Any, whole: Any, real: Any) -> Any:
+        return kernels.epoch_on_fields(
+            self.gram, self.targets, self.drive, self.hidden, self.counts, self.Vt, choice, whole, real, self.rng
         )
-        return int(hidden), int(visible)
 
     def finish(self) -> None:
         super().finish()

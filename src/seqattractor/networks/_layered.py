@@ -1,4 +1,4 @@
-"""What networks with a hidden layer share: visible neurons drive hidden ones, which drive the next visible state."""
+"""Memories of threshold neurons: visible ones only, eq. (1), or with a hidden layer between two states, eqs. (2)-(3)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.learning.rule import visible_state
+from seqattractor.learning.rule import next_visible_only, visible_state
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._layers import Layer
 from seqattractor.networks._online import OnlineMemory
 from seqattractor.sequences import Patterns
+
+
+class VisibleLayerMemory(SequenceMemory):
+    """A memory whose next state is sign(W xi)."""
+
+    W_: NDArray[np.float64]
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
+        return next_visible_only(self.W_, states)
+
+    def layers(self) -> tuple[Layer, ...]:
+        """Give the one layer that there is."""
+        return (Layer.of(self.W_, kappa=self._margin),)
+
+    @property
+    def _margin(self) -> float | None:
+        """The margin that W was trained for, if it was."""
+        return None
 
 
 class HiddenLayerMemory(OnlineMemory):
