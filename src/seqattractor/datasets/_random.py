@@ -93,8 +93,8 @@ def _draw(lengths: list[int], N: int, correlation: float, bias: float, rng: np.r
                 break
         else:
             raise ValueError(
-                "no new pattern turned up in 10,000 draws: with so few units, or so strong a bias or correlation, too few patterns "
-                "are likely; ask for fewer or raise N."
+                "no new pattern turned up in 10,000 draws: with so few units, or so strong a bias or correlation, too few "
+                "patterns are likely; ask for fewer or raise N."
             )
         rows.append(x)
         seen.add(x.tobytes())

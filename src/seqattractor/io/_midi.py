@@ -225,8 +225,5 @@ def _variable(value: int) -> bytes:
 def _find_step(score: Score) -> float:
     """The coarsest grid on which nearly all notes start, in quarter notes; a sixteenth where none fits."""
     starts = np.array([note.start for note in score.notes]) / score.ticks
-    for step in STEPS:
-        off_grid = np.abs(starts / step - np.round(starts / step))
-        if np.mean(off_grid > 0.1) <= 0.01:
-            return step
-    return 0.25
+    fitting = (step for step in STEPS if np.mean(np.abs(starts / step - np.round(starts / step)) > 0.1) <= 0.01)
+    return next(fitting, 0.25)

@@ -72,20 +72,17 @@ def load_gait(
 
 
 def _subject_folders(folder: Path, sequence: str) -> list[Path]:
-    """The folders of all subjects, wherever in the layout `folder` stands."""
-    for place in (folder / SILHOUETTES / sequence, folder / sequence, folder):
-        if place.is_dir():
-            subjects = sorted(path for path in place.iterdir() if path.is_dir() and path.name.isdigit())
-            if subjects:
-                return subjects
-    return []
+    """The folders of all subjects, wherever in the layout `folder` stands; the folder itself where there are none."""
+    places = (folder / SILHOUETTES / sequence, folder / sequence, folder)
+    subjects = (sorted(path for path in place.glob("*") if path.is_dir() and path.name.isdigit()) for place in places)
+    return next(filter(None, subjects), [folder])
 
 
 def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames: int | None) -> list[Path]:
     """The files of the sequence in order of time; at least `n_frames` of them."""
     if not folder.is_dir():
         raise ValueError(f"there is no folder {folder}.")
-    candidates = _subject_folders(folder, sequence) or [folder]
+    candidates = _subject_folders(folder, sequence)
     if subject is not None:
         if not str(subject).isdigit():
             raise ValueError(f"a subject must be a number, but it is {subject!r}.")
@@ -213,9 +210,7 @@ def _read_array(path: Path) -> NDArray[Any]:
     try:
         if path.suffix == ".npy":
             return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
-        if path.suffix == ".npz":
-            return _from_npz(path)
-        return _from_idx(path)
+        return _from_npz(path) if path.suffix == ".npz" else _from_idx(path)
     except (OSError, EOFError, struct.error, KeyError, ValueError) as error:
         raise ValueError(f"{path} cannot be read as MNIST or Moving MNIST: {error}") from None
 

@@ -27,9 +27,9 @@ def read_spikes(path: Path, options: Options) -> Recording:
     if times.dtype.kind not in "iuf" or not np.isfinite(times.astype(np.float64)).all():
         raise ValueError(f"the spike times in {path} are not all finite numbers.")
     seconds = times.astype(np.float64)
-    n_bins = float((seconds.max() - seconds.min()) / options.bin) + 1
+    n_bins = int(min(np.ptp(seconds) / options.bin, 2**62)) + 1
     names = sorted({str(label) for label in labels}, key=natural_key)
-    check_room(int(min(n_bins, 2**62)), int(min(n_bins, 2**62)) * len(names), path)
+    check_room(n_bins, n_bins * len(names), path)
     index = {name: k for k, name in enumerate(names)}
     raster = bin_spikes(seconds, [index[str(label)] for label in labels], options.bin, n_units=len(names))
     return Recording([raster], "spikes", [path.stem], units=names, rate=1.0 / options.bin)

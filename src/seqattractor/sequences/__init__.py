@@ -9,10 +9,10 @@ from seqattractor.sequences._patterns import split as split
 from seqattractor.sequences._patterns import unbinarize as unbinarize
 from seqattractor.sequences._sequences import Sequences as Sequences
 from seqattractor.sequences._sequences import check_sequences as check_sequences
-from seqattractor.sequences._successors import Conflict as Conflict
-from seqattractor.sequences._successors import Conflicts as Conflicts
-from seqattractor.sequences._successors import conflicts as conflicts
+from seqattractor.sequences._transitions import Conflict as Conflict
+from seqattractor.sequences._transitions import Conflicts as Conflicts
 from seqattractor.sequences._transitions import Transitions as Transitions
 from seqattractor.sequences._transitions import close_loops as close_loops
+from seqattractor.sequences._transitions import conflicts as conflicts
 from seqattractor.sequences._transitions import stack_context as stack_context
 from seqattractor.sequences._transitions import transitions as transitions

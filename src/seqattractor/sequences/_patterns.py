@@ -41,11 +41,8 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
     if X is None:
         raise TypeError(f"{name} is missing: it must be an array of -1 and +1 with two dimensions (time, neurons).")
     if array.ndim != 2 and array.size:
-        hint = (
-            "one row per time step, one column per neuron"
-            if array.ndim < 3
-            else f"{name}.reshape(len({name}), -1) flattens frames"
-        )
+        flatten = f"{name}.reshape(len({name}), -1) flattens frames"
+        hint = flatten if array.ndim > 2 else "one row per time step, one column per neuron"
         raise ValueError(
             f"{name} must have two dimensions (time, neurons), but its shape is {array.shape}. Reshape your data: {hint}."
         )
