@@ -127,10 +127,10 @@ def otsu(values: NDArray[Any]) -> float:
     whole = values.dtype.kind in "biu" and high - low < 4096
     if whole:
         centres = np.arange(low, high + 1)
-        counts = np.bincount((values.ravel().astype(np.int64) - int(low)), minlength=len(centres)).astype(np.float64)
+        counts = np.bincount(values.ravel().astype(np.int64) - int(low))
     else:
         counts, edges = np.histogram(values, bins=1024, range=(low, high))
-        counts, centres = counts.astype(np.float64), (edges[:-1] + edges[1:]) / 2
+        centres = (edges[:-1] + edges[1:]) / 2
     below = np.cumsum(counts)[:-1]
     above = counts.sum() - below
     sums = np.cumsum(counts * centres)

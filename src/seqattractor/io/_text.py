@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from seqattractor.io._recording import MAX_FRAMES, Recording, check_room, collec
 OFF = " .·-_0"  # these characters are off in text art, all others on
 TIME_NAMES = ("time", "t", "seconds", "time_s", "time (s)")
 MAX_BYTES = 2**26
-Block = list[tuple[int, str]]  # lines with their numbers
 
 
 def read_text(path: Path, options: Options) -> Recording:
@@ -56,8 +56,8 @@ def read_table(path: Path, options: Options) -> Recording:
     return Recording(sequences, "table", names, units=header, rate=rate)
 
 
-def _blocks(path: Path) -> list[Block]:
-    """Read a text file that is not too large: blocks of lines, which blank lines separate."""
+def _blocks(path: Path) -> list[list[tuple[int, str]]]:
+    """Read a text file that is not too large: blocks of lines with their numbers, which blank lines separate."""
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(
             f"{path} has {path.stat().st_size / 1e6:.0f} MB, more than the {MAX_BYTES / 1e6:.0f} MB that are read as text."
@@ -69,10 +69,10 @@ def _blocks(path: Path) -> list[Block]:
     return [list(block) for blank, block in groupby(enumerate(lines, start=1), lambda line: not line[1].strip()) if not blank]
 
 
-def cells_in(path: Path) -> list[list[tuple[int, list[str]]]]:
-    """The cells of each line, with its number, in blocks; comments are left out."""
-    lines = ([(n, line.strip()) for n, line in block if not line.lstrip().startswith("#")] for block in _blocks(path))
-    return [[(n, _cells(line)) for n, line in block] for block in lines]
+def cells_in(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """Go through the blocks of a table, and through the lines of each: number and cells; comments are left out."""
+    for block in _blocks(path):
+        yield ((number, _cells(line.strip())) for number, line in block if not line.lstrip().startswith("#"))
 
 
 def number_of(cell: str) -> float | None:
