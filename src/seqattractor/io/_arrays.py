@@ -93,12 +93,10 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
     if key is None:
         usual = [n for n in arrays if n in ("X", "frames", "recall")]
         candidates = usual or [n for n in arrays if not n.endswith("_shape") and n not in BESIDE]
+        if not arrays:
+            raise ValueError(f"{path} holds no arrays.")
         if len(candidates) != 1:
-            raise ValueError(
-                f"{path} holds the arrays {', '.join(arrays)}; say which one with key (on the command line --key)."
-                if arrays
-                else f"{path} holds no arrays."
-            )
+            raise ValueError(f"{path} holds the arrays {', '.join(arrays)}; say which one with key (on the command line --key).")
         key = candidates[0]
     array = arrays[key]()
     twin = f"{key}_shape"

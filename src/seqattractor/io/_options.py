@@ -80,10 +80,9 @@ class Options:
             first, last = self.frames if len(self.frames) == 2 else (-1, None)
             if not (is_count(first, 0) and (last is None or is_count(last, first + 1))):
                 raise ValueError(f"frames must be a range (first, end) of frame numbers from 0, but it is {self.frames!r}.")
-        if self.crop is not None:
-            crop = self.crop
-            if len(crop) != 4 or not all(is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
-                raise ValueError(f"the crop must be (left, top, right, bottom) in pixels, but it is {crop!r}.")
+        crop = (0, 0, 1, 1) if self.crop is None else self.crop
+        if len(crop) != 4 or not all(is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
+            raise ValueError(f"the crop must be (left, top, right, bottom) in pixels, but it is {crop!r}.")
 
     def as_dict(self) -> dict[str, Any]:
         """Give the choices that differ from the defaults, as plain values for a model file."""

@@ -67,8 +67,14 @@ def load_gait(
     True
     """
     files = _frames_of(Path(folder), subject, sequence, n_frames)
-    frames = _read_frames(files[:n_frames])
-    return Sequences(binarize(frames, threshold), frame_shape=frames.shape[1:], names=[files[0].parent.name], kind="pictures")
+    frames = [read_still(path) for path in files[:n_frames]]
+    for path, frame in zip(files, frames, strict=False):
+        if frame.shape != frames[0].shape:
+            raise ValueError(
+                f"{path} has the size {frame.shape}, but {files[0].name} has {frames[0].shape} "
+                "(height, width); all frames of a sequence must have one size."
+            )
+    return Sequences(binarize(frames, threshold), frame_shape=frames[0].shape, names=[files[0].parent.name], kind="pictures")
 
 
 def _subject_folders(folder: Path, sequence: str) -> list[Path]:
@@ -102,18 +108,6 @@ def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames:
         f"no sequence in {folder} has {n_frames or 2} frames, the longest has {longest}; ask for fewer (n_frames), "
         "or learn them with `seqattractor learn`."
     )
-
-
-def _read_frames(files: list[Path]) -> NDArray[np.uint8]:
-    """Grey pictures of one size, shape (T, height, width)."""
-    frames = [read_still(path) for path in files]
-    for path, frame in zip(files, frames, strict=True):
-        if frame.shape != frames[0].shape:
-            raise ValueError(
-                f"{path} has the size {frame.shape}, but {files[0].name} has {frames[0].shape} "
-                "(height, width); all frames of a sequence must have one size."
-            )
-    return np.stack(frames)
 
 
 def load_mnist(path: str | Path) -> NDArray[np.uint8]:

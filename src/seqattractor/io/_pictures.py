@@ -69,7 +69,7 @@ def _frames_of(path: Path, durations: list[float]) -> Iterator[NDArray[Any]]:
             if width * height > MAX_PIXELS:
                 raise ValueError(f"{path} promises {width} x {height} pixels, too many to store; shrink it first.")
             for frame in ImageSequence.Iterator(picture):
-                grey = _grey(frame)
+                grey = _grey(frame)  # a WebP knows the duration of a frame only when it is decoded
                 duration = frame.info.get("duration", 0)
                 durations.append(float(duration) if isinstance(duration, (int, float)) else 0.0)
                 yield grey

@@ -91,9 +91,9 @@ def check_lengths(lengths: ArrayLike | None, n_rows: int) -> Lengths:
     return array.astype(np.int64)
 
 
-def check_frame_shape(frame_shape: int | Iterable[int], n_units: int) -> tuple[int, ...]:
-    """Check that a frame of this shape has as many units as a pattern."""
-    shape = tuple(int(side) for side in np.atleast_1d(np.asarray(frame_shape)))
+def check_frame_shape(frame_shape: int | Iterable[int] | None, n_units: int) -> tuple[int, ...]:
+    """Check that a frame of this shape, by default a row, has as many units as a pattern."""
+    shape = tuple(int(side) for side in np.atleast_1d(np.asarray(n_units if frame_shape is None else frame_shape)))
     if min(shape, default=0) < 1:
         raise ValueError(f"the sides of a frame must be 1 or more, but its shape is {shape}.")
     if int(np.prod(shape)) != n_units:
@@ -179,8 +179,7 @@ def unbinarize(X: ArrayLike, frame_shape: tuple[int, ...] | None = None, *, low:
     array([[[  0, 255], [255,   0]]], dtype=uint8)
     """
     patterns = check_patterns(X)
-    N = patterns.shape[1]
-    shape = check_frame_shape(N if frame_shape is None else frame_shape, N)
+    shape = check_frame_shape(frame_shape, patterns.shape[1])
     frames = np.where(patterns > 0, high, low).reshape(len(patterns), *shape)
     fits = all(float(v).is_integer() and 0 <= v <= 255 for v in (low, high))
     return frames.astype(np.uint8) if fits else frames

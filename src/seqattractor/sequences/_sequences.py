@@ -74,18 +74,16 @@ class Sequences(Result, NDArrayOperatorsMixin):
         lengths = check_lengths(self.lengths, len(patterns))
         patterns.flags.writeable = lengths.flags.writeable = False
         N = patterns.shape[1]
-        shape = check_frame_shape(N if self.frame_shape is None else self.frame_shape, N)
+        shape = check_frame_shape(self.frame_shape, N)
         names = [f"sequence {s}" for s in range(len(lengths))] if self.names is None else [str(name) for name in self.names]
         if len(names) != len(lengths):
             raise ValueError(f"names must name every sequence, but there are {len(names)} names for {len(lengths)} sequences.")
         units = None if self.units is None else [str(unit) for unit in self.units]
         if units is not None and len(units) != N:
             raise ValueError(f"units must name every column, but there are {len(units)} names for {N} columns.")
-        for name in ("rate", "step"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, check_positive(getattr(self, name), name))
+        rate, step = (x if x is None else check_positive(x, name) for x, name in ((self.rate, "rate"), (self.step, "step")))
         settled = {"patterns": patterns, "lengths": lengths, "frame_shape": shape, "names": names, "units": units}
-        for name, value in settled.items():
+        for name, value in {**settled, "rate": rate, "step": step}.items():
             object.__setattr__(self, name, value)
         self._check_closed()
 
