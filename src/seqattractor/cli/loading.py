@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.io._formats import FORMATS
+from seqattractor.io._options import FORMATS
 
 if TYPE_CHECKING:
     from seqattractor.sequences import Sequences

@@ -10,7 +10,7 @@ from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
 from seqattractor.sequences import Sequences
-from seqattractor.sequences._successors import conflicts
+from seqattractor.sequences._transitions import conflicts
 
 # How the page's settings are called in the library; the defaults are those of the paper and of the classes.
 _PARAMETERS = {

@@ -17,8 +17,7 @@ from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import Sequences
-from seqattractor.sequences._loops import close_loops
+from seqattractor.sequences import Sequences, close_loops
 
 State = Literal["waiting", "learning", "done", "stopped", "failed"]
 

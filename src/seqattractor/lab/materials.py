@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.datasets._place_cells import place_cells
 from seqattractor.datasets._random import random_periodic
-from seqattractor.datasets._toy import toy, xor
-from seqattractor.datasets._tune import PITCHES, tune
+from seqattractor.datasets._small import PITCHES, place_cells, toy, tune, xor
 from seqattractor.datasets._walker import walker
 from seqattractor.lab.fields import Fields, pack, unpack
 from seqattractor.lab.limits import Limits, Refusal

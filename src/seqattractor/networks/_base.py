@@ -24,7 +24,7 @@ from seqattractor.networks._model_file import to_json, write_model
 from seqattractor.networks._run import Run, led_memory
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions, check_patterns, check_sequences, transitions
-from seqattractor.sequences._successors import check_no_conflicts, conflicts
+from seqattractor.sequences._transitions import check_no_conflicts, conflicts
 
 
 class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]

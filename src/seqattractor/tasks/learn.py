@@ -17,7 +17,7 @@ from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of
 from seqattractor.sequences import Sequences, close_loops
-from seqattractor.sequences._successors import conflicts
+from seqattractor.sequences._transitions import conflicts
 from seqattractor.tasks.hidden_size import Attempt, choose_hidden
 
 MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: some seconds
