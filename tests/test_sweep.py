@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from seqattractor.cli.sweep import command
 from seqattractor.experiments import _executors as executors
+from seqattractor.experiments import _study as study
 from seqattractor.experiments import _table as table
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial
@@ -29,7 +30,7 @@ GRID = Grid(SETTINGS, trials=25, seed=4)
 
 def csv_of(path):
     with Store(path, readonly=True) as store:
-        return table.as_csv(table.trial_rows(store.finished()))
+        return table.as_csv(study.trial_rows(store.finished()))
 
 
 def count(path):
