@@ -181,6 +181,24 @@ def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_go_on(mo
     assert errors == {0: None, 2: None, 3: None}
 
 
+def test_trials_that_wait_for_one_in_which_workers_die_are_done_after_it(monkeypatch):
+    monkeypatch.setattr(executors, "do_trial", die_in_trial_one)
+    monkeypatch.setattr(executors, "_SUSPECT", 1)
+    monkeypatch.setattr(executors, "_GIVE_UP", 1)
+    point = Point(RETRIEVAL, {"network": "lookup", "n": 20, "t": 5}, 0)
+    found = []
+
+    def trials():
+        yield Trial(point, 1)
+        while not found:
+            yield None
+        yield Trial(point, 2)
+
+    for some in executors.in_processes(1)(trials()):
+        found += some
+    assert [each.trial.number for each in found] == [1, 2]
+
+
 def die_in_trial_one(trial):
     if trial.number == 1:
         os._exit(9)
