@@ -18,7 +18,7 @@ from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._hidden_activity import HiddenActivity, hidden_activity
 from seqattractor.analysis._robustness import RobustnessCurve, robustness_curve
 from seqattractor.analysis._separability import Separability, separable
-from seqattractor.analysis._threshold_view import NotApplicable
+from seqattractor.analysis._threshold_view import NotApplicable, supports_certificate
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Lengths, Patterns, split
@@ -217,10 +217,15 @@ def _from_sequences(inspection: Inspection, work: _Work, starts: int, exact: boo
     sampled = parts["sampled"] = len(chosen) < sum(len(x) - net.order_ for x in sequences)
     method: Literal["auto", "exact"] = "exact" if exact else "auto"
     whole = chosen if sampled else sequences
-    certificate = work.do("certificate", lambda: certify(net, whole, method=method))
-    if sampled and certificate is not None:
-        certificate = replace(certificate, sequence=places[:, 0], time=places[:, 1])
-    parts["certificate"] = certificate
+    if supports_certificate(net):
+        certificate = work.do("certificate", lambda: certify(net, whole, method=method))
+        if sampled and certificate is not None:
+            certificate = replace(certificate, sequence=places[:, 0], time=places[:, 1])
+        parts["certificate"] = certificate
+        parts["hidden"] = work.do("hidden", lambda: hidden_activity(net, whole))
+    else:
+        for name in ("certificate", "hidden"):
+            work.left_out[name] = f"{type(net).__name__} is not a network of threshold neurons that sees only its last patterns."
     trials = work.trials()
     parts["robustness"] = work.do("robustness", lambda: robustness_curve(net, whole, trials=trials, rng=rng))
     if work.allows("basin", 25 * sum(len(x) for x in sequences)):
@@ -228,7 +233,6 @@ def _from_sequences(inspection: Inspection, work: _Work, starts: int, exact: boo
     name = "attractors from stored patterns"
     if work.allows(name, 50 * starts):
         parts["from_stored"] = work.do(name, lambda: find_attractors(net, sequences, starts=starts, flips=flips, rng=rng))
-    parts["hidden"] = work.do("hidden", lambda: hidden_activity(net, whole))
     # A linear program for each visible neuron, unless the patterns are few and wide: then one linear system.
     n, d = sum(len(x) - net.order_ for x in sequences), net.order_ * net.n_features_in_
     if n < d / 2 or 4000.0 * net.n_features_in_ * n * d <= work.operations:
