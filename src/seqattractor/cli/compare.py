@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from seqattractor.experiments._comparison import Comparison
     from seqattractor.report.view import Table
 
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
 
 @click.command(name="compare")
 @click.option("--networks", metavar="LIST", help="Names with commas between; by default all quick ones, and those of --use.")
@@ -26,12 +28,7 @@ if TYPE_CHECKING:
 @jobs_options
 @click.option("--study", type=click.Path(dir_okay=False, path_type=Path), help="Keep trials in this file, to go on from there.")
 @click.option("--timing", is_flag=True, help="Put seconds into the JSON, CSV and HTML, too; they differ from run to run.")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write JSON, CSV, PNG, HTML and trials.db into this folder.",
-)
+@click.option("-o", "--out", type=_FOLDER, help="Write JSON, CSV, PNG, HTML and trials.db into this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of tables.")
 def command(
     protocol: str,

@@ -110,7 +110,7 @@ def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
     for path in map(Path, paths):
         module = _import(path)
         made = {k: v for k, v in vars(module).items() if isinstance(v, SequenceMemory) and not k.startswith("_")}
-        classes = {k: v() for k, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__ and _can_be_made(v)}
+        classes = {k: v() for k, v in vars(module).items() if _can_be_made(v) and v.__module__ == module.__name__}
         if not made and not classes:
             raise ValueError(
                 f"{path} defines no network: it needs a subclass of sa.SequenceMemory that takes no arguments, or a network "
