@@ -14,7 +14,7 @@ from seqattractor.experiments._fingerprint import fingerprint, imported_by
 SOURCE = Path(sa.__file__).parent
 FINGERPRINTS = """
 import json
-from seqattractor.experiments._comparison_tests import COMPARISON
+from seqattractor.tasks.compare import COMPARISON
 from seqattractor.experiments._protocol import RETRIEVAL
 
 settings = [(RETRIEVAL, "attractor"), (RETRIEVAL, "hebbian"), (COMPARISON, "attractor"), (COMPARISON, "dense-3")]
