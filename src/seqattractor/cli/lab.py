@@ -43,7 +43,7 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
         import uvicorn
 
         from seqattractor.lab.app import LOOPBACK, create_app
-        from seqattractor.lab.limits import Limits
+        from seqattractor.lab.requests import Limits
     except ModuleNotFoundError as error:
         raise ValueError(f"the lab needs {error.name}; install it with: pip install 'seqattractor[lab]'") from None
     from sklearn.exceptions import ConvergenceWarning

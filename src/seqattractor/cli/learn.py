@@ -12,7 +12,7 @@ from seqattractor.cli.loading import as_options, count_or_auto, loading_options,
 
 if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
-    from seqattractor.tasks.hidden_size import Attempt
+    from seqattractor.tasks.learn import Attempt
 
 EXAMPLES = """\b
 Examples:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from seqattractor.io._attached import Attached
     from seqattractor.networks._base import SequenceMemory
     from seqattractor.sequences import Patterns
-    from seqattractor.tasks.recall import Corruption, Recall
-    from seqattractor.tasks.stored import Stored
+    from seqattractor.tasks.recall import Corruption, Recall, Stored
 
 SHOWN = 12  # steps at the beginning that are always printed
 STEPS_WITHOUT_TRUTH = 50
@@ -86,8 +85,7 @@ def command(
     from seqattractor.io._write import check_writable, write_recall
     from seqattractor.networks import load
     from seqattractor.noise import as_generator
-    from seqattractor.tasks.recall import recall, recall_often
-    from seqattractor.tasks.stored import Stored
+    from seqattractor.tasks.recall import Stored, recall, recall_often
 
     for path in outs:
         refuse_to_overwrite(path, (model, Path(cue)))

@@ -18,15 +18,12 @@ from seqattractor import __version__
 from seqattractor.lab import downloads
 from seqattractor.lab.choices import offered, read_network
 from seqattractor.lab.compiled import Compiled
-from seqattractor.lab.fields import Fields, pack, parse
-from seqattractor.lab.jobs import Job, Pool
-from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.downloads import python_code
+from seqattractor.lab.jobs import Job, Pool, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
-from seqattractor.lab.promise import certified_radii
-from seqattractor.lab.python_code import python_code
-from seqattractor.lab.recall import as_json, corrupted_cue, read_cue, recall_all, steps_for
+from seqattractor.lab.recall import as_json, certified_radii, corrupted_cue, read_cue, recall_all, steps_for
+from seqattractor.lab.requests import Fields, Limits, Refusal, pack, parse
 from seqattractor.lab.uploads import read_upload, split_files
-from seqattractor.lab.visits import Visit, Visits
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.tasks.recall import Recall
 

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from seqattractor.lab.api import Lab
 from seqattractor.lab.guard import Guard
-from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.requests import Limits, Refusal
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _TYPES = {

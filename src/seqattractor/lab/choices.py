@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from seqattractor.lab.fields import Fields
-from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.requests import Fields, Limits, Refusal
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
 from seqattractor.sequences import Sequences

@@ -15,8 +15,7 @@ from seqattractor.datasets._random import random_periodic
 from seqattractor.datasets._toy import toy, xor
 from seqattractor.datasets._tune import PITCHES, tune
 from seqattractor.datasets._walker import walker
-from seqattractor.lab.fields import Fields, pack, unpack
-from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.requests import Fields, Limits, Refusal, pack, unpack
 from seqattractor.sequences import Sequences
 
 SIDE = 40  # of the canvas on which digits move

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from seqattractor.lab.fields import Fields
-from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
+from seqattractor.lab.requests import Fields, Limits, Refusal
 from seqattractor.sequences import Sequences
 
 _PICTURES = (".gif", ".png", ".apng", ".webp", ".jpg", ".jpeg", ".bmp", ".pgm", ".pbm", ".ppm")
