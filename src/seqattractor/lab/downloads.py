@@ -6,6 +6,7 @@ import copy
 import io
 import tempfile
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,10 +35,7 @@ def model(net: SequenceMemory, material: Material) -> bytes:
     twin = copy.copy(net)
     data = close_loops(material.data, order=net.order_)
     attach(twin, replace(data, rate=data.rate or RATE), patterns=not hasattr(net, "patterns_"))
-    with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:
-        path = Path(folder, "model.npz")
-        twin.save(path)
-        return path.read_bytes()
+    return _written("model.npz", twin.save)
 
 
 def sequence(material: Material) -> bytes:
@@ -55,9 +53,14 @@ def animation(run: Recall, material: Material) -> bytes:
 
     known = 0 if run.truth is None else len(run.truth)
     shown = Recalled(run.states[:known], run.truth, run.cue_rows, material.data.frame_shape, rate=RATE)
+    return _written("recall.gif", lambda path: write_recall(path, shown))
+
+
+def _written(name: str, write: Callable[[Path], object]) -> bytes:
+    """The bytes of a file that is written under a name."""
     with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:
-        path = Path(folder, "recall.gif")
-        write_recall(path, shown)
+        path = Path(folder, name)
+        write(path)
         return path.read_bytes()
 
 

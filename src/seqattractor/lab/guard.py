@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _HEADERS = (
@@ -82,10 +82,7 @@ class Guard:
         if refusal is None:
             await self._app(scope, receive, send_with_headers)
             return
-        body = json.dumps({"error": refusal}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await send_with_headers({"type": "http.response.start", "status": 403, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        await JSONResponse({"error": refusal}, 403)(scope, receive, send_with_headers)
 
     def _refusal(self, scope: Scope) -> str | None:
         """A sentence if the request does not come from the lab's own page."""

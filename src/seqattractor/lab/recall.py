@@ -30,7 +30,7 @@ class Cue:
     seed: int
 
 
-def read_cue(spec: Fields, material: Material, limits: Limits) -> Cue:
+def read_cue(spec: Fields, material: Material) -> Cue:
     """Read what the visitor wants the cue to be."""
     spec.only("start", "occlusion", "flips", "painted", "noise", "seed")
     T, N = material.data.shape

@@ -24,6 +24,12 @@ class Refusal(Exception):
         self.sentence = sentence
 
 
+def as_sentence(error: Exception) -> str:
+    """The library's words about an error, as a sentence on the page."""
+    text = str(error)
+    return text[:1].upper() + text[1:]
+
+
 @dataclass(frozen=True)
 class Limits:
     """Sizes that keep the page quick and the server alive; the library itself has no such limits."""
