@@ -44,21 +44,13 @@ def is_allowed_host(host: str, allowed: Iterable[str], *, any_address: bool) -> 
     >>> is_allowed_host("evil.example:8765", ["localhost"], any_address=True)
     False
     """
+    if any(c in host for c in "/\\@?# "):
+        return False
     try:
         name = urlsplit(f"//{host}").hostname or ""
-        if any(c in host for c in "/\\@?# "):
-            return False
-    except ValueError:
+        return name in allowed or (any_address and ipaddress.ip_address(name) is not None)
+    except ValueError:  # neither a name of ours nor a number
         return False
-    if name in allowed:
-        return True
-    if not any_address:
-        return False
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 class Guard:

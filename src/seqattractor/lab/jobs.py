@@ -267,12 +267,11 @@ class Visits:
             if name in self._visits:
                 self._visits.move_to_end(name)  # the last to give way to others
             self._trim()
-            visit = self._visits.get(name)
-            if visit is not None:
-                visit.seen = self._clock()
-        if visit is None:
-            raise Refusal(410, "The lab has forgotten this page, because it was idle for long or the lab was started again.")
-        return visit
+            if name not in self._visits:
+                raise Refusal(410, "The lab has forgotten this page, because it was idle for long or the lab was started again.")
+            visit = self._visits[name]
+            visit.seen = self._clock()
+            return visit
 
     def close(self, name: str) -> None:
         """End a visit; one that is not there has ended already."""

@@ -86,13 +86,13 @@ class Limits:
             )
 
 
-def parse(body: bytes) -> Fields:
+def parse(body: bytes, name: str = "request", complaint: str = "The request is not valid JSON.") -> Fields:
     """Read a JSON object."""
     try:
         data = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise Refusal(400, "The request is not valid JSON.") from None
-    return Fields(data, "request")
+        raise Refusal(400, complaint) from None
+    return Fields(data, name)
 
 
 def _refuse_constant(name: str) -> Any:
