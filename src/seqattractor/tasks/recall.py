@@ -185,15 +185,12 @@ class Recall(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Give a row for each step, 0 for the end of the cue."""
-        known = 0 if self.truth is None else len(self.truth)
-        overlaps, wrong = self.overlaps, self.wrong
+        unknown = [None] * len(self.states)
+        overlaps = [*([] if self.overlaps is None else self.overlaps.tolist()), *unknown]
+        wrong = [*([] if self.wrong is None else self.wrong.tolist()), *unknown]
+        nearest = self.nearest or unknown
         return [
-            {
-                "step": t - self.cue_rows + 1,
-                "overlap": None if overlaps is None or t >= known else float(overlaps[t]),
-                "wrong": None if wrong is None or t >= known else int(wrong[t]),
-                "nearest": None if self.nearest is None else self.nearest[t],
-            }
+            {"step": t - self.cue_rows + 1, "overlap": overlaps[t], "wrong": wrong[t], "nearest": nearest[t]}
             for t in range(self.cue_rows - 1, len(self.states))
         ]
 
