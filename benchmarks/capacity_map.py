@@ -9,8 +9,7 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-from seqattractor.report.capacity_figure import capacity_figure
-from seqattractor.report.figures import save
+from seqattractor.report.figures import capacity_figure, save
 from seqattractor.report.machine import software_words
 from seqattractor.tasks.capacity import capacity
 

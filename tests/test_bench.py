@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.bench import cases, plain, speed
+from seqattractor.bench import cases, speed
 from seqattractor.cli.bench import command
 from seqattractor.learning import reference
 from seqattractor.learning.exact import engine
@@ -26,7 +26,7 @@ def small_problem():
 
 def test_the_plain_loop_of_the_benchmark_learns_what_the_engine_learns():
     problem = small_problem()
-    loop = plain.NumpyLoop(problem)
+    loop = speed.NumpyLoop(problem)
     for _ in range(3 * len(problem.inputs)):
         loop.step()
     for module in (engine, reference):

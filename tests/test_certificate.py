@@ -12,7 +12,8 @@ from sklearn.base import clone
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.analysis._certificate_bound import flip_radius, sets_above
+from seqattractor.analysis._breaking_sets import smallest_breaking_set
+from seqattractor.analysis._certificate_bound import Transition, flip_radius, sets_above
 from seqattractor.analysis._threshold_view import Layer, threshold_view
 
 
@@ -107,15 +108,13 @@ def test_a_limit_of_nodes_only_leaves_the_bracket_wider(node_limit):
 @settings(max_examples=40)
 @given(networks)
 def test_the_programs_alone_find_the_brute_force_number(which):
-    from seqattractor.analysis._certificate_exact import smallest_breaking_set
-
     net, X = network(*which)
     view = threshold_view(net)
     assume(view.hidden is not None and never_ties_but_for_rounding(which))
-    found = smallest_breaking_set(view, X[0], X[1], radius=0, known=None)
+    radius, units = smallest_breaking_set(Transition.each(view, X[:1], X[1:2])[0], radius=0)
     truth = fewest_breaking_flips(net, X)
-    assert found.radius == truth - 1
-    assert (found.units is None) == (truth == X.shape[1] + 1)
+    assert radius == truth - 1
+    assert (len(units) == 0) == (truth == X.shape[1] + 1)
 
 
 @settings(max_examples=60)

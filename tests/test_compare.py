@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.analysis._arrival import passages
+from seqattractor.analysis._robustness import passages
 from seqattractor.cli.compare import command
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import TESTS, get_test
@@ -22,8 +22,8 @@ from seqattractor.experiments._comparison_trial import TASKS, compare_once, draw
 from seqattractor.experiments._conclusion import conclusion, mcnemar, reach
 from seqattractor.experiments._trial import Task, judge
 from seqattractor.networks._registry import REGISTRY, make_network
-from seqattractor.report.comparison_view import comparison_figure, comparison_page, comparison_tables
-from seqattractor.report.figures import picture
+from seqattractor.report.comparison_view import comparison_page, comparison_tables
+from seqattractor.report.figures import comparison_figure, picture
 from seqattractor.tasks.compare import choose_networks, compare
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "plot_your_own_rule.py"

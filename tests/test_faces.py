@@ -11,13 +11,14 @@ import matplotlib.pyplot as plt
 import pytest
 
 import seqattractor as sa
-from seqattractor._faces import Result, drawn_by
+from seqattractor._faces import Result
 
 NO_PICTURE = {"SuccessRate", "Attractor", "Proof", "Conflicts"}
 
 
 @dataclass(frozen=True, repr=False)
 class Temperature(Result):
+    _drawn_by = "thermometer"
     degrees: float
     place: str
 
@@ -62,11 +63,11 @@ def test_without_pandas_one_sentence_says_how_to_get_it(monkeypatch):
         Temperature(3.5, "Graz").to_pandas()
 
 
-def test_plots_register_what_draws_a_result():
-    @drawn_by(Temperature)
+def test_a_function_of_plots_draws_a_result(monkeypatch):
     def thermometer(result, *, ax=None, color="red"):
         return result.degrees, ax, color
 
+    monkeypatch.setattr(sa.plots, "thermometer", thermometer, raising=False)
     assert Temperature(3.5, "Graz").plot("axes", color="blue") == (3.5, "axes", "blue")
     with pytest.raises(NotImplementedError, match="no picture of a Many"):
         Many(3).plot()

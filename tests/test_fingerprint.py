@@ -76,13 +76,13 @@ def test_an_edited_protocol_learning_rule_or_network_changes_the_trials_that_run
 
 
 def test_an_edited_legend_page_command_or_other_network_changes_no_trial(package, before):
-    shows = ["plots/_comparison.py", "report/comparison_view.py", "report/templates/base.html", "experiments/_conclusion.py"]
+    shows = ["plots/_curves.py", "report/comparison_view.py", "report/templates/base.html", "experiments/_conclusion.py"]
     runs = ["experiments/_store.py", "experiments/_executors.py", "tasks/compare.py", "cli/compare.py", "cli/__init__.py"]
     others = ["networks/_lookup.py", "networks/_sparse.py", "networks/__init__.py", "paper/numbers.py", "__init__.py"]
     edits = dict.fromkeys([*shows, *runs, *others], ("\n", "\n\n"))
     edits["experiments/_comparison_tests.py"] = ("Corrupted cues", "Spoiled cues")
     edits["networks/_registry.py"] = ("asymmetric Hebbian network (Amari 1972)", "the network of Amari")
-    edits["plots/_comparison.py"] = ('loc="center left"', 'loc="upper left"')
+    edits["plots/_curves.py"] = ('loc="center left"', 'loc="upper left"')
     assert changed_by(package, before, edits) == set()
 
 

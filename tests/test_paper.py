@@ -18,13 +18,12 @@ from matplotlib import pyplot as plt
 import seqattractor as sa
 from seqattractor.experiments._run import choose_executor
 from seqattractor.experiments._seeds import seed_of
-from seqattractor.paper import numbers
-from seqattractor.paper.registry import TARGETS, get_target
-from seqattractor.paper.run import run_targets
+from seqattractor.paper.agreement import TABLE_1, TABLE_2
+from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
-from seqattractor.paper.target import Request, Result
+from seqattractor.paper.target import TARGETS, Request, Result, get_target
 from seqattractor.paper.trials.comparison import compare_networks
-from seqattractor.paper.trials.pictures import recall_pictures
+from seqattractor.paper.trials.pictures import load_pictures, recall_pictures, sha256_of
 
 QUICK = Request(trials=2, quick=True)
 
@@ -80,8 +79,8 @@ def test_an_unknown_target_is_named_with_the_known_ones():
 def test_the_settings_are_those_of_section_6():
     assert LEARNING == {"eta": 1e-3, "kappa": 1.0, "init_scale": 1e-6**0.5, "max_epochs": 500}
     assert get_target("table1").cells(Request())[0]["M"] == 500
-    assert {cell["T"] for cell in get_target("table1").cells(Request())} == set(numbers.TABLE_1["V"])
-    assert {cell["M"] for cell in get_target("table2").cells(Request())} == set(numbers.TABLE_2["UV"])
+    assert {cell["T"] for cell in get_target("table1").cells(Request())} == set(TABLE_1["V"])
+    assert {cell["M"] for cell in get_target("table2").cells(Request())} == set(TABLE_2["UV"])
     assert {cell["T"] for cell in get_target("table2").cells(Request())} == {70}
     assert (RANDOM_SEQUENCES["N"], RANDOM_SEQUENCES["flips"]) == (100, 10)
 
@@ -188,7 +187,7 @@ RUN_FIG3 = """
 import sys
 from contextlib import closing
 from pathlib import Path
-from seqattractor.paper.run import run_targets
+from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.target import Request
 assert sys.modules["seqattractor"].__file__.startswith(sys.argv[1])
 run_targets(["fig3"], Request(trials=1), Path(sys.argv[1]) / "trials.db", lambda target, result, seconds: None)
@@ -212,10 +211,10 @@ def test_an_edited_view_keeps_all_trials_and_edited_code_of_a_trial_does_them_ag
 
     first = trials_after_editing()
     views = (
-        "paper/fig3.py",
+        "paper/theory.py",
         "paper/target.py",
         "plots/_curves.py",
-        "report/files.py",
+        "report/reproduce_page.py",
         "paper/trials/toy.py",
         "networks/_dense.py",
     )
@@ -267,7 +266,7 @@ def test_table_1_has_the_promised_rows():
     assert set(target.csv_rows(result)[0]) == set(row) - {"interval"} | {"low", "high", "p", "p_holm"}
 
 
-@pytest.mark.parametrize(("name", "table", "varied"), [("table1", numbers.TABLE_1, "T"), ("table2", numbers.TABLE_2, "M")])
+@pytest.mark.parametrize(("name", "table", "varied"), [("table1", TABLE_1, "T"), ("table2", TABLE_2, "M")])
 def test_the_papers_own_counts_agree_with_the_paper(name, table, varied):
     target, result = counted(name, lambda cell: table[cell["learn"]][cell[varied]])
     verdict = target.verdict(result)
@@ -277,7 +276,7 @@ def test_the_papers_own_counts_agree_with_the_paper(name, table, varied):
 
 def test_a_cell_that_differs_is_named_with_both_counts():
     def spoiled(cell):
-        theirs = numbers.TABLE_1[cell["learn"]][cell["T"]]
+        theirs = TABLE_1[cell["learn"]][cell["T"]]
         return 60 if (cell["learn"], cell["T"]) == ("UV", 60) else theirs
 
     target, result = counted("table1", spoiled)
@@ -323,7 +322,7 @@ def test_figure_6_recalls_the_walker(tmp_path):
     assert row["retrieved"] == row["sequences"] == 1
     assert row["wrong_pixels_by_frame"][0] == 2000
     assert row["wrong_pixels_by_frame"][9] == 0
-    truth, recalled = result.extra["truth"], result.extra["recalled"]
+    truth, recalled = result.extra["truth"], result.extra["UV"]
     assert (truth != recalled).sum(axis=(0, 2, 3)).tolist() == row["wrong_pixels_by_frame"]
     assert get_target(name).verdict(result).agrees
     [moving] = get_target(name).animations(result)
@@ -334,6 +333,14 @@ def test_a_worker_that_has_other_pictures_refuses_the_trial():
     [cell] = get_target("fig6").cells(QUICK)
     with pytest.raises(ValueError, match="holds other pictures here than where the run was started"):
         recall_pictures({**cell, "sha256": "of others"}, seed_of(0, "a place", 0))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_digits_of_the_users_are_named_by_the_pictures_that_trials_get(seed, tmp_path):
+    path = tmp_path / "mnist.npy"
+    np.save(path, np.random.default_rng(0).integers(0, 256, (30, 28, 28), dtype=np.uint8))
+    [cell] = get_target("fig7").cells(Request(seed=seed, mnist_file=path))
+    assert cell["sha256"] == sha256_of(load_pictures(cell, 0))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from seqattractor.paper import capacity
-from seqattractor.paper.run import run_targets
+from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.target import Request, Result
 from seqattractor.paper.trials import capacity as trials
 

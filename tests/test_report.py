@@ -9,11 +9,9 @@ import pytest
 from matplotlib import pyplot as plt
 
 from seqattractor.report.figures import drawn, picture, save
-from seqattractor.report.files import write_section
 from seqattractor.report.machine import machine, machine_words, software_words
-from seqattractor.report.page import render
-from seqattractor.report.reproduce_page import reproduce_page
-from seqattractor.report.view import Animation, Section, Table, Verdict
+from seqattractor.report.page import Animation, Section, Table, Verdict, render
+from seqattractor.report.reproduce_page import reproduce_page, write_section
 
 HOSTILE = "</h2><script>alert(\"1\")</script><img src=x onerror='alert(2)'>&amp;"
 

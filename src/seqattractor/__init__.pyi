@@ -6,7 +6,6 @@ from . import networks as networks
 from . import noise as noise
 from . import plots as plots
 from .analysis._attractors import find_attractors as find_attractors
-from .analysis._basin import basin as basin
 from .analysis._certificate import certify as certify
 from .analysis._hidden_activity import hidden_activity as hidden_activity
 from .analysis._retrieval import locked_on_at as locked_on_at
@@ -14,6 +13,7 @@ from .analysis._retrieval import overlap as overlap
 from .analysis._retrieval import retrieved as retrieved
 from .analysis._retrieval import success_rate as success_rate
 from .analysis._retrieval import wilson_interval as wilson_interval
+from .analysis._robustness import basin as basin
 from .analysis._robustness import robustness_curve as robustness_curve
 from .analysis._separability import cover_probability as cover_probability
 from .analysis._separability import separable as separable

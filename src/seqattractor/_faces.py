@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import islice
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 _ROWS_SHOWN = 10
-_Drawing = TypeVar("_Drawing", bound=Callable[..., Any])
 
 
 class Result:
@@ -19,8 +18,8 @@ class Result:
     """
 
     __slots__ = ()
-    # Filled by `drawn_by`, from above: this floor knows no pictures.
-    _drawings: ClassVar[dict[type, Callable[..., Any]]] = {}
+    # The function of `seqattractor.plots` that draws such results; it takes the result first and the keyword `ax`.
+    _drawn_by: ClassVar[str | None] = None
 
     def describe(self) -> str:
         """Say the result in a few sentences, the answer in the first one.
@@ -90,18 +89,10 @@ class Result:
         >>> import seqattractor as sa
         >>> ax = sa.datasets.walker().plot(n_frames=5)
         """
-        draw = self._drawing()
-        if draw is None:
-            plots = importlib.import_module("seqattractor.plots")
-            for name in plots.__all__:  # each module registers its functions when it is loaded
-                getattr(plots, name)
-            draw = self._drawing()
-        if draw is None:
+        if self._drawn_by is None:
             raise NotImplementedError(f"there is no picture of a {type(self).__name__}; its numbers are in rows().")
-        return draw(self, ax=ax, **options)
-
-    def _drawing(self) -> Callable[..., Any] | None:
-        return next((self._drawings[cls] for cls in type(self).__mro__ if cls in self._drawings), None)
+        # By name and only now: pictures stand on a floor above.
+        return getattr(importlib.import_module("seqattractor.plots"), self._drawn_by)(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         """Say the answer in one line."""
@@ -121,16 +112,6 @@ class Result:
         body = "".join(f"<tr>{row}</tr>" for row in cells)
         more = "<p>More rows in to_pandas().</p>" if len(shown) > _ROWS_SHOWN else ""
         return f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
-
-
-def drawn_by(*kinds: type[Result]) -> Callable[[_Drawing], _Drawing]:
-    """Register the function that draws results of these kinds: it takes the result first and the keyword `ax`."""
-
-    def register(draw: _Drawing) -> _Drawing:
-        Result._drawings.update(dict.fromkeys(kinds, draw))
-        return draw
-
-    return register
 
 
 def _cell(value: Any) -> str:

@@ -1,7 +1,6 @@
 from ._attractors import Attractor as Attractor
 from ._attractors import Attractors as Attractors
 from ._attractors import find_attractors as find_attractors
-from ._basin import basin as basin
 from ._certificate import Certificate as Certificate
 from ._certificate import certify as certify
 from ._hidden_activity import HiddenActivity as HiddenActivity
@@ -13,6 +12,7 @@ from ._retrieval import retrieved as retrieved
 from ._retrieval import success_rate as success_rate
 from ._retrieval import wilson_interval as wilson_interval
 from ._robustness import RobustnessCurve as RobustnessCurve
+from ._robustness import basin as basin
 from ._robustness import robustness_curve as robustness_curve
 from ._separability import Proof as Proof
 from ._separability import Separability as Separability

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_count
 from seqattractor._faces import Result
-from seqattractor.analysis._arrival import passages
 from seqattractor.analysis._retrieval import SuccessRate
+from seqattractor.analysis._robustness import passages
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._run import Run
 from seqattractor.noise import Seed, as_generator, flip
@@ -72,6 +72,7 @@ class Attractors(Result):
         How many starts came to each stored sequence: into its loop, or, if it is open, through it to its end.
     """
 
+    _drawn_by = "attractor_bars"
     attractors: tuple[Attractor, ...]
     which: Ids
     transient: Ids
@@ -100,12 +101,10 @@ class Attractors(Result):
     def describe(self) -> str:
         """Say in a few sentences where the starts lead."""
         total = len(self.which)
-        periods = [a.period for a in self.attractors]
-        fixed = sum(p == 1 for p in periods)
-        parts = [
-            f"{total} starts end in {len(self)} attractor{'s' if len(self) != 1 else ''} "
-            f"({fixed} fixed point{'s' if fixed != 1 else ''}, {len(self) - fixed} cycle{'s' if len(self) - fixed != 1 else ''})"
-        ]
+        fixed = sum(a.period == 1 for a in self.attractors)
+        kinds = {"attractor": len(self), "fixed point": fixed, "cycle": len(self) - fixed}
+        every, points, cycles = (f"{n} {kind}{'s' if n != 1 else ''}" for kind, n in kinds.items())
+        parts = [f"{total} starts end in {every} ({points}, {cycles})"]
         done = self.transient[self.transient >= 0]
         mirrored = sum(a.mirror_of is not None for a in self.attractors)
         if mirrored:
@@ -171,37 +170,35 @@ def find_attractors(
     check_is_fitted(net, "n_features_in_")
     check_count(max_steps, "max_steps")
     sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
-    states = _starts(net, sequences, starts, flips, as_generator(rng))
-    graph = _Graph(net.n_features_in_, net.order_)
-    first = graph.explore(net, states.reshape(len(states), -1), max_steps)
-    return _summarise(graph, first, sequences, net)
+    graph = _Graph(net, _starts(net, sequences, starts, flips, as_generator(rng)), max_steps)
+    return _summarise(graph, sequences)
 
 
 class _Graph:
-    """Every state that was seen, with the memory that it carries, and the state that follows it."""
+    """Every state that was seen, with the memory that it carries, and the state that follows it.
 
-    def __init__(self, n_units: int, order: int) -> None:
-        self.n_units, self.order = n_units, order
+    It is explored from all starts, (B, order * N), until nothing is new or after `max_steps`.
+    """
+
+    def __init__(self, net: SequenceMemory, starts: Patterns, max_steps: int) -> None:
+        self.net = net
         self._ids: dict[tuple[bytes, bytes], int] = {}
         self.names: list[bytes] = []
         """The patterns of each state, packed."""
         self.successor: list[int] = []
-
-    def explore(self, net: SequenceMemory, states: Patterns, max_steps: int) -> Ids:
-        """Run from all states until nothing is new; returns the number of each start."""
-        run = Run(net, states)
-        first, fresh = self._number(run)
-        at = first[fresh]
+        run = Run(net, starts)
+        self.first, fresh = self._number(run)
+        """The number of each start."""
+        at = self.first[fresh]
         for _ in range(max_steps):
             if not len(fresh):
                 break
             run = Run(net, run.states[fresh], None if run.memory is None else run.memory[fresh])
             run.step()
             numbers, fresh = self._number(run)
-            for state, after in zip(at, numbers, strict=True):
-                self.successor[state] = int(after)
+            for state, after in zip(at, numbers.tolist(), strict=True):
+                self.successor[state] = after
             at = numbers[fresh]
-        return first
 
     def _number(self, run: Run) -> tuple[Ids, Ids]:
         """The numbers of some states with what they carry, and the places of those not seen before, each once."""
@@ -220,10 +217,11 @@ class _Graph:
             numbers[k] = number
         return numbers, np.array(fresh, dtype=np.int64)
 
-    def pattern(self, number: int) -> Patterns:
-        """The newest pattern of a state."""
-        width = self.n_units * self.order
-        bits = np.unpackbits(np.frombuffer(self.names[number], dtype=np.uint8), count=width)[-self.n_units :]
+    def patterns(self, numbers: list[int]) -> Patterns:
+        """The newest pattern of each of some states, (n, N)."""
+        packed = np.frombuffer(b"".join(self.names[k] for k in numbers), dtype=np.uint8).reshape(len(numbers), -1)
+        N = self.net.n_features_in_
+        bits = np.unpackbits(packed, axis=1, count=N * self.net.order_)[:, -N:]
         return np.where(bits, 1, -1).astype(np.int8)
 
     def next_name(self, number: int, held: frozenset[bytes]) -> bytes | None:
@@ -236,72 +234,61 @@ class _Graph:
         return self.names[number] if number >= 0 else None
 
     def cycles(self) -> tuple[list[list[int]], Ids, Ids]:
-        """All cycles, and for each state its cycle (-1 if unknown) and its distance to it."""
-        size = len(self.successor)
-        cycle_of, distance = np.full(size, -2, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        """All cycles, and for each state its cycle and its distance to it; both are -1 where the run ended before."""
+        # The last entry stands for what follows a state numbered -1: nothing known. -2 is not visited yet.
+        cycle_of, distance = np.full(len(self.names) + 1, -2), np.full(len(self.names) + 1, -1)
+        cycle_of[-1] = -1
         cycles: list[list[int]] = []
-        for start in range(size):
-            path: list[int] = []
-            place: dict[int, int] = {}
-            at = start
-            while at >= 0 and cycle_of[at] == -2 and at not in place:
-                place[at] = len(path)
-                path.append(at)
+        for start in range(len(self.names)):
+            at, place = start, dict[int, int]()
+            while cycle_of[at] == -2 and at not in place:
+                place[at] = len(place)
                 at = self.successor[at]
-            if at >= 0 and at in place:
-                loop = path[place[at] :]
-                cycle_of[loop] = len(cycles)
+            path = list(place)
+            if at in place:
+                path, loop = path[: place[at]], path[place[at] :]
+                cycle_of[loop], distance[loop] = len(cycles), 0
                 cycles.append(loop)
-                path = path[: place[at]]
-            ends, steps = (-1, 0) if at < 0 else (int(cycle_of[at]), int(distance[at]))
-            for back, state in enumerate(reversed(path), start=1):
-                cycle_of[state], distance[state] = ends, steps + back if ends >= 0 else -1
-        distance[cycle_of < 0] = -1
-        return cycles, cycle_of, distance
+            for state in reversed(path):
+                cycle_of[state], distance[state] = cycle_of[at], distance[at] + 1 if cycle_of[at] >= 0 else -1
+                at = state
+        return cycles, cycle_of[:-1], distance[:-1]
 
 
-def _summarise(graph: _Graph, first: Ids, sequences: list[Patterns], net: SequenceMemory) -> Attractors:
+def _summarise(graph: _Graph, sequences: list[Patterns]) -> Attractors:
     """Name the cycles and count who came to them."""
     cycles, cycle_of, distance = graph.cycles()
-    counts = np.bincount(cycle_of[first][cycle_of[first] >= 0], minlength=len(cycles))
-    # States that only other states of the run led to belong to no start of their own: every cycle has a start.
+    ends = cycle_of[graph.first]
+    counts = np.bincount(ends[ends >= 0], minlength=len(cycles))
     order = np.argsort(-counts, kind="stable")
-    loops = {_loop_key(np.asarray(x[:-1])): s for s, x in reversed(list(enumerate(sequences))) if np.array_equal(x[0], x[-1])}
-    stored = np.concatenate(sequences) if sequences and net.traits().dwells else None
-    attractors, stored_of = [], {}
+    closed = [np.array_equal(x[0], x[-1]) for x in sequences]
+    loops = {_loop_key(x[:-1]): s for s, x in reversed(list(enumerate(sequences))) if closed[s]}
+    stored = np.concatenate(sequences) if sequences and graph.net.traits().dwells else None
+    attractors = []
     for c in order:
-        patterns = _once_round(np.array([graph.pattern(k) for k in cycles[c]]))
+        patterns = _once_round(graph.patterns(cycles[c]))
         s = loops.get(_loop_key(_without_stays(patterns, stored)))
         mirror = None if s is not None else loops.get(_loop_key(_without_stays(-patterns, stored)))
-        stored_of[int(c)] = s
         attractors.append(Attractor(patterns if s is None else sequences[s][:-1].copy(), int(counts[c]), s, mirror))
-    rank = np.empty(len(cycles) + 1, dtype=np.int64)
-    rank[order], rank[-1] = np.arange(len(cycles)), -1
+    rank = np.append(np.argsort(order), -1)
     held = frozenset() if stored is None else frozenset(row.tobytes() for row in np.packbits(stored > 0, axis=1))
-    reached = []
-    for s, x in enumerate(sequences):
-        if np.array_equal(x[0], x[-1]):
-            reaches = np.isin(cycle_of, [c for c, number in stored_of.items() if number == s])
-        else:
-            reaches = _passes_end(graph, x, net.order_, held)
-        reached.append(SuccessRate(int(reaches[first].sum()), len(first)))
-    return Attractors(tuple(attractors), rank[cycle_of[first]], distance[first], reached)
+    reached = [
+        sum(a.starts for a in attractors if a.stored == s) if closed[s] else int(_passes_end(graph, x, held)[graph.first].sum())
+        for s, x in enumerate(sequences)
+    ]
+    rates = [SuccessRate(count, len(ends)) for count in reached]
+    return Attractors(tuple(attractors), rank[ends], distance[graph.first], rates)
 
 
-def _passes_end(graph: _Graph, sequence: Patterns, order: int, held: frozenset[bytes]) -> NDArray[np.bool_]:
+def _passes_end(graph: _Graph, sequence: Patterns, held: frozenset[bytes]) -> NDArray[np.bool_]:
     """Which states lead through the last transition of an open sequence."""
-    before, last = (row.tobytes() for row in np.packbits(stack_context(sequence, order)[-2:] > 0, axis=1))
-    todo = [k for k, name in enumerate(graph.names) if name == before and graph.next_name(k, held) == last]
-    leading: dict[int, list[int]] = {}
-    for state, after in enumerate(graph.successor):
-        leading.setdefault(after, []).append(state)
-    reaches = np.zeros(len(graph.names), dtype=bool)
-    while todo:
-        state = todo.pop()
-        if not reaches[state]:
-            reaches[state] = True
-            todo.extend(leading.get(state, []))
-    return reaches
+    before, last = (row.tobytes() for row in np.packbits(stack_context(sequence, graph.net.order_)[-2:] > 0, axis=1))
+    passes = np.array([name == before and graph.next_name(k, held) == last for k, name in enumerate(graph.names)] + [False])
+    # Look 1, 2, 4, ... steps ahead; the last entry is what follows a state numbered -1: nothing known.
+    ahead = np.array([*graph.successor, -1])
+    for _ in range(len(ahead).bit_length()):
+        passes, ahead = passes | passes[ahead], ahead[ahead]
+    return passes
 
 
 def _once_round(patterns: Patterns) -> Patterns:
@@ -331,15 +318,16 @@ def _loop_key(patterns: Patterns) -> bytes:
 def _starts(
     net: SequenceMemory, sequences: list[Patterns], starts: int | ArrayLike, flips: int | None, rng: np.random.Generator
 ) -> Patterns:
-    """The starts as (B, order, N)."""
+    """The starts as (B, order * N)."""
     N, order = net.n_features_in_, net.order_
     if not isinstance(starts, (int, np.integer)):
-        return net._as_states(starts, "start")[0]
+        given = net._as_states(starts, "start")[0]
+        return given.reshape(len(given), -1)
     count = check_count(starts, "starts")
     if flips is None:
-        return rng.choice(np.array([-1, 1], dtype=np.int8), size=(count, order, N))
+        return rng.choice(np.array([-1, 1], dtype=np.int8), size=(count, order * N))
     if not sequences:
         raise ValueError("flips start from stored patterns: give the sequences X too, or leave flips out for random starts.")
-    stored: Any = np.concatenate([stack_context(x, order)[:-1] for x in sequences]).reshape(-1, order, N)
+    stored = np.concatenate([stack_context(x, order)[:-1] for x in sequences])
     chosen = stored[np.arange(count) % len(stored)]
-    return np.asarray(flip(chosen.reshape(-1, N), flips, rng).reshape(chosen.shape))
+    return flip(chosen.reshape(-1, N), flips, rng).reshape(chosen.shape)

@@ -12,9 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from seqattractor._checks import check_choice, check_count
 from seqattractor._faces import Result
-from seqattractor.analysis._certificate_attack import breaking_set, weakest_neuron
-from seqattractor.analysis._certificate_bound import flip_radius, theorem_4, transitions_of
-from seqattractor.analysis._certificate_exact import NODES, smallest_breaking_set
+from seqattractor.analysis._breaking_sets import NODES, breaking_set, smallest_breaking_set, weakest_neuron
+from seqattractor.analysis._certificate_bound import Transition, flip_radius, theorem_4
 from seqattractor.analysis._threshold_view import ThresholdView, threshold_view
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns
@@ -52,6 +51,7 @@ class Certificate(Result):
         Whether an attack was made; if not, `breaking` says nothing.
     """
 
+    _drawn_by = "certificate_profile"
     radius: Counts
     breaking: Counts
     theorem_4: Counts
@@ -60,7 +60,7 @@ class Certificate(Result):
     time: Counts
     n_inputs: int
     attacked: bool
-    breaking_sets: list[NDArray[np.int64]]
+    breaking_sets: list[Counts]
 
     @property
     def exact(self) -> NDArray[np.bool_]:
@@ -167,19 +167,21 @@ def certify(
     inputs, targets, counts = net.shown(X, lengths)
     made = np.flatnonzero(np.all((net.next_patterns(inputs) == targets) & (view.next(inputs) == targets), axis=1))
     if method == "auto":
-        method = "tight" if len(inputs) * (view.hidden or view.visible).weights.size <= _QUICK else "count"
-    radius, breaking = np.full(len(inputs), -1), np.zeros(len(inputs), dtype=np.int64)
-    sets: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * len(inputs)
+        method = "tight" if len(inputs) * view.first.weights.size <= _QUICK else "count"
+    radius, sets = np.full(len(inputs), -1), [np.zeros(0, dtype=np.int64)] * len(inputs)
     # Thousands of small matrix products: threads would cost far more than they give.
     with threadpool_limits(1, user_api="blas"):
-        radius[made], breaking[made], attacks = _bracket(view, inputs[made], targets[made], method, attack, node_limit)
-    for t, units in zip(made, attacks, strict=True):
-        sets[t] = units
+        bracket = _bracket(view, inputs[made], targets[made], method, attack, node_limit)
+    for t, proven, units in zip(made, *bracket, strict=True):
+        radius[t], sets[t] = proven, units
+    breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
+    layer, fields = view.visible, view.visible_fields(inputs)
+    size = np.maximum(np.abs(layer.weights).sum(axis=1) + np.abs(layer.offset), np.finfo(float).tiny)
     return Certificate(
         radius=radius,
-        breaking=breaking,
+        breaking=np.where(radius < 0, 0, breaking),
         theorem_4=np.where(radius >= 0, theorem_4(view, inputs), 0),
-        margin=_margins(view, inputs, targets),
+        margin=np.asarray((targets * fields / size).min(axis=1)),
         sequence=np.repeat(np.arange(len(counts)), counts),
         time=np.concatenate([net.order_ - 1 + np.arange(n) for n in counts]),
         n_inputs=view.n_inputs,
@@ -190,49 +192,23 @@ def certify(
 
 def _bracket(
     view: ThresholdView, inputs: Patterns, targets: Patterns, method: str, attack: bool, node_limit: int
-) -> tuple[Counts, Counts, list[NDArray[np.int64]]]:
-    """Bounds from below and from above for transitions that the network makes, and the sets of the attack."""
-    if view.hidden is None:
-        return _bracket_visible(view, inputs, targets)
-    transitions = transitions_of(view, inputs)
-    radius = np.array([each.counted_radius() for each in transitions], dtype=np.int64)
-    none: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-    sets = [none] * len(inputs)
-    if attack:
-        for t in np.flatnonzero(radius >= 0):
-            units = breaking_set(view, inputs[t], targets[t], at_least=int(radius[t]) + 1)
-            sets[t] = none if units is None else units
-    breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
-    breaking[radius < 0] = 0
-    if method != "count":
-        pairs = zip(transitions, radius, breaking - 1, strict=True)
-        radius = np.array([each.proven_radius(int(counted), int(most)) for each, counted, most in pairs], dtype=np.int64)
-    if method == "exact":
-        for t in np.flatnonzero(radius + 1 < breaking):
-            known = sets[t] if len(sets[t]) else None
-            exact = smallest_breaking_set(view, inputs[t], targets[t], radius=int(radius[t]), known=known, node_limit=node_limit)
-            radius[t] = exact.radius
-            sets[t] = none if exact.units is None else exact.units
-            breaking[t] = len(sets[t]) or view.n_inputs + 1
-    return radius, breaking, sets
-
-
-def _bracket_visible(view: ThresholdView, inputs: Patterns, targets: Patterns) -> tuple[Counts, Counts, list[NDArray[np.int64]]]:
-    """The same without hidden neurons, where each neuron's number is exact and the weakest one decides."""
-    of_neurons = flip_radius(view.visible, inputs, view.visible.fields(inputs))
-    radius = of_neurons.min(axis=1, initial=view.n_inputs)
-    sets = [np.zeros(0, dtype=np.int64)] * len(inputs)
-    for t in np.flatnonzero(radius >= 0):
-        attack = weakest_neuron(view, inputs[t], targets[t], of_neurons[t])
-        sets[t] = sets[t] if attack is None else attack
-    breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
-    breaking[radius < 0] = 0
-    return radius, breaking, sets
-
-
-def _margins(view: ThresholdView, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
-    """The smallest visible margin at each transition, in parts of the sum of the neuron's weights."""
-    states = inputs if view.hidden is None else view.hidden.states(view.hidden.fields(inputs))
-    layer = view.visible
-    scale = np.abs(layer.weights).sum(axis=1) + np.abs(layer.offset)
-    return np.asarray((targets * layer.fields(states) / np.maximum(scale, np.finfo(float).tiny)).min(axis=1))
+) -> tuple[Counts, list[Counts]]:
+    """For transitions that the network makes: proven numbers of flips, and sets that break them, empty where none is known."""
+    none = np.zeros(0, dtype=np.int64)
+    if view.hidden is None:  # each neuron's number is exact, and the weakest one decides
+        of_neurons = flip_radius(view.visible, inputs, view.visible.fields(inputs))
+        radius = of_neurons.min(axis=1, initial=view.n_inputs)
+        cases = zip(inputs, targets, of_neurons, radius, strict=True)
+        return radius, [weakest_neuron(view, x, target, each) if r >= 0 else none for x, target, each, r in cases]
+    transitions = Transition.each(view, inputs, targets)
+    proven, sets = [], []
+    for each in transitions:
+        r = each.counted_radius()
+        units = breaking_set(each, at_least=r + 1) if attack and r >= 0 else none
+        if method != "count":
+            r = each.proven_radius(r, (len(units) or view.n_inputs + 1) - 1)
+        if method == "exact" and r >= 0 and r + 1 < (len(units) or view.n_inputs + 1):
+            r, units = smallest_breaking_set(each, radius=r, known=units, node_limit=node_limit)
+        proven.append(r)
+        sets.append(units)
+    return np.array(proven, dtype=np.int64), sets

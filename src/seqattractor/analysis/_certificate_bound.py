@@ -17,6 +17,8 @@ from seqattractor.sequences import Patterns
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
+# How many sets of units to try one by one for each number of flips, where a bound on the harm that they do together is in doubt.
+_EFFORT = 20_000
 
 
 def flip_radius(layer: Layer, inputs: Patterns, fields: Array) -> Counts:
@@ -62,27 +64,6 @@ def flip_radius(layer: Layer, inputs: Patterns, fields: Array) -> Counts:
     return radius
 
 
-def transitions_of(view: ThresholdView, inputs: Patterns) -> list[Transition]:
-    """Make ready to bound transitions of a network with hidden neurons.
-
-    Parameters
-    ----------
-    view : ThresholdView
-        It must have hidden neurons, and make all the transitions.
-    inputs : ndarray of +-1, shape (n, order * N)
-
-    Returns
-    -------
-    list of Transition, of length n
-    """
-    assert view.hidden is not None
-    fields = view.hidden.fields(inputs)
-    hidden_radius = flip_radius(view.hidden, inputs, fields)
-    states = view.hidden.states(fields)
-    visible_fields = view.visible.fields(states)
-    return [Transition(view, *each) for each in zip(inputs, fields, states, visible_fields, hidden_radius, strict=True)]
-
-
 def theorem_4(view: ThresholdView, inputs: Patterns) -> Counts:
     """The flips that Theorem 4 itself allows, applied to the hidden neurons as the paper suggests: 2 r max_k |U_ik| < kappa.
 
@@ -97,39 +78,48 @@ def theorem_4(view: ThresholdView, inputs: Patterns) -> Counts:
     -------
     ndarray of int, shape (n,)
     """
-    layer = view.hidden or view.visible
-    if view.kappa is None:
+    layer = view.first
+    if layer.kappa is None:
         return np.zeros(len(inputs), dtype=np.int64)
-    learned = np.all(np.abs(layer.fields(inputs)) > view.kappa, axis=1)
+    learned = np.all(np.abs(layer.fields(inputs)) > layer.kappa, axis=1)
     # A hair below kappa, so that rounding cannot lift the bound.
     largest = float(np.abs(layer.weights).max())
-    allowed = np.ceil(view.kappa * (1 - 1e-9) / (2 * largest)) - 1 if largest else view.n_inputs
+    allowed = np.ceil(layer.kappa * (1 - 1e-9) / (2 * largest)) - 1 if largest else view.n_inputs
     return np.where(learned, min(int(allowed), view.n_inputs), 0)
 
 
 class Transition:
-    """One transition x -> x': how many units may be flipped in x with x' exactly right."""
+    """One transition x -> x' of a network with hidden neurons: how many units may be flipped in x with x' exactly right.
 
-    def __init__(
-        self,
-        view: ThresholdView,
-        x: Patterns,
-        fields: Array,
-        states: NDArray[np.int8],
-        visible_fields: Array,
-        hidden_radius: Counts,
-    ) -> None:
+    The network must make it.
+    """
+
+    def __init__(self, view: ThresholdView, x: Patterns, target: Patterns, hidden_radius: Counts) -> None:
         assert view.hidden is not None
-        self.view, self.hidden, self.x, self.fields, self.hidden_radius = view, view.hidden, x, fields, hidden_radius
-        self.change = np.where(states == view.hidden.high, view.hidden.low, view.hidden.high) - states
-        self.active = visible_fields >= 0
-        self.limit = np.abs(visible_fields) - view.visible.slack
-        self.limit_now = np.abs(visible_fields) - view.visible.slack_of(states)
+        self.view, self.hidden, self.visible, self.hidden_radius = view, view.hidden, view.visible, hidden_radius
+        self.x, self.target, self.active = x, target, target > 0
+        self.fields = self.hidden.fields(x[None])[0]
+        states = self.hidden.states(self.fields)
+        self.visible_fields = self.visible.fields(states[None])[0]
+        self.change = self.hidden.low + self.hidden.high - 2 * states
+        self.limit = np.abs(self.visible_fields) - self.visible.slack
+        self.limit_now = np.abs(self.visible_fields) - self.visible.slack_of(states)
 
-    def losses(self, hidden: Counts, visible: Any = slice(None)) -> Array:
+    @classmethod
+    def each(cls, view: ThresholdView, inputs: Patterns, targets: Patterns) -> list[Transition]:
+        """Make ready to bound some transitions, (n, order * N) -> (n, N)."""
+        radius = flip_radius(view.first, inputs, view.first.fields(inputs))
+        return [cls(view, *row) for row in zip(inputs, targets, radius, strict=True)]
+
+    def losses(self, hidden: Any = slice(None), visible: Any = slice(None)) -> Array:
         """What each visible neuron loses when each hidden neuron changes, shape (visible, hidden); below 0 if it gains."""
         sign = np.where(self.active[visible], -1.0, 1.0)
-        return np.asarray(sign[:, None] * self.view.visible.weights[:, hidden][visible] * self.change[hidden])
+        return np.asarray(sign[:, None] * self.visible.weights[:, hidden][visible] * self.change[hidden])
+
+    def support(self, hidden: Any = slice(None)) -> Array:
+        """What flipping each unit takes from the margin of each hidden neuron, 2 c_ik; shape (hidden, units)."""
+        sign = np.where(self.fields[hidden] >= 0, 2.0, -2.0)
+        return np.asarray(sign[:, None] * self.hidden.weights[hidden] * self.x)
 
     def counted_radius(self) -> int:
         """The largest r for which even all hidden neurons that r flips could change, each on its own, do no harm together.
@@ -147,18 +137,14 @@ class Transition:
                 return int(level)
         return self.view.n_inputs
 
-    def proven_radius(self, counted: int, most: int, effort: int = 20_000) -> int:
-        """What can be proven beyond the counted radius, up to `most` flips.
-
-        `effort` says how many sets of units to try one by one for each number of flips, where a bound on the harm that the same
-        flips can do together does not settle it.
-        """
+    def proven_radius(self, counted: int, most: int) -> int:
+        """What can be proven beyond the counted radius, up to `most` flips."""
         radius = counted
-        while 0 <= radius < most and self.withstands(radius + 1, effort):
+        while 0 <= radius < most and self._withstands(radius + 1):
             radius += 1
         return radius
 
-    def withstands(self, r: int, effort: int) -> bool:
+    def _withstands(self, r: int) -> bool:
         """Whether r flips cannot make a visible neuron wrong, by a bound on what the same r flips do to all hidden neurons.
 
         If r flips F change neuron i, their supports sum to at least m_i, so for every 0 <= b < m_i / r
@@ -184,16 +170,14 @@ class Transition:
         # One list of sets for all doubtful neurons: units by the largest part of its need that each takes from any neuron.
         with np.errstate(divide="ignore", invalid="ignore"):
             part = np.where(need[doubtful, None] > 0, per_unit[doubtful] / need[doubtful, None], np.inf).max(axis=0)
-        sets = sets_above(np.minimum(part, 1.0), 1 - 1e-9, r, effort)
+        sets = sets_above(np.minimum(part, 1.0), 1 - 1e-9, r, _EFFORT)
         return sets is not None and not self._some_set_breaks(harmed[doubtful], loose, sets)
 
     def _shares(self, loose: Counts, r: int) -> tuple[Array, NDArray[np.bool_]]:
         """A_ik for the best of some values of b, shape (loose, units), and which neurons to count in full instead."""
         margin = np.abs(self.fields[loose]) - self.hidden.slack[loose]
         in_full = margin <= 0
-        sign = np.where(self.fields[loose] >= 0, 2.0, -2.0)
-        support = np.maximum(0.0, sign[:, None] * self.hidden.weights[loose] * self.x)
-        relative = support * (r / np.where(in_full, 1.0, margin))[:, None]
+        relative = np.maximum(0.0, self.support(loose)) * (r / np.where(in_full, 1.0, margin))[:, None]
         share, mean = np.ones_like(relative), np.full(len(loose), np.inf)
         for beta in (0.0, 0.5, 0.8):  # b = beta m_i / r
             candidate = np.minimum(1.0, np.maximum(0.0, relative - beta) / (r * (1 - beta)))

@@ -30,6 +30,7 @@ class HiddenActivity(Result):
         The part of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V is (section 5.1).
     """
 
+    _drawn_by = "hidden_rates"
     active: NDArray[np.bool_]
     follows_P: float | None
     decoded_by_P: float | None
@@ -81,18 +82,14 @@ class HiddenActivity(Result):
         """Say in a few sentences what the code is like."""
         n, M = self.active.shape
         away = self.overlap[~np.eye(n, dtype=bool)]
-        text = (
-            f"{self.sparseness.mean():.1%} of {M} hidden neurons are active at a time; {self.n_codes} different codes for {n} "
-            f"transitions"
-        )
+        text = f"{self.sparseness.mean():.1%} of {M} hidden neurons are active at a time; "
+        text += f"{self.n_codes} different codes for {n} transitions"
         if away.size:
             text += f", overlap {away.mean():+.2f} on average and {away.max():+.2f} at most"
         text += f"; {self.idle.size} neurons never change."
         if self.follows_P is not None:
-            text += f" {self.follows_P:.2%} of the hidden states equal their targets from P"
-            text += (
-                "." if self.decoded_by_P is None else f", and P^+ reads {self.decoded_by_P:.2%} of the next pattern from them."
-            )
+            text += f" {self.follows_P:.2%} of the hidden states equal their targets from P, "
+            text += f"and P^+ reads {self.decoded_by_P:.2%} of the next pattern from them."
         return text
 
 

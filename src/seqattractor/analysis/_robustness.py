@@ -1,4 +1,4 @@
-"""Measured robustness beside the certified one: how often is the next pattern right after random flips?"""
+"""From corrupted stored patterns: `basin` asks where a network is after some steps, `robustness_curve` after one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,146 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count
 from seqattractor._faces import Result
-from seqattractor.analysis._arrival import Led
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._run import Run, led_memory
 from seqattractor.noise import Seed, as_generator, flip
+from seqattractor.sequences import Patterns, Transitions, check_sequences, split
+
+Ids = NDArray[np.int64]
+
+
+def steps_per_pattern(net: SequenceMemory) -> int:
+    """How many steps a network may take from one stored pattern to the next: one that dwells, as many as its memory is long."""
+    return int(getattr(net, "slow_steps", 1)) if net.traits().dwells else 1
+
+
+def passages(path: Patterns, X: Patterns) -> Patterns:
+    """What a network that dwells went through: the stored patterns in its path, each stay once; (K, N) -> (k, N).
+
+    States between two patterns, in which some units have gone on and others have not, are passed over.
+    """
+    known = {x.tobytes() for x in X}
+    names = [state.tobytes() for state in path]
+    at = [t for t, name in enumerate(names) if name in known]
+    stays = [t for k, t in enumerate(at) if k == 0 or names[at[k - 1]] != names[t]]
+    return path[stays]
+
+
+class Led:
+    """A network that is led to the inputs of stored transitions, where it is let go from corrupted cues.
+
+    One with a latent context has been shown the sequence up to there, clean; others start with the cue.
+    """
+
+    def __init__(self, net: SequenceMemory, shown: Transitions) -> None:
+        self.net, self.shown, self.dwells = net, shown, net.traits().dwells
+        self.memory = None if self.dwells else led_memory(net, shown)
+
+    def arrive(self, which: Ids, cues: Patterns, due: Ids) -> Patterns:
+        """Where it is when due, (B, N), from the cues (B, order * N) in place of the inputs of the transitions `which`, (B,).
+
+        `due` counts steps, or, for a network that dwells, passages from one stored pattern to another; where it makes too few of
+        these, a row is zero.
+        """
+        if self.dwells:
+            return self._arrive_by_passages(which, cues, due)
+        run = Run(self.net, cues, None if self.memory is None else self.memory[which])
+        arrived = np.zeros((len(cues), self.net.n_features_in_), dtype=np.int8)
+        for k in range(1, int(due.max()) + 1):
+            following = run.step()
+            arrived[due == k] = following[due == k]
+        return arrived
+
+    def _arrive_by_passages(self, which: Ids, cues: Patterns, due: Ids) -> Patterns:
+        """The same for a network that dwells. A cue that is cleaned before it goes on is no passage."""
+        stored = {x.tobytes(): x for x in (*self.shown.inputs, *self.shown.targets)}
+        at, left = [x.tobytes() for x in self.shown.inputs[which]], due.tolist()
+        run = Run(self.net, cues)
+        for _ in range((int(due.max()) + 1) * steps_per_pattern(self.net)):
+            for b, state in enumerate(run.step()):
+                name = state.tobytes()
+                if left[b] and name in stored and name != at[b]:
+                    at[b], left[b] = name, left[b] - 1
+        nowhere = np.zeros(self.net.n_features_in_, dtype=np.int8)
+        return np.array([nowhere if missing else stored[name] for name, missing in zip(at, left, strict=True)])
+
+
+def basin(
+    net: SequenceMemory,
+    X: ArrayLike | Sequence[ArrayLike],
+    lengths: ArrayLike | None = None,
+    *,
+    flips: int = 10,
+    settle: int = 25,
+    rng: Seed = None,
+) -> float:
+    """Give the fraction of starts from which the network comes to the sequence, exactly and in phase.
+
+    Every pattern of every sequence is a start: `flips` of its units are flipped, the network runs for `settle` steps, and its
+    state must then equal the pattern that stands `settle` steps after the start. A sequence that ends where it began is a loop
+    and goes on there. A sequence that ends elsewhere has nothing after its last pattern: starts nearer to its end than `settle`
+    are judged at the last pattern.
+
+    The network runs as in `recall`. One with a latent context is first shown the sequence, clean, up to the start. For one that
+    dwells at each pattern, such as `SlowSynapseMemory`, a step is a passage from one stored pattern to another.
+
+    The criterion of section 6.2 (`retrieved`) asks for one start and any phase; a network that falls back to x(1) from everywhere
+    would meet it. This one asks for all starts and the right phase.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        A network that has learned.
+    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+    lengths : array of shape (S,), optional
+    flips : int
+        How many units of the start are flipped; of a network of order k > 1 in each of the k patterns of the start.
+    settle : int
+        After how many steps the network must be on the sequence.
+    rng : int, Generator or None
+        Where the flips come from.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    See Also
+    --------
+    retrieved : the paper's criterion.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(30, 100, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=500, random_state=0).fit(X)
+    >>> sa.basin(net, X, flips=5, rng=1)
+    1.0
+    >>> sa.basin(net, X, flips=50, rng=1) < 0.5
+    True
+    """
+    check_count(flips, "flips", 0)
+    check_count(settle, "settle")
+    shown = net.shown(X, lengths)
+    due, wanted = [], []
+    for sequence in split(*check_sequences(X, lengths)):
+        last = len(sequence) - 1
+        newest = np.arange(net.order_ - 1, last)  # the last pattern has no successor
+        loop = np.array_equal(sequence[0], sequence[-1])
+        place = newest + settle if loop else np.minimum(newest + settle, last)
+        due.append(place - newest)
+        wanted.append(sequence[place % last if loop else place])
+    cues = flip(shown.inputs.reshape(-1, net.n_features_in_), flips, rng).reshape(shown.inputs.shape)
+    arrived = Led(net, shown).arrive(np.arange(len(cues)), cues, np.concatenate(due))
+    return float(np.mean(np.all(arrived == np.concatenate(wanted), axis=1)))
 
 
 @dataclass(frozen=True, repr=False)
 class RobustnessCurve(Result):
     """How many of some trials gave exactly the next pattern, for each number of flips."""
 
+    _drawn_by = "robustness_with_certificate"
     flips: NDArray[np.int64]
     """Shape (K,)."""
     successes: NDArray[np.int64]
@@ -47,11 +177,9 @@ class RobustnessCurve(Result):
         """Say up to how many random flips the next pattern is right."""
         always = np.flatnonzero(np.cumprod(self.successes == self.trials))
         sure = f"in every trial up to {self.flips[always[-1]]} random flips" if always.size else "never in all trials"
-        half = (
-            "more than half of them at every number of flips"
-            if self.half is None
-            else f"at most half of them from {self.half} on"
-        )
+        half = "more than half of them at every number of flips"
+        if self.half is not None:
+            half = f"at most half of them from {self.half} on"
         return f"The next pattern is right {sure}, and in {half} ({self.trials} trials at each of {len(self.flips)} numbers)."
 
     def rows(self) -> Iterable[dict[str, Any]]:
@@ -100,7 +228,7 @@ def robustness_curve(
     """
     check_count(trials, "trials")
     shown = net.shown(X, lengths)
-    inputs, targets = shown.inputs, shown.targets
+    inputs, targets, _ = shown
     units = inputs.shape[1]
     asked = _spread(units) if flips is None else np.atleast_1d(np.asarray(flips))
     if asked.ndim != 1 or asked.dtype.kind not in "iu" or asked.min(initial=0) < 0 or asked.max(initial=0) > units:

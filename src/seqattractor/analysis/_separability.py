@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._faces import Result
-from seqattractor.analysis._exact_linear import kernel_vector
-from seqattractor.analysis._exact_simplex import combine_or_separate
+from seqattractor.analysis._exact import combine_or_separate, kernel_vector
 from seqattractor.sequences import Patterns, check_sequences, transitions
 
 # Weights with a margin are rounded to this many bits: far finer than any margin that counts, and exact in float64 sums.
@@ -55,6 +54,7 @@ class Separability(Result):
         n = T - 1 for one sequence, and N (times the order).
     """
 
+    _drawn_by = "separability_margins"
     inputs: Patterns
     targets: Patterns
     largest_margin: bool
@@ -260,13 +260,8 @@ def _linear_program(signed: NDArray[np.int64], demand: NDArray[np.float64]) -> t
 
     n, d = signed.shape
     scale = float(np.abs(signed).max())
-    result = linprog(
-        np.append(np.zeros(d), -1.0),
-        A_ub=np.column_stack([-signed / scale, demand]),
-        b_ub=np.zeros(n),
-        bounds=[(-1, 1)] * d + [(0, d)],
-        method="highs",
-    )
+    rows, bounds = np.column_stack([-signed / scale, demand]), [(-1, 1)] * d + [(0, d)]
+    result = linprog(np.append(np.zeros(d), -1.0), A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs")
     if result.x is None:  # the solver gave up: let the exact method decide
         return np.zeros(d), np.zeros(n), 0.0
     return result.x[:d], -result.ineqlin.marginals, float(result.x[d])
@@ -301,9 +296,7 @@ def _by_inverse(gram: NDArray[np.int64], inputs: Patterns, columns: Patterns) ->
     dense = inputs.T.astype(np.float64)
     blocks = np.array_split(scaled, -(-scaled.shape[1] // 256), axis=1)
     largest = np.concatenate([np.abs(dense @ block).max(axis=0) for block in blocks])
-    return [
-        Proof(_shorten(coefficients), None, float(m / w)) for coefficients, m, w in zip(scaled.T, margins, largest, strict=True)
-    ]
+    return [Proof(_shorten(a), None, float(m / w)) for a, m, w in zip(scaled.T, margins, largest, strict=True)]
 
 
 def _shorten(weights: NDArray[np.float64]) -> NDArray[Any]:

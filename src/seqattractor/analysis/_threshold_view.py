@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor.networks._base import SequenceMemory
@@ -18,19 +19,24 @@ class ThresholdView:
 
     hidden: Layer | None
     visible: Layer
-    kappa: float | None
-    """The margin that the first layer was trained for, if it was, in the units of that layer."""
+
+    @property
+    def first(self) -> Layer:
+        """The layer that sees the input."""
+        return self.hidden or self.visible
 
     @property
     def n_inputs(self) -> int:
         """How many units a state has: order * N."""
-        return int((self.hidden or self.visible).weights.shape[1])
+        return int(self.first.weights.shape[1])
+
+    def visible_fields(self, states: Patterns) -> NDArray[np.float64]:
+        """What the visible neurons receive: (B, order * N) -> (B, N)."""
+        return self.visible.fields(states if self.hidden is None else self.hidden.states(self.hidden.fields(states)))
 
     def next(self, states: Patterns) -> Patterns:
         """The patterns that follow: (B, order * N) -> (B, N)."""
-        if self.hidden is not None:
-            states = self.hidden.states(self.hidden.fields(states))
-        return self.visible.states(self.visible.fields(states))
+        return self.visible.states(self.visible_fields(states))
 
 
 class NotApplicable(ValueError):
@@ -105,7 +111,7 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
         replace(a, weights=a.weights / unit, offset=a.offset / unit, kappa=None if a.kappa is None else a.kappa / unit)
         for a, unit in zip(layers, units, strict=True)
     ]
-    return ThresholdView(whole[0] if len(whole) == 2 else None, whole[-1], whole[0].kappa)
+    return ThresholdView(whole[0] if len(whole) == 2 else None, whole[-1])
 
 
 def _unit(layer: Layer) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from seqattractor.datasets import moving_digits, random_periodic, walker
 from seqattractor.learning.rule import sign
-from seqattractor.sequences import Patterns, transitions
+from seqattractor.sequences import Patterns, Sequences, transitions
 
 KAPPA, ETA, INIT_SCALE, MAX_EPOCHS = 1.0, 1e-3, 1e-3, 500  # the settings of all experiments of the paper
 
@@ -32,6 +32,11 @@ class Problem:
     V: NDArray[np.float64]
 
     @property
+    def data(self) -> tuple[Patterns, Patterns, Patterns]:
+        """Inputs, targets and hidden targets, as learning takes them."""
+        return self.inputs, self.targets, self.hidden_targets
+
+    @property
     def sizes(self) -> dict[str, int]:
         """N, M and the number n of transitions."""
         return {"N": len(self.V), "M": len(self.U), "n": len(self.inputs)}
@@ -41,23 +46,21 @@ def make_problem(name: str, seed: int = 0) -> Problem:
     """Make one of `CASES`."""
     rng = np.random.default_rng(seed)
     if name == "digits":
-        X = moving_digits()
-        return _problem(*transitions(X.patterns, X.lengths)[:2], 1000, rng)
+        return _problem(moving_digits(), 1000, rng)
     if name == "walker":
-        X = walker()
-        return _problem(*transitions(X.patterns, X.lengths)[:2], 200, rng)
+        return _problem(walker(), 200, rng)
     return random_problem(100, 500, int(name.removeprefix("random-")), rng)
 
 
 def random_problem(N: int, M: int, T: int, rng: np.random.Generator) -> Problem:
     """Random patterns in a closed loop."""
-    X = random_periodic(T, N, rng=rng)
-    return _problem(*transitions(X.patterns, X.lengths)[:2], M, rng)
+    return _problem(random_periodic(T, N, rng=rng), M, rng)
 
 
-def _problem(inputs: Patterns, targets: Patterns, M: int, rng: np.random.Generator) -> Problem:
+def _problem(X: Sequences, M: int, rng: np.random.Generator) -> Problem:
     """Draw U, V and P as the paper does."""
+    inputs, targets, _ = transitions(X.patterns, X.lengths)
     N = targets.shape[1]
-    U, V = INIT_SCALE * rng.standard_normal((M, inputs.shape[1])), INIT_SCALE * rng.standard_normal((N, M))
+    U, V = INIT_SCALE * rng.standard_normal((M, N)), INIT_SCALE * rng.standard_normal((N, M))
     z = sign(targets.astype(np.float64) @ rng.standard_normal((M, N)).T)  # eq. (4)
     return Problem(inputs, targets, z, U, V)

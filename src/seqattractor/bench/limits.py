@@ -33,7 +33,7 @@ else:
     problem = random_problem(65536, 1000, 300, rng)
     P = rng.standard_normal(problem.U.shape)
 began = time.perf_counter()
-learned = engine.learn(problem.inputs, problem.targets, problem.hidden_targets, U=problem.U, V=problem.V,
+learned = engine.learn(*problem.data, U=problem.U, V=problem.V,
                        kappa=KAPPA, eta=ETA, max_epochs=MAX_EPOCHS, n_jobs=int(sys.argv[2]))
 print(json.dumps({**problem.sizes, "epochs": learned.n_iter, "converged": learned.converged,
                   "seconds": time.perf_counter() - began, "interpreter_mb": started, "peak_mb": peak()}))

@@ -1,19 +1,27 @@
-"""The exact engine beside the plain loop, in the same run and with the same number of threads."""
+"""The exact engine beside the plain loop, in the same run and with the same number of threads; and how both grow.
+
+The plain loop is the paper's: one transition at a time on the whole weight matrices, in float32, by PyTorch if it is installed
+and by numpy otherwise. Every transition costs it the same, whatever has been learned, so a few epochs tell what 500 would take.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
-from seqattractor.bench.cases import CASES, ETA, KAPPA, MAX_EPOCHS, Problem, make_problem
-from seqattractor.bench.plain import plain_loop
+from seqattractor.bench.cases import CASES, ETA, KAPPA, MAX_EPOCHS, Problem, make_problem, random_problem
 from seqattractor.learning.exact import engine
 from seqattractor.learning.result import Learned
+from seqattractor.learning.rule import learn_transition
 
 _ROUNDS = 3
+_BASE = {"N": 800, "M": 400, "T": 40}
+_VALUES = {"N": (400, 800, 1600, 3200, 6400), "M": (200, 400, 800, 1600, 3200), "T": (20, 40, 80, 160, 320)}
 
 
 def compare(name: str, *, n_jobs: int, seconds: float) -> dict[str, Any]:
@@ -33,7 +41,7 @@ def compare(name: str, *, n_jobs: int, seconds: float) -> dict[str, Any]:
             taken, learned = exact_seconds(problem, n_jobs)
             exact.append(taken)
     n = problem.sizes["n"]
-    plain_total = min(plain) * n * learned.n_iter
+    per_epoch = min(plain) * n
     return {
         "case": name,
         "what": CASES[name],
@@ -45,11 +53,46 @@ def compare(name: str, *, n_jobs: int, seconds: float) -> dict[str, Any]:
         "exact_seconds": min(exact),
         "plain_loop": loop,
         "plain_measured_epochs": transitions / n,
-        "plain_seconds": plain_total,
-        "plain_seconds_500_epochs": min(plain) * n * MAX_EPOCHS,
-        "ratio": plain_total / min(exact),
-        "ratio_500_epochs": min(plain) * n * MAX_EPOCHS / min(exact),
+        "plain_seconds": per_epoch * learned.n_iter,
+        "plain_seconds_500_epochs": per_epoch * MAX_EPOCHS,
+        "ratio": per_epoch * learned.n_iter / min(exact),
+        "ratio_500_epochs": per_epoch * MAX_EPOCHS / min(exact),
     }
+
+
+def growth(*, n_jobs: int = 1, seconds: float = 0.3) -> list[dict[str, Any]]:
+    """For each of N, M and T: sizes, seconds of both loops up to zero error, and the exponents of fitted power laws.
+
+    The other two sizes stay at N=800, M=400 and T=40.
+    """
+    laws = []
+    for name, values in _VALUES.items():
+        exact, plain, epochs = [], [], []
+        for value in values:
+            problem = random_problem(**{**_BASE, name: value}, rng=np.random.default_rng(0))
+            taken, learned = min((exact_seconds(problem, n_jobs) for _ in range(3)), key=lambda run: run[0])
+            _, per_transition, _ = plain_seconds(problem, n_jobs, seconds)
+            exact.append(taken)
+            plain.append(per_transition * len(problem.inputs) * learned.n_iter)
+            epochs.append(learned.n_iter)
+        laws.append(
+            {
+                "varies": name,
+                "others": {key: value for key, value in _BASE.items() if key != name},
+                "values": list(values),
+                "epochs": epochs,
+                "exact_seconds": exact,
+                "plain_seconds": plain,
+                "exact_exponent": _exponent(values, exact),
+                "plain_exponent": _exponent(values, plain),
+            }
+        )
+    return laws
+
+
+def _exponent(values: tuple[int, ...], seconds: list[float]) -> float:
+    """The slope of log time against log size."""
+    return float(np.polyfit(np.log(values), np.log(seconds), 1)[0])
 
 
 def exact_seconds(problem: Problem, n_jobs: int, max_epochs: int = MAX_EPOCHS) -> tuple[float, Learned]:
@@ -57,26 +100,24 @@ def exact_seconds(problem: Problem, n_jobs: int, max_epochs: int = MAX_EPOCHS) -
     U, V = problem.U.copy(), problem.V.copy()
     clock = clock_for(n_jobs)
     started = clock()
-    learned = engine.learn(
-        problem.inputs,
-        problem.targets,
-        problem.hidden_targets,
-        U=U,
-        V=V,
-        kappa=KAPPA,
-        eta=ETA,
-        max_epochs=max_epochs,
-        n_jobs=n_jobs,
-    )
+    learned = engine.learn(*problem.data, U=U, V=V, kappa=KAPPA, eta=ETA, max_epochs=max_epochs, n_jobs=n_jobs)
     return clock() - started, learned
 
 
 def plain_seconds(problem: Problem, n_jobs: int, seconds: float) -> tuple[str, float, int]:
-    """The plain loop's name, its time for one transition and the number of transitions measured."""
-    loop = plain_loop(problem, n_jobs)
+    """The plain loop's name, its time for one transition and the number of transitions measured, for about so many seconds."""
+    loop: TorchLoop | NumpyLoop
+    try:
+        loop = TorchLoop(problem, n_jobs)
+    except ModuleNotFoundError:
+        loop = NumpyLoop(problem)
     for _ in range(min(len(problem.inputs), 20)):
         loop.step()
-    taken, done = _repeat(loop.step, seconds, clock_for(n_jobs))
+    clock = clock_for(n_jobs)
+    done, started = 0, clock()
+    while (taken := clock() - started) < seconds or not done:
+        loop.step()
+        done += 1
     return loop.name, taken / done, done
 
 
@@ -89,10 +130,39 @@ def clock_for(n_jobs: int) -> Callable[[], float]:
     return time.process_time if n_jobs == 1 else time.perf_counter
 
 
-def _repeat(step: Callable[[], None], seconds: float, clock: Callable[[], float]) -> tuple[float, int]:
-    """Repeat for about so many seconds; returns the time taken and the number of repetitions."""
-    done, started = 0, clock()
-    while (taken := clock() - started) < seconds or not done:
-        step()
-        done += 1
-    return taken, done
+class NumpyLoop:
+    """Equations (5)-(9) as they stand in `learning.rule`, on weights U and V in float32."""
+
+    name = f"numpy {np.__version__}"
+
+    def __init__(self, problem: Problem) -> None:
+        self.U, self.V = problem.U.astype(np.float32), problem.V.astype(np.float32)
+        self._transitions = cycle(list(zip(*(a.astype(np.float32) for a in problem.data), strict=True)))
+
+    def step(self) -> None:
+        """Learn the next transition."""
+        learn_transition(self.U, self.V, *next(self._transitions), kappa=KAPPA, eta=ETA)
+
+
+class TorchLoop:
+    """The same equations in PyTorch."""
+
+    def __init__(self, problem: Problem, n_jobs: int) -> None:
+        import torch
+
+        torch.set_num_threads(n_jobs)
+        self.name = f"PyTorch {torch.__version__}"
+        self.U, self.V = torch.tensor(problem.U).float(), torch.tensor(problem.V).float()
+        self._transitions = cycle(list(zip(*(torch.tensor(a).float() for a in problem.data), strict=True)))
+        self._torch: Any = torch
+        self._one = torch.tensor(1.0)
+
+    def step(self) -> None:
+        """Learn the next transition."""
+        torch, one = self._torch, self._one
+        x, x_next, z = next(self._transitions)
+        mu = torch.heaviside(KAPPA - z * (self.U @ x), one)  # eq. (5)
+        self.U += ETA * torch.outer(mu * z, x)  # eq. (6)
+        y = torch.where(self.U @ x >= 0, 1.0, -1.0)  # eq. (7)
+        nu = torch.heaviside(KAPPA - x_next * (self.V @ y), one)  # eq. (8)
+        self.V += ETA * torch.outer(nu * x_next, y)  # eq. (9)

@@ -44,7 +44,6 @@ def command(
     CASE is random-70, random-150, digits or walker; all of them if none is named. The plain loop is PyTorch's if PyTorch is
     installed and numpy's otherwise. It runs for --seconds only; the time it would need for all epochs is computed from that.
     """
-    from seqattractor.bench import growth as growth_of
     from seqattractor.bench import limits, speed
     from seqattractor.bench.cases import CASES
     from seqattractor.report.machine import machine
@@ -65,7 +64,7 @@ def command(
         for line in map(_memory_line, results["memory"]):
             tell(line)
     if growth:
-        results["growth"] = growth_of.growth(n_jobs=jobs)
+        results["growth"] = speed.growth(n_jobs=jobs)
         for line in map(_growth_line, results["growth"]):
             tell(line)
     if as_json:

@@ -80,8 +80,7 @@ def command(
     if out is not None:
         export(capacities.rows(), out)
     if figure is not None:
-        from seqattractor.report.capacity_figure import capacity_figure
-        from seqattractor.report.figures import save
+        from seqattractor.report.figures import capacity_figure, save
 
         save(lambda: capacity_figure(capacities), figure)
     if as_json:

@@ -12,7 +12,7 @@ from seqattractor.cli.sweep import jobs_options, stopped
 
 if TYPE_CHECKING:
     from seqattractor.experiments._comparison import Comparison
-    from seqattractor.report.view import Table
+    from seqattractor.report.page import Table
 
 _PROTOCOLS = ("random", "noise", "recall-noise", "correlated", "multi", "digits", "walker")
 

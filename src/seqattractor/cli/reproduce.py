@@ -11,8 +11,9 @@ from pathlib import Path
 import click
 
 from seqattractor.cli.sweep import jobs_options, stopped
-from seqattractor.paper.registry import PAST_THE_PAPER, TARGETS
-from seqattractor.paper.target import QUICK_TRIALS, Request
+from seqattractor.paper.target import PAST_THE_PAPER, QUICK_TRIALS, TARGETS, Request
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command(
@@ -24,14 +25,7 @@ from seqattractor.paper.target import QUICK_TRIALS, Request
 @click.option("--trials", type=click.IntRange(min=1), help=f"Trials of each cell; 100 by default, {QUICK_TRIALS} with --quick.")
 @jobs_options
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same numbers.")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("results"),
-    show_default=True,
-    help="Folder for all files.",
-)
+@click.option("-o", "--out", type=_FOLDER, default=Path("results"), show_default=True, help="Folder for all files.")
 @click.option("--quick", is_flag=True, help="Few trials: everything in about a minute.")
 @click.option("--gait-dir", type=click.Path(path_type=Path), help="Your copy of the OU-ISIR silhouettes, or a folder of frames.")
 @click.option("--mnist-file", type=click.Path(path_type=Path), help="Your mnist_test_seq.npy, or MNIST as idx, npy or npz.")

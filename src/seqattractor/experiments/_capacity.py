@@ -26,6 +26,7 @@ _FIRST_REACH = 32  # the longest sequence to start with; from then on twice the 
 class Capacity(Result):
     """The longest sequence that a network retrieves at a given rate."""
 
+    _drawn_by = "capacity_curve"
     settings: dict[str, Any]
     """All settings of its trials, without t."""
     success: float
@@ -57,12 +58,6 @@ class Capacity(Result):
         """Give it as a row: settings, capacity and interval."""
         names = ("success", "t", "low", "high", "at_least", "trials")
         return [self.settings | {name: getattr(self, name) for name in names}]
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw success against length; see `plots.capacity_curve`."""
-        from seqattractor.plots._capacity import capacity_curve
-
-        return capacity_curve(self, ax=ax, **options)
 
 
 class Search:

@@ -23,6 +23,7 @@ class Comparison(Result):
     The same seed gives the same settings, networks and results, whoever computed them; only the seconds differ from run to run.
     """
 
+    _drawn_by = "comparison_curves"
     settings: dict[str, Any]
     """The test: protocol, title, axis, setting (in words), values, trials, n_hidden, seed."""
     networks: list[Row]
@@ -89,12 +90,6 @@ class Comparison(Result):
         """Give the results as rows of a table, one for each value and network."""
         kinds = {n["network"]: {k: v for k, v in n.items() if k not in ("network", "note")} for n in self.networks}
         return [{"protocol": self.settings["protocol"], **row, **kinds[row["network"]]} for row in self.results]
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw success with intervals against the axis of the test, a curve for each network; see `plots.comparison_curves`."""
-        from seqattractor.plots._comparison import comparison_curves
-
-        return comparison_curves(self, ax=ax, **options)
 
     def row(self, network: str, value: Any) -> Row:
         """Give the results of one network at one value."""

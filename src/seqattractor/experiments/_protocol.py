@@ -5,7 +5,7 @@ values in and out and all randomness from the seed. A `Point` is a protocol with
 the trials at a point. `in_rounds` puts trials in order, `seqattractor.experiments._run.run_trials` does those that a `Store`
 does not have (here, in processes or on Dask), and ``store.get(trial)`` gives them back::
 
-    TABLE = Protocol("table1", "seqattractor.paper.trials.retrieval:retrieval_trial")
+    TABLE = Protocol("table1", "seqattractor.paper.trials.retrieval:retrieve_sequence")
     trials = in_rounds([(Point(TABLE, {"T": 10, "M": 500}, seed), n_trials), ...])
     run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
     outcomes = [store.get(trial).outcome for trial in trials]

@@ -16,6 +16,7 @@ from seqattractor.experiments._table import Row, point_rows, varying
 class Study(Result):
     """The trials of section 6.2 in a study file."""
 
+    _drawn_by = "study_curves"
     path: str
     finished: list[Finished]
     """Trials that are over."""
@@ -53,12 +54,6 @@ class Study(Result):
     def varying(self) -> list[str]:
         """Give the names of the settings that differ between points."""
         return varying(self.rows())
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw success against one setting; see `plots.study_curves`."""
-        from seqattractor.plots._study import study_curves
-
-        return study_curves(self, ax=ax, **options)
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:

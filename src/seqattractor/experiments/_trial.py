@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.analysis._arrival import passages, steps_per_pattern
-from seqattractor.analysis._basin import basin
 from seqattractor.analysis._retrieval import locked_on_at
+from seqattractor.analysis._robustness import basin, passages, steps_per_pattern
 from seqattractor.datasets._random import random_periodic, random_sequences
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from seqattractor._checks import check_choice, check_count, check_not_negative, check_number, check_positive
 from seqattractor.learning import rule as equations
+from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
 from seqattractor.networks._layered import HiddenLayerMemory
 from seqattractor.networks._layers import Layer
@@ -181,7 +182,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
             self.begin(transitions)
             self.present(transitions)
             return self._last_errors()
-        return self._learn(partial(self._engine(self.engine).learn, n_jobs=self.n_jobs), transitions, callback)
+        return self._learn(partial(engine_module(self.engine).learn, n_jobs=self.n_jobs), transitions, callback)
 
     def begin(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from types import ModuleType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,16 +95,6 @@ class EpochMemory(OnlineMemory):
             if callback is not None and callback(self.n_iter_, hidden, visible):
                 break
         return self._last_errors()
-
-    def _engine(self, name: Any) -> ModuleType:
-        """The module that learns by the paper's rule: the plain loop, or the exact engine (compiled, so imported only here)."""
-        if name == "reference":
-            from seqattractor.learning import reference
-
-            return reference
-        from seqattractor.learning.exact import engine
-
-        return engine
 
     def _last_errors(self) -> tuple[int, int]:
         """Hidden and visible errors of the last epoch."""

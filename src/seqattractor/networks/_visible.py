@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive
 from seqattractor.learning import rule as equations
+from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._layered import VisibleLayerMemory
 from seqattractor.networks._online import EpochMemory
@@ -106,7 +107,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         if callable(self.rule):
             return super().fit_transitions(transitions, callback)
         self.begin(transitions)
-        learned = self._engine(self.engine).learn_visible(
+        learned = engine_module(self.engine).learn_visible(
             transitions.inputs,
             transitions.targets,
             W=self.W_,

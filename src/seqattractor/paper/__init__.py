@@ -1,1 +1,1 @@
-"""The paper again: one file for each of its tables and figures, its settings and its numbers."""
+"""The paper again: one file for each of its experiments, with their tables and figures, and its settings and numbers."""

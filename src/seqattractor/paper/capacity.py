@@ -1,18 +1,16 @@
 """Past the paper: how much the sparse rule stores, beside the paper's rule and memories that keep the patterns themselves."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from seqattractor.paper.target import Cell, Outcome, Request, Result, Target, count_successes, flat_interval
+from seqattractor import plots
+from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval
 from seqattractor.paper.trials.capacity import ABLATIONS, DIGITS, M, N
-from seqattractor.report.view import Table, Verdict
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from seqattractor.report.page import Table, Verdict
 
 FLIPS = 10
 LENGTHS = [50, 100, 200, 300, 400, 500, 600, 700, 800]
@@ -55,19 +53,17 @@ class Capacity(Target):
         slow = cell["part"] == "ablation" or cell["network"] != "sparse"
         return request.at_most(FEW if slow else MANY)
 
-    def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
+    def settings(self, request: Request) -> dict[str, Any]:
+        """The sizes, and what the ablations change."""
+        return {"N": N, "M": M, "settle": 25, "digits": DIGITS, "ablations": ABLATIONS}
+
+    def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
         """Count successes and average basins."""
-        rows: list[dict[str, Any]] = []
-        for cell, trials in outcomes:
-            row = {**dict.fromkeys(("part", "network", "options", "T", "flips", "stored")), **cell, "trials": len(trials)}
-            if cell["part"] == "digits":
-                row["recalled"] = [outcome["recalled"] for outcome in trials]
-            else:
-                row |= count_successes(trials)
-                row["basin"] = float(np.mean([outcome["basin"] for outcome in trials]))
-            rows.append(row)
-        settings = {"N": N, "M": M, "settle": 25, "digits": DIGITS, "ablations": ABLATIONS, "seed": request.seed}
-        return Result({"settings": settings, "rows": rows})
+        row = {**dict.fromkeys(("part", "network", "options", "T", "flips", "stored")), **cell, "trials": len(trials)}
+        if cell["part"] == "digits":
+            return [{**row, "recalled": [outcome["recalled"] for outcome in trials]}]
+        basin = float(np.mean([outcome["basin"] for outcome in trials]))
+        return [row | count_successes(trials) | {"basin": basin}]
 
     def verdict(self, result: Result) -> Verdict:
         """Say how far each rule comes."""
@@ -82,75 +78,80 @@ class Capacity(Target):
             "The paper has no such rule: its conclusion asks for one.",
         )
 
-    def csv_rows(self, result: Result) -> list[dict[str, Any]]:
+    def csv_rows(self, result: Result) -> list[Row]:
         """Rows with both ends of the interval, and digits as one text."""
         columns = ("part", "network", "options", "T", "flips", "stored", "trials", "successes", "basin", "low", "high")
         return [
             {**{key: flat_interval(row).get(key) for key in columns}, "recalled": " ".join(map(str, row.get("recalled", [])))}
-            for row in result.data["rows"]
+            for row in result.rows()
         ]
 
     def tables(self, result: Result) -> list[Table]:
         """Success and basin against length, and the ablations."""
-        lengths = sorted({row["T"] for row in _part(result, "length")})
         lines = []
         for name, words in NAMES.items():
-            by_length = {row["T"]: row for row in _part(result, "length") if row["network"] == name}
-            lines.append([f"{words}: success", *(f"{by_length[T]['successes']}/{by_length[T]['trials']}" for T in lengths)])
-            lines.append([f"{words}: basin", *(_fraction(by_length[T]["basin"]) for T in lengths)])
-        ablations = [
-            [row["options"], f"{row['successes']}/{row['trials']}", _fraction(row["basin"])] for row in _part(result, "ablation")
-        ]
+            rows = sorted(result.rows(part="length", network=name), key=lambda row: int(row["T"]))
+            lines.append([f"{words}: success", *(f"{row['successes']}/{row['trials']}" for row in rows)])
+            lines.append([f"{words}: basin", *(_fraction(row["basin"]) for row in rows)])
+        lengths = [str(row["T"]) for row in rows]
+        ablations = [{**row, "basin": _fraction(row["basin"])} for row in result.rows(part="ablation")]
         digits = [
-            [f"{NAMES[row['network']]}, {row['stored']} stored", ", ".join(map(str, row["recalled"]))]
-            for row in _part(result, "digits")
+            {"words": f"{NAMES[row['network']]}, {row['stored']} stored", "recalled": ", ".join(map(str, row["recalled"]))}
+            for row in result.rows(part="digits")
         ]
         return [
-            Table(["T", *map(str, lengths)], lines, "Success and basin against the length of the sequence."),
-            Table(
-                ["setting", "success", "basin"], ablations, f"What each part of the sparse rule is worth, at T = {ABLATION_T}."
+            Table(["T", *lengths], lines, "Success and basin against the length of the sequence."),
+            Table.of(
+                ablations,
+                {"setting": "{options}", "success": "{successes}/{trials}", "basin": "{basin}"},
+                f"What each part of the sparse rule is worth, at T = {ABLATION_T}.",
             ),
-            Table(["moving digits", "sequences with all frames exact"], digits, "One number for each set of sequences."),
+            Table.of(
+                digits,
+                {"moving digits": "{words}", "sequences with all frames exact": "{recalled}"},
+                "One number for each set of sequences.",
+            ),
         ]
 
     def figure(self, result: Result) -> Figure:
-        """Four panels."""
-        from matplotlib import pyplot as plt
-
-        from seqattractor import plots
-
+        """Four panels: success and basin against T, success against flips, and moving digits."""
         figure, axes = plt.subplots(2, 2, figsize=(9.6, 6.8))
+        (success, basins), (cues, digits) = axes
         colors = dict(zip(NAMES, (plots.BLUE, plots.GREEN, plots.ORANGE, plots.GREY, plots.RED), strict=True))
-        _draw_lengths(axes[0, 0], axes[0, 1], result, colors)
+        for k, (name, words) in enumerate(NAMES.items()):
+            rows, line = result.rows(part="length", network=name), {"color": colors[name], "label": words}
+            lengths = [row["T"] for row in rows]
+            draw_successes(rows, "T", shift=0.005 * max(lengths) * (k - 2), ax=success, **line)
+            _draw_percent(basins, lengths, [100 * row["basin"] for row in rows], "basin, %", linewidth=1.4, **line)
+        for ax in (success, basins):
+            ax.axvline(M + 1, color=plots.GREY, linewidth=0.8, linestyle=":")
+            ax.set_xlabel("period length T (dotted: M + 1)")
+        basins.legend(fontsize=8, loc="center left")
         for name in ("sparse", "paper"):
-            for T, line in zip(CUE_LENGTHS, ("-", "--"), strict=True):
-                rows = [row for row in _part(result, "flips") if row["network"] == name and row["T"] == T]
-                counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
-                label = f"{NAMES[name]}, T = {T}"
-                plots.success_curve(
-                    [row["flips"] for row in rows], *counts, color=colors[name], linestyle=line, label=label, ax=axes[1, 0]
-                )
-            rows = [row for row in _part(result, "digits") if row["network"] == name]
-            percent = [100 * np.mean(row["recalled"]) / row["stored"] for row in rows]
-            axes[1, 1].plot([row["stored"] for row in rows], percent, "o-", markersize=4, color=colors[name], label=NAMES[name])
-        axes[1, 0].set(xlabel="flipped units of the cue", xticks=CUE_FLIPS)
-        axes[1, 1].set_xticks(sorted({row["stored"] for row in _part(result, "digits")}))
-        axes[1, 1].set(xlabel="stored sequences of moving digits", ylabel="all frames exact, %", ylim=(-4, 104))
-        axes[1, 1].grid(visible=True)
-        for ax in axes[1]:  # above the panels, where no interval can lie
+            for T, dash in zip(CUE_LENGTHS, ("-", "--"), strict=True):
+                rows = result.rows(part="flips", network=name, T=T)
+                draw_successes(rows, "flips", color=colors[name], linestyle=dash, label=f"{NAMES[name]}, T = {T}", ax=cues)
+            rows = result.rows(part="digits", network=name)
+            stored, recalled = [row["stored"] for row in rows], [100 * np.mean(row["recalled"]) / row["stored"] for row in rows]
+            _draw_percent(digits, stored, recalled, "all frames exact, %", color=colors[name], label=NAMES[name])
+        cues.set(xlabel="flipped units of the cue", xticks=CUE_FLIPS)
+        digits.set(xlabel="stored sequences of moving digits", xticks=sorted(stored))
+        for ax in (cues, digits):  # above the panels, where no interval can lie
             ax.legend(fontsize=8, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         return figure
 
 
-def _part(result: Result, part: str) -> list[dict[str, Any]]:
-    """The rows of one group of cells."""
-    return [row for row in result.data["rows"] if row["part"] == part]
+def _draw_percent(ax: Axes, x: list[int], percent: list[float], what: str, **line: Any) -> None:
+    """Draw a line of percentages that have no interval."""
+    ax.plot(x, percent, "o-", markersize=4, **line)
+    ax.set(ylabel=what, ylim=(-4, 104))
+    ax.grid(visible=True)
 
 
 def _longest(result: Result, network: str) -> int:
     """The largest T up to which every tested length succeeds in at least 95 % of the trials; 0 if none does."""
     longest = 0
-    for row in sorted((r for r in _part(result, "length") if r["network"] == network), key=lambda r: int(r["T"])):
+    for row in sorted(result.rows(part="length", network=network), key=lambda row: int(row["T"])):
         if row["successes"] < 0.95 * row["trials"]:
             break
         longest = int(row["T"])
@@ -160,24 +161,6 @@ def _longest(result: Result, network: str) -> int:
 def _fraction(value: float) -> str:
     """A fraction with four digits, never rounded up to 1."""
     return "1" if value == 1 else f"{min(value, 0.9999):.4f}".lstrip("0") if value else "0"
-
-
-def _draw_lengths(success: Axes, basins: Axes, result: Result, colors: dict[str, str]) -> None:
-    """Success and basin against T, one line per network."""
-    from seqattractor import plots
-
-    for k, (name, words) in enumerate(NAMES.items()):
-        rows = [row for row in _part(result, "length") if row["network"] == name]
-        T = [row["T"] for row in rows]
-        counts = [row["successes"] for row in rows], [row["trials"] for row in rows]
-        plots.success_curve(T, *counts, shift=0.005 * max(T) * (k - 2), color=colors[name], label=words, ax=success)
-        basins.plot(T, [100 * row["basin"] for row in rows], "o-", markersize=4, linewidth=1.4, color=colors[name], label=words)
-    for ax in (success, basins):
-        ax.axvline(M + 1, color=plots.GREY, linewidth=0.8, linestyle=":")
-        ax.set_xlabel("period length T (dotted: M + 1)")
-    basins.set(ylabel="basin, %", ylim=(-4, 104))
-    basins.grid(visible=True)
-    basins.legend(fontsize=8, loc="center left")
 
 
 TARGET = Capacity(

@@ -1,8 +1,8 @@
 """Past the paper: its network beside the other sequence memories, on the same sequences and cues."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+from matplotlib.figure import Figure
 
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import get_test
@@ -10,12 +10,10 @@ from seqattractor.experiments._comparison_trial import make_prototype
 from seqattractor.experiments._conclusion import conclusion
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
 from seqattractor.paper.trials.comparison import M
-from seqattractor.report.comparison_view import comparison_figure, comparison_tables
-from seqattractor.report.view import Table, Verdict
+from seqattractor.report.comparison_view import comparison_tables
+from seqattractor.report.figures import comparison_figure
+from seqattractor.report.page import Table, Verdict
 from seqattractor.tasks.compare import default_networks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRIALS = 10
 VALUES: dict[str, tuple[Any, ...]] = {

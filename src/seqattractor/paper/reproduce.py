@@ -1,19 +1,26 @@
-"""The paper again in one folder: files of every target, and a report that shows them together."""
+"""The paper again in one folder: trials through the one engine into one store, files of every target, and a report on all."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 
-from seqattractor._files import atomic_write
-from seqattractor.experiments._run import choose_executor
-from seqattractor.paper.run import Bar, run_targets
+from seqattractor.experiments._executors import Executor, Trials, in_this_process
+from seqattractor.experiments._protocol import Point, Protocol, Trial, in_rounds
+from seqattractor.experiments._run import Progress, choose_executor, run_trials
+from seqattractor.experiments._store import Finished, Store
 from seqattractor.paper.settings import LEARNING
-from seqattractor.paper.target import Request, Result, Target
-from seqattractor.report.files import write_section
-from seqattractor.report.reproduce_page import reproduce_page
-from seqattractor.report.view import Section
+from seqattractor.paper.target import Outcome, Request, Result, Target, get_target
+from seqattractor.report.page import Section, write_files
+from seqattractor.report.reproduce_page import reproduce_page, write_section
+
+Finish = Callable[[Target, Result, float], None]
+"""Called as ``finish(target, result, seconds)``, with the seconds that the trials took."""
+
+Bar = Callable[[str], Callable[[Progress], None]]
+"""Called with the name of a target; gives what is called with its progress."""
 
 
 def reproduce(
@@ -71,17 +78,15 @@ def reproduce(
     finally:
         finished = [sections[name] for name in names if name in sections]
         if finished:
-            missing = [name for name in names if name not in sections]
             page = reproduce_page(
                 finished,
                 command=command,
                 facts=_facts(request),
                 seconds=time.perf_counter() - started,
-                missing=missing,
+                missing=[name for name in names if name not in sections],
                 quick=request.quick,
             )
-            with atomic_write(folder / "report.html") as file:
-                file.write(page.encode())
+            write_files(folder, "report", {"html": page.encode()})
     return finished
 
 
@@ -95,3 +100,95 @@ def _facts(request: Request) -> dict[str, str]:
         "Gait": str(request.gait_dir or "the drawn walker of this package"),
         "Digits": str(request.mnist_file or "scikit-learn's digits, moved by this package"),
     }
+
+
+def run_targets(
+    names: Sequence[str],
+    request: Request,
+    path: Path,
+    finish: Finish,
+    *,
+    executor: Executor = in_this_process,
+    bar: Bar | None = None,
+) -> None:
+    """Run targets and hand over each result as soon as its last trial is there.
+
+    Results depend on `request` alone, not on who does the trials. Every trial is committed to the store at `path` as it
+    finishes: after an interruption the same call does only what is missing. Trials that other code did are done again.
+
+    Parameters
+    ----------
+    names : sequence of str
+    request : Request
+    path : Path
+        The store, a file; made with its folder if it does not exist.
+    finish : callable
+    executor : Executor
+        Does the trials.
+    bar : callable, optional
+        Shows the progress of each target.
+    """
+    # All plans first: data that cannot be read is seen before any work.
+    plans = [_Plan(get_target(name), request, finish, bar) for name in names]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with Store(path) as store:
+        for plan in plans:
+            plan.note(plan.trials, store, partly=False)
+
+        def watched(trials: Trials) -> Generator[list[Finished], None, None]:
+            """Do trials as `executor` does; when it is asked for more, those that it gave are in the store."""
+            with closing(executor(trials)) as batches:
+                for batch in batches:
+                    yield batch
+                    for plan in plans:
+                        plan.note([finished.trial for finished in batch], store)
+
+        run_trials([trial for plan in plans for trial in plan.trials], store, watched, current=True)
+        for plan in plans:
+            plan.note(plan.trials, store)  # another process may have done a part of it
+            plan.check_complete(store)
+
+
+class _Plan:
+    """The trials of one target, and the outcomes of those that are done."""
+
+    def __init__(self, target: Target, request: Request, finish: Finish, bar: Bar | None) -> None:
+        self.target, self.request, self.finish, self.bar = target, request, finish, bar
+        protocol = Protocol(target.experiment or target.name, f"seqattractor.paper.trials.{target.trial}")
+        self.cells = [(Point(protocol, cell, request.seed), target.n_trials(request, cell)) for cell in target.cells(request)]
+        self.trials = in_rounds(self.cells)
+        self.missing = {trial.key: trial for trial in self.trials}
+        self.outcomes: dict[tuple[str, int], Outcome] = {}
+        self.seconds = 0.0
+        self.show: Callable[[Progress], None] | None = None
+
+    def note(self, trials: Iterable[Trial], store: Store, *, partly: bool = True) -> None:
+        """Take note of those of some trials that are in the store now, and hand the result over when it is complete.
+
+        The progress is shown, unless it is only a part that was there before: a bar tells the speed from its first trial on.
+        """
+        before = len(self.missing)
+        for trial in trials:
+            there = store.get(trial) if trial.key in self.missing else None
+            if there is not None and there.by_this_code and there.outcome is not None:
+                del self.missing[trial.key]
+                self.outcomes[trial.key] = there.outcome
+                self.seconds += there.seconds
+        if len(self.missing) == before or (self.missing and not partly):
+            return
+        if self.bar is not None:
+            self.show = self.show or self.bar(self.target.name)
+            self.show(Progress(len(self.outcomes), 0, len(self.trials)))
+        if not self.missing:
+            cells = [(point.settings, [self.outcomes[point.key, k] for k in range(n)]) for point, n in self.cells]
+            self.finish(self.target, self.target.result(self.request, cells), self.seconds)
+
+    def check_complete(self, store: Store) -> None:
+        """Refuse to end while something is missing."""
+        for trial in self.missing.values():
+            there = store.get(trial)
+            problem = "nobody did it" if there is None else there.error or f"other code did it ({there.version})"
+            raise OSError(
+                f"{len(self.missing)} trials of {self.target.name} are missing; the first: {problem}. "
+                "What is finished is kept: run the same command again."
+            )

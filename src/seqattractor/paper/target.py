@@ -1,8 +1,8 @@
 """What a table or figure of the paper is here: cells of independent trials, a result, and a view of it.
 
-To add one, write a file with a subclass of `Target` and an instance of it, and give it a line in `seqattractor.paper.registry`.
-Its trial is a function in a module of `seqattractor.paper.trials`, which knows nothing of the view: an edited legend throws no
-trial away. Everything else (seeds, processes, resuming, progress, files, report) comes by itself.
+To add one, write a file with a subclass of `Target` and an instance of it, and give it a line in `TARGETS`. Its trial is a
+function in a module of `seqattractor.paper.trials`, which knows nothing of the view: an edited legend throws no trial away.
+Everything else (seeds, processes, resuming, progress, files, report) comes by itself.
 """
 
 from __future__ import annotations
@@ -10,15 +10,39 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.report.view import Animation, Table, Verdict
+from seqattractor.report.page import Animation, Table, Verdict
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# Name: file and instance, in the order of the report, the paper's own first; a file is imported only when it is asked for.
+TARGETS = {
+    "fig1": "toy:FIGURE_1",
+    "fig3": "theory:FIGURE_3",
+    "fig4": "toy:FIGURE_4",
+    "fig5a": "retrieval:FIGURE_5A",
+    "fig5b": "retrieval:FIGURE_5B",
+    "fig6": "pictures:FIGURE_6",
+    "fig7": "pictures:FIGURE_7",
+    "fig8": "pictures:FIGURE_8",
+    "table1": "retrieval:TABLE_1",
+    "table2": "retrieval:TABLE_2",
+    "ablation-gait": "pictures:ABLATION_GAIT",
+    "ablation-digits": "pictures:ABLATION_DIGITS",
+    "sparse-inputs": "retrieval:SPARSE_INPUTS",
+    "sparse-targets": "retrieval:SPARSE_TARGETS",
+    "theorems": "theory:THEOREMS",
+    "capacity": "capacity:TARGET",
+    "comparison": "comparison:TARGET",
+}
+PAST_THE_PAPER = ("capacity", "comparison")
+"""These take long, so that "all" leaves them out."""
 QUICK_TRIALS = 5
 
 Cell = dict[str, Any]
@@ -26,6 +50,9 @@ Cell = dict[str, Any]
 
 Outcome = dict[str, Any]
 """What one trial gave, as plain JSON values."""
+
+Row = dict[str, Any]
+"""One row of a result, as plain JSON values."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +81,16 @@ class Result:
     data: dict[str, Any]
     extra: dict[str, Any] = field(default_factory=dict)
 
+    def rows(self, **values: Any) -> list[Row]:
+        """The rows that have these values.
+
+        Examples
+        --------
+        >>> Result({"rows": [{"T": 10, "learn": "V"}, {"T": 20, "learn": "V"}]}).rows(T=20)
+        [{'T': 20, 'learn': 'V'}]
+        """
+        return [row for row in self.data["rows"] if all(row[key] == value for key, value in values.items())]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Target(ABC):
@@ -77,9 +114,23 @@ class Target(ABC):
         """How many trials a cell has."""
         return request.trials
 
-    @abstractmethod
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
-        """Put the outcomes of all cells together; data holds "settings" and "rows"."""
+        """Put the outcomes of all cells together."""
+        rows = [row for cell, trials in outcomes for row in self.rows(cell, trials)]
+        settings = {**self.settings(request), "seed": request.seed}
+        return Result({"settings": settings, "rows": rows}, self.extra(outcomes))
+
+    def settings(self, request: Request) -> dict[str, Any]:
+        """What the JSON file says about the networks and trials, beside the seed."""
+        return {"trials": request.trials}
+
+    def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
+        """The rows that the outcomes of one cell give."""
+        raise NotImplementedError
+
+    def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
+        """What only the pictures need."""
+        return {}
 
     @abstractmethod
     def verdict(self, result: Result) -> Verdict:
@@ -89,10 +140,9 @@ class Target(ABC):
     def figure(self, result: Result) -> Figure:
         """Draw it."""
 
-    def csv_rows(self, result: Result) -> list[dict[str, Any]]:
+    def csv_rows(self, result: Result) -> list[Row]:
         """The rows of the CSV file."""
-        rows: list[dict[str, Any]] = result.data["rows"]
-        return rows
+        return result.rows()
 
     def tables(self, result: Result) -> list[Table]:
         """Tables for the report, beside the figure."""
@@ -103,7 +153,22 @@ class Target(ABC):
         return []
 
 
-def count_successes(trials: Sequence[Outcome]) -> dict[str, Any]:
+def get_target(name: str) -> Target:
+    """The target of this name.
+
+    Examples
+    --------
+    >>> get_target("table1").title
+    'Table 1'
+    """
+    if name not in TARGETS:
+        raise ValueError(f"there is no target {name!r}; choose from {', '.join(TARGETS)}, all.")
+    file, _, instance = TARGETS[name].partition(":")
+    target: Target = getattr(import_module(f"seqattractor.paper.{file}"), instance)
+    return target
+
+
+def count_successes(trials: Sequence[Outcome]) -> Row:
     """Give the part of a row that says how many trials succeeded, with the 95 % Wilson interval.
 
     Examples
@@ -115,7 +180,14 @@ def count_successes(trials: Sequence[Outcome]) -> dict[str, Any]:
     return {"trials": len(trials), "successes": successes, "interval": list(wilson_interval(successes, len(trials)))}
 
 
-def flat_interval(row: dict[str, Any]) -> dict[str, Any]:
+def draw_successes(rows: Sequence[Row], x: str, *, ax: Axes, **line: Any) -> None:
+    """Draw the successes of rows over what they have under the key `x`, with intervals."""
+    from seqattractor import plots
+
+    plots.success_curve(*([row[key] for row in rows] for key in (x, "successes", "trials")), ax=ax, **line)
+
+
+def flat_interval(row: Row) -> Row:
     """Give a row with both ends of its interval in columns of their own.
 
     Examples

@@ -1,13 +1,15 @@
 from ._capacity import capacity_curve as capacity_curve
 from ._capacity import capacity_map as capacity_map
-from ._comparison import comparison_curves as comparison_curves
 from ._curves import compared_bars as compared_bars
+from ._curves import comparison_curves as comparison_curves
 from ._curves import error_curves as error_curves
+from ._curves import study_curves as study_curves
 from ._curves import success_curve as success_curve
 from ._dynamics import attractor_bars as attractor_bars
 from ._dynamics import state_space as state_space
 from ._frames import filmstrip as filmstrip
 from ._frames import raster as raster
+from ._frames import sequence_rows as sequence_rows
 from ._guarantees import certificate_profile as certificate_profile
 from ._guarantees import margin_and_radius as margin_and_radius
 from ._guarantees import robustness_with_certificate as robustness_with_certificate
@@ -24,5 +26,3 @@ from ._neurons import hidden_rates as hidden_rates
 from ._neurons import weights_image as weights_image
 from ._recall import overlap_curve as overlap_curve
 from ._recall import recall_strip as recall_strip
-from ._sequences import sequence_rows as sequence_rows
-from ._study import study_curves as study_curves

@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.ticker import NullFormatter
 
 from seqattractor.plots._house import new_axes
@@ -50,9 +51,7 @@ def capacity_curve(
     ax.scatter(list(capacity.tried), rates, s=areas, color=line.get_color(), alpha=0.45, linewidths=0)
     ax.axhline(100 * capacity.success, color=mpl.rcParams["grid.color"], linestyle=":")
     ax.set_xscale("log")
-    ticks = [tick * 10**power for power in range(5) for tick in (1, 2, 5) if first <= tick * 10**power <= last]
-    ax.set_xticks(ticks, [str(tick) for tick in ticks])
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    _ticks(ax.xaxis, _round_numbers(first, last, (1, 2, 5)))
     ax.set(xlabel="T", ylabel="success, %", ylim=(-4, 104))
     ax.grid(visible=True)
     return ax
@@ -91,16 +90,11 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
         if law is not None and len(x) > 1:
             fine = np.geomspace(x[0], x[-1], 50)
             ax.plot(fine, [law(first.settings | {axis: value}) for value in fine], "--", color=f"C{k % 6}", linewidth=1.2)
-    values = sorted({each.settings[axis] for each in every})
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xticks(values, [f"{value:g}" for value in values])
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set(xscale="log", yscale="log")
+    _ticks(ax.xaxis, sorted({each.settings[axis] for each in every}))
     # An interval may reach down to 1 where a rare failure cannot be told from a rate below the one asked for.
     low, high = ax.set_ylim(bottom=max(ax.get_ylim()[0], 0.4 * min(each.t for each in every)))
-    ticks = [tick * 10**power for power in range(5) for tick in (1, 2, 3, 5) if low <= tick * 10**power <= high]
-    ax.set_yticks(ticks, [str(tick) for tick in ticks])
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    _ticks(ax.yaxis, _round_numbers(low, high, (1, 2, 3, 5)))
     ax.set_xlabel("number of sequences S" if axis == "sequences" else _SYMBOLS[axis])
     ax.set_ylabel(f"longest T with {every[0].success:.0%} success")
     ax.set_title("95 % intervals" + (", law dashed" if any(capacities.laws) else ""))
@@ -108,6 +102,17 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
     if len(groups) > 1:
         ax.legend(fontsize=8, loc="upper left")
     return ax
+
+
+def _round_numbers(low: float, high: float, digits: tuple[int, ...]) -> list[int]:
+    """The numbers of one of these digits and zeros that lie between."""
+    return [digit * 10**power for power in range(5) for digit in digits if low <= digit * 10**power <= high]
+
+
+def _ticks(axis: Axis, values: list[int]) -> None:
+    """Label a logarithmic axis at these values only."""
+    axis.set_ticks(values, labels=[f"{value:g}" for value in values])
+    axis.set_minor_formatter(NullFormatter())
 
 
 def capacity_groups(capacities: Any) -> tuple[str | None, dict[str, list[tuple[Any, Any]]]]:

@@ -1,4 +1,4 @@
-"""Success with its intervals, and errors over epochs."""
+"""Success with its intervals, of one network or of many, and errors over epochs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes
+
+_COLORS = ("#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a6fc0", "#8a8a8a", "#c05fa0", "#5fb0b0", "#a08030", "#606060")
+_MARKERS = "osD^vP*X<>"
+_SYMBOLS = {"n": "N", "m": "M", "t": "T"}
 
 
 def compared_bars(
@@ -48,24 +52,13 @@ def compared_bars(
     ['9', '88', '4', '52']
     """
     ax = ax or new_axes()
-    width = 0.4
-    for k, (count, n, theirs) in enumerate(zip(successes, trials, paper, strict=True)):
-        low, high = (100 * end for end in wilson_interval(count, n))
-        rate = 100 * count / n
-        first = k == 0
-        ax.bar(k - width / 2, rate, width, color=color, label=f"here (of {n})" if first else None)
-        ax.bar(
-            k + width / 2,
-            theirs,
-            width,
-            facecolor="none",
-            edgecolor=GREY,
-            hatch="////",
-            label="paper (of 100)" if first else None,
-        )
-        ax.plot([k - width / 2] * 2, [low, high], color=mpl.rcParams["text.color"], linewidth=1.0)
-        ax.text(k - width / 2, max(rate, high) + 1.5, str(count), ha="center", va="bottom", fontsize=8)
-        ax.text(k + width / 2, theirs + 1.5, str(theirs), ha="center", va="bottom", fontsize=8, color=GREY)
+    at, (rates, ends) = np.arange(len(labels)), _percent(successes, trials)
+    ax.bar(at - 0.2, rates, 0.4, color=color, label=f"here (of {trials[0]})")
+    ax.bar(at + 0.2, paper, 0.4, facecolor="none", edgecolor=GREY, hatch="////", label="paper (of 100)")
+    for k, (count, theirs) in enumerate(zip(successes, paper, strict=True)):
+        ax.plot([k - 0.2] * 2, ends[:, k], color=mpl.rcParams["text.color"], linewidth=1.0)
+        ax.text(k - 0.2, max(rates[k], ends[1, k]) + 1.5, str(count), ha="center", va="bottom", fontsize=8)
+        ax.text(k + 0.2, theirs + 1.5, str(theirs), ha="center", va="bottom", fontsize=8, color=GREY)
     ax.set_xticks(range(len(labels)), [str(label) for label in labels])
     ax.set(xlim=(-0.6, len(labels) - 0.4), ylim=(0, 116), yticks=range(0, 101, 25), ylabel="success, %")
     ax.grid(axis="y")
@@ -100,14 +93,18 @@ def success_curve(
     'success, %'
     """
     ax = ax or new_axes()
-    rate = np.array([100 * s / n for s, n in zip(successes, trials, strict=True)])
-    ends = np.array([wilson_interval(s, n) for s, n in zip(successes, trials, strict=True)]) * 100
-    spread = np.abs(ends.T - rate)
+    rates, ends = _percent(successes, trials)
     options: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.4, "elinewidth": 1.0, "capsize": 2} | line
-    ax.errorbar(np.asarray(x, dtype=float) + shift, rate, yerr=spread, **options)
+    ax.errorbar(np.asarray(x, dtype=float) + shift, rates, yerr=np.abs(ends - rates), **options)
     ax.set(ylim=(-4, 104), ylabel="success, %")
     ax.grid(visible=True)
     return ax
+
+
+def _percent(successes: Sequence[int], trials: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Success in percent, (n,), and the ends of its Wilson intervals, (2, n)."""
+    pairs = list(zip(successes, trials, strict=True))
+    return np.array([100 * s / n for s, n in pairs]), 100 * np.array([wilson_interval(s, n) for s, n in pairs]).T
 
 
 def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = None) -> Axes:
@@ -142,3 +139,109 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
     ax.grid(visible=True)
     ax.legend(loc="upper right")
     return ax
+
+
+def comparison_curves(comparison: Any, *, networks: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
+    """Draw success with intervals against the axis of the test, a curve for each network.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        As `seqattractor.compare` gives it.
+    networks : list of str, optional
+        Some of the networks only.
+    ax : Axes, optional
+        By default new ones.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> comparison = sa.compare("random", ["hebbian", "lookup"], values=[5, 40], trials=2)
+    >>> comparison_curves(comparison).get_xlabel()
+    'period length T'
+    """
+    ax = ax or new_axes()
+    values = comparison.settings["values"]
+    names = [network["network"] for network in comparison.networks] if networks is None else list(networks)
+    for k, name in enumerate(names):
+        rows = [comparison.row(name, value) for value in values]
+        look = {"color": _COLORS[k % 10], "marker": _MARKERS[k % 10], "linestyle": "-" if k < 10 else "--"}
+        shift = 0.6 * ((k + 0.5) / len(names) - 0.5)
+        _curve_of_rows(range(len(values)), rows, shift=shift, label=name, ax=ax, **look)
+    ax.set_xticks(range(len(values)), [str(value) for value in values])
+    ax.set_xlabel(comparison.settings["axis"])
+    ax.set_title(comparison.settings["title"])
+    if names:
+        ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    return ax
+
+
+def study_curves(study: Any, *, axis: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw success against one setting, a curve for each combination of the others.
+
+    Parameters
+    ----------
+    study : Study
+        As `seqattractor.experiments.read_study` gives it.
+    axis : str, optional
+        The setting along the axis; by default t if it varies, else the first setting that does.
+    ax : Axes, optional
+        By default new ones.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import seqattractor as sa
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.db"
+    >>> report = sa.experiments.run_sweep(sa.experiments.Grid({"network": "lookup", "n": 20, "t": [5, 10]}, trials=3), path)
+    >>> study_curves(sa.experiments.read_study(path)).get_xlabel()
+    'T'
+    """
+    rows = [row for row in study.rows() if row["trials"]]
+    if not rows:
+        raise ValueError(f"{study.path} has no finished trials yet; there is nothing to draw.")
+    names = study.varying()
+    numbers = [name for name in names if all(isinstance(row[name], (int, float)) for row in rows)]
+    if axis is None:
+        axis = "t" if "t" in numbers or not numbers else numbers[0]
+    if axis not in rows[0] or any(not isinstance(row[axis], (int, float)) for row in rows):
+        raise ValueError(
+            f"{axis!r} is not a setting with a number at every point; those that vary are {', '.join(numbers) or 'none'}."
+        )
+    ax = ax or new_axes()
+    others = [name for name in names if name != axis]
+    curves: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        curves.setdefault(", ".join(_told(name, row[name]) for name in others if row[name] is not None), []).append(row)
+    values = sorted({float(row[axis]) for row in rows})
+    apart = (values[-1] - values[0]) / 150  # so that intervals do not cover each other
+    for k, (label, points) in enumerate(curves.items()):
+        points.sort(key=lambda row: float(row[axis]))
+        look = {"color": f"C{k}", "marker": _MARKERS[k % 8], "label": label or None}
+        _curve_of_rows([row[axis] for row in points], points, shift=apart * (k - (len(curves) - 1) / 2), ax=ax, **look)
+    if len(values) <= 16:
+        ax.set_xticks(values, [f"{value:g}" for value in values])
+    ax.set_xlabel(_SYMBOLS.get(axis, axis))
+    least, most = (end(row["trials"] for row in rows) for end in (min, max))
+    ax.set_title(f"{least if least == most else f'{least} to {most}'} trials at each point, 95 % Wilson intervals")
+    if others:
+        ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
+    return ax
+
+
+def _told(name: str, value: Any) -> str:
+    """A setting in a legend."""
+    return str(value) if name == "network" else f"{_SYMBOLS.get(name, name)} = {value}"
+
+
+def _curve_of_rows(x: ArrayLike, rows: Sequence[dict[str, Any]], **look: Any) -> None:
+    """Draw the successes of rows of a table."""
+    success_curve(x, [row["successes"] for row in rows], [row["trials"] for row in rows], **look)

@@ -8,14 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._faces import drawn_by
 from seqattractor.analysis._attractors import Attractors
 from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, new_axes
 
 _MOST_STATES = 2000  # to find the plane from
 
 
-@drawn_by(Attractors)
 def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = None) -> Axes:
     """Draw how many starts came to each attractor, stored ones in another colour than spurious ones.
 

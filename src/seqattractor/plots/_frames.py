@@ -1,4 +1,4 @@
-"""Patterns as pictures: strips of frames, and a column for each time."""
+"""Patterns and sequences as pictures: strips of frames, and a column for each time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.plots._house import GREY, RED, new_axes
+from seqattractor.plots._house import GREY, RED, new_axes, unframed
+from seqattractor.sequences import Sequences
 
 
 def filmstrip(frames: ArrayLike, *, label: str = "", numbers: Sequence[int] | None = None, ax: Axes | None = None) -> Axes:
@@ -86,11 +87,74 @@ def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax:
     return ax
 
 
+def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax: Axes | None = None) -> Axes:
+    """Draw sequences: a row of frames for each, or, where units have no rows and columns, a column for each time.
+
+    Parameters
+    ----------
+    X : Sequences
+    n_frames : int
+        How many frames of each sequence to show at most, from its beginning to its end.
+    n_sequences : int
+        How many sequences to show at most.
+    ax : Axes, optional
+        By default new ones.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> sequence_rows(sa.datasets.moving_digits(2, 5)).get_yticklabels()[1].get_text()
+    'sequence 1'
+    """
+    ax = ax or new_axes()
+    names, sequences = X.names[:n_sequences], X.split()[:n_sequences]
+    if len(X.frame_shape) == 2:
+        height, width = X.frame_shape
+        below, beside = max(1, height // 16), max(1, width // 16)  # pixels between rows and between frames
+        shown = [x[spread_times(len(x), n_frames)].reshape(-1, height, width) for x in sequences]
+        picture = stacked([tiles(frames, beside) for frames in shown], below)
+        name_rows(ax, names, height, below)
+        ax.set_xticks([])
+    else:
+        picture = np.concatenate(sequences).T.astype(np.float64)
+        ends = np.cumsum([len(x) for x in sequences])
+        for end in ends[:-1]:
+            ax.axvline(end - 0.5, color="C0")
+        ax.set_xticks([end - len(x) / 2 - 0.5 for end, x in zip(ends, sequences, strict=True)], names)
+        ax.set(ylabel="unit", yticks=[])
+    ax.imshow(picture, cmap="gray", vmin=-1, vmax=1, interpolation="nearest", aspect="equal" if X.frame_shape[1:] else "auto")
+    unframed(ax)
+    return ax
+
+
 def tiles(frames: NDArray[Any], gap: int) -> NDArray[np.float64]:
     """Put frames (T, height, width) side by side with `gap` empty columns, NaN, between: (height, columns)."""
     padded = np.pad(frames.astype(np.float64), ((0, 0), (0, 0), (0, gap)), constant_values=np.nan)
     row = np.concatenate(list(padded), axis=1)
     return row[:, : row.shape[1] - gap]
+
+
+def stacked(strips: Sequence[NDArray[np.float64]], gap: int) -> NDArray[np.float64]:
+    """Put pictures of one height below each other with `gap` empty rows between; what is left on the right is empty, too."""
+    pitch = len(strips[0]) + gap
+    picture = np.full((len(strips) * pitch - gap, max(strip.shape[1] for strip in strips)), np.nan)
+    for k, strip in enumerate(strips):
+        picture[k * pitch :][: len(strip), : strip.shape[1]] = strip
+    return picture
+
+
+def name_rows(ax: Axes, names: Sequence[str], height: int, gap: int) -> None:
+    """Write names beside the rows of a stacked picture."""
+    ax.set_yticks([k * (height + gap) + (height - 1) / 2 for k in range(len(names))], names)
+
+
+def spread_times(length: int, most: int) -> NDArray[np.int64]:
+    """At most so many times of 0 ... length - 1, evenly spread, the first and the last among them."""
+    return np.unique(np.linspace(0, length - 1, min(length, most)).astype(np.int64))
 
 
 def _black_and_white(ax: Axes, picture: NDArray[np.float64]) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from seqattractor._faces import drawn_by
 from seqattractor.analysis._certificate import Certificate
 from seqattractor.analysis._robustness import RobustnessCurve
 from seqattractor.analysis._separability import Separability
@@ -16,7 +15,6 @@ from seqattractor.plots._curves import success_curve
 from seqattractor.plots._house import BLUE, GREEN, GREY, RED, new_axes
 
 
-@drawn_by(Certificate)
 def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> Axes:
     """Draw for each transition the proven number of flips, the attack above it and Theorem 4 below.
 
@@ -43,14 +41,8 @@ def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> 
     t = np.arange(len(certificate.radius))
     broken = certificate.breaking <= certificate.n_inputs
     if certificate.attacked and broken.any():
-        ax.fill_between(
-            t,
-            certificate.radius,
-            np.where(broken, certificate.breaking - 1, certificate.radius),
-            step="mid",
-            color=BLUE,
-            alpha=0.2,
-        )
+        possible = np.where(broken, certificate.breaking - 1, certificate.radius)
+        ax.fill_between(t, certificate.radius, possible, step="mid", color=BLUE, alpha=0.2)
         ax.plot(t[broken], certificate.breaking[broken], "v", color=RED, markersize=4, label="an attack breaks it")
     ax.step(t, certificate.radius, where="mid", color=BLUE, linewidth=1.6, label="proven")
     ax.step(t, certificate.theorem_4, where="mid", color=GREY, linestyle="--", linewidth=1.2, label="Theorem 4")
@@ -98,7 +90,6 @@ def margin_and_radius(certificates: Sequence[Certificate], labels: Sequence[str]
     return ax
 
 
-@drawn_by(RobustnessCurve)
 def robustness_with_certificate(
     curve: RobustnessCurve, certificate: Certificate | None = None, *, ax: Axes | None = None
 ) -> Axes:
@@ -139,7 +130,6 @@ def robustness_with_certificate(
     return ax
 
 
-@drawn_by(Separability)
 def separability_margins(separability: Separability, *, ax: Axes | None = None) -> Axes:
     """Draw the margin of each visible neuron as a perceptron, with those marked that no weights can serve.
 

@@ -44,7 +44,7 @@ def new_axes() -> Axes:
     return plt.figure(layout="constrained").add_subplot()
 
 
-def bare(ax: Axes) -> None:
-    """Take ticks and frame away, where a picture speaks for itself."""
-    ax.set(xticks=[], yticks=[])
+def unframed(ax: Axes) -> None:
+    """Take away the frame and the marks of ticks, but not their labels."""
+    ax.tick_params(length=0)
     ax.spines[:].set_visible(False)

@@ -9,10 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike
 
-from seqattractor._faces import drawn_by
 from seqattractor.analysis._hidden_activity import HiddenActivity
-from seqattractor.plots._frames import tiles
-from seqattractor.plots._house import BLUE, ORANGE, bare, new_axes
+from seqattractor.plots._frames import stacked, tiles
+from seqattractor.plots._house import BLUE, ORANGE, new_axes, unframed
 from seqattractor.sequences import check_patterns
 
 
@@ -57,7 +56,6 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort
     return ax
 
 
-@drawn_by(HiddenActivity)
 def hidden_rates(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     """Draw how many hidden neurons are active at which part of the transitions.
 
@@ -111,9 +109,7 @@ def code_overlap(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     """
     ax = ax or new_axes()
     image = ax.imshow(activity.overlap, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
-    figure = ax.get_figure()
-    if figure is not None:
-        figure.colorbar(image, ax=ax, label="overlap of codes", shrink=0.85)
+    ax.figure.colorbar(image, ax=ax, label="overlap of codes", shrink=0.85)
     ax.set(xlabel="transition", ylabel="transition")
     return ax
 
@@ -150,12 +146,11 @@ def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons
         raise ValueError(f"weights of shape {array.shape} cannot be drawn as frames of shape {tuple(frame_shape)}.")
     chosen = array[:n_neurons, -size:]
     chosen = chosen / np.maximum(np.abs(chosen).max(axis=1, keepdims=True), np.finfo(float).tiny)
-    columns = int(np.ceil(np.sqrt(len(chosen) * frame_shape[0] / frame_shape[1] * 1.6)))
-    columns = min(len(chosen), max(1, columns))
+    columns = max(1, int(np.ceil(np.sqrt(len(chosen) * frame_shape[0] / frame_shape[1] * 1.6))))
     gap = max(1, frame_shape[1] // 16)
-    blank = np.full((-len(chosen) % columns, size), np.nan)
-    rows = np.concatenate([chosen, blank]).reshape(-1, columns, *frame_shape)
-    picture = np.concatenate([np.pad(tiles(row, gap), ((0, gap), (0, 0)), constant_values=np.nan) for row in rows])
-    ax.imshow(picture[:-gap], cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
-    bare(ax)
+    frames = chosen.reshape(-1, *frame_shape)
+    rows = [tiles(frames[k : k + columns], gap) for k in range(0, len(frames), columns)]
+    ax.imshow(stacked(rows, gap), cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
+    ax.set(xticks=[], yticks=[])
+    unframed(ax)
     return ax

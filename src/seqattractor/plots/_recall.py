@@ -10,8 +10,8 @@ from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.analysis._retrieval import overlap
-from seqattractor.plots._frames import tiles
-from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes
+from seqattractor.plots._frames import name_rows, spread_times, stacked, tiles
+from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes, unframed
 from seqattractor.sequences import check_patterns
 
 _OFF, _ON, _EXTRA, _MISSING = range(4)
@@ -63,23 +63,21 @@ def recall_strip(
     if flat:
         states, known = states[:, ::-1], None if known is None else known[:, ::-1]
     K = len(states)
-    times = np.arange(K) if flat else np.unique(np.linspace(0, K - 1, min(K, n_frames)).astype(int))
+    times = np.arange(K) if flat else spread_times(K, n_frames)
     shape = (frame_shape[0], 1) if flat else (frame_shape[0], frame_shape[1])
     beside, below = 0 if flat else max(1, shape[1] // 16), max(1, shape[0] // 16)  # pixels between frames and between rows
     rows = {"recall": _marked(states, known, order)}
     if known is not None:
         rows = {"stored": _filled(_marked(known, None, order), K)} | rows
     strips = [tiles(frames[times].reshape(-1, *shape), beside) for frames in rows.values()]
-    gap = np.full((below, strips[0].shape[1]), np.nan)
-    picture = strips[0] if len(strips) == 1 else np.concatenate([strips[0], gap, strips[1]])
+    picture = stacked(strips, below)
     ax.imshow(picture, cmap=_COLOURS, vmin=0, vmax=3, interpolation="nearest", aspect="auto" if flat else "equal")
     pitch = shape[1] + beside
     shown = times if not flat else times[:: max(1, len(times) // 8)]
     ax.set_xticks([np.searchsorted(times, t) * pitch + (shape[1] - 1) / 2 for t in shown], [str(t) for t in shown])
-    ax.set_yticks([r * (shape[0] + below) + (shape[0] - 1) / 2 for r in range(len(rows))], list(rows))
+    name_rows(ax, list(rows), shape[0], below)
     ax.set_xlabel("step")
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
+    unframed(ax)
     return ax
 
 

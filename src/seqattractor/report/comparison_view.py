@@ -1,47 +1,14 @@
-"""How a comparison is shown: its figure, its tables, its page and its files."""
+"""How a comparison is shown: its tables, its page and its files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from seqattractor._files import atomic_write
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._conclusion import Row
-from seqattractor.report.figures import picture
-from seqattractor.report.page import render
-from seqattractor.report.view import Picture, Section, Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
-    """Draw success with intervals: a row for each comparison, networks that learn beside those that keep the patterns.
-
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-
-    Returns
-    -------
-    Figure
-    """
-    from matplotlib import pyplot as plt
-
-    from seqattractor import plots
-
-    figure, axes = plt.subplots(
-        len(comparisons), 2, figsize=(12.5, 3.6 * len(comparisons)), squeeze=False, sharey=True, layout="constrained"
-    )
-    for row, comparison in zip(axes, comparisons, strict=True):
-        for ax, stores in zip(row, (False, True), strict=True):
-            names = [n["network"] for n in comparison.networks if bool(n["stores_patterns"]) is stores]
-            plots.comparison_curves(comparison, networks=names, ax=ax)
-            ax.set_title(f"{comparison.settings['title']}: {'patterns stored' if stores else 'weights learned'}")
-        row[1].set_ylabel("")
-    return figure
+from seqattractor.report.figures import comparison_figure, picture
+from seqattractor.report.page import Picture, Section, Table, render, write_files
 
 
 def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[Table]:
@@ -100,7 +67,6 @@ def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = F
 
 def write_comparison(comparison: Comparison, folder: Path, *, timing: bool = False) -> list[Path]:
     """Write a comparison as JSON, CSV, PNG and HTML into a folder, each file whole or not at all, and give their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
     words = f"{comparison.settings['title']}: success of all networks against the {comparison.settings['axis']}"
     figure = picture(lambda: comparison_figure([comparison]), words)
     contents = {
@@ -109,12 +75,7 @@ def write_comparison(comparison: Comparison, folder: Path, *, timing: bool = Fal
         "png": figure.light,
         "html": comparison_page(comparison, figure, timing=timing).encode(),
     }
-    paths = []
-    for kind, content in contents.items():
-        paths.append(folder / f"compare-{comparison.settings['protocol']}.{kind}")
-        with atomic_write(paths[-1]) as file:
-            file.write(content)
-    return paths
+    return write_files(folder, f"compare-{comparison.settings['protocol']}", contents)
 
 
 def _success(row: Row) -> str:

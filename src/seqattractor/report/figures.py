@@ -1,33 +1,36 @@
-"""Figures as bytes and as files, in the house style."""
+"""Figures in the house style, as bytes and as files; those of comparisons and capacities, and the moving picture of a recall."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import matplotlib as mpl
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from PIL import Image
+
+from seqattractor import plots
 from seqattractor._files import atomic_write
-from seqattractor.report.view import Picture
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from seqattractor.experiments._comparison import Comparison
+from seqattractor.plots._capacity import capacity_groups, capacity_label
+from seqattractor.report.page import Picture
+from seqattractor.tasks.capacity import CapacityMap
 
 DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is so many pixels of the page
+_GAP = 6  # pixels between the stored and the recalled sequences of a moving picture
 # Without the date and the version of matplotlib, so that the same figure is the same file.
 _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 
 def drawn(draw: Callable[[], Figure], *kinds: str, dark: bool = False) -> list[bytes]:
     """Draw a figure once and give it in each of the formats ("png", "pdf", "svg"), for a light page or a dark one."""
-    import matplotlib as mpl
-
     mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
-    from seqattractor import plots
-
     saved = []
     with plots.style(dark=dark):
         figure = draw()
@@ -58,3 +61,98 @@ def save(draw: Callable[[], Figure], path: Path) -> None:
     [content] = drawn(draw, kind)
     with atomic_write(path) as file:
         file.write(content)
+
+
+def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
+    """Draw success with intervals: a row for each comparison, networks that learn beside those that keep the patterns.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+
+    Returns
+    -------
+    Figure
+    """
+    figure, axes = plt.subplots(
+        len(comparisons), 2, figsize=(12.5, 3.6 * len(comparisons)), squeeze=False, sharey=True, layout="constrained"
+    )
+    for row, comparison in zip(axes, comparisons, strict=True):
+        for ax, stores in zip(row, (False, True), strict=True):
+            names = [n["network"] for n in comparison.networks if bool(n["stores_patterns"]) is stores]
+            plots.comparison_curves(comparison, networks=names, ax=ax)
+            ax.set_title(f"{comparison.settings['title']}: {'patterns stored' if stores else 'weights learned'}")
+        row[1].set_ylabel("")
+    return figure
+
+
+def capacity_figure(capacities: CapacityMap) -> Figure:
+    """Draw capacities with their laws, and the curves of success against T behind them.
+
+    Parameters
+    ----------
+    capacities : CapacityMap
+
+    Returns
+    -------
+    Figure
+    """
+    axis, groups = capacity_groups(capacities)
+    first = int(axis is not None)
+    figure, axes = plt.subplots(1, first + len(groups), figsize=(4.6 * first + 3.4 * len(groups), 3.9), squeeze=False)
+    if axis is not None:
+        plots.capacity_map(capacities, ax=axes[0, 0])
+    for ax, (title, pairs) in zip(axes[0, first:], groups.items(), strict=True):
+        lengths = [t for each, _ in pairs for t in each.tried]
+        for k, (each, _) in enumerate(pairs):
+            color = mpl.colormaps["viridis"](0.85 * k / max(len(pairs) - 1, 1))
+            label = None if axis is None else capacity_label(each, axis)
+            plots.capacity_curve(each, ax=ax, color=color, label=label, ends=(min(lengths), max(lengths)))
+        ax.set_title(title or "success against length")
+        if axis is not None:
+            ax.legend(fontsize=7, loc="lower left")
+    return figure
+
+
+def recall_gif(
+    truth: NDArray[np.int8], recalled: NDArray[np.int8], *, columns: int, scale: int = 1, milliseconds: int = 90
+) -> bytes:
+    """All sequences at once, the stored ones on the left and the recalled ones on the right.
+
+    Parameters
+    ----------
+    truth, recalled : ndarray of +-1, shape (sequences, T, height, width)
+    columns : int
+        How many sequences stand side by side in each half.
+    scale : int
+        Pixels of the GIF for one unit.
+    milliseconds : int
+        For one frame; the corrupted first one stays longer.
+
+    Returns
+    -------
+    bytes
+        The GIF file.
+    """
+    frames = []
+    for t in range(truth.shape[1]):
+        halves = [_mosaic(sequences[:, t], columns) for sequences in (truth, recalled)]
+        gap = np.full((len(halves[0]), _GAP), 1, dtype=np.uint8)
+        sheet = np.concatenate([halves[0], gap, halves[1]], axis=1)
+        frames.append(Image.fromarray(sheet.repeat(scale, axis=0).repeat(scale, axis=1), mode="P"))
+        frames[-1].putpalette([0, 0, 0, 128, 128, 128, 255, 255, 255])
+    buffer = io.BytesIO()
+    durations = [8 * milliseconds] + [milliseconds] * (len(frames) - 1)
+    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
+    return buffer.getvalue()
+
+
+def _mosaic(frames: NDArray[np.int8], columns: int) -> NDArray[np.uint8]:
+    """Frames of shape (n, height, width) in rows of `columns`, as palette numbers: 0 black, 1 grey between, 2 white."""
+    n, height, width = frames.shape
+    rows = -(-n // columns)
+    sheet = np.full((rows * (height + 1) + 1, columns * (width + 1) + 1), 1, dtype=np.uint8)
+    for k, frame in enumerate(frames):
+        top, left = 1 + (k // columns) * (height + 1), 1 + (k % columns) * (width + 1)
+        sheet[top : top + height, left : left + width] = frame + 1
+    return sheet

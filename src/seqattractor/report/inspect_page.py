@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 from seqattractor import plots
 from seqattractor.noise import flip
 from seqattractor.report.figures import picture
-from seqattractor.report.page import render
-from seqattractor.report.view import Section
+from seqattractor.report.page import Section, render
 from seqattractor.tasks.inspect import Inspection
 
 _SIZE = (7.0, 3.4)

@@ -1,14 +1,91 @@
-"""Pages of one file that need nothing else: the templates in `templates/`, with everything escaped that data bring along."""
+"""What a page consists of, as plain values, and the page: one file that needs nothing else.
+
+Whoever has something to show makes these values; the templates in `templates/` render them, with everything escaped that data
+bring along.
+"""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from seqattractor import __version__
+from seqattractor._files import atomic_write
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: the first column of each row is its heading."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], caption: str = "") -> Table:
+        """Give a line for each row; under each heading of `columns` stands a text, in which {key} is what the row has there.
+
+        Examples
+        --------
+        >>> Table.of([{"T": 10, "rate": 0.25}], {"length": "T = {T}", "success": "{rate:.0%}"}).rows
+        [['T = 10', '25%']]
+        """
+        return cls(list(columns), [[text.format_map(row) for text in columns.values()] for row in rows], caption)
+
+
+@dataclass(frozen=True)
+class Animation:
+    """A moving picture."""
+
+    gif: bytes
+    caption: str
+    width: int
+    """In CSS pixels."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a result agrees with the paper, in plain words."""
+
+    agrees: bool | None
+    """None where the paper gives nothing to compare with."""
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure drawn for light and for dark pages, as PNGs; `seqattractor.report.figures.picture` makes one."""
+
+    light: bytes
+    dark: bytes
+    words: str
+    """What stands for the figure where it cannot be seen."""
+    width: int
+    height: int
+    """In CSS pixels."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page under a title of its own."""
+
+    name: str
+    """The anchor of the section, a plain word."""
+    title: str
+    about: str = ""
+    verdict: Verdict | None = None
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()
+    animations: Sequence[Animation] = ()
+    files: Sequence[str] = ()
+    """Names of files with the same content, beside the page."""
+    seconds: float = 0.0
 
 
 def render(template: str, **values: Any) -> str:
@@ -58,3 +135,13 @@ def duration(seconds: float) -> str:
     '1 min 15 s'
     """
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def write_files(folder: Path, name: str, contents: Mapping[str, bytes]) -> list[Path]:
+    """Write FOLDER/<name>.<kind> for the content of each kind, every file whole or not at all, and give the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.{kind}" for kind in contents]
+    for path, content in zip(paths, contents.values(), strict=True):
+        with atomic_write(path) as file:
+            file.write(content)
+    return paths

@@ -1,13 +1,20 @@
-"""The page of `seqattractor reproduce`: every table and figure beside the paper's."""
+"""What `seqattractor reproduce` writes: the files of every table and figure, and the page that shows them beside the paper's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
+from matplotlib.figure import Figure
+
+from seqattractor.experiments._table import as_csv
+from seqattractor.report.figures import as_picture, drawn
 from seqattractor.report.machine import machine_words, software_words
-from seqattractor.report.page import duration, render
-from seqattractor.report.view import Section
+from seqattractor.report.page import Section, duration, render, write_files
 
 
 def reproduce_page(
@@ -53,3 +60,33 @@ def reproduce_page(
         "Software": software_words(),
     }
     return render("reproduce.html", sections=sections, lead=lead, command=command, facts={**facts, **added})
+
+
+def write_section(
+    folder: Path, section: Section, *, data: dict[str, Any], rows: list[dict[str, Any]], draw: Callable[[], Figure]
+) -> Section:
+    """Write FOLDER/<name>.json, .csv, .png and .pdf.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it does not exist.
+    section : Section
+        Without picture and files.
+    data : dict
+        Plain values for the JSON file.
+    rows : list of dict
+        For the CSV file, all with the same keys.
+    draw : callable
+        Makes the figure.
+
+    Returns
+    -------
+    Section
+        The same with its picture and the names of its files.
+    """
+    light, pdf = drawn(draw, "png", "pdf")
+    [dark] = drawn(draw, "png", dark=True)
+    contents = {"json": (json.dumps(data, indent=1) + "\n").encode(), "csv": as_csv(rows), "png": light, "pdf": pdf}
+    files = [path.name for path in write_files(folder, section.name, contents)]
+    return replace(section, pictures=[as_picture(light, dark, f"{section.title}: {section.about}")], files=files)

@@ -57,6 +57,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
     [[[1, 1], [1, -1], [-1, 1]], [[1, 1], [-1, -1]]]
     """
 
+    _drawn_by = "sequence_rows"
     patterns: Patterns
     lengths: Lengths = None  # type: ignore[assignment]  # filled in below, as are the next two
     frame_shape: tuple[int, ...] = None  # type: ignore[assignment]

@@ -19,6 +19,7 @@ from seqattractor.experiments._store import Store
 class CapacityMap(Result):
     """Capacities of every combination of networks and sizes, and laws that they follow."""
 
+    _drawn_by = "capacity_map"
     groups: list[list[Capacity]]
     """Capacities to which one law may apply: those of one network at one level of flips."""
     laws: list[Law | None]
@@ -36,12 +37,6 @@ class CapacityMap(Result):
         pairs = [(row, law) for group, law in zip(self.groups, self.laws, strict=True) for each in group for row in each.rows()]
         keys = list(dict.fromkeys(key for row, _ in pairs for key in row))
         return [{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs]
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw capacities against the size that varies, with their laws; see `plots.capacity_map`."""
-        from seqattractor.plots._capacity import capacity_map
-
-        return capacity_map(self, ax=ax, **options)
 
 
 def capacity(

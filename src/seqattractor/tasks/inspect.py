@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._faces import Result
 from seqattractor.analysis._attractors import Attractors, find_attractors
-from seqattractor.analysis._basin import basin
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._hidden_activity import HiddenActivity, hidden_activity
-from seqattractor.analysis._robustness import RobustnessCurve, robustness_curve
+from seqattractor.analysis._robustness import RobustnessCurve, basin, robustness_curve
 from seqattractor.analysis._separability import Separability, separable
 from seqattractor.analysis._threshold_view import NotApplicable, supports_certificate
 from seqattractor.networks._base import SequenceMemory
