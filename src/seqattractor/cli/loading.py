@@ -14,6 +14,9 @@ from seqattractor.io._options import FORMATS
 if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
 
+PATH = click.Path(path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
 
 def count_or_auto(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
     """Turn the word of an option into a whole number, unless it is auto."""
