@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal, Self, final
+from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,6 +104,15 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     >>> sa.retrieved(net.recall(cue, steps=90), X)
     True
     """
+
+    declared_arrays: ClassVar[dict[str, str]] = {
+        "U_": "float M kN",
+        "V_": "float N M",
+        "P_": "float M N",
+        "hidden_errors_": "int E",
+        "visible_errors_": "int E",
+    }
+    declared_values = ("n_iter_", "converged_")
 
     def __init__(
         self,

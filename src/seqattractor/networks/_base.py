@@ -64,6 +64,12 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     _of_users: ClassVar[dict[str, type[SequenceMemory]]] = {}
     """Classes from outside this package, which `sa.load` must know by name."""
 
+    declared_arrays: ClassVar[dict[str, str]] = {}
+    """What the class learns, for the check of model files: kind ("float", "int" or "pattern") and symbols of the shape of each
+    array, such as ``{"U_": "float M kN"}``, with " ?" at the end of what may be missing. A class of the user's may declare
+    nothing, and then save anything."""
+    declared_values: ClassVar[tuple[str, ...]] = ()
+
     n_features_in_: int
     order_: int
     order: int | Literal["auto"] = 1
