@@ -180,6 +180,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
 
         with self._unchanged_by_failure():
             self.check_parameters()
+            self._forget()
             left = self._learn(partial(learn, client=client), self.transitions(X, lengths), self._announcing(callback))
         self._warn_of_errors(left)
         return self
