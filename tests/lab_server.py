@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 
 from seqattractor.lab.app import create_app
-from seqattractor.lab.limits import Limits
+from seqattractor.lab.requests import Limits
 
 SMALL = {"name": "random", "frames": 12, "units": 40, "seed": 3}
 QUICK = {"name": "attractor", "hidden": 80}

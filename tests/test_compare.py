@@ -19,7 +19,7 @@ from seqattractor.cli.compare import command
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import TESTS, get_test
 from seqattractor.experiments._comparison_trial import TASKS, compare_once, draw_cues, make_prototype
-from seqattractor.experiments._conclusion import conclusion, mcnemar, reach
+from seqattractor.experiments._conclusion import conclusion, mcnemar
 from seqattractor.experiments._trial import Task, judge
 from seqattractor.networks._registry import REGISTRY, make_network
 from seqattractor.report.comparison_view import comparison_page, comparison_tables
@@ -285,9 +285,9 @@ def test_a_comparison_says_the_answer_gives_a_table_and_draws_itself(found):
 
 
 def test_the_reach_ends_at_the_first_value_that_is_not_held(found):
-    assert reach(found, "hebbian") == 5
-    assert reach(found, "lookup") == 40
-    assert reach(found, "one-hot") is None
+    assert found.reach("hebbian") == 5
+    assert found.reach("lookup") == 40
+    assert found.reach("one-hot") is None
 
 
 def test_a_network_that_succeeds_again_after_a_gap_is_told_of(found):

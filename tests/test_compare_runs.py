@@ -9,10 +9,9 @@ import sys
 import pytest
 
 import seqattractor as sa
-from seqattractor.experiments._comparison_tests import COMPARISON
 from seqattractor.experiments._store import Store
 from seqattractor.experiments._user_networks import Brought
-from seqattractor.tasks.compare import compare
+from seqattractor.tasks.compare import COMPARISON, compare
 
 # A network that writes down every fit and, at a chosen one, sends a signal to the process that does the trial, once.
 MINE = """

@@ -320,6 +320,23 @@ def test_kernels_are_compiled_again_when_a_file_with_parts_of_them_changes(tmp_p
 
 
 @pytest.mark.slow
+def test_networks_learn_where_no_machine_code_can_be_kept_and_say_so_once(tmp_path):
+    package = tmp_path / "seqattractor"
+    shutil.copytree(Path(sa.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("exact", "sparse"):
+        (package / "learning" / folder / "__pycache__").write_text("a file where numba would make a folder")
+    nowhere = {name: str(tmp_path / "none" / "of" / "it") for name in ("HOME", "XDG_CACHE_HOME")}
+    (tmp_path / "none").write_text("")
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | nowhere
+    environment |= {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    code = "import seqattractor as sa; X = sa.datasets.random_periodic(6, 20, rng=0)\n"
+    code += "print(sa.SequenceAttractor(20, random_state=0).fit(X).score(X), sa.VisibleNetwork(random_state=0).fit(X).score(X))"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "1.0 1.0\n"
+    assert done.stderr.count("compiled in memory each time") == 1
+
+
+@pytest.mark.slow
 def test_kernels_are_compiled_once_on_a_machine_and_the_first_time_says_so(tmp_path):
     first = learn_in_new_process(100, 60, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))
     second = learn_in_new_process(100, 60, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))

@@ -14,7 +14,7 @@ from seqattractor.experiments._fingerprint import fingerprint, imported_by
 SOURCE = Path(sa.__file__).parent
 FINGERPRINTS = """
 import json
-from seqattractor.experiments._comparison_tests import COMPARISON
+from seqattractor.tasks.compare import COMPARISON
 from seqattractor.experiments._protocol import RETRIEVAL
 
 settings = [(RETRIEVAL, "attractor"), (RETRIEVAL, "hebbian"), (COMPARISON, "attractor"), (COMPARISON, "dense-3")]
@@ -78,7 +78,7 @@ def test_an_edited_protocol_learning_rule_or_network_changes_the_trials_that_run
 def test_an_edited_legend_page_command_or_other_network_changes_no_trial(package, before):
     shows = ["plots/_curves.py", "report/comparison_view.py", "report/templates/base.html", "experiments/_conclusion.py"]
     runs = ["experiments/_store.py", "experiments/_executors.py", "tasks/compare.py", "cli/compare.py", "cli/__init__.py"]
-    others = ["networks/_lookup.py", "networks/_sparse.py", "networks/__init__.py", "paper/numbers.py", "__init__.py"]
+    others = ["networks/_lookup.py", "networks/_sparse.py", "networks/__init__.py", "paper/agreement.py", "__init__.py"]
     edits = dict.fromkeys([*shows, *runs, *others], ("\n", "\n\n"))
     edits["experiments/_comparison_tests.py"] = ("Corrupted cues", "Spoiled cues")
     edits["networks/_registry.py"] = ("asymmetric Hebbian network (Amari 1972)", "the network of Amari")

@@ -13,12 +13,10 @@ import lab_server
 import seqattractor as sa
 from lab_server import LONG, QUICK, SMALL, Visitor, running_lab
 from seqattractor.lab.choices import NETWORKS, read_network
-from seqattractor.lab.fields import Fields, pack
-from seqattractor.lab.fields import unpack as bits
-from seqattractor.lab.jobs import Job
-from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.jobs import Job, Visits
 from seqattractor.lab.materials import CATALOGUE, make_material
-from seqattractor.lab.visits import Visits
+from seqattractor.lab.requests import Fields, Limits, Refusal, pack
+from seqattractor.lab.requests import unpack as bits
 
 lab, visitor = lab_server.lab, lab_server.visitor
 

@@ -12,7 +12,7 @@ import lab_server
 from lab_browser import NEEDS_BROWSER, SETTINGS, learn, settled, until, wrong_units
 from lab_server import PATIENCE, in_time, running_lab
 from seqattractor.lab.compiled import Compiled
-from seqattractor.lab.fields import unpack
+from seqattractor.lab.requests import unpack
 
 lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.open_page
 pytestmark = NEEDS_BROWSER

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import lab_server
 from lab_server import PATIENCE, Visitor
-from seqattractor.lab.fields import Fields, pack, unpack
-from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import make_material
+from seqattractor.lab.requests import Fields, Limits, Refusal, pack, unpack
 
 lab, visitor = lab_server.lab, lab_server.visitor
 

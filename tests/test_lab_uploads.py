@@ -12,7 +12,7 @@ from PIL import Image
 import lab_server
 import seqattractor as sa
 from lab_server import QUICK
-from seqattractor.lab.fields import unpack
+from seqattractor.lab.requests import unpack
 
 lab, visitor = lab_server.lab, lab_server.visitor
 

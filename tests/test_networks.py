@@ -1,5 +1,6 @@
 """What all networks share: recall, score, streams, clear errors."""
 
+import copy
 import itertools
 
 import numpy as np
@@ -241,3 +242,23 @@ def test_a_network_that_learned_nothing_says_so():
     for call in (lambda n: n.recall(X[0], steps=1), lambda n: n.score(X), lambda n: n.save("never-written.npz")):
         with pytest.raises(NotFittedError):
             call(sa.SequenceAttractor())
+
+
+def test_a_fit_that_fails_leaves_the_network_as_it_was():
+    net = trained()
+    before = {name: copy.copy(value) for name, value in vars(net).items()}
+
+    def fail(epoch, hidden, visible):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        net.fit(sa.datasets.random_periodic(5, 30, rng=1), callback=fail)
+    assert set(vars(net)) == set(before)
+    assert all(np.array_equal(vars(net)[name], before[name]) for name in before)
+
+
+def test_a_new_fit_forgets_what_was_attached_to_the_old_one():
+    net = trained()
+    net.metadata_ = {"frame_shape": [4, 5]}
+    net.fit(sa.datasets.random_periodic(5, 30, rng=1))
+    assert not hasattr(net, "metadata_")

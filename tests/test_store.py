@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqattractor.experiments import _study as study
 from seqattractor.experiments import _table as table
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Protocol, Trial
@@ -217,8 +218,8 @@ def test_rows_have_one_order_whatever_order_trials_finished_in(order):
         Point(RETRIEVAL, {"network": "attractor", "eta": 0.5}, 0),
     ]
     trials = [finished(number, point) for point in points for number in (0, 1)]
-    rows = table.trial_rows([trials[k] for k in order])
-    assert rows == table.trial_rows(trials)
+    rows = study.trial_rows([trials[k] for k in order])
+    assert rows == study.trial_rows(trials)
     assert [(row["network"], row["t"], row["trial"]) for row in rows] == [
         ("attractor", 50, 0),
         ("attractor", 50, 1),
@@ -231,23 +232,23 @@ def test_rows_have_one_order_whatever_order_trials_finished_in(order):
 
 def test_times_and_hosts_are_in_the_table_only_if_wanted():
     here, there = ([finished(0, host=host)] for host in ("here", "there"))
-    assert table.as_csv(table.trial_rows(here)) == table.as_csv(table.trial_rows(there))
-    (row,) = table.trial_rows(here, timing=True)
+    assert table.as_csv(study.trial_rows(here)) == table.as_csv(study.trial_rows(there))
+    (row,) = study.trial_rows(here, timing=True)
     assert (row["host"], row["seconds"], row["version"]) == ("here", 0.25, "1.0+abc")
 
 
 def test_points_count_successes_of_the_trials_that_did_not_fail():
-    (row,) = table.point_rows([finished(0), finished(1, success=False), finished(2, error="x")])
+    (row,) = study.point_rows([finished(0), finished(1, success=False), finished(2, error="x")])
     assert (row["trials"], row["failed"], row["successes"], row["rate"]) == (2, 1, 1, 0.5)
     assert row["low"] < 0.5 < row["high"]
-    (row,) = table.point_rows([finished(0, error="x")])
+    (row,) = study.point_rows([finished(0, error="x")])
     assert (row["trials"], row["rate"]) == (0, None)
 
 
 def test_parquet_holds_the_same_rows_as_csv(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     mixed = Point(RETRIEVAL, {"network": "sparse", "bias": "auto"}, 0), Point(RETRIEVAL, {"network": "sparse", "bias": 3}, 0)
-    rows = table.trial_rows([finished(0), *(finished(0, point) for point in mixed)])
+    rows = study.trial_rows([finished(0), *(finished(0, point) for point in mixed)])
     table.export(rows, tmp_path / "t.parquet")
     read = parquet.read_table(tmp_path / "t.parquet").to_pylist()
     for theirs, ours in zip(read, rows, strict=True):

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from seqattractor.cli.sweep import command
 from seqattractor.experiments import _executors as executors
+from seqattractor.experiments import _study as study
 from seqattractor.experiments import _table as table
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial
@@ -29,7 +30,7 @@ GRID = Grid(SETTINGS, trials=25, seed=4)
 
 def csv_of(path):
     with Store(path, readonly=True) as store:
-        return table.as_csv(table.trial_rows(store.finished()))
+        return table.as_csv(study.trial_rows(store.finished()))
 
 
 def count(path):
@@ -178,6 +179,24 @@ def test_a_trial_in_which_workers_always_die_is_recorded_and_the_others_go_on(mo
     assert len(found) == 4
     assert "died every time" in errors.pop(1)
     assert errors == {0: None, 2: None, 3: None}
+
+
+def test_trials_that_wait_for_one_in_which_workers_die_are_done_after_it(monkeypatch):
+    monkeypatch.setattr(executors, "do_trial", die_in_trial_one)
+    monkeypatch.setattr(executors, "_SUSPECT", 1)
+    monkeypatch.setattr(executors, "_GIVE_UP", 1)
+    point = Point(RETRIEVAL, {"network": "lookup", "n": 20, "t": 5}, 0)
+    found = []
+
+    def trials():
+        yield Trial(point, 1)
+        while not found:
+            yield None
+        yield Trial(point, 2)
+
+    for some in executors.in_processes(1)(trials()):
+        found += some
+    assert [each.trial.number for each in found] == [1, 2]
 
 
 def die_in_trial_one(trial):

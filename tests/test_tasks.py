@@ -5,8 +5,7 @@ import pytest
 
 import seqattractor as sa
 from seqattractor.tasks.learn import ConflictError, learn, prepare, quick_certificate
-from seqattractor.tasks.recall import Corruption, hidden_states, recall, recall_often
-from seqattractor.tasks.stored import Stored
+from seqattractor.tasks.recall import Corruption, Stored, hidden_states, recall, recall_often
 
 LOOP = sa.datasets.random_periodic(9, 40, rng=0)  # eight patterns, then the first again
 OPEN = sa.Sequences(LOOP[:-1], names=["open"])

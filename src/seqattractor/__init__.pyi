@@ -39,7 +39,7 @@ from .sequences import Sequences as Sequences
 from .sequences import binarize as binarize
 from .sequences import close_loops as close_loops
 from .sequences import unbinarize as unbinarize
-from .sequences._successors import conflicts as conflicts
+from .sequences._transitions import conflicts as conflicts
 from .tasks.capacity import capacity as capacity
 from .tasks.compare import compare as compare
 

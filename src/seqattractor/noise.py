@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from seqattractor._checks import is_count
-from seqattractor.sequences import Patterns, check_patterns
-from seqattractor.sequences._patterns import check_frame_shape
+from seqattractor.sequences import Patterns, check_frame_shape, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
 
@@ -67,7 +65,7 @@ def flip(x: ArrayLike, k: int, rng: Seed = None) -> Patterns:
     >>> int((flip(x, 3, rng=0) != x).sum())
     3
     """
-    batch, single = _as_batch(x)
+    batch = _as_batch(x)
     n = batch.shape[1]
     if not is_count(k, 0) or k > n:
         raise ValueError(f"the number of flips must be a whole number from 0 to {n}, the number of units, but it is {k!r}.")
@@ -76,7 +74,7 @@ def flip(x: ArrayLike, k: int, rng: Seed = None) -> Patterns:
         generator = as_generator(rng)
         units = np.argpartition(generator.random(batch.shape), k - 1, axis=1)[:, :k]
         np.put_along_axis(noisy, units, -np.take_along_axis(noisy, units, axis=1), axis=1)
-    return noisy[0] if single else noisy
+    return noisy.reshape(np.shape(x))
 
 
 def occlude(
@@ -112,7 +110,7 @@ def occlude(
     >>> occlude(np.ones(6, dtype=int), (2, 3), ((0, 2), (0, 1))).reshape(2, 3)
     array([[-1,  1,  1], [-1,  1,  1]], dtype=int8)
     """
-    batch, single = _as_batch(x)
+    batch = _as_batch(x)
     shape = check_frame_shape(frame_shape, batch.shape[1])
     if value not in (-1, 1):
         raise ValueError(f"covered units become -1 or +1, not {value!r}.")
@@ -122,8 +120,7 @@ def occlude(
     frames = batch.copy().reshape(-1, *shape)
     for frame in frames:
         frame[_slices(shape, block) if block is not None else _random_block(shape, fraction, generator)] = value
-    covered = frames.reshape(batch.shape)
-    return covered[0] if single else covered
+    return frames.reshape(np.shape(x))
 
 
 def _slices(shape: tuple[int, ...], block: tuple[tuple[int, int], ...]) -> tuple[slice, ...]:
@@ -141,8 +138,7 @@ def _random_block(shape: tuple[int, ...], fraction: float, rng: np.random.Genera
     return tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
 
 
-def _as_batch(x: ArrayLike) -> tuple[Patterns, bool]:
+def _as_batch(x: ArrayLike) -> Patterns:
     """See one pattern as a batch of one."""
-    array: NDArray[Any] = np.asarray(x)
-    single = array.ndim == 1
-    return check_patterns(array[None] if single else array, "x", shape=array.shape), single
+    array = np.asarray(x)
+    return check_patterns(array[None] if array.ndim == 1 else array, "x", shape=array.shape)

@@ -66,13 +66,7 @@ def main() -> None:
     except BrokenPipeError:  # whoever read the output has seen enough; nothing more can be written, not even at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except MemoryError as error:
-        click.echo(
-            f"seqattractor: there is not enough memory ({error or 'it ran out'}); ask for fewer neurons, patterns or processes.",
-            err=True,
-        )
-        sys.exit(2)
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, MemoryError) as error:
         click.echo(f"seqattractor: {_sentence(error)}", err=True)
         sys.exit(2)
 
@@ -81,4 +75,6 @@ def _sentence(error: Exception) -> str:
     """What went wrong, without the number that the system gives to it."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}."
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory ({error or 'it ran out'}); ask for fewer neurons, patterns or processes."
     return str(error)

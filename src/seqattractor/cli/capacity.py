@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -32,23 +31,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--figure", type=_FILE, help="Draw a figure, .png, .pdf or .svg.")
 @click.option("--json", "as_json", is_flag=True, help="Print the capacities as JSON.")
 def command(
-    network: str,
-    n: str,
-    m: str,
-    sequences: str,
-    flips: str,
-    further: tuple[str, ...],
-    success: float,
-    precision: float,
-    max_trials: int,
-    t_max: int,
-    seed: int,
-    jobs: int | None,
-    dask: str | None,
-    study: Path | None,
-    out: Path | None,
-    figure: Path | None,
-    as_json: bool,
+    further: tuple[str, ...], study: Path | None, out: Path | None, figure: Path | None, as_json: bool, **options: Any
 ) -> None:
     """Find the longest sequence T that a network retrieves at a given rate of success, with a 95 % interval.
 
@@ -59,24 +42,10 @@ def command(
     from seqattractor.experiments._table import export
     from seqattractor.tasks.capacity import capacity
 
+    lists: dict[str, Any] = {name: parse_list(options.pop(name)) for name in ("network", "n", "m", "sequences", "flips")}
+    single = {key: _single(key, values) for key, values in map(parse_setting, further)}
     with stopped(study), trial_progress("capacity", quiet=as_json) as progress:
-        capacities = capacity(
-            parse_list(network),
-            n=parse_list(n),
-            m=parse_list(m),
-            sequences=parse_list(sequences),
-            flips=parse_list(flips),
-            success=success,
-            precision=precision,
-            max_trials=max_trials,
-            t_max=t_max,
-            seed=seed,
-            jobs=jobs or os.cpu_count() or 1,
-            dask=dask,
-            study=study,
-            progress=progress,
-            **{key: _single(key, values) for key, values in map(parse_setting, further)},
-        )
+        capacities = capacity(**lists, **options, study=study, progress=progress, **single)
     if out is not None:
         export(capacities.rows(), out)
     if figure is not None:

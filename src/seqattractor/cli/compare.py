@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from seqattractor.cli.sweep import jobs_options, stopped
+from seqattractor.experiments._comparison_tests import TESTS
 
 if TYPE_CHECKING:
     from seqattractor.experiments._comparison import Comparison
     from seqattractor.report.page import Table
 
-_PROTOCOLS = ("random", "noise", "recall-noise", "correlated", "multi", "digits", "walker")
+_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command(name="compare")
 @click.option("--networks", metavar="LIST", help="Comma-separated names; by default all quick networks, and those of --use.")
-@click.option("--protocol", type=click.Choice(_PROTOCOLS), default="random", show_default=True, help="The test.")
+@click.option("--protocol", type=click.Choice(list(TESTS)), default="random", show_default=True, help="The test.")
 @click.option("--values", metavar="LIST", help="Along the axis of the test, such as 20,50,80 for random or 5x10,10x10 for multi.")
 @click.option("--trials", type=click.IntRange(min=1), help="At each value; by default 20, or 3 for digits and walker.")
-@click.option("--hidden", type=click.IntRange(min=1), help="Hidden neurons; by default as many as in the paper.")
+@click.option("--hidden", "n_hidden", type=click.IntRange(min=1), help="Hidden neurons; by default as many as in the paper.")
 @click.option("--use", "files", multiple=True, metavar="FILE.py", help="A Python file with a network of your own, to join in.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same results.")
 @jobs_options
@@ -32,27 +32,17 @@ _PROTOCOLS = ("random", "noise", "recall-noise", "correlated", "multi", "digits"
     help="Keep trials in this file; the same command then continues where it stopped.",
 )
 @click.option("--timing", is_flag=True, help="Put seconds into the JSON, CSV and HTML, too; they differ from run to run.")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write JSON, CSV, PNG, HTML and trials.db into this folder.",
-)
+@click.option("-o", "--out", type=_FOLDER, help="Write JSON, CSV, PNG, HTML and trials.db into this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of tables.")
 def command(
-    networks: str | None,
     protocol: str,
+    networks: str | None,
     values: str | None,
-    trials: int | None,
-    hidden: int | None,
-    files: tuple[str, ...],
-    seed: int,
-    jobs: int | None,
-    dask: str | None,
     study: Path | None,
     timing: bool,
     out: Path | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Compare sequence memories on one test, each with the same sequences and the same corrupted cues.
 
@@ -61,38 +51,23 @@ def command(
     (a walking figure).
 
     Success is exact: a loop must appear whole and in order, an open sequence must follow its cue, without a wrong unit. Beside
-    it stand the wrong units after one step, epochs until learning made no error, its parameters, whether it stores the
+    it stand the wrong units after one step, epochs until learning made no error, its parameters, whether it keeps the
     patterns themselves, whether it learns online and locally, and seconds.
 
     Every trial is kept as it finishes, in OUT/trials.db or in the file of --study: the same command continues where it stopped.
     """
     from seqattractor.cli.progress import trial_progress
-    from seqattractor.experiments._comparison_tests import get_test
+    from seqattractor.report.comparison_view import write_comparison
     from seqattractor.tasks.compare import compare
 
-    test = get_test(protocol)
     if out is not None and study is None:
         out.mkdir(parents=True, exist_ok=True)
         study = out / "trials.db"
+    chosen = None if networks is None else [name.strip() for name in networks.split(",") if name.strip()]
+    along = None if values is None else [TESTS[protocol].parse(text.strip()) for text in values.split(",")]
     with stopped(study), trial_progress(f"compare {protocol}", quiet=as_json) as progress:
-        comparison = compare(
-            protocol,
-            None if networks is None else [name.strip() for name in networks.split(",") if name.strip()],
-            values=None if values is None else [test.parse(text.strip()) for text in values.split(",")],
-            trials=trials,
-            n_hidden=hidden,
-            seed=seed,
-            jobs=jobs or os.cpu_count() or 1,
-            dask=dask,
-            study=study,
-            files=files,
-            progress=progress,
-        )
-    written: list[Path] = []
-    if out is not None:
-        from seqattractor.report.comparison_view import write_comparison
-
-        written = write_comparison(comparison, out, timing=timing)
+        comparison = compare(protocol, chosen, values=along, study=study, progress=progress, **options)
+    written = write_comparison(comparison, out, timing=timing) if out is not None else []
     if as_json:
         click.echo(comparison.to_json(timing=timing), nl=False)
         return

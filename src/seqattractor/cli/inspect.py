@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import as_options, load_like, loading_options
+from seqattractor.cli.loading import FILE, PATH, as_options, load_like, loading_options
 
 if TYPE_CHECKING:
-    from seqattractor.io._attached import Attached
     from seqattractor.networks._base import SequenceMemory
-    from seqattractor.sequences import Sequences
     from seqattractor.tasks.inspect import Inspection
 
 EXAMPLES = """\b
@@ -25,13 +23,9 @@ Examples:
 
 
 @click.command(name="inspect", epilog=EXAMPLES)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=PATH)
 @click.option(
-    "--data",
-    "files",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="The stored sequences, where the model does not hold them; may be repeated.",
+    "--data", "files", multiple=True, type=PATH, help="The stored sequences, where the model does not hold them; may be repeated."
 )
 @click.option("--flips", type=click.IntRange(min=0), help="Units flipped in starts from stored patterns. [a tenth of them]")
 @click.option(
@@ -47,7 +41,7 @@ Examples:
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same starts.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Also write a page with figures, in one file.")
+@click.option("--html", type=FILE, help="Also write a page with figures, in one file.")
 @loading_options
 def command(
     model: Path,
@@ -92,27 +86,22 @@ def command(
 
 
 def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """The sequences to look at, if any, and where they come from."""
+    """The sequences to look at, if any, and where they come from; files are read as the stored sequences were."""
     from seqattractor.io._attached import attached
+    from seqattractor.io._load import load_all
+    from seqattractor.io._units import align_units
     from seqattractor.sequences import check_patterns, check_sequences
 
     known = attached(net)
     if not files:
         stored = known.sequences
         return (None, None, "data") if stored is None else (stored.patterns, stored.lengths, "model")
-    data = _load(files, known, options)
+    data = load_like(known.frame_shape, partial(load_all, files), known.options, options)
+    if known.units is not None and data.units is not None:
+        data = align_units(data, known.units)
     X, lengths = check_sequences(data, order=net.order_)
     check_patterns(X[:1], "the data", n_features=net.n_features_in_)
     return X, lengths, "data"
-
-
-def _load(files: tuple[Path, ...], known: Attached, options: dict[str, Any]) -> Sequences:
-    """Read files as the stored sequences were read, unless the options say otherwise."""
-    from seqattractor.io._load import load_all
-    from seqattractor.io._units import align_units
-
-    data = load_like(known.frame_shape, partial(load_all, files), known.options, options)
-    return align_units(data, known.units) if known.units is not None and data.units is not None else data
 
 
 def _print(inspection: Inspection, model: Path, html: Path | None) -> None:

@@ -43,7 +43,7 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
         import uvicorn
 
         from seqattractor.lab.app import LOOPBACK, create_app
-        from seqattractor.lab.limits import Limits
+        from seqattractor.lab.requests import Limits
     except ModuleNotFoundError as error:
         raise ValueError(f"the lab needs {error.name}; install it with: pip install 'seqattractor[lab]'") from None
     from sklearn.exceptions import ConvergenceWarning
@@ -51,7 +51,8 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
     listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     wide = not _is_loopback(host)
-    address = f"http://{'localhost' if wide and _is_any(host) else shown}:{listener.getsockname()[1]}/"
+    name = "localhost" if host in ("0.0.0.0", "::") else shown  # these stand for all of this machine's addresses
+    address = f"http://{name}:{listener.getsockname()[1]}/"
     warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows which errors are left
     app = create_app(Limits(workers=workers), hosts=[*LOOPBACK, host, *allow_host], any_address=wide)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
@@ -101,11 +102,6 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _is_any(host: str) -> bool:
-    """Whether the address stands for all of this machine's addresses."""
-    return host in ("0.0.0.0", "::")
 
 
 def _open_when_ready(server: uvicorn.Server, address: str) -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import as_options, count_or_auto, loading_options, refuse_to_overwrite
+from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, loading_options, refuse_to_overwrite
 
 if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
-    from seqattractor.tasks.hidden_size import Attempt
+    from seqattractor.tasks.learn import Attempt
 
 EXAMPLES = """\b
 Examples:
@@ -22,10 +22,8 @@ Examples:
 
 
 @click.command(name="learn", epilog=EXAMPLES)
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The model file to write (npz)."
-)
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=PATH)
+@click.option("-o", "--out", type=FILE, required=True, help="The model file to write (npz).")
 @click.option(
     "--network",
     default="attractor",
@@ -87,9 +85,8 @@ def command(
         data = prepare(data, order)  # type: ignore[arg-type]  # count_or_auto lets no other word pass
     except ConflictError as error:
         raise ValueError(_remedy(data, str(error), error.context)) from None
-    tell = None if as_json else _tell
     with epoch_progress(most, quiet=as_json) as progress:
-        learned = learn(data, network, parameters, progress=progress, tell=tell)
+        learned = learn(data, network, parameters, progress=progress, tell=None if as_json else _tell)
     attach(learned.net, data, patterns=not no_patterns)
     learned.net.save(out)
     size = out.stat().st_size
@@ -106,16 +103,13 @@ def _parameters(network: str, hidden: int | str | None, order: int | str, epochs
     from seqattractor.networks._registry import parameters_of
 
     known = parameters_of(network)
-    wanted: dict[str, Any] = {}
-    if "order" in known or order != 1:
-        wanted["order"] = order
-    if "random_state" in known:
-        wanted["random_state"] = seed
-    if isinstance(hidden, int):
-        wanted["n_hidden"] = hidden
-    if epochs is not None:
-        wanted["max_epochs"] = epochs
-    return wanted
+    wanted = {
+        "order": order if "order" in known or order != 1 else None,
+        "random_state": seed if "random_state" in known else None,
+        "n_hidden": None if hidden == "auto" else hidden,
+        "max_epochs": epochs,
+    }
+    return {name: value for name, value in wanted.items() if value is not None}
 
 
 def _settings(settings: tuple[str, ...]) -> dict[str, Any]:

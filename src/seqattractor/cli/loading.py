@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.io._formats import FORMATS
+from seqattractor.io._options import FORMATS
 
 if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
+
+PATH = click.Path(path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def count_or_auto(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from seqattractor.cli.loading import load_like, refuse_to_overwrite
+from seqattractor.cli.loading import PATH, load_like, refuse_to_overwrite
 
 if TYPE_CHECKING:
     from seqattractor.io._attached import Attached
     from seqattractor.networks._base import SequenceMemory
     from seqattractor.sequences import Patterns
-    from seqattractor.tasks.recall import Corruption, Recall
-    from seqattractor.tasks.stored import Stored
+    from seqattractor.tasks.recall import Corruption, Recall, Stored
 
 SHOWN = 12  # steps at the beginning that are always printed
 STEPS_WITHOUT_TRUTH = 50
+ENDINGS = "gif, webp, mp4, png, npz, mid, csv, txt"
 EXAMPLES = """\b
 Examples:
   seqattractor recall cat.npz --flips 500 -o cat.gif
@@ -41,7 +41,7 @@ class _Start(NamedTuple):
 
 
 @click.command(name="recall", epilog=EXAMPLES)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=PATH)
 @click.option(
     "--cue", default="0:0", show_default=True, metavar="FILE|SEQ:FRAME", help="A file to read, or a stored frame, from 0."
 )
@@ -55,14 +55,7 @@ class _Start(NamedTuple):
 @click.option(
     "--trials", type=click.IntRange(min=1, max=10_000), help="Also count how often recall succeeds, with fresh noise each time."
 )
-@click.option(
-    "-o",
-    "--out",
-    "outs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="gif, webp, mp4, png, npz, mid, csv, txt, or a folder; may be repeated.",
-)
+@click.option("-o", "--out", "outs", multiple=True, type=PATH, help=f"{ENDINGS}, or a folder; may be repeated.")
 @click.option("--no-strip", is_flag=True, help="Do not write a strip of frames beside a gif, webp or mp4.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same noise.")
 @click.option("--json", "as_json", is_flag=True, help="Print the recall as JSON.")
@@ -86,29 +79,27 @@ def command(
     from seqattractor.io._write import check_writable, write_recall
     from seqattractor.networks import load
     from seqattractor.noise import as_generator
-    from seqattractor.tasks.recall import recall, recall_often
-    from seqattractor.tasks.stored import Stored
+    from seqattractor.tasks.recall import Stored, recall, recall_often
 
     for path in outs:
         refuse_to_overwrite(path, (model, Path(cue)))
     net = load(model)
     known = attached(net)
+    shape = known.frame_shape
     stored = None if known.sequences is None else Stored.of(known.sequences)
     start = _start(net, known, stored, cue, key, steps)
     rng = as_generator(seed)
     corruption = _corruption(flips, occlude)
-    corrupted = corruption(start.cue, known.frame_shape, rng)
+    corrupted = corruption(start.cue, shape, rng)
     outcome = recall(net, corrupted, steps or start.steps, stored=stored, place=start.place, noise=noise, rng=rng)
-    shown = Recalled(
-        outcome.states, outcome.truth, net.order_, known.frame_shape, known.rate, known.units, known.step, known.kind
-    )
+    shown = Recalled(outcome.states, outcome.truth, net.order_, shape, known.rate, known.units, known.step, known.kind)
     for path in outs:
         check_writable(path, shown)
     summary = _summary(outcome, start)
     if trials:
         if outcome.truth is None or len(outcome.truth) <= net.order_:
             raise ValueError("there is nothing stored to compare with, so trials cannot be counted.")
-        last, far, shape = outcome.truth[-1], len(outcome.truth) - net.order_, known.frame_shape
+        last, far = outcome.truth[-1], len(outcome.truth) - net.order_
         rate = recall_often(net, start.cue, corruption, last, far, trials=trials, frame_shape=shape, noise=noise, rng=rng)
         summary |= {"trials": trials, "successes": rate.successes, "interval": list(rate.interval)}
     written = []
@@ -120,7 +111,7 @@ def command(
             write_recall(strip, shown)
             written.append(str(strip))
     summary["written"] = written
-    click.echo(json.dumps(summary, indent=1) if as_json else _sentences(summary))
+    click.echo(json.dumps(summary, indent=1) if as_json else _sentences(outcome, summary))
 
 
 def _corruption(flips: int, occlude: str | None) -> Corruption:
@@ -189,7 +180,7 @@ def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue:
 
 
 def _summary(outcome: Recall, start: _Start) -> dict[str, Any]:
-    """All that there is to say, for JSON and for sentences."""
+    """All that there is to say, for JSON."""
     order = outcome.cue_rows
     summary: dict[str, Any] = {
         "cue": start.words,
@@ -200,41 +191,34 @@ def _summary(outcome: Recall, start: _Start) -> dict[str, Any]:
         "nearest": outcome.nearest,
     }
     if outcome.wrong is not None and outcome.overlaps is not None:
-        summary |= {
-            "overlap": [round(float(v), 6) for v in outcome.overlaps],
-            "wrong": outcome.wrong.tolist(),
-            "exact_from": outcome.exact_from,
-            "locked_on": outcome.locked_on,
-            "tau": outcome.tau,
-            "verdict": outcome.verdict,
-        }
+        summary |= {"overlap": [round(float(v), 6) for v in outcome.overlaps], "wrong": outcome.wrong.tolist()}
+        summary |= {name: getattr(outcome, name) for name in ("exact_from", "locked_on", "tau", "verdict")}
     return summary
 
 
-def _sentences(summary: dict[str, Any]) -> str:
+def _sentences(outcome: Recall, summary: dict[str, Any]) -> str:
     """Say how recall went, step by step."""
-    order, steps = summary["order"], summary["steps"]
+    order = outcome.cue_rows
     lines = [f"cue: {summary['cue']}, {summary['wrong_in_cue']} of {order * summary['n_units']} units wrong"]
-    if "overlap" in summary:
-        lines.append("step  overlap  wrong  nearest stored")
-        for t in range(order - 1, order + steps):
-            if order + SHOWN <= t < order + steps - 2:
-                if t == order + SHOWN:
-                    lines.append("...")
-                continue
-            known = t < len(summary["overlap"])
-            numbers = f"{summary['overlap'][t]:7.3f}  {summary['wrong'][t]:5d}" if known else f"{'-':>7}  {'-':>5}"
-            lines.append(f"{t - order + 1:4d}  {numbers}  {summary['nearest'][t] if summary['nearest'] else ''}")
-        if len(summary["overlap"]) <= order:
+    if outcome.truth is not None:
+        steps = [_step(**row) for row in outcome.rows()]
+        first, rest = steps[: SHOWN + 1], steps[SHOWN + 1 :]
+        lines += ["step  overlap  wrong  nearest stored", *first, *(["..."] if len(rest) > 2 else []), *rest[-2:]]
+        if len(outcome.truth) <= order:
             lines.append("nothing is stored that follows the cue")
-        elif summary["exact_from"] is None:
+        elif outcome.exact_from is None:
             lines.append("the recall did not end in the stored sequence")
         else:
-            lines.append(f"exact from step {summary['exact_from']} on")
+            lines.append(f"exact from step {outcome.exact_from} on")
     if "trials" in summary:
         low, high = summary["interval"]
         lines.append(
             f"{summary['successes']} of {summary['trials']} trials ended exactly right (95% interval {low:.2f} to {high:.2f})"
         )
-    lines += [f"wrote {path}" for path in summary["written"]]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"wrote {path}" for path in summary["written"])])
+
+
+def _step(step: int, overlap: float | None, wrong: int | None, nearest: str | None) -> str:
+    """One step in a line."""
+    numbers = f"{'-':>7}  {'-':>5}" if overlap is None else f"{overlap:7.3f}  {wrong:5d}"
+    return f"{step:4d}  {numbers}  {nearest or ''}"

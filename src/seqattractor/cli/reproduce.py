@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -33,7 +32,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 def command(
     targets: tuple[str, ...],
     trials: int | None,
-    jobs: int | None,
+    jobs: int,
     dask: str | None,
     seed: int,
     out: Path,
@@ -57,7 +56,7 @@ def command(
     )
     again = shlex.join(["seqattractor", *sys.argv[1:]])
     with stopped(out / "trials.db"), trial_bars(quiet=as_json) as bar:
-        sections = reproduce(names, request, out, jobs=jobs or os.cpu_count() or 1, dask=dask, bar=bar, command=again)
+        sections = reproduce(names, request, out, jobs=jobs, dask=dask, bar=bar, command=again)
     report = out / "report.html"
     if as_json:
         verdicts = {section.name: vars(section.verdict) for section in sections}

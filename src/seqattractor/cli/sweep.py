@@ -30,12 +30,10 @@ _OPTIONS = {
 
 def jobs_options(function: Any) -> Any:
     """Add --jobs and --dask to a command."""
-    for option in (
-        click.option("--dask", metavar="ADDRESS", help="Use a Dask cluster: the address of its scheduler, or local."),
-        click.option("--jobs", type=click.IntRange(min=1), help="Processes; all cores by default."),
-    ):
-        function = option(function)
-    return function
+    dask = click.option("--dask", metavar="ADDRESS", help="Use a Dask cluster: the address of its scheduler, or local.")
+    cores = os.cpu_count() or 1
+    jobs = click.option("--jobs", type=click.IntRange(min=1), default=cores, help="Processes; all cores by default.")
+    return jobs(dask(function))
 
 
 @contextmanager
@@ -76,19 +74,7 @@ def command() -> None:
 @click.option("--resume", is_flag=True, help="Continue a study; without a GRID, all grids that it has.")
 @click.option("--retry-failed", is_flag=True, help="Repeat trials that ended with an error.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
-def run(
-    grid: Path | None,
-    out: Path,
-    further: tuple[str, ...],
-    trials: int | None,
-    seed: int | None,
-    jobs: int | None,
-    dask: str | None,
-    resume: bool,
-    retry_failed: bool,
-    as_json: bool,
-    **settings: str | None,
-) -> None:
+def run(grid: Path | None, out: Path, further: tuple[str, ...], resume: bool, as_json: bool, **options: Any) -> None:
     """Do the trials of GRID that the study does not have yet.
 
     GRID is a TOML file with a table [grid]: lists of network, n, m, t, sequences, flips, recall_noise, correlation,
@@ -98,17 +84,17 @@ def run(
     from seqattractor.cli.progress import trial_progress
     from seqattractor.experiments._run import run_sweep
 
-    given = {name: parse_list(text) for name, text in settings.items() if text is not None}
-    given |= dict(parse_setting(text) for text in further)
-    grids = _wanted_grids(grid, given, trials, seed, out, resume)
+    given = {name: parse_list(text) for name in _OPTIONS if (text := options.pop(name)) is not None}
+    given |= dict(map(parse_setting, further))
+    numbers = {name: number for name in ("trials", "seed") if (number := options.pop(name)) is not None}
+    grids = _wanted_grids(grid, given, numbers, out, resume)
     with stopped(out), trial_progress("sweep", quiet=as_json) as progress:
-        report = run_sweep(grids, out, jobs=jobs or os.cpu_count() or 1, dask=dask, retry_failed=retry_failed, progress=progress)
-    nothing_worked = report.added > 0 and report.failed == report.added
+        report = run_sweep(grids, out, progress=progress, **options)
     if as_json:
         click.echo(json.dumps({"study": str(out), **vars(report)}, indent=1))
-        sys.exit(int(nothing_worked))
-    click.echo(f"{out}: {report.describe()}" + (" `sweep status` shows why." if report.failed else ""))
-    sys.exit(int(nothing_worked))
+    else:
+        click.echo(f"{out}: {report.describe()}" + (" `sweep status` shows why." if report.failed else ""))
+    sys.exit(int(0 < report.added == report.failed))  # nothing worked
 
 
 @command.command(name="status")
@@ -116,7 +102,7 @@ def run(
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def status(study: Path, as_json: bool) -> None:
     """Show how far a STUDY is, and the success at each point."""
-    from seqattractor.experiments._study import read_study
+    from seqattractor.experiments._study import COUNTS, read_study
 
     contents = read_study(study)
     rows = contents.rows()
@@ -124,7 +110,7 @@ def status(study: Path, as_json: bool) -> None:
         click.echo(json.dumps(contents.summary | {"points": rows}, indent=1))
         return
     click.echo(contents.describe())
-    names = [*contents.varying(), "trials", "failed", "successes", "rate", "low", "high"]
+    names = [*contents.varying(), *COUNTS]
     lines = [[_cell(row[name]) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(names, *lines, strict=True)]
     for line in [names, *lines] if rows else []:
@@ -138,8 +124,8 @@ def status(study: Path, as_json: bool) -> None:
 @click.option("--points", is_flag=True, help="A row for each point, with success and its interval, not for each trial.")
 def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
     """Write a STUDY as a table, its rows in a fixed order: the same study gives the same bytes."""
-    from seqattractor.experiments._study import read_study
-    from seqattractor.experiments._table import export, trial_rows
+    from seqattractor.experiments._study import read_study, trial_rows
+    from seqattractor.experiments._table import export
 
     if points and timing:
         raise click.UsageError("--timing is for trials; leave it out with --points.")
@@ -185,9 +171,7 @@ def parse_setting(text: str) -> tuple[str, list[Any]]:
     return key.strip(), parse_list(values)
 
 
-def _wanted_grids(
-    path: Path | None, given: dict[str, list[Any]], trials: int | None, seed: int | None, out: Path, resume: bool
-) -> list[Grid]:
+def _wanted_grids(path: Path | None, given: dict[str, list[Any]], numbers: dict[str, int], out: Path, resume: bool) -> list[Grid]:
     """The grid of the file and the options, or all those of the study that is resumed."""
     from seqattractor.experiments._grid import Grid, read_grid
     from seqattractor.experiments._store import Store
@@ -198,14 +182,7 @@ def _wanted_grids(
         with Store(out, readonly=True) as store:
             return [Grid.from_json(text) for text in store.grids()]
     start = read_grid(path) if path is not None else Grid({})
-    return [
-        Grid(
-            {**start.settings, **given},
-            trials=start.trials if trials is None else trials,
-            seed=start.seed if seed is None else seed,
-            only=start.only,
-        )
-    ]
+    return [Grid(start.settings | given, only=start.only, **{"trials": start.trials, "seed": start.seed} | numbers)]
 
 
 def _cell(value: Any) -> str:

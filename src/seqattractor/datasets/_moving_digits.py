@@ -4,8 +4,9 @@ The motion is that of the Moving MNIST set (Srivastava, Mansimov and Salakhutdin
 digits are those of scikit-learn, enlarged to the size of MNIST's, so that nothing has to be downloaded.
 """
 
+from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,23 +61,13 @@ def moving_digits(
         raise ValueError(f"size must exceed the {max(glyphs.shape[1:])} pixels of a digit, but it is {size}.")
 
     generator = as_generator(rng)
-    successors: dict[bytes, bytes] = {}
-    sequences: list[Patterns] = []
-    redraws = 0
-    while len(sequences) < n_sequences:
-        frames = _sequence(glyphs, length, size, n_digits, generator)
-        new = successors_with(successors, frames)
-        if new is None:
-            redraws += 1
-            if redraws > MAX_REDRAWS:
-                raise ValueError(
-                    f"{MAX_REDRAWS} sequences were drawn again because a frame had two successors; "
-                    "ask for fewer or shorter sequences, or a larger canvas."
-                )
-            continue
-        successors = new
-        sequences.append(frames)
-
+    drawn = (_sequence(glyphs, length, size, n_digits, generator) for _ in range(n_sequences + MAX_REDRAWS))
+    sequences = list(islice(without_conflicts(drawn), n_sequences))
+    if len(sequences) < n_sequences:
+        raise ValueError(
+            f"{MAX_REDRAWS} sequences were drawn again because a frame had two successors; "
+            "ask for fewer or shorter sequences, or a larger canvas."
+        )
     return Sequences(np.concatenate(sequences), np.full(n_sequences, length), frame_shape=(size, size), kind="pictures")
 
 
@@ -101,8 +92,7 @@ def _check_digits(digits: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(f"digits must be images of shape (n, height, width), but the shape is {images.shape}.")
     if not images.max() > 0:
         raise ValueError("digits must have pixels above 0, but all images are dark.")
-    scaled: NDArray[np.float64] = images / images.max()
-    return scaled
+    return np.asarray(images / images.max())
 
 
 def _path(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -133,11 +123,11 @@ def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int
     return np.where(canvas.reshape(length, -1) > 0.5, 1, -1).astype(np.int8)
 
 
-def successors_with(known: dict[bytes, bytes], frames: Patterns) -> dict[bytes, bytes] | None:
-    """`known` (frame -> next frame) extended by a sequence, or None if a frame would get a second successor."""
-    extended = dict(known)
-    keys = [frame.tobytes() for frame in frames]
-    for now, after in pairwise(keys):
-        if extended.setdefault(now, after) != after:
-            return None
-    return extended
+def without_conflicts(sequences: Iterable[Patterns]) -> Iterator[Patterns]:
+    """Go through the sequences that can be stored together: those that give no frame a second successor."""
+    successors: dict[bytes, bytes] = {}
+    for sequence in sequences:
+        extended = dict(successors)
+        if all(extended.setdefault(now, after) == after for now, after in pairwise(frame.tobytes() for frame in sequence)):
+            successors = extended
+            yield sequence

@@ -84,24 +84,18 @@ def _draw(lengths: list[int], N: int, correlation: float, bias: float, rng: np.r
         raise ValueError(f"there are only {2**N} different patterns of {N} units, fewer than the {total} asked for.")
     seen: set[bytes] = set()
     rows: list[Patterns] = []
-    for length in lengths:
-        for t in range(length):
-            rows.append(_next_pattern(rows[-1] if t else None, N, correlation, bias, rng, seen))
-            seen.add(rows[-1].tobytes())
+    for t in (t for length in lengths for t in range(length)):
+        for _ in range(10_000):
+            x = np.where(rng.random(N) < (1 + bias) / 2, 1, -1).astype(np.int8)
+            if t and correlation:  # a unit keeps its last value with this probability, else it is drawn anew
+                x = np.where(rng.random(N) < correlation, rows[-1], x)
+            if x.tobytes() not in seen:
+                break
+        else:
+            raise ValueError(
+                "no new pattern turned up in 10,000 draws: with so few units, or so strong a bias or correlation, too few "
+                "patterns are likely; ask for fewer or raise N."
+            )
+        rows.append(x)
+        seen.add(x.tobytes())
     return np.array(rows, dtype=np.int8).reshape(total, N)
-
-
-def _next_pattern(
-    previous: Patterns | None, N: int, correlation: float, bias: float, rng: np.random.Generator, seen: set[bytes]
-) -> Patterns:
-    """A pattern that has not been seen; each unit keeps its last value with probability `correlation`, else is drawn anew."""
-    for _ in range(10_000):
-        x = np.where(rng.random(N) < (1 + bias) / 2, 1, -1).astype(np.int8)
-        if previous is not None and correlation:
-            x = np.where(rng.random(N) < correlation, previous, x)
-        if x.tobytes() not in seen:
-            return x
-    raise ValueError(
-        "no new pattern turned up in 10,000 draws: with so few units, or so strong a bias or correlation, too few patterns "
-        "are likely; ask for fewer or raise N."
-    )

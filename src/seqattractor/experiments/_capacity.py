@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from seqattractor._faces import Result
@@ -15,8 +15,8 @@ from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._run import Progress, check_code
 from seqattractor.experiments._store import Finished, Store
+from seqattractor.experiments._study import settings_of
 from seqattractor.experiments._success_curve import SuccessCurve
-from seqattractor.experiments._table import settings_of
 
 _BATCH = 4  # trials at one length before the next is chosen; fixed, so that a result does not depend on the number of workers
 _FIRST_REACH = 32  # the longest sequence to start with; from then on twice the longest that was retrieved
@@ -60,6 +60,7 @@ class Capacity(Result):
         return [self.settings | {name: getattr(self, name) for name in names}]
 
 
+@dataclass(eq=False, repr=False)
 class Search:
     """One search for a capacity: asks for trials, is told their outcomes, and knows when it has enough.
 
@@ -88,24 +89,23 @@ class Search:
     20
     """
 
-    def __init__(
-        self,
-        settings: dict[str, Any],
-        *,
-        success: float = 0.95,
-        seed: int = 0,
-        precision: float = 0.1,
-        max_trials: int = 200,
-        t_max: int = 5000,
-    ) -> None:
-        (self.point,) = Grid(settings, seed=seed).points()
-        self.success, self.precision, self.max_trials, self.t_max = success, precision, max_trials, t_max
-        self.curve = SuccessCurve(success, t_max)
+    settings: dict[str, Any]
+    _: KW_ONLY
+    success: float = 0.95
+    seed: int = 0
+    precision: float = 0.1
+    max_trials: int = 200
+    t_max: int = 5000
+
+    def __post_init__(self) -> None:
+        (self.point,) = Grid(self.settings, seed=self.seed).points()
+        self.curve = SuccessCurve(self.success, self.t_max)
         self.tried: Counter[int] = Counter()
         self.right: Counter[int] = Counter()
         self.over = False
-        self._batch: dict[tuple[str, int], bool | None] = {}
         self._length = 0
+        self._batch: list[bool] = []
+        self._waiting = 0
 
     @property
     def n_trials(self) -> int:
@@ -114,30 +114,26 @@ class Search:
 
     def next_trials(self) -> list[Trial]:
         """Ask for the next trials, all of one length; nothing while some of the last are still out."""
-        if self._batch:
+        if self._waiting:
             return []
         reach = max([_FIRST_REACH, *(2 * t for t, right in self.right.items() if right)])
         self._length = self.curve.best_length(reach)
         (point,) = Grid(self.point.settings | {"t": self._length}, seed=self.point.seed).points()
-        first = self.tried[self._length]
-        number = min(_BATCH, self.max_trials - self.n_trials)
-        trials = [Trial(point, k) for k in range(first, first + number)]
-        self._batch = {trial.key: None for trial in trials}
-        return trials
+        self._batch, self._waiting = [], min(_BATCH, self.max_trials - self.n_trials)
+        return [Trial(point, self.tried[self._length] + k) for k in range(self._waiting)]
 
     def tell(self, finished: Finished) -> None:
         """Take in a trial that is over; once the last of a batch is there, learn from it."""
         if finished.outcome is None:
             raise ValueError(f"a trial with sequences of {self._length} patterns failed: {finished.error}")
-        self._batch[finished.trial.key] = finished.outcome["success"]
-        outcomes = list(self._batch.values())
-        if None in outcomes:
+        self._batch.append(finished.outcome["success"])
+        self._waiting -= 1
+        if self._waiting:
             return
-        right = sum(map(bool, outcomes))
-        self.curve.learn([self._length], [right], [len(outcomes)])
-        self.tried[self._length] += len(outcomes)
+        right, n = sum(self._batch), len(self._batch)
+        self.curve.learn([self._length], [right], [n])
+        self.tried[self._length] += n
         self.right[self._length] += right
-        self._batch = {}
         low, _, high = self.curve.capacity()
         narrow = high <= low * (1 + self.precision) or int(low) == int(high)
         self.over = narrow or low >= self.t_max or self.n_trials >= self.max_trials
@@ -181,11 +177,6 @@ def capacities(
     """
     owner: dict[tuple[str, int], Search] = {}
 
-    def tell() -> None:
-        if progress is not None:
-            most = sum(s.n_trials if s.over else s.max_trials for s in searches)
-            progress(Progress(sum(s.n_trials for s in searches), 0, most))
-
     def wanted() -> Iterator[Trial | None]:
         while not all(search.over for search in searches):
             asked = False
@@ -208,5 +199,7 @@ def capacities(
             store.add(finished, replace=True)
             for each in finished:
                 owner.pop(each.trial.key).tell(each)
-            tell()
+            if progress is not None:
+                most = sum(s.n_trials if s.over else s.max_trials for s in searches)
+                progress(Progress(sum(s.n_trials for s in searches), 0, most))
     return [search.result() for search in searches]

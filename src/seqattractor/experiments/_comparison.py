@@ -10,8 +10,8 @@ from typing import Any
 
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.experiments._comparison_tests import ComparisonTest
-from seqattractor.experiments._conclusion import Row, conclusion, listed, reach
+from seqattractor.experiments._comparison_tests import ComparisonTest, get_test
+from seqattractor.experiments._conclusion import Row, conclusion, listed
 from seqattractor.experiments._table import as_csv
 from seqattractor.networks._traits import Traits
 
@@ -44,22 +44,19 @@ class Comparison(Result):
         n_hidden: int,
     ) -> Comparison:
         """Put trials together: for each value and trial the networks' outcomes as `compare_once` gives them, and their traits."""
-        trials = len(next(iter(outcomes.values())))
         settings = {
             "protocol": test.name,
             "title": test.title,
             "axis": test.axis,
             "setting": test.setting,
             "values": list(outcomes),
-            "trials": trials,
+            "trials": len(next(iter(outcomes.values()))),
             "n_hidden": n_hidden,
             "seed": seed,
         }
-        networks = []
-        for name, traits in described.items():
-            told = asdict(traits)
+        networks = [{"network": name, **asdict(traits)} for name, traits in described.items()]
+        for told in networks:
             del told["weights"]
-            networks.append({"network": name, **told})
         results, seconds = [], []
         for value, each in outcomes.items():
             for name in described:
@@ -71,12 +68,12 @@ class Comparison(Result):
     @property
     def several(self) -> bool:
         """Whether trials have several sequences, so that a part of them can be recalled."""
-        return self.settings["protocol"] in ("multi", "digits")
+        return get_test(self.settings["protocol"]).several
 
     def __repr__(self) -> str:
         """Say who comes furthest."""
         values = self.settings["values"]
-        held = {n["network"]: reach(self, n["network"]) for n in self.networks}
+        held = {n["network"]: self.reach(n["network"]) for n in self.networks}
         furthest = max(held.values(), key=lambda value: -1 if value is None else values.index(value))
         best = listed([name for name, value in held.items() if value == furthest])
         answer = "no network holds any value" if furthest is None else f"up to {furthest}: {best}"
@@ -97,7 +94,17 @@ class Comparison(Result):
 
     def reach(self, network: str) -> Any:
         """Give the hardest value that a network holds with all easier ones, in at least half of the trials; None if none."""
-        return reach(self, network)
+        held = None
+        for value in self.settings["values"]:
+            if not self.holds(network, value):
+                break
+            held = value
+        return held
+
+    def holds(self, network: str, value: Any) -> bool:
+        """Whether a network succeeds in at least half of the trials at a value."""
+        row = self.row(network, value)
+        return bool(row["successes"] >= row["trials"] / 2)
 
     def to_json(self, *, timing: bool = False) -> str:
         """Write everything as JSON; without times (`timing`) the text is the same for the same seed."""
@@ -108,11 +115,7 @@ class Comparison(Result):
 
     def to_csv(self, *, timing: bool = False) -> str:
         """Write a line for each value and network as CSV, with `timing` also the seconds."""
-        rows = self.rows()
-        if timing:
-            rows = [
-                row | {k: v for k, v in s.items() if k.endswith("seconds")} for row, s in zip(rows, self.seconds, strict=True)
-            ]
+        rows = [row | times for row, times in zip(self.rows(), self.seconds, strict=True)] if timing else self.rows()
         return as_csv(rows).decode()
 
 

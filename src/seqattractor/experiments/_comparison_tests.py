@@ -1,6 +1,6 @@
 """The tests on which networks are compared, in words: an axis that grows harder, and what stays the same.
 
-What a test draws and does stands in `seqattractor.experiments._comparison_trial`, so that changing a word here repeats no trial.
+What a test draws stands in `seqattractor.experiments._comparison_trial.TASKS`, so that changing a word here repeats no trial.
 """
 
 from __future__ import annotations
@@ -8,12 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from seqattractor.experiments._comparison_trial import place_of
-from seqattractor.experiments._protocol import Protocol
-
-COMPARISON = Protocol("compare", "seqattractor.experiments._comparison_trial:run_comparison_trial", place_of)
-"""One network learns and recalls the sequences of a test."""
 
 
 @dataclass(frozen=True)
@@ -33,21 +27,23 @@ class ComparisonTest:
     """By default."""
     learns_once: bool = False
     """Whether only cues and noise differ along the axis, so that a network learns once for all values of a trial."""
+    several: bool = False
+    """Whether trials have several sequences, so that a part of them can be recalled."""
 
     def parse(self, text: str) -> Any:
         """Read a value from the command line."""
+        example = self.values[0]
         try:
-            if self.name == "multi":
+            if isinstance(example, str):
                 number, _, length = text.lower().partition("x")
                 return f"{int(number)}x{int(length)}"
-            return float(text) if self.name == "correlated" else int(text)
+            return type(example)(text)
         except ValueError:
-            example = self.values[0]
             raise ValueError(f"a value of the protocol {self.name!r} looks like {example}, but this is {text!r}.") from None
 
     def easy_first(self, values: Sequence[Any]) -> Sequence[Any]:
         """Put values in order of difficulty; for multi, whose values are not numbers, the user's order stands."""
-        return values if self.name == "multi" else sorted(values)
+        return values if isinstance(self.values[0], str) else sorted(values)
 
 
 TESTS: dict[str, ComparisonTest] = {
@@ -89,6 +85,7 @@ TESTS: dict[str, ComparisonTest] = {
             "number x length of the sequences",
             ("2x10", "5x5", "5x10", "10x5", "2x50", "5x20", "10x10", "20x5", "10x20", "20x10"),
             "periodic random sequences of N = 100 units, 10 of them flipped in each cue; all must be recalled",
+            several=True,
         ),
         ComparisonTest(
             "digits",
@@ -99,6 +96,7 @@ TESTS: dict[str, ComparisonTest] = {
             n_hidden=1000,
             trials=3,
             learns_once=True,
+            several=True,
         ),
         ComparisonTest(
             "walker",

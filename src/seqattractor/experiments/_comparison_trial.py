@@ -103,7 +103,7 @@ def _take_part(
             "learn_seconds": learned - started,
         }
     except _REFUSALS as error:
-        return [_refusal(error) for _ in tasks]
+        return [{"error": _said(error)} for _ in tasks]
     return [_recall(net, task, of_cue) | of_learning for task, of_cue in tasks]
 
 
@@ -116,15 +116,15 @@ def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> 
         paths = recall_task(net, task, cues, rng)
         seconds = time.perf_counter() - started
     except _REFUSALS as error:
-        return _refusal(error)
+        return {"error": _said(error)}
     times = judge(paths, task, net)
     recalled = sum(tau is not None for tau in times)
     return {"success": recalled == len(times), "recalled": recalled, "sequences": len(times), "recall_seconds": seconds}
 
 
-def _refusal(error: BaseException) -> Outcome:
-    """The outcome of a network that could not take part."""
-    return {"error": str(error) or type(error).__name__}
+def _said(error: BaseException) -> str:
+    """Why a network could not take part."""
+    return str(error) or type(error).__name__
 
 
 def _epochs(net: SequenceMemory) -> int | None:
@@ -140,24 +140,9 @@ def _epochs(net: SequenceMemory) -> int | None:
 # -- sequences and cues -----------------------------------------------------------------------------------------
 
 
-def _random(T: int, rng: np.random.Generator) -> Task:
+def _loop(rng: np.random.Generator, *, T: int = 40, flips: int = 10, noise: int = 0, correlation: float = 0.0) -> Task:
     """One random loop of T patterns, with the last one, which is the first again."""
-    return Task(random_periodic(T, 100, rng=rng).patterns, np.array([T]), flips=10)
-
-
-def _noise(flips: int, rng: np.random.Generator) -> Task:
-    """More and more flips of the cue."""
-    return Task(random_periodic(40, 100, rng=rng).patterns, np.array([40]), flips=flips)
-
-
-def _recall_noise(noise: int, rng: np.random.Generator) -> Task:
-    """Flips before every step."""
-    return Task(random_periodic(40, 100, rng=rng).patterns, np.array([40]), flips=10, noise=noise)
-
-
-def _correlated(correlation: float, rng: np.random.Generator) -> Task:
-    """Successive patterns that resemble each other."""
-    return Task(random_periodic(40, 100, correlation=correlation, rng=rng).patterns, np.array([40]), flips=10)
+    return Task(random_periodic(T, 100, correlation=correlation, rng=rng).patterns, np.array([T]), flips, noise)
 
 
 def _multi(size: str, rng: np.random.Generator) -> Task:
@@ -180,10 +165,10 @@ def _walker(flips: int, rng: np.random.Generator) -> Task:
 
 
 TASKS: Mapping[str, Callable[[Any, np.random.Generator], Task]] = {
-    "random": _random,
-    "noise": _noise,
-    "recall-noise": _recall_noise,
-    "correlated": _correlated,
+    "random": lambda T, rng: _loop(rng, T=T),
+    "noise": lambda flips, rng: _loop(rng, flips=flips),
+    "recall-noise": lambda noise, rng: _loop(rng, noise=noise),
+    "correlated": lambda correlation, rng: _loop(rng, correlation=correlation),
     "multi": _multi,
     "digits": _digits,
     "walker": _walker,

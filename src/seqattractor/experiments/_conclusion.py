@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 Row = dict[str, Any]
-
-HALF = 0.5
-"""A network holds a value if it succeeds in at least this fraction of the trials."""
 
 
 def conclusion(comparison: Any) -> str:
@@ -33,17 +30,6 @@ def conclusion(comparison: Any) -> str:
     if s["trials"] < 10:
         sentences.append(f"With so few trials ({s['trials']} per value) only gross differences can show.")
     return " ".join(sentence for sentence in sentences if sentence)
-
-
-def reach(comparison: Any, network: str) -> Any:
-    """Give the hardest value that a network holds, together with all easier ones; None if it fails at the easiest."""
-    held = None
-    for value in comparison.settings["values"]:
-        row = comparison.row(network, value)
-        if row["successes"] < HALF * row["trials"]:
-            break
-        held = value
-    return held
 
 
 def mcnemar(first: str, second: str) -> tuple[int, int, float]:
@@ -75,31 +61,28 @@ def mcnemar(first: str, second: str) -> tuple[int, int, float]:
 
 def _ranking(comparison: Any, networks: Sequence[Row], who: str) -> str:
     """Who holds how much, the best first."""
-    if not networks:
-        return ""
-    order = {value: k for k, value in enumerate(comparison.settings["values"])}
+    values = comparison.settings["values"]
     groups: dict[Any, list[str]] = {}
     for name in (network["network"] for network in networks):
         if _took_part(comparison, name):
-            groups.setdefault(reach(comparison, name), []).append(name + _again(comparison, name))
+            groups.setdefault(comparison.reach(name), []).append(name + _again(comparison, name))
     if not groups:
         return ""
-    ranked = sorted(groups, key=lambda value: -1 if value is None else order[value], reverse=True)
-    last = comparison.settings["values"][-1]
-    parts = [
-        f"{listed(groups[value])} {'holds' if len(groups[value]) == 1 else 'hold'} "
-        + ("none of these values" if value is None else f"up to {value}" + (" (the end of the test)" if value == last else ""))
-        for value in ranked
-    ]
+    ranked = sorted(groups, key=lambda value: -1 if value is None else values.index(value), reverse=True)
+    parts = []
+    for value in ranked:
+        held = "none of these values" if value is None else f"up to {value}"
+        end = " (the end of the test)" if value == values[-1] else ""
+        parts.append(f"{listed(groups[value])} {'holds' if len(groups[value]) == 1 else 'hold'} {held}{end}")
     return f"{who}: {'; '.join(parts)}."
 
 
 def _again(comparison: Any, network: str) -> str:
     """At which harder values a network succeeds again after one that it does not hold, in brackets."""
     values = comparison.settings["values"]
-    held = reach(comparison, network)
+    held = comparison.reach(network)
     beyond = values if held is None else values[values.index(held) + 1 :]
-    again = [str(v) for v in beyond if (row := comparison.row(network, v))["successes"] >= HALF * row["trials"]]
+    again = [str(value) for value in beyond if comparison.holds(network, value)]
     return f" (and again at {listed(again)})" if again else ""
 
 
@@ -108,12 +91,10 @@ def _partly(comparison: Any) -> str:
     if not comparison.several:
         return ""
     value = comparison.settings["values"][-1]
-    shares = {
-        row["network"]: row["recalled"] for row in comparison.results if row["value"] == value and row["recalled"] is not None
-    }
+    rows = [row for row in comparison.results if row["value"] == value and row["recalled"] is not None]
     groups: dict[str, list[str]] = {}
-    for name in sorted(shares, key=lambda name: -shares[name]):
-        groups.setdefault(f"{100 * shares[name]:.0f} %", []).append(name)
+    for row in sorted(rows, key=lambda row: -row["recalled"]):
+        groups.setdefault(f"{100 * row['recalled']:.0f} %", []).append(row["network"])
     told = "; ".join(f"{share} by {listed(names)}" for share, names in groups.items())
     return f"A trial succeeds only if all its sequences are recalled; of the sequences at {value} are recalled: {told}."
 
@@ -121,25 +102,27 @@ def _partly(comparison: Any) -> str:
 def _price(comparison: Any, learning: Sequence[Row], storing: Sequence[Row]) -> str:
     """What it costs to keep the patterns, beside what the networks that learn have."""
     value = comparison.settings["values"][-1]
-    sizes = {
-        n["network"]: p for n in [*learning, *storing] if (p := comparison.row(n["network"], value)["parameters"]) is not None
-    }
-    kept = {p for n in storing if (p := sizes.get(n["network"])) is not None}
+    kept, weights = (
+        [p for n in networks if (p := comparison.row(n["network"], value)["parameters"]) is not None]
+        for networks in (storing, learning)
+    )
     if not kept:
         return ""
-    least = f"{min(kept):,}" if min(kept) == max(kept) else f"{min(kept):,} to {max(kept):,}"
     text = (
         "These need no learning because they keep every pattern and its successor with a unit of their own, and grow with what "
-        f"they store: at {value} they hold {least} numbers, entries of +-1"
+        f"they store: at {value} they hold {_range(kept)} numbers, entries of +-1"
     )
     if any(n["local"] is False and n["online"] is False for n in storing):
         text += " but for what a pseudo-inverse adds"
-    weights = {n["network"]: sizes[n["network"]] for n in learning if n["network"] in sizes}
     if weights:
-        small, large = min(weights, key=weights.__getitem__), max(weights, key=weights.__getitem__)
-        between = f"{weights[small]:,}" if weights[small] == weights[large] else f"{weights[small]:,} to {weights[large]:,}"
-        text += f". The networks that learn have {between} real weights, whatever they store"
+        text += f". The networks that learn have {_range(weights)} real weights, whatever they store"
     return text + "."
+
+
+def _range(numbers: Sequence[int]) -> str:
+    """The least and the largest number."""
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _paired(comparison: Any, learning: Sequence[Row]) -> str:
@@ -151,12 +134,11 @@ def _paired(comparison: Any, learning: Sequence[Row]) -> str:
     first, second = sorted(names, key=lambda name: -totals[name])[:2]
     if not totals[second]:
         return ""
-    splits = {
-        value: mcnemar(comparison.row(first, value)["by_trial"], comparison.row(second, value)["by_trial"])
-        for value in comparison.settings["values"]
-    }
-    value = min(splits, key=lambda v: (splits[v][2], -abs(splits[v][0] - splits[v][1])))
-    a, b, p = splits[value]
+    splits = []
+    for value in comparison.settings["values"]:
+        by_trial = (comparison.row(name, value)["by_trial"] for name in (first, second))
+        splits.append((value, *mcnemar(*by_trial)))
+    value, a, b, p = min(splits, key=lambda split: (split[3], -abs(split[1] - split[2])))
     if a + b == 0:
         return f"{first} and {second}, which come furthest of those that learn, succeed in the same trials everywhere."
     return (
@@ -166,9 +148,9 @@ def _paired(comparison: Any, learning: Sequence[Row]) -> str:
     )
 
 
-def _conditions(networks: Iterable[Row]) -> str:
+def _conditions(networks: Sequence[Row]) -> str:
     """Which of them learn in a way that neurons could."""
-    networks = list(networks)
+    names = [n["network"] for n in networks]
     sentences = []
     not_local = [n["network"] for n in networks if n["online"] is False or n["local"] is False]
     if not_local:
@@ -183,9 +165,9 @@ def _conditions(networks: Iterable[Row]) -> str:
             f"{listed(dwelling)} {stays} at each pattern for several steps; every stay counts once, and states between two "
             "patterns are passed over."
         )
-    if "one-hot" in [n["network"] for n in networks]:
+    if "one-hot" in names:
         sentences.append("one-hot is the construction of Theorem 1, which promises nothing for corrupted cues.")
-    if "sparse" in [n["network"] for n in networks]:
+    if "sparse" in names:
         sentences.append("sparse learns from patterns that it corrupts itself, so that few of its epochs are free of errors.")
     return " ".join(sentences)
 

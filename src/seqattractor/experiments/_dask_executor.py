@@ -106,7 +106,8 @@ class _Cluster:
             for future, result in self.completed.next_batch(block=True):
                 chunk = self.pending.pop(future)
                 if future.status == "finished":
-                    self._size_chunks(result)
+                    seconds = sum(each.seconds for each in result) / len(result)
+                    self.chunk = max(1, min(64, round(_CHUNK_SECONDS / max(seconds, 1e-4))))
                     yield result
                 else:
                     yield self._again(chunk, result)
@@ -146,8 +147,3 @@ class _Cluster:
             n = max(1, sum(self.client.nthreads().values()))
             self._threads = (time.monotonic(), n)
         return n
-
-    def _size_chunks(self, finished: list[Finished]) -> None:
-        """Choose chunks that take about `_CHUNK_SECONDS`."""
-        seconds = sum(result.seconds for result in finished) / len(finished)
-        self.chunk = max(1, min(64, round(_CHUNK_SECONDS / max(seconds, 1e-4))))

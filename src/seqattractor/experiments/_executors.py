@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
-from itertools import chain
+from itertools import count
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -79,21 +79,17 @@ def in_processes(jobs: int) -> Executor:
         again: deque[Trial] = deque()
         suspects: list[Trial] = []
         deaths: Counter[tuple[str, int]] = Counter()
-        # chain, since a generator with `yield from` would close `trials` when it is dropped with its pool
-        while lost := (yield from _until_one_dies(chain(_taken_from(again), trials), jobs)):
+        todo = (again.popleft() if again else next(trials, None) for _ in count())
+        while (lost := (yield from _until_one_dies(todo, jobs))) or suspects:
+            if not lost:  # the others are done, or wait for these
+                for trial in suspects:
+                    yield from _alone(trial)
+                suspects = []
             deaths.update(trial.key for trial in lost)
             suspects += [trial for trial in lost if deaths[trial.key] >= _SUSPECT]
             again += [trial for trial in lost if deaths[trial.key] < _SUSPECT]
-        for trial in suspects:
-            yield from _alone(trial)
 
     return run
-
-
-def _taken_from(again: deque[Trial]) -> Iterator[Trial]:
-    """The trials that were lost, taken away one by one."""
-    while again:
-        yield again.popleft()
 
 
 def _alone(trial: Trial) -> Iterator[list[Finished]]:
@@ -110,31 +106,23 @@ def _until_one_dies(trials: Trials, jobs: int) -> Generator[list[Finished], None
     pending: dict[Future[Finished], Trial] = {}
     lost: list[Trial] = []
     with process_pool(jobs) as pool:
-        while not lost:
-            while len(pending) < _QUEUE * jobs and (trial := next(trials, None)) is not None:
+        while True:
+            while not lost and len(pending) < _QUEUE * jobs and (trial := next(trials, None)) is not None:
                 try:
                     pending[pool.submit(do_trial, trial)] = trial
                 except BrokenProcessPool:
                     lost.append(trial)
-                    break
             if not pending:
-                break
-            yield _collect(wait(pending, return_when=FIRST_COMPLETED).done, pending, lost)
-        if lost:  # what is still pending ends now, in an error or, if it was done already, in a result
-            yield _collect(wait(pending).done, pending, lost)
-    return lost
-
-
-def _collect(done: set[Future[Finished]], pending: dict[Future[Finished], Trial], lost: list[Trial]) -> list[Finished]:
-    """Take futures that are done out of `pending`: returns results, and adds trials whose worker died to `lost`."""
-    results = []
-    for future in done:
-        trial = pending.pop(future)
-        try:
-            results.append(future.result())
-        except BrokenProcessPool:
-            lost.append(trial)
-    return results
+                return lost
+            results = []
+            # Once a worker has died, all that is pending ends, in an error or, if it was done already, in a result.
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                trial = pending.pop(future)
+                try:
+                    results.append(future.result())
+                except BrokenProcessPool:
+                    lost.append(trial)
+            yield results
 
 
 @contextmanager

@@ -31,8 +31,8 @@ class Grid:
     Parameters
     ----------
     settings : dict
-        Lists of values by the name of the setting: those of a trial (`seqattractor.experiments._trial.DEFAULTS`) and parameters
-        of the networks. A parameter that a network does not have is left out for that network.
+        Lists of values by the name of the setting: those of a trial (see `run_trial`) and parameters of
+        the networks. A parameter that a network does not have is left out for that network.
     trials : int
         How many trials at each point.
     seed : int
@@ -62,12 +62,9 @@ class Grid:
 
     def points(self) -> list[Point]:
         """All combinations, in the order of the lists, each once."""
-        points: dict[str, Point] = {}
-        for name in self.networks:
-            for settings in self._combinations(name):
-                point = Point(RETRIEVAL, settings, self.seed)
-                points.setdefault(point.key, point)
-        return list(points.values())
+        combinations = itertools.chain.from_iterable(map(self._combinations, self.networks))
+        points = (Point(RETRIEVAL, settings, self.seed) for settings in combinations)
+        return list({point.key: point for point in points}.values())
 
     def all_trials(self) -> list[Trial]:
         """The first trial of every point, then the second, and so on."""
@@ -97,9 +94,11 @@ class Grid:
 
     def _check(self) -> None:
         """Refuse what no trial could make sense of."""
-        for name in self.only:
+        for name, table in self.only.items():
             if name not in self.networks:
                 raise ValueError(f"there are parameters for the network {name!r}, which is not in the grid.")
+            for key in table:
+                _check_known(key, [name])
         for key, values in self.settings.items():
             if key not in DEFAULTS:
                 _check_known(key, self.networks)
@@ -108,9 +107,6 @@ class Grid:
                     check_count(value, key, _COUNTS[key])
                 elif key in DEFAULTS and not isinstance(_same_kind(value, DEFAULTS[key]), type(DEFAULTS[key])):
                     raise ValueError(f"{key} must be {_KINDS[type(DEFAULTS[key])]}, but it is {value!r}.")
-        for name, table in self.only.items():
-            for key in table:
-                _check_known(key, [name])
         for point in self.points():
             given = DEFAULTS | point.settings
             for key in ("flips", "recall_noise"):

@@ -153,8 +153,8 @@ def run_trials(
             done += len(finished)
             failed += sum(result.error is not None for result in finished)
             tell()
-    if lost := sum(store.get(trial) is None for trial in todo):
-        raise OSError(f"{lost} trials did not come back; all others are kept. Run the same command again.")
+    if lost := wanted.keys() - store.keys():
+        raise OSError(f"{len(lost)} trials did not come back; all others are kept. Run the same command again.")
     return SweepReport(len(wanted), before, added, failed)
 
 

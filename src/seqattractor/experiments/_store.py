@@ -6,12 +6,11 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from seqattractor.experiments._protocol import RETRIEVAL, Outcome, Point, Protocol, Trial
@@ -20,14 +19,9 @@ from seqattractor.experiments._seeds import canonical
 _FORMAT = 2  # 1 had trials of section 6.2 only, and no times beside the seconds of a whole trial
 _APPLICATION = 0x73657141  # "seqA", in the header of the file
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS grids (
-    grid TEXT PRIMARY KEY,
-    added TEXT NOT NULL DEFAULT (datetime('now'))
-);
+CREATE TABLE IF NOT EXISTS grids (grid TEXT PRIMARY KEY, added TEXT NOT NULL DEFAULT (datetime('now')));
 CREATE TABLE IF NOT EXISTS runs (
-    run INTEGER PRIMARY KEY AUTOINCREMENT,
-    started TEXT NOT NULL DEFAULT (datetime('now')),
-    host TEXT NOT NULL
+    run INTEGER PRIMARY KEY AUTOINCREMENT, started TEXT NOT NULL DEFAULT (datetime('now')), host TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS trials (
     point TEXT NOT NULL,
@@ -98,11 +92,12 @@ class Store:
             raise ValueError(f"there is no study {self.path}; `seqattractor sweep run` makes one.")
         with self._clear_errors("be opened" if readonly else "be opened for writing"):
             self._db = self._open_to_read() if readonly else self._open_to_write()
+        self._db.row_factory = sqlite3.Row
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -111,19 +106,15 @@ class Store:
 
     def start_run(self, host: str) -> int:
         """Note that a sweep starts, and give it a number, from 0 on."""
-        with self._clear_errors(), self._db:
-            number = self._db.execute("INSERT INTO runs (host) VALUES (?)", (host,)).lastrowid
-        return int(number or 1) - 1
+        return int(self._write("INSERT INTO runs (host) VALUES (?)", host).lastrowid or 1) - 1
 
     def add_grid(self, grid: str) -> None:
         """Note what is to be done, as `Grid.as_json` writes it, so that a sweep can go on without its grid file."""
-        with self._clear_errors(), self._db:
-            self._db.execute("INSERT OR IGNORE INTO grids (grid) VALUES (?)", (grid,))
+        self._write("INSERT OR IGNORE INTO grids (grid) VALUES (?)", grid)
 
     def grids(self) -> list[str]:
         """The grids of this study, the oldest first."""
-        with self._clear_errors("be read"):
-            return [grid for (grid,) in self._db.execute("SELECT grid FROM grids ORDER BY added, grid").fetchall()]
+        return [grid for (grid,) in self._read("SELECT grid FROM grids ORDER BY added, grid")]
 
     def add(self, finished: Iterable[Finished], *, replace: bool = False) -> int:
         """Commit trials that are over, for good.
@@ -139,21 +130,12 @@ class Store:
         int
             How many were not there yet.
         """
-        rows = [
-            (
-                *f.trial.key,
-                f.trial.point.protocol.name,
-                canonical(f.trial.point.settings),
-                f.trial.point.seed,
-                None if f.outcome is None else canonical(f.outcome),
-                f.error,
-                f.seconds,
-                f.host,
-                f.version,
-                None if f.times is None else canonical(f.times),
-            )
-            for f in finished
-        ]
+        rows = []
+        for f in finished:
+            point = f.trial.point
+            outcome, times = (None if plain is None else canonical(plain) for plain in (f.outcome, f.times))
+            identity = (*f.trial.key, point.protocol.name, canonical(point.settings), point.seed)
+            rows.append((*identity, outcome, f.error, f.seconds, f.host, f.version, times))
         columns = "point, trial, protocol, settings, seed, outcome, error, seconds, host, version, times"
         insert = f"INSERT INTO trials ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO "
         if replace:
@@ -166,37 +148,40 @@ class Store:
 
     def get(self, trial: Trial) -> Finished | None:
         """Give a trial, if it is over."""
-        with self._clear_errors("be read"):
-            row = self._db.execute(f"{self._select} WHERE point = ? AND trial = ?", trial.key).fetchone()
-        return None if row is None else _finished(trial, row)
+        rows = self._read(f"{self._select} WHERE point = ? AND trial = ?", *trial.key)
+        return _finished(trial, rows[0]) if rows else None
 
     def keys(self) -> dict[tuple[str, int], str | None]:
         """The keys of all trials that are over, with the version of the code that did each; None if it failed."""
-        with self._clear_errors("be read"):
-            rows = self._db.execute("SELECT point, trial, version, error FROM trials").fetchall()
-        return {(point, number): version if error is None else None for point, number, version, error in rows}
+        rows = self._read("SELECT point, trial, iif(error IS NULL, version, NULL) FROM trials")
+        return {(point, number): version for point, number, version in rows}
 
     def finished(self, protocol: Protocol = RETRIEVAL) -> Iterator[Finished]:
         """All trials of a protocol that are over, in no order that means anything."""
-        with self._clear_errors("be read"):
-            rows = self._db.execute(f"{self._select} ORDER BY point, trial").fetchall()
-        for name, settings, seed, number, *rest in rows:
-            if name == protocol.name:
-                yield _finished(Trial(Point(protocol, json.loads(settings), seed), number), (name, settings, seed, number, *rest))
+        for row in self._read(f"SELECT * FROM ({self._select}) WHERE protocol = ? ORDER BY point, trial", protocol.name):
+            yield _finished(Trial(Point(protocol, json.loads(row["settings"]), row["seed"]), row["trial"]), row)
 
     def forget_failed(self) -> int:
         """Drop trials that ended with an error, so that they are done again; returns how many."""
-        with self._clear_errors(), self._db:
-            return self._db.execute("DELETE FROM trials WHERE error IS NOT NULL").rowcount
+        return self._write("DELETE FROM trials WHERE error IS NOT NULL").rowcount
 
     # -- inside -------------------------------------------------------------------------------------------------
+
+    def _read(self, statement: str, *values: Any) -> list[sqlite3.Row]:
+        """All rows that a statement gives."""
+        with self._clear_errors("be read"):
+            return self._db.execute(statement, values).fetchall()
+
+    def _write(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        """Execute a statement and commit it."""
+        with self._clear_errors(), self._db:
+            return self._db.execute(statement, values)
 
     @cached_property
     def _select(self) -> str:
         """The statement that reads trials, also of files of the first format."""
-        known = [row[1] for row in self._db.execute("PRAGMA table_info(trials)")]
-        protocol, times = ("protocol", "times") if "times" in known else (f"'{RETRIEVAL.name}'", "NULL")
-        return f"SELECT {protocol}, settings, seed, trial, outcome, error, seconds, host, version, {times} FROM trials"
+        known = [row["name"] for row in self._read("PRAGMA table_info(trials)")]
+        return "SELECT *" + ("" if "times" in known else f", '{RETRIEVAL.name}' AS protocol, NULL AS times") + " FROM trials"
 
     def _open_to_write(self) -> sqlite3.Connection:
         """Open or make a study."""
@@ -250,11 +235,10 @@ class Store:
             ) from error
 
 
-def _finished(trial: Trial, row: Sequence[Any]) -> Finished:
+def _finished(trial: Trial, row: sqlite3.Row) -> Finished:
     """A row of the table as an object."""
-    outcome, error, seconds, host, version, times = row[4:]
-    outcome, times = (None if text is None else json.loads(text) for text in (outcome, times))
-    return Finished(trial, outcome, error, seconds, host, version, times)
+    outcome, times = (None if row[name] is None else json.loads(row[name]) for name in ("outcome", "times"))
+    return Finished(trial, outcome, row["error"], row["seconds"], row["host"], row["version"], times)
 
 
 def _switch_to_wal(db: sqlite3.Connection) -> None:

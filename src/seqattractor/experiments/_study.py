@@ -1,15 +1,23 @@
-"""A study of sweeps, to look at: how far it is, and the success at each point."""
+"""A study of sweeps, to look at: how far it is, its trials and the success at each point, always in the same order."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from seqattractor._faces import Result
+from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._grid import Grid
+from seqattractor.experiments._protocol import Point
 from seqattractor.experiments._store import Finished, Store
-from seqattractor.experiments._table import Row, point_rows, varying
+from seqattractor.experiments._table import Row
+from seqattractor.experiments._trial import DEFAULTS, OUTCOME
+from seqattractor.networks._registry import parameters_of
+
+COUNTS = ("trials", "failed", "successes", "rate", "low", "high")
+"""What a study says of each point beside its settings, in the order of columns."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,7 +61,9 @@ class Study(Result):
 
     def varying(self) -> list[str]:
         """Give the names of the settings that differ between points."""
-        return varying(self.rows())
+        rows = self.rows()
+        names = [name for name in (rows[0] if rows else {}) if name not in COUNTS]
+        return [name for name in names if len({repr(row[name]) for row in rows}) > 1]
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
@@ -81,3 +91,64 @@ def read_study(path: str | os.PathLike[str]) -> Study:
         wanted = {trial.key for grid in store.grids() for trial in Grid.from_json(grid).all_trials()}
         finished = list(store.finished())
     return Study(str(path), finished, len(wanted - {each.trial.key for each in finished}))
+
+
+def settings_of(point: Point) -> Row:
+    """Give all settings of a point, also those at their default; M is None for networks without hidden neurons to choose.
+
+    Examples
+    --------
+    >>> from seqattractor.experiments._protocol import RETRIEVAL
+    >>> settings_of(Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0))["n"]
+    100
+    """
+    settings = DEFAULTS | point.settings
+    if "n_hidden" not in parameters_of(settings["network"]):
+        settings["m"] = None
+    return settings | {"seed": point.seed}
+
+
+def trial_rows(finished: Iterable[Finished], *, timing: bool = False) -> list[Row]:
+    """Give a row for each trial, all with the same keys, ordered by settings, seed and number of the trial.
+
+    With `timing` also seconds, host and version of the code, which differ from run to run.
+    """
+    pairs = []
+    for each in finished:
+        outcome = {name: (each.outcome or {}).get(name) for name in OUTCOME}
+        times = {name: getattr(each, name) for name in ("seconds", "host", "version")} if timing else {}
+        pairs.append((each.trial.point, {"trial": each.trial.number, **outcome, "error": each.error, **times}))
+    return _in_order(pairs)
+
+
+def point_rows(finished: Iterable[Finished]) -> list[Row]:
+    """Give a row for each point: how many trials are over, failed, succeeded, and a 95 % Wilson interval of success."""
+    groups: dict[str, list[Finished]] = {}
+    for each in finished:
+        groups.setdefault(each.trial.point.key, []).append(each)
+    pairs = []
+    for group in groups.values():
+        outcomes = [each.outcome["success"] for each in group if each.outcome is not None]
+        n, right = len(outcomes), sum(outcomes)
+        rate, low, high = (right / n, *wilson_interval(right, n)) if n else (None, None, None)
+        counts = (n, len(group) - n, right, rate, low, high)
+        pairs.append((group[0].trial.point, dict(zip(COUNTS, counts, strict=True))))
+    return _in_order(pairs)
+
+
+def _in_order(pairs: Sequence[tuple[Point, Row]]) -> list[Row]:
+    """Rows of settings with what was measured, ordered by the settings, parameters of networks alphabetically, and the trial."""
+    settings = [settings_of(point) for point, _ in pairs]
+    further = {name for row in settings for name in row} - {*DEFAULTS, "seed"}
+    names = [*DEFAULTS, *sorted(further), "seed"]
+    rows = [{name: each.get(name) for name in names} | more for each, (_, more) in zip(settings, pairs, strict=True)]
+    return sorted(rows, key=lambda row: [_sort_key(row.get(name)) for name in (*names, "trial")])
+
+
+def _sort_key(value: Any) -> tuple[int, float, str]:
+    """Nothing first, then numbers by size, then words."""
+    if value is None:
+        return (0, 0.0, "")
+    if isinstance(value, (bool, int, float)):
+        return (1, float(value), "")
+    return (2, 0.0, str(value))

@@ -108,25 +108,16 @@ def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
     """Run Python files and give the networks in them, not fitted: of classes that need no arguments, and those in variables."""
     networks: dict[str, SequenceMemory] = {}
     for path in map(Path, paths):
-        new = _networks_in(_import(path))
-        if not new:
+        module = _import(path)
+        made = {k: v for k, v in vars(module).items() if isinstance(v, SequenceMemory) and not k.startswith("_")}
+        classes = {k: v() for k, v in vars(module).items() if _can_be_made(v) and v.__module__ == module.__name__}
+        if not made and not classes:
             raise ValueError(
                 f"{path} defines no network: it needs a subclass of sa.SequenceMemory that takes no arguments, or a network "
                 "in a variable."
             )
-        networks |= new
+        networks |= classes | made
     return networks
-
-
-def _networks_in(module: ModuleType) -> dict[str, SequenceMemory]:
-    """The networks of a module: its classes that need no arguments, and networks made there, by their names."""
-    made = {k: v for k, v in vars(module).items() if isinstance(v, SequenceMemory) and not k.startswith("_")}
-    classes = {
-        k: v()
-        for k, v in vars(module).items()
-        if isinstance(v, type) and issubclass(v, SequenceMemory) and v.__module__ == module.__name__ and _needs_nothing(v)
-    }
-    return classes | made
 
 
 def _import(path: Path) -> ModuleType:
@@ -140,18 +131,17 @@ def _import(path: Path) -> ModuleType:
     module.__file__ = str(path.resolve())
     sys.modules[name] = module
     try:
-        exec(
-            compile(path.read_bytes(), module.__file__, "exec"), vars(module)
-        )  # never from a cache: it may just have been edited
+        # Never from a cache: it may just have been edited.
+        exec(compile(path.read_bytes(), module.__file__, "exec"), vars(module))
     except Exception as error:
         del sys.modules[name]
         raise ValueError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
     return module
 
 
-def _needs_nothing(cls: type[SequenceMemory]) -> bool:
-    """Whether a class can be made without arguments."""
-    if inspect.isabstract(cls):
+def _can_be_made(thing: Any) -> bool:
+    """Whether something is a class of networks that needs no arguments."""
+    if not inspect.isclass(thing) or not issubclass(thing, SequenceMemory) or inspect.isabstract(thing):
         return False
-    parameters = inspect.signature(cls).parameters.values()
+    parameters = inspect.signature(thing).parameters.values()
     return all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)

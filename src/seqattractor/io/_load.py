@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._formats import choose_reader
-from seqattractor.io._options import Options
-from seqattractor.io._recording import Recording
-from seqattractor.io._threshold import to_patterns
+from seqattractor.io._options import FORMATS, Options
+from seqattractor.io._recording import Recording, to_patterns
 from seqattractor.io._units import align_units, all_units
-from seqattractor.sequences import Patterns, Sequences
-from seqattractor.sequences._loops import close_loop
+from seqattractor.sequences import Sequences
 from seqattractor.sequences._patterns import is_loop
+from seqattractor.sequences._transitions import close_loop
 
 
 class NoPicturesError(ValueError):
@@ -90,7 +89,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     if target.is_file() and target.stat().st_size == 0:
         raise ValueError(f"{target} is empty: it has 0 bytes.")
     try:
-        recording = choose_reader(target, chosen)(target, chosen)
+        recording = _read(target, chosen)
     except PermissionError:
         raise ValueError(f"{target} is not readable; check its permissions.") from None
     return _as_sequences(recording, chosen, target)
@@ -142,18 +141,34 @@ def load_all(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequenc
     )
 
 
+def _read(path: Path, options: Options) -> Recording:
+    """Read a file or a folder with the reader of its format, which is imported when it is needed."""
+    if path.is_dir() and options.format not in (None, "pictures"):
+        raise ValueError(f"{path} is a folder; only pictures are read from folders.")
+    suffix = path.suffix.lower()
+    by_name = "pictures" if path.is_dir() else next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
+    if options.bin is not None and by_name in ("array", "text", "table"):
+        by_name = "spikes"
+    name = options.format or by_name
+    if name is None:
+        known = ", ".join(s[1:] for kind in FORMATS.values() for s in kind.suffixes)
+        raise ValueError(
+            f"{path} is of an unknown kind; known are folders and {known}; or give the format (--format on the command line)."
+        )
+    module, _, function = FORMATS[name].reader.partition(":")
+    recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(path, options)
+    return recording
+
+
 def _as_sequences(recording: Recording, options: Options, path: Path) -> Sequences:
     """Make patterns of a recording, with what is known about them."""
-    flat = recording.sequences[0].ndim == 2
-    if flat:
+    if recording.sequences[0].ndim == 2:
         if options.crop is not None or options.size not in ("auto", None):
             raise NoPicturesError(f"size and crop are for pictures, but {path} has none; leave them out.")
         recording.sequences = [_pick(s, options, path) for s in recording.sequences]
-    patterns = to_patterns(
-        recording.sequences, options.threshold, invert=options.invert, pictures=recording.kind == "pictures", where=str(path)
-    )
+    patterns = to_patterns(recording, options, path)
     if options.drop_repeats:
-        patterns = [_without_repeats(p) for p in patterns]
+        patterns = [p[np.append(True, (p[1:] != p[:-1]).any(axis=1))] for p in patterns]
     if options.loop:  # a sequence that ends where it began is closed already
         patterns = [p if is_loop(p) else close_loop(p, 1) for p in patterns]
     return Sequences(
@@ -177,13 +192,6 @@ def _pick(values: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
     if not len(picked):
         raise ValueError(f"{path} has {len(values)} frames, none of them in the chosen range.")
     return picked
-
-
-def _without_repeats(X: Patterns) -> Patterns:
-    """Drop each pattern that equals the one before it."""
-    new = np.ones(len(X), dtype=bool)
-    new[1:] = (X[1:] != X[:-1]).any(axis=1)
-    return X[new]
 
 
 def _shape(shape: tuple[int, ...]) -> str:

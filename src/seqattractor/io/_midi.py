@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from seqattractor._files import atomic_write
 from seqattractor.io._options import Options
@@ -52,12 +52,19 @@ def read_midi(path: Path, options: Options) -> Recording:
     if not score.notes:
         raise ValueError(f"{path} has no notes (percussion on channel 10 is left out).")
     step = options.step or _find_step(score)
-    length = max(note.end for note in score.notes) / (score.ticks * step)
-    low, high = min(n.pitch for n in score.notes), max(n.pitch for n in score.notes)
-    check_room(int(length) + 1, int(length + 1) * (high - low + 1), path)
-    roll = _roll(score, step, low, high)
+    width = score.ticks * step
+    pitches = range(min(note.pitch for note in score.notes), max(note.pitch for note in score.notes) + 1)
+    n_steps = int(max(note.end for note in score.notes) / width) + 1
+    check_room(n_steps, n_steps * len(pitches), path)
+    roll = np.zeros((n_steps + 1, len(pitches)), dtype=np.uint8)
+    length = 0
+    for note in score.notes:
+        start = round(note.start / width)
+        end = max(start + 1, round(note.end / width))
+        roll[start:end, note.pitch - pitches[0]] = 1
+        length = max(length, end)
     rate = 1e6 / (score.tempo * step)
-    return Recording([roll], "music", [path.stem], units=[note_name(p) for p in range(low, high + 1)], rate=rate, step=step)
+    return Recording([roll[:length]], "music", [path.stem], units=[note_name(p) for p in pitches], rate=rate, step=step)
 
 
 def write_midi(
@@ -90,14 +97,11 @@ def write_midi(
         raise ValueError("a piano roll has one column for each pitch, and pitches are MIDI numbers from 0 to 127.")
     tempo = round(1e6 / (rate * step)) if rate else DEFAULT_TEMPO
     data = bytearray(b"\x00\xff\x51\x03" + min(max(tempo, 1), 2**24 - 1).to_bytes(3, "big"))
-    padded = np.zeros((len(on) + 2, on.shape[1]), dtype=np.int8)
-    padded[1:-1] = on
-    change = np.diff(padded, axis=0)
     last = 0
-    for t in range(len(change)):
+    for t, change in enumerate(np.diff(on.astype(np.int8), axis=0, prepend=0, append=0)):
         now = round(t * step * TICKS)
         for value, status, velocity in ((-1, 0x80, 0), (1, 0x90, VELOCITY)):  # ends before starts
-            for column in np.flatnonzero(change[t] == value).tolist():
+            for column in np.flatnonzero(change == value).tolist():
                 data += _variable(now - last) + bytes((status, pitches[column], velocity))
                 last = now
     data += b"\x00\xff\x2f\x00"
@@ -221,18 +225,5 @@ def _variable(value: int) -> bytes:
 def _find_step(score: Score) -> float:
     """The coarsest grid on which nearly all notes start, in quarter notes; a sixteenth where none fits."""
     starts = np.array([note.start for note in score.notes]) / score.ticks
-    for step in STEPS:
-        off_grid = np.abs(starts / step - np.round(starts / step))
-        if np.mean(off_grid > 0.1) <= 0.01:
-            return step
-    return 0.25
-
-
-def _roll(score: Score, step: float, low: int, high: int) -> NDArray[np.uint8]:
-    """Which notes sound in each step, shape (T, high - low + 1)."""
-    width = score.ticks * step
-    spans = [(n.pitch - low, round(n.start / width), round(n.end / width)) for n in score.notes]
-    roll = np.zeros((max(max(start + 1, end) for _, start, end in spans), high - low + 1), dtype=np.uint8)
-    for column, start, end in spans:
-        roll[start : max(start + 1, end), column] = 1
-    return roll
+    fitting = (step for step in STEPS if np.mean(np.abs(starts / step - np.round(starts / step)) > 0.1) <= 0.01)
+    return next(fitting, 0.25)

@@ -1,13 +1,36 @@
-"""The choices a user makes when a file is read; they travel with the model so that a cue is read in the same way."""
+"""How a file is read: the table of formats (a new one is a file with its reader, and a line here), and the user's choices.
+
+The choices travel with the model, so that a cue is read in the same way.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from seqattractor._checks import is_count
-from seqattractor.io._formats import FORMATS
+
+
+class Format(NamedTuple):
+    """Endings of names, and where in this package the reader stands."""
+
+    suffixes: tuple[str, ...]
+    reader: str
+
+
+FORMATS = {
+    "pictures": Format(
+        (".gif", ".webp", ".png", ".apng", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".pbm", ".ppm"),
+        "_pictures:read_pictures",
+    ),
+    "video": Format((".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv", ".wmv"), "_video:read_video"),
+    "array": Format((".npy", ".npz"), "_arrays:read_array"),
+    "text": Format((".txt", ".asc", ".art"), "_text:read_text"),
+    "table": Format((".csv", ".tsv", ".tab", ".dat"), "_text:read_table"),
+    "spikes": Format((), "_spikes:read_spikes"),
+    "midi": Format((".mid", ".midi"), "_midi:read_midi"),
+}
 
 
 @dataclass(frozen=True)
@@ -35,7 +58,10 @@ class Options:
                 object.__setattr__(self, name, tuple(value))
         if self.format is not None and self.format not in FORMATS:
             raise ValueError(f"the format must be one of {', '.join(FORMATS)}, but it is {self.format!r}.")
-        self._check_size()
+        size = self.size
+        pair = isinstance(size, tuple) and len(size) == 2 and all(is_count(s) for s in size)
+        if not (size is None or size == "auto" or is_count(size) or pair):
+            raise ValueError(f'the size must be a number of pixels, (height, width), "auto" or None, but it is {size!r}.')
         if isinstance(self.threshold, str) and self.threshold not in ("otsu", "median"):
             raise ValueError(f'the threshold must be a number, "otsu" or "median", but it is {self.threshold!r}.')
         if not is_count(self.stride):
@@ -48,23 +74,15 @@ class Options:
             if value is not None and not (isinstance(value, Real) and 0 < float(value) < float("inf")):
                 raise ValueError(f"the {name} is a width in {unit} above 0, but it is {value!r}.")
 
-    def _check_size(self) -> None:
-        """Refuse a size that is neither a number of pixels nor a pair of them."""
-        size = self.size
-        pair = isinstance(size, tuple) and len(size) == 2 and all(is_count(s) for s in size)
-        if not (size is None or size == "auto" or is_count(size) or pair):
-            raise ValueError(f'the size must be a number of pixels, (height, width), "auto" or None, but it is {size!r}.')
-
     def _check_ranges(self) -> None:
         """Refuse an empty range of frames or an empty crop."""
         if self.frames is not None:
             first, last = self.frames if len(self.frames) == 2 else (-1, None)
             if not (is_count(first, 0) and (last is None or is_count(last, first + 1))):
                 raise ValueError(f"frames must be a range (first, end) of frame numbers from 0, but it is {self.frames!r}.")
-        if self.crop is not None:
-            crop = self.crop
-            if len(crop) != 4 or not all(is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
-                raise ValueError(f"the crop must be (left, top, right, bottom) in pixels, but it is {crop!r}.")
+        crop = (0, 0, 1, 1) if self.crop is None else self.crop
+        if len(crop) != 4 or not all(is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
+            raise ValueError(f"the crop must be (left, top, right, bottom) in pixels, but it is {crop!r}.")
 
     def as_dict(self) -> dict[str, Any]:
         """Give the choices that differ from the defaults, as plain values for a model file."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._formats import FORMATS
-from seqattractor.io._options import Options
+from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import MAX_FRAMES, Recording, collect_frames
 from seqattractor.io._units import natural_key
 
@@ -24,7 +23,9 @@ MAX_PIXELS = 2**26  # of one picture, before anything is unpacked: a bomb promis
 
 
 def read_pictures(path: Path, options: Options) -> Recording:
-    """Read the frames of one picture file as grey values."""
+    """Read the frames of one picture file, or of a folder of pictures, as grey values."""
+    if path.is_dir():
+        return _read_folder(path, options)
     if path.suffix.lower() == ".gif":
         _check_gif_is_whole(path)
     durations: list[float] = []
@@ -34,9 +35,9 @@ def read_pictures(path: Path, options: Options) -> Recording:
     return Recording([frames], "pictures", [path.stem], rate=rate)
 
 
-def read_folder(path: Path, options: Options) -> Recording:
+def _read_folder(path: Path, options: Options) -> Recording:
     """Read the pictures of a folder, sorted naturally, as the frames of one sequence."""
-    files = sorted((f for f in path.iterdir() if _is_picture(f)), key=lambda f: natural_key(f.name))
+    files = pictures_in(path, key=lambda file: natural_key(file.name))
     if not files:
         raise ValueError(f"the folder {path} holds no pictures ({', '.join(s[1:] for s in SUFFIXES)}).")
     if len(files) > MAX_FRAMES:
@@ -44,9 +45,10 @@ def read_folder(path: Path, options: Options) -> Recording:
     return Recording([collect_frames((read_still(f) for f in files), options, path)], "pictures", [path.resolve().name])
 
 
-def _is_picture(path: Path) -> bool:
-    """Whether a file of a folder is a frame; hidden files are not."""
-    return path.is_file() and path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+def pictures_in(folder: Path, key: Callable[[Path], Any]) -> list[Path]:
+    """The pictures of a folder, sorted; hidden files are none."""
+    pictures = (f for f in folder.iterdir() if f.is_file() and f.suffix.lower() in SUFFIXES and not f.name.startswith("."))
+    return sorted(pictures, key=key)
 
 
 def read_still(path: Path) -> NDArray[Any]:
@@ -67,7 +69,7 @@ def _frames_of(path: Path, durations: list[float]) -> Iterator[NDArray[Any]]:
             if width * height > MAX_PIXELS:
                 raise ValueError(f"{path} promises {width} x {height} pixels, too many to store; shrink it first.")
             for frame in ImageSequence.Iterator(picture):
-                grey = _grey(frame)
+                grey = _grey(frame)  # a WebP knows the duration of a frame only when it is decoded
                 duration = frame.info.get("duration", 0)
                 durations.append(float(duration) if isinstance(duration, (int, float)) else 0.0)
                 yield grey

@@ -1,4 +1,4 @@
-"""What every reader of files hands over: sequences of frames as numbers, before they become patterns of +-1."""
+"""What every reader of files hands over, sequences of frames as numbers, and how these become patterns of +-1."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
+from seqattractor.sequences import Patterns, binarize
 
 MAX_FRAMES = 100_000  # in one file; more is a mistake or an attack, not a sequence to store
 MAX_VALUES = 2**28  # frames x units in one file
@@ -86,20 +87,100 @@ def _crop(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
 
 def _resize(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
     """Resize a frame by averaging areas."""
-    height, width = frame.shape
     if isinstance(options.size, tuple):
-        target = options.size
+        height, width = options.size
     else:
-        side = AUTO_SIDE if options.size == "auto" else options.size
-        if side is None or (options.size == "auto" and max(height, width) <= AUTO_SIDE):
-            return frame
-        scale = side / max(height, width)
-        target = max(1, round(height * scale)), max(1, round(width * scale))
-    if target == (height, width):
+        longer = max(frame.shape)
+        scale = (min(longer, AUTO_SIDE) if options.size == "auto" else options.size or longer) / longer
+        height, width = (max(1, round(side * scale)) for side in frame.shape)
+    if (height, width) == frame.shape:
         return frame
-    check_room(1, target[0] * target[1], path)
+    check_room(1, height * width, path)
     from PIL import Image
 
     source = frame if frame.dtype == np.uint8 else frame.astype(np.float32)
     picture = Image.fromarray(np.ascontiguousarray(source))
-    return np.asarray(picture.resize((target[1], target[0]), Image.Resampling.BOX))
+    return np.asarray(picture.resize((width, height), Image.Resampling.BOX))
+
+
+def otsu(values: NDArray[Any]) -> float:
+    """Give Otsu's threshold: the cut that leaves the least variance inside the two classes.
+
+    Parameters
+    ----------
+    values : ndarray of numbers, any shape
+        With at least two different values.
+
+    Returns
+    -------
+    float
+        Values above it are the upper class.
+
+    Examples
+    --------
+    >>> otsu(np.array([10, 12, 11, 200, 205], dtype=np.uint8))
+    12.0
+    """
+    low, high = float(values.min()), float(values.max())
+    if not low < high:
+        raise ValueError(f"all values are {low:g}, so there is no threshold between dark and bright.")
+    whole = values.dtype.kind in "biu" and high - low < 4096
+    if whole:
+        centres = np.arange(low, high + 1)
+        counts = np.bincount(values.ravel().astype(np.int64) - int(low))
+    else:
+        counts, edges = np.histogram(values, bins=1024, range=(low, high))
+        centres = (edges[:-1] + edges[1:]) / 2
+    below = np.cumsum(counts)[:-1]
+    above = counts.sum() - below
+    sums = np.cumsum(counts * centres)
+    # Between-class variance for a cut after each bin; the cut is the first bin with the largest.
+    means = sums[:-1] / np.maximum(below, 1), (sums[-1] - sums[:-1]) / np.maximum(above, 1)
+    cut = int(np.argmax(below * above * (means[0] - means[1]) ** 2))
+    return float(centres[cut] if whole else edges[cut + 1])
+
+
+def to_patterns(recording: Recording, options: Options, path: Path) -> list[Patterns]:
+    """Turn the sequences of one file, each (T, ...), into patterns of +-1, each (T, N), with one threshold for all.
+
+    Without a threshold, data with two values are cut between them, and pictures by Otsu's threshold; other numbers need a choice.
+    """
+    flat = [_as_numbers(values, path) for values in recording.sequences]
+    if options.threshold == "median":
+        patterns = [np.where(v > np.median(v, axis=1, keepdims=True), 1, -1).astype(np.int8) for v in flat]
+    else:
+        threshold = options.threshold
+        if threshold is None or threshold == "otsu":
+            threshold = _choose_threshold(flat, threshold, recording.kind == "pictures", path)
+        patterns = [binarize(v, float(threshold)) for v in flat]
+    return [-p for p in patterns] if options.invert else patterns
+
+
+def _as_numbers(values: NDArray[Any], path: Path) -> NDArray[Any]:
+    """Check that values are finite numbers and flatten the frames."""
+    flat = values.reshape(len(values), -1)
+    if flat.dtype == np.bool_:
+        return flat.astype(np.int8)
+    if flat.dtype.kind not in "iuf":
+        raise ValueError(f"{path} holds values of type {flat.dtype}, not numbers.")
+    if flat.dtype.kind == "f" and not np.isfinite(flat).all():
+        t, j = (int(k) for k in np.argwhere(~np.isfinite(flat))[0])
+        raise ValueError(f"{path} holds {flat[t, j]:g} in frame {t}, value {j}; fill or drop it first.")
+    return flat.astype(np.float32) if flat.dtype == np.float16 else flat
+
+
+def _choose_threshold(flat: list[NDArray[Any]], threshold: str | None, pictures: bool, path: Path) -> float:
+    """Find the threshold for all frames of a file."""
+    low, high = min(v.min() for v in flat), max(v.max() for v in flat)
+    if low == high:
+        if low in (0, 1, -1, 255):  # a blank cue, for example; one of the two values is missing
+            return 0.0
+        raise ValueError(f"all values in {path} are {low:g}, so there is nothing to tell apart; check the file or the threshold.")
+    if threshold is None and all(np.isin(v, (low, high)).all() for v in flat):
+        return (float(low) + float(high)) / 2
+    if threshold is None and not pictures:
+        raise ValueError(
+            f"{path} holds more than two values (from {low:g} to {high:g}); "
+            'give a threshold: a number above which a unit is on, "otsu" or "median".'
+        )
+    return otsu(np.concatenate([v.ravel() for v in flat]))

@@ -1,28 +1,26 @@
-"""Text art: frames of characters, one below the other with blank lines between."""
+"""Text files: text art, with a block of lines for each frame, and tables, with a row for each time step and a column per unit."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
-from seqattractor.io._recording import MAX_FRAMES, Recording, collect_frames
+from seqattractor.io._recording import MAX_FRAMES, Recording, check_room, collect_frames
 
-OFF = " .·-_0"  # these characters are off, all others on
+OFF = " .·-_0"  # these characters are off in text art, all others on
+TIME_NAMES = ("time", "t", "seconds", "time_s", "time (s)")
 MAX_BYTES = 2**26
 
 
 def read_text(path: Path, options: Options) -> Recording:
     """Read text art: a frame is a block of lines, blank lines separate the frames, and an empty row is written with dots."""
-    blocks: list[list[str]] = [[]]
-    for line in read_utf8(path).splitlines():
-        if line.strip():
-            blocks[-1].append(line.rstrip())
-        elif blocks[-1]:
-            blocks.append([])
-    blocks = [block for block in blocks if block]
+    blocks = [[line.rstrip() for _, line in block] for block in _blocks(path)]
     if not blocks:
         raise ValueError(f"{path} is empty; text art has a block of lines for each frame, with blank lines between.")
     if len(blocks) > MAX_FRAMES:
@@ -34,22 +32,100 @@ def read_text(path: Path, options: Options) -> Recording:
                 f"frame {t} of {path} has {len(block)} lines, but frame 0 has {height}; "
                 "all need the same number (write an empty row as dots)."
             )
-    frames = collect_frames((_frame(block, width) for block in blocks), options, path)
-    return Recording([frames], "text", [path.stem])
+    frames = ([[character not in OFF for character in line.ljust(width)] for line in block] for block in blocks)
+    taken = collect_frames((np.array(frame, dtype=np.uint8) for frame in frames), options, path)
+    return Recording([taken], "text", [path.stem])
 
 
-def read_utf8(path: Path) -> str:
-    """Read a text file that is not too large."""
+def read_table(path: Path, options: Options) -> Recording:
+    """Read rows of numbers; blank lines separate sequences; there may be a first row of names and a column of times."""
+    header, sequences = _numbers_as_names(*_numbers(path))
+    check_room(sum(len(s) for s in sequences), sum(s.size for s in sequences), path)
+    rate = None
+    if header is not None and (time := next((k for k, n in enumerate(header) if n.lower() in TIME_NAMES), None)) is not None:
+        rate = _rate(sequences[0][:, time])
+        sequences = [np.delete(s, time, axis=1) for s in sequences]
+        header = header[:time] + header[time + 1 :]
+    if sequences[0].shape[1] == 0:
+        raise ValueError(f"{path} has a column of times, but no units.")
+    if options.time_axis == 1:
+        if len(sequences) > 1 or header is not None:
+            raise ValueError(f"{path} has times along its columns, so it can hold neither names nor several sequences.")
+        sequences = [sequences[0].T]
+    names = [path.stem] if len(sequences) == 1 else [f"{path.stem}[{s}]" for s in range(len(sequences))]
+    return Recording(sequences, "table", names, units=header, rate=rate)
+
+
+def _blocks(path: Path) -> list[list[tuple[int, str]]]:
+    """Read a text file that is not too large: blocks of lines with their numbers, which blank lines separate."""
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(
             f"{path} has {path.stat().st_size / 1e6:.0f} MB, more than the {MAX_BYTES / 1e6:.0f} MB that are read as text."
         )
     try:
-        return path.read_text(encoding="utf-8-sig")
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not a text file (or not in UTF-8).") from None
+    return [list(block) for blank, block in groupby(enumerate(lines, start=1), lambda line: not line[1].strip()) if not blank]
 
 
-def _frame(block: list[str], width: int) -> NDArray[np.uint8]:
-    """Turn lines into zeros and ones, shape (height, width)."""
-    return np.array([[character not in OFF for character in line.ljust(width)] for line in block], dtype=np.uint8)
+def cells_in(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """Go through the blocks of a table, and through the lines of each: number and cells; comments are left out."""
+    for block in _blocks(path):
+        yield ((number, _cells(line.strip())) for number, line in block if not line.lstrip().startswith("#"))
+
+
+def number_of(cell: str) -> float | None:
+    """A cell as a number, or None."""
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _cells(line: str) -> list[str]:
+    """Split a line at commas, semicolons or tabs, or else at blanks."""
+    separator = next((character for character in ",;\t" if character in line), None)
+    return [cell.strip().strip('"') for cell in line.split(separator)]
+
+
+def _numbers(path: Path) -> tuple[list[str] | None, list[NDArray[Any]]]:
+    """The names of the columns, if there are, and the blocks of rows."""
+    header: list[str] | None = None
+    sequences = []
+    width = 0
+    for block in cells_in(path):
+        rows = []
+        for number, cells in block:
+            row = [number_of(cell) for cell in cells]
+            if None in row and not width:
+                header, width = cells, len(cells)
+                continue
+            if None in row:
+                column = row.index(None)
+                raise ValueError(f"line {number} of {path} has {cells[column]!r} in column {column + 1}, which is not a number.")
+            width = width or len(row)
+            if len(row) != width:
+                raise ValueError(f"line {number} of {path} has {len(row)} values, but the lines before have {width}.")
+            rows.append(row)
+        if rows:
+            sequences.append(np.array(rows, dtype=np.float64))
+    if not sequences:
+        raise ValueError(f"{path} holds no rows of numbers.")
+    return header, sequences
+
+
+def _numbers_as_names(header: list[str] | None, sequences: list[NDArray[Any]]) -> tuple[list[str] | None, list[NDArray[Any]]]:
+    """Take a first row of rising whole numbers above rows of 0/1 or +-1 as names: the MIDI numbers over a piano roll."""
+    first, rest = sequences[0][0], [sequences[0][1:], *sequences[1:]]
+    rising = len(first) > 2 and bool(np.all(np.diff(first) > 0)) and bool(np.all(first == np.floor(first)))
+    values = np.concatenate(rest)
+    if header is not None or not rising or not len(values) or not np.isin(values, (-1, 0, 1)).all():
+        return header, sequences
+    return [f"{value:.0f}" for value in first], [rows for rows in rest if len(rows)]
+
+
+def _rate(times: NDArray[Any]) -> float | None:
+    """Rows per second, from a column of times."""
+    apart = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    return 1.0 / apart if apart > 0 else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -35,27 +35,23 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
     """
     if part.units is None or list(part.units) == list(units):
         return part
-    place = {name: k for k, name in enumerate(units)}
-    unknown = [name for name in part.units if name not in place]
-    used = [name for name in unknown if (part.patterns[:, part.units.index(name)] > 0).any()]
+    columns = dict(zip(part.units, part.patterns.T, strict=True))
+    used = [name for name, x in columns.items() if name not in units and (x > 0).any()]
     if used:
         raise ValueError(
             f"{part.names[0]} has the unit {used[0]!r}, which is not among those of the network ({units[0]} to {units[-1]})."
         )
-    X = np.full((len(part.patterns), len(units)), -1, dtype=np.int8)
-    for column, name in enumerate(part.units):
-        if name in place:
-            X[:, place[name]] = part.patterns[:, column]
+    off = np.full(len(part), -1, dtype=np.int8)
+    X = np.column_stack([columns.get(name, off) for name in units])
     return replace(part, patterns=X, units=list(units), frame_shape=(len(units),))
 
 
 def all_units(lists: list[list[str]]) -> list[str]:
     """All names in natural order; of notes, all keys from the lowest to the highest."""
     names = {name for names in lists for name in names}
-    pitches = [pitch_of(name) for name in names if not name.isdigit()]
-    known = [pitch for pitch in pitches if pitch is not None]
-    if known and len(known) == len(names):
-        return [note_name(pitch) for pitch in range(min(known), max(known) + 1)]
+    pitches = pitches_of(names)
+    if pitches and not any(name.isdigit() for name in names):
+        return [note_name(pitch) for pitch in range(min(pitches), max(pitches) + 1)]
     if all(part == lists[0] for part in lists):
         return lists[0]
     return sorted(names, key=natural_key)
@@ -91,3 +87,10 @@ def pitch_of(name: str) -> int | None:
         pitch = SCALE.index(match[1]) + 12 * (int(match[2]) + 1) if match[1] in SCALE else 128
         return pitch if pitch <= 127 else None
     return int(name) if re.fullmatch(r"[0-9]{1,3}", name) and int(name) <= 127 else None
+
+
+def pitches_of(names: Iterable[str]) -> list[int]:
+    """Give the MIDI numbers of names, or none at all if a name is not that of a note."""
+    pitches = [pitch_of(name) for name in names]
+    known = [pitch for pitch in pitches if pitch is not None]
+    return known if len(known) == len(pitches) else []

@@ -65,21 +65,13 @@ def write_video(path: Path, frames: list[NDArray[np.uint8]], rate: float) -> Non
 def _running(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run ffmpeg with pipes; it does not outlive the block."""
     command = [ffmpeg(), "-v", "error", *([] if "pipe:0" in arguments else ["-nostdin"]), *arguments]
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE if "pipe:0" in arguments else subprocess.DEVNULL,
-        stdout=subprocess.PIPE if "pipe:1" in arguments else subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with suppress(BrokenPipeError):  # its other end may be gone
-                    stream.close()
-        process.wait()
+    into, out = (subprocess.PIPE if pipe in arguments else subprocess.DEVNULL for pipe in ("pipe:0", "pipe:1"))
+    # When the pipes are closed, their other end may be gone.
+    with suppress(BrokenPipeError), subprocess.Popen(command, stdin=into, stdout=out, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def _frames(process: subprocess.Popen[bytes], width: int, height: int, broken: ValueError) -> Iterator[NDArray[Any]]:

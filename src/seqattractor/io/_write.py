@@ -18,7 +18,7 @@ from seqattractor.io import _compose as compose
 from seqattractor.io import _midi as midi
 from seqattractor.io import _video as video
 from seqattractor.io._compose import Recalled
-from seqattractor.io._units import pitch_of
+from seqattractor.io._units import pitches_of
 from seqattractor.sequences import Sequences, check_patterns, unbinarize
 
 if TYPE_CHECKING:
@@ -94,16 +94,10 @@ def _write_animation(path: Path, recalled: Recalled) -> None:
     moment = round(1000 / _rate(recalled))
     stays = [moment] * len(pictures)
     stays[0] = stays[-1] = max(moment, 800)
+    kind = path.suffix[1:].upper()
+    more = {"optimize": False, "disposal": 1} if kind == "GIF" else {"lossless": True}
     with atomic_write(path) as file:
-        pictures[0].save(
-            file,
-            format=path.suffix[1:].upper(),
-            save_all=True,
-            append_images=pictures[1:],
-            duration=stays,
-            loop=0,
-            **({"optimize": False, "disposal": 1} if path.suffix.lower() == ".gif" else {"lossless": True}),
-        )
+        pictures[0].save(file, kind, save_all=True, append_images=pictures[1:], duration=stays, loop=0, **more)
 
 
 def _write_strip(path: Path, recalled: Recalled) -> None:
@@ -128,7 +122,7 @@ def _write_arrays(path: Path, recalled: Recalled) -> None:
     arrays = {"recall": unbinarize(recalled.recall, shape)}
     if recalled.order:
         arrays["cue"] = unbinarize(recalled.recall[: recalled.order], shape)
-    if recalled.truth is not None and recalled.overlaps is not None:
+    if recalled.truth is not None:
         arrays |= {"truth": unbinarize(recalled.truth, shape), "overlap": recalled.overlaps}
     if recalled.rate:
         arrays["rate"] = np.array(recalled.rate)
@@ -197,13 +191,12 @@ def _rate(recalled: Recalled) -> float:
 
 def _pitches(recalled: Recalled) -> list[int]:
     """The MIDI numbers of the units, which must be their names."""
-    pitches = [pitch_of(unit) for unit in recalled.units or []]
-    known = [pitch for pitch in pitches if pitch is not None]
-    if recalled.kind not in ("music", "table") or not known or len(known) < len(pitches):
+    pitches = pitches_of(recalled.units or [])
+    if recalled.kind not in ("music", "table") or not pitches:
         raise ValueError(
             "only notes can be written as MIDI: learn from MIDI, or from a table whose columns are named by notes (C4, or 60)."
         )
-    return known
+    return pitches
 
 
 _WRITERS: dict[str, Callable[[Path, Recalled], None]] = {

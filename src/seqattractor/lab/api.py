@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import partial
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -16,22 +16,42 @@ from starlette.routing import Route
 
 from seqattractor import __version__
 from seqattractor.lab import downloads
-from seqattractor.lab.choices import offered, read_network
+from seqattractor.lab.choices import NETWORKS, Chosen, read_network
 from seqattractor.lab.compiled import Compiled
-from seqattractor.lab.fields import Fields, pack, parse
-from seqattractor.lab.jobs import Job, Pool
-from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.jobs import Job, Pool, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
-from seqattractor.lab.promise import certified_radii
-from seqattractor.lab.python_code import python_code
-from seqattractor.lab.recall import as_json, corrupted_cue, read_cue, recall_all, steps_for
+from seqattractor.lab.recall import as_json, certified_radii, corrupted_cue, read_cue, recall_all, steps_for
+from seqattractor.lab.requests import Fields, Limits, Refusal, pack, parse
 from seqattractor.lab.uploads import read_upload, split_files
-from seqattractor.lab.visits import Visit, Visits
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.tasks.recall import Recall
 
 _LOOK = 0.05  # seconds between looks at a job that learns
 _KEEP_ALIVE = 15.0
+_FILES = {
+    "sequence": ("sequence.npz", "application/octet-stream"),
+    "model": ("model{}.npz", "application/octet-stream"),
+    "gif": ("recall{}.gif", "image/gif"),
+    "figure": ("recall.png", "image/png"),
+}
+Answer = Callable[["Lab", Visit, Fields], Any]
+Endpoint = Callable[["Lab", Request], Awaitable[Response]]
+
+
+def _asks(*names: str) -> Callable[[Answer], Endpoint]:
+    """Answer requests of a visitor that have these fields: with a response, or with values for JSON, made in a thread."""
+
+    def decorate(answer: Answer) -> Endpoint:
+        @wraps(answer)
+        async def endpoint(lab: Lab, request: Request) -> Response:
+            visit, spec = lab._visit(request), await lab._json(request)
+            spec.only(*names)
+            value = await run_in_threadpool(answer, lab, visit, spec)
+            return value if isinstance(value, Response) else JSONResponse(value)
+
+        return endpoint
+
+    return decorate
 
 
 class Lab:
@@ -46,7 +66,7 @@ class Lab:
 
     def routes(self) -> list[Route]:
         """List the addresses of the API."""
-        posts: dict[str, Callable[[Request], Awaitable[Response]]] = {
+        posts = {
             "visit": self.open_visit,
             "leave": self.leave,
             "sequence": self.sequence,
@@ -70,7 +90,8 @@ class Lab:
     async def catalogue(self, request: Request) -> Response:
         """What there is to choose from."""
         limits = {name: getattr(self.limits, name) for name in ("units", "frames", "hidden", "epochs", "order", "upload")}
-        return JSONResponse({"version": __version__, "sequences": CATALOGUE, "networks": offered(), "limits": limits})
+        networks = [{"name": name, **vars(offer)} for name, offer in NETWORKS.items()]
+        return JSONResponse({"version": __version__, "sequences": CATALOGUE, "networks": networks, "limits": limits})
 
     async def open_visit(self, request: Request) -> Response:
         """Begin a visit."""
@@ -85,8 +106,7 @@ class Lab:
 
     async def sequence(self, request: Request) -> Response:
         """Make a sequence and show it."""
-        spec = await self._json(request)
-        material = await run_in_threadpool(make_material, spec, self.limits)
+        material = await run_in_threadpool(make_material, await self._json(request), self.limits)
         return JSONResponse(material.as_json())
 
     async def upload(self, request: Request) -> Response:
@@ -99,26 +119,24 @@ class Lab:
 
     # -- learning -------------------------------------------------------------------------------------------------
 
-    async def learn(self, request: Request) -> Response:
+    @_asks("sequence", "networks")
+    def learn(self, visit: Visit, spec: Fields) -> dict[str, Any]:
         """Start to learn a sequence with one or two networks; a job that still runs is stopped."""
-        visit, spec = self._visit(request), await self._json(request)
-        spec.only("sequence", "networks")
-        chosen = [read_network(network, self.limits) for network in spec.objects("networks", 1, 2)]
-        material = await run_in_threadpool(make_material, spec.object("sequence"), self.limits)
+        chosen = self._chosen(spec)
+        material = self._material(spec)
         for choice in chosen:
-            await run_in_threadpool(choice.check_size, material.data, self.limits)
+            choice.check_size(material.data, self.limits)
         job = Job(material, chosen, self.limits, self.compiled)
         with visit.lock:
             if visit.job is not None:
                 self.pool.stop(visit.job)
             self.pool.submit(job)
             visit.job = job
-        return JSONResponse({"ahead": self.pool.ahead(job)})
+        return {"ahead": self.pool.ahead(job)}
 
-    async def go_on(self, request: Request) -> Response:
+    @_asks("epochs")
+    def go_on(self, visit: Visit, spec: Fields) -> dict[str, Any]:
         """Continue to learn from the weights as they are."""
-        visit, spec = self._visit(request), await self._json(request)
-        spec.only("epochs")
         epochs = spec.whole("epochs", 500, 1, self.limits.epochs)
         with visit.lock:
             job = visit.the_job()
@@ -128,7 +146,7 @@ class Lab:
             except Refusal:
                 job.state = "stopped"
                 raise
-        return JSONResponse({"ahead": self.pool.ahead(job)})
+        return {"ahead": self.pool.ahead(job)}
 
     async def stop(self, request: Request) -> Response:
         """Stop learning after the current epoch."""
@@ -145,22 +163,20 @@ class Lab:
     async def _events(self, job: Job) -> AsyncIterator[str]:
         """Go through what happens to a job."""
         seen = [0 for _ in job.chosen]
-        ahead, compiling, quiet = -1, False, 0.0
+        told, quiet = {"ahead": -1, "compiling": False}, 0.0
         while True:
             running = job.running  # read first, so that nothing is missed after the end
             news = job.progress(seen)
-            if news is not None:
-                yield _event(news)
+            if news:
+                yield _event({"epochs": news})
                 quiet = 0.0
             if not running:
                 break
-            now = self.pool.ahead(job) if job.state == "waiting" else 0
-            if now != ahead:
-                ahead = now
-                yield _event({"ahead": ahead})
-            if job.compiling != compiling:
-                compiling = not compiling
-                yield _event({"compiling": compiling})
+            ahead = self.pool.ahead(job) if job.state == "waiting" else 0
+            for name, now in {"ahead": ahead, "compiling": job.compiling}.items():
+                if now != told[name]:
+                    told[name] = now
+                    yield _event({name: now})
             quiet += _LOOK
             if quiet > _KEEP_ALIVE:
                 yield ": still here\n\n"
@@ -170,22 +186,17 @@ class Lab:
 
     # -- recall ---------------------------------------------------------------------------------------------------
 
-    async def recall(self, request: Request) -> Response:
-        """Corrupt the cue and recall from it with every network that has learned."""
-        visit, spec = self._visit(request), await self._json(request)
-        return JSONResponse(await run_in_threadpool(self._recall, visit, spec))
-
-    def _recall(self, visit: Visit, spec: Fields) -> dict[str, Any]:
-        """Answer `recall`: with a sequence in the request only its corrupted cue, else what the networks did."""
-        spec.only("cue", "sequence", "orders")
+    @_asks("cue", "sequence", "orders")
+    def recall(self, visit: Visit, spec: Fields) -> dict[str, Any]:
+        """Recall from the corrupted cue with every network; with a sequence in the request, only show its corrupted cue."""
         if spec.has("sequence"):
-            material = make_material(spec.object("sequence"), self.limits)
+            material = self._material(spec)
             orders = spec.wholes("orders", 1, self.limits.order, 2)
-            cue = read_cue(spec.object("cue"), material, self.limits)
+            cue = read_cue(spec.object("cue"), material)
             rows, _ = corrupted_cue(material, cue, max(orders, default=1))
             return {"cue": pack(rows[-1:])}
         job, nets = self._learned(visit)
-        runs = self._runs(job, nets, spec.object("cue"))
+        runs = self._runs(job, nets, spec)
         first = runs[0]
         truth = first.truth if first.truth is not None else first.states[:0]
         unknown = np.full((len(first.states) - len(truth), first.states.shape[1]), -1, dtype=np.int8)
@@ -198,19 +209,66 @@ class Lab:
             "runs": [as_json(net, run) for net, run in zip(nets, runs, strict=True)],
         }
 
-    async def promise(self, request: Request) -> Response:
-        """The certified radius of each frame, for each network."""
-        visit, spec = self._visit(request), await self._json(request)
-        spec.only()
-        return JSONResponse({"radii": await run_in_threadpool(self._promise, visit)})
-
-    def _promise(self, visit: Visit) -> list[list[int] | None]:
-        """Answer `promise`, once for each job."""
+    @_asks()
+    def promise(self, visit: Visit, spec: Fields) -> dict[str, Any]:
+        """The certified radius of each frame, for each network; computed once for each job."""
         job, nets = self._learned(visit)
         with job.certifying:
             if job.radii is None:
                 job.radii = [certified_radii(net, job.material.data) for net in nets]
-            return job.radii
+            return {"radii": job.radii}
+
+    # -- to take away ---------------------------------------------------------------------------------------------
+
+    @_asks("sequence", "networks", "cue")
+    def code(self, visit: Visit, spec: Fields) -> Response:
+        """The Python code that does the same, whether it has been learned or not."""
+        material, chosen = self._material(spec), self._chosen(spec)
+        orders = [choice.settled_order(material.data) for choice in chosen]
+        cue = read_cue(spec.object("cue"), material)
+        corrupted_cue(material, cue, max(orders))  # refused where nothing is left to recall
+        steps = steps_for(material, cue.start, max(orders), self.limits)
+        return PlainTextResponse(downloads.python_code(material, chosen, orders, cue, steps))
+
+    @_asks("what", "network", "cue", "sequence", "dark")
+    def download(self, visit: Visit, spec: Fields) -> Response:
+        """A file to take away."""
+        what = spec.choice("what", "", tuple(_FILES))
+        name, kind = _FILES[what]
+        compared = visit.job is not None and len(visit.job.chosen) > 1
+        mark = f"-{'ab'[spec.whole('network', 0, 0, 1)]}" if compared else ""
+        headers = {"content-disposition": f'attachment; filename="{name.format(mark)}"'}
+        return Response(self._file(what, visit, spec), media_type=kind, headers=headers)
+
+    def _file(self, what: str, visit: Visit, spec: Fields) -> bytes:
+        """The content of a file: the sequence of the request, or what the networks have learned or recall."""
+        if what == "sequence":
+            return downloads.sequence(self._material(spec))
+        job, nets = self._learned(visit)
+        if what == "figure":
+            return downloads.figure(job, self._runs(job, nets, spec), dark=bool(spec.whole("dark", 0, 0, 1)))
+        k = spec.whole("network", 0, 0, len(nets) - 1)
+        if what == "model":
+            return downloads.model(nets[k], job.material)
+        return downloads.animation(self._runs(job, nets, spec)[k], job.material)
+
+    # -- requests -------------------------------------------------------------------------------------------------
+
+    def _visit(self, request: Request) -> Visit:
+        """The visit that a request belongs to."""
+        return self.visits.get(request.headers.get("x-lab-visit", ""))
+
+    async def _json(self, request: Request) -> Fields:
+        """The JSON object in the body of a request."""
+        return parse(await _body(request, self.limits.body, "The request has more than {:g} MB."))
+
+    def _material(self, spec: Fields) -> Material:
+        """The sequence of a request."""
+        return make_material(spec.object("sequence"), self.limits)
+
+    def _chosen(self, spec: Fields) -> list[Chosen]:
+        """The networks of a request."""
+        return [read_network(network, self.limits) for network in spec.objects("networks", 1, 2)]
 
     def _learned(self, visit: Visit) -> tuple[Job, list[SequenceMemory]]:
         """The job of a visit and its networks."""
@@ -222,74 +280,7 @@ class Lab:
 
     def _runs(self, job: Job, nets: list[SequenceMemory], spec: Fields) -> list[Recall]:
         """The recall of each network from the cue of a request."""
-        return recall_all(nets, job.material, read_cue(spec, job.material, self.limits), self.limits)
-
-    # -- to take away ---------------------------------------------------------------------------------------------
-
-    async def code(self, request: Request) -> Response:
-        """The Python code that does the same."""
-        self._visit(request)
-        spec = await self._json(request)
-        spec.only("sequence", "networks", "cue")
-        return PlainTextResponse(await run_in_threadpool(self._code, spec))
-
-    def _code(self, spec: Fields) -> str:
-        """Write the code for settings, whether they have been learned or not."""
-        material = make_material(spec.object("sequence"), self.limits)
-        chosen = [read_network(network, self.limits) for network in spec.objects("networks", 1, 2)]
-        orders = [choice.settled_order(material.data) for choice in chosen]
-        cue = read_cue(spec.object("cue"), material, self.limits)
-        corrupted_cue(material, cue, max(orders))  # refused where nothing is left to recall
-        steps = steps_for(material, cue.start, max(orders), self.limits)
-        return python_code(material, chosen, orders, cue, steps)
-
-    async def download(self, request: Request) -> Response:
-        """A file to take away."""
-        visit, spec = self._visit(request), await self._json(request)
-        spec.only("what", "network", "cue", "sequence", "dark")
-        makers: dict[str, tuple[str, str, Callable[[], bytes]]] = {
-            "sequence": ("sequence.npz", "application/octet-stream", partial(self._sequence_file, spec)),
-            "model": ("model{}.npz", "application/octet-stream", partial(self._model_file, visit, spec)),
-            "gif": ("recall{}.gif", "image/gif", partial(self._gif_file, visit, spec)),
-            "figure": ("recall.png", "image/png", partial(self._figure_file, visit, spec)),
-        }
-        name, kind, make = makers[spec.choice("what", "", tuple(makers))]
-        compared = visit.job is not None and len(visit.job.chosen) > 1
-        mark = f"-{'ab'[spec.whole('network', 0, 0, 1)]}" if compared else ""
-        content = await run_in_threadpool(make)
-        return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name.format(mark)}"'})
-
-    def _sequence_file(self, spec: Fields) -> bytes:
-        """The sequence of the request."""
-        material: Material = make_material(spec.object("sequence"), self.limits)
-        return downloads.sequence(material)
-
-    def _model_file(self, visit: Visit, spec: Fields) -> bytes:
-        """One of the networks."""
-        job, nets = self._learned(visit)
-        return downloads.model(nets[spec.whole("network", 0, 0, len(nets) - 1)], job.material)
-
-    def _gif_file(self, visit: Visit, spec: Fields) -> bytes:
-        """The recall of one of the networks."""
-        job, nets = self._learned(visit)
-        runs = self._runs(job, nets, spec.object("cue"))
-        return downloads.animation(runs[spec.whole("network", 0, 0, len(nets) - 1)], job.material)
-
-    def _figure_file(self, visit: Visit, spec: Fields) -> bytes:
-        """Learning and recall of all networks."""
-        job, nets = self._learned(visit)
-        runs = self._runs(job, nets, spec.object("cue"))
-        return downloads.figure(job, runs, dark=bool(spec.whole("dark", 0, 0, 1)))
-
-    # -- requests -------------------------------------------------------------------------------------------------
-
-    def _visit(self, request: Request) -> Visit:
-        """The visit that a request belongs to."""
-        return self.visits.get(request.headers.get("x-lab-visit", ""))
-
-    async def _json(self, request: Request) -> Fields:
-        """The JSON object in the body of a request."""
-        return parse(await _body(request, self.limits.body, "The request has more than {:g} MB."))
+        return recall_all(nets, job.material, read_cue(spec.object("cue"), job.material), self.limits)
 
 
 async def _body(request: Request, most: int, sentence: str) -> bytes:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from seqattractor.lab.api import Lab
 from seqattractor.lab.guard import Guard
-from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.requests import Limits, Refusal, as_sentence
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _TYPES = {
@@ -69,13 +69,7 @@ def create_app(
             *[Route("/" if name == "index.html" else f"/{name}", _serve(name, page[name]), methods=["GET"]) for name in page],
         ],
         middleware=[Middleware(Guard, hosts=[*hosts], any_address=any_address)],
-        exception_handlers={
-            Refusal: _refused,
-            HTTPException: _refused,
-            ValueError: _refused,
-            TypeError: _refused,
-            Exception: _failed,
-        },
+        exception_handlers={**dict.fromkeys((Refusal, HTTPException, ValueError, TypeError), _refused), Exception: _failed},
         lifespan=lifespan,
     )
     app.state.lab = lab
@@ -116,8 +110,7 @@ async def _refused(request: Request, error: Exception) -> Response:
         known = {404: "There is no such address in the lab.", 405: "This address does not take such requests."}
         sentence = known.get(error.status_code, str(error.detail))
         return JSONResponse({"error": sentence}, error.status_code, dict(error.headers or {}))
-    text = str(error)
-    return JSONResponse({"error": text[:1].upper() + text[1:]}, 400)
+    return JSONResponse({"error": as_sentence(error)}, 400)
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from seqattractor.lab.fields import Fields
-from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.requests import Fields, Limits, Refusal
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
 from seqattractor.sequences import Sequences
-from seqattractor.sequences._successors import conflicts
+from seqattractor.sequences._transitions import conflicts
 
-# What the page's settings are called in the library; the defaults are those of the paper and of the classes.
-_PARAMETERS = {
-    "hidden": "n_hidden",
-    "kappa": "kappa",
-    "eta": "eta",
-    "epochs": "max_epochs",
-    "order": "order",
-    "degree": "degree",
-    "seed": "random_state",
-}
-_DEFAULTS: dict[str, Any] = {"hidden": 500, "kappa": 1.0, "eta": 1e-3, "epochs": 500, "order": 1, "degree": 2}
+# What is called otherwise in the library, and what need not be said there.
+_PARAMETERS = {"hidden": "n_hidden", "epochs": "max_epochs", "seed": "random_state"}
+_DEFAULTS = {"kappa": 1.0, "eta": 1e-3, "max_epochs": 500, "order": 1, "degree": 2}
 _LEARNING = ("hidden", "kappa", "eta", "epochs", "order", "seed")
 
 
@@ -78,15 +69,10 @@ class Chosen:
         """Its class."""
         return REGISTRY[self.name].cls
 
-    @property
-    def order(self) -> int | Literal["auto"]:
-        """How many past patterns it looks at."""
-        order: int | Literal["auto"] = self.parameters.get("order", 1)
-        return order
-
     def settled_order(self, data: Sequences) -> int:
         """How many past patterns it will look at: "auto" takes as many as resolve all conflicts."""
-        return conflicts(data).context or 1 if self.order == "auto" else int(self.order)
+        order = self.parameters.get("order", 1)
+        return conflicts(data).context or 1 if order == "auto" else int(order)
 
     def check_size(self, data: Sequences, limits: Limits) -> None:
         """Refuse a network that would be too large for the lab."""
@@ -107,15 +93,9 @@ class Chosen:
 
     def code(self) -> str:
         """Python that makes it, without what is the default anyway."""
-        said = {_PARAMETERS[name]: value for name, value in _DEFAULTS.items()}
-        given = {k: v for k, v in self.parameters.items() if k not in said or said[k] != v or k == "n_hidden"}
+        given = {k: v for k, v in self.parameters.items() if _DEFAULTS.get(k) != v}
         words = ", ".join(f"{k}={v!r}" for k, v in {**REGISTRY[self.name].parameters, **given}.items())
         return f"sa.{self.class_name}({words})"
-
-
-def offered() -> list[dict[str, Any]]:
-    """Describe the networks for the page."""
-    return [{"name": name, **vars(offer)} for name, offer in NETWORKS.items()]
 
 
 def read_network(spec: Fields, limits: Limits) -> Chosen:
@@ -127,7 +107,6 @@ def read_network(spec: Fields, limits: Limits) -> Chosen:
     'sa.SequenceAttractor(n_hidden=50, random_state=0)'
     """
     name = spec.choice("name", "attractor", tuple(NETWORKS))
-    spec.only("name", *_PARAMETERS)
     values: dict[str, Any] = {
         "hidden": spec.whole("hidden", 200, 1, limits.hidden),
         "kappa": spec.number("kappa", 1.0, 1e-6, 1e6),
@@ -137,4 +116,5 @@ def read_network(spec: Fields, limits: Limits) -> Chosen:
         "degree": spec.whole("degree", 2, 1, 30),
         "seed": spec.whole("seed", 0, 0, 9999),
     }
-    return Chosen(name, {_PARAMETERS[key]: values[key] for key in NETWORKS[name].settings})
+    spec.only("name", *values)
+    return Chosen(name, {_PARAMETERS.get(key, key): values[key] for key in NETWORKS[name].settings})

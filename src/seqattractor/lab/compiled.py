@@ -14,10 +14,15 @@ from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
+from seqattractor.datasets._random import random_periodic
 from seqattractor.lab.materials import first_material
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._registry import make_network
 
-_KINDS = ("SequenceAttractor", "VisibleNetwork", "SparseSequenceAttractor")  # the first is what a first visit learns with
+_KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # small networks; the first kind is what a first visit learns with
+    "SequenceAttractor": ("attractor", {"n_hidden": 20, "engine": "exact"}),
+    "VisibleNetwork": ("perceptron", {"engine": "exact"}),
+    "SparseSequenceAttractor": ("sparse", {"n_hidden": 20, "max_epochs": 2}),
+}
 
 
 class Compiled:
@@ -113,12 +118,6 @@ def _has_file(value: Any) -> bool:
 
 def _use(kind: str) -> None:
     """Let a small network of a kind learn, which compiles what it needs."""
-    import seqattractor as sa
-
-    makers: dict[str, Callable[[], SequenceMemory]] = {
-        "SequenceAttractor": lambda: sa.SequenceAttractor(20, engine="exact", random_state=0),
-        "VisibleNetwork": lambda: sa.VisibleNetwork(engine="exact", random_state=0),
-        "SparseSequenceAttractor": lambda: sa.SparseSequenceAttractor(20, max_epochs=2, random_state=0),
-    }
+    name, parameters = _KINDS[kind]
     with suppress(ConvergenceWarning):
-        makers[kind]().fit(sa.datasets.random_periodic(6, 40, rng=0))
+        make_network(name, random_state=0, **parameters).fit(random_periodic(6, 40, rng=0))

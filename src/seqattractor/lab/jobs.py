@@ -1,24 +1,26 @@
-"""Learning off the event loop: one job for each visitor, a bounded pool of threads and a bounded queue before it."""
+"""Who is on the page, and learning off the event loop: a visit for each open page, its job, and a bounded pool of threads."""
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.validation import check_is_fitted
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.lab.choices import Chosen
 from seqattractor.lab.compiled import Compiled
-from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
+from seqattractor.lab.requests import Limits, Refusal, as_sentence
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import Sequences
-from seqattractor.sequences._loops import close_loops
+from seqattractor.sequences import Sequences, close_loops
 
 State = Literal["waiting", "learning", "done", "stopped", "failed"]
 
@@ -76,28 +78,23 @@ class Job:
             raise Refusal(409, self.note)
         return [net for net in self.networks if is_learned(net)]
 
-    def progress(self, seen: list[int]) -> dict[str, Any] | None:
-        """Tell what is new since `seen` epochs of each network, and move `seen` on; None where nothing is."""
+    def progress(self, seen: list[int]) -> list[dict[str, Any]]:
+        """Tell what is new since `seen` epochs of each network, and move `seen` on."""
         news = []
         for k, before in enumerate(seen):
             now = len(self.visible[k])  # appended last, so the hidden errors are there too
             if now > before:
-                news.append(
-                    {"network": k, "from": before, "hidden": self.hidden[k][before:now], "visible": self.visible[k][before:now]}
-                )
+                hidden, visible = self.hidden[k][before:now], self.visible[k][before:now]
+                news.append({"network": k, "from": before, "hidden": hidden, "visible": visible})
                 seen[k] = now
-        return {"epochs": news} if news else None
+        return news
 
     def summary(self) -> dict[str, Any]:
         """Tell how it stands."""
-        nets = [
-            {
-                "epochs": len(self.visible[k]),
-                "converged": bool(getattr(net, "converged_", True)) if is_learned(net) else None,
-                "right": self.scores[k],
-            }
-            for k, net in enumerate(self.networks)
-        ]
+        nets = []
+        for net, errors, score in zip(self.networks, self.visible, self.scores, strict=False):
+            converged = bool(getattr(net, "converged_", True)) if is_learned(net) else None
+            nets.append({"epochs": len(errors), "converged": converged, "right": score})
         return {"state": self.state, "note": self.note, "networks": nets}
 
     # -- the thread's side ----------------------------------------------------------------------------------------
@@ -120,7 +117,7 @@ class Job:
                 self.scores[k] = net.score(self._data(k))
             self.state = "stopped" if self._ended() else "done"
         except (ValueError, TypeError) as error:  # the library's own sentences
-            self.note, self.state = str(error)[:1].upper() + str(error)[1:], "failed"
+            self.note, self.state = as_sentence(error), "failed"
         except MemoryError:
             self.note, self.state = "There is not enough memory for this network; make it smaller.", "failed"
         except Exception as error:  # a visitor's job must never take a worker with it
@@ -214,10 +211,95 @@ class Pool:
                 self._running.remove(job)
 
 
+@dataclass
+class Visit:
+    """One open page and the job it started last."""
+
+    name: str
+    seen: float
+    job: Job | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def the_job(self) -> Job:
+        """Give the job, or say that there is none."""
+        if self.job is None:
+            raise Refusal(409, "Nothing has been learned yet; press the button to learn.")
+        return self.job
+
+    def network_bytes(self) -> int:
+        """How much memory the networks take."""
+        nets = self.job.networks if self.job is not None else []
+        # Copied at once: the thread that learns may add to it meanwhile.
+        return sum(v.nbytes for net in nets for v in [*vars(net).values()] if isinstance(v, np.ndarray))
+
+
+class Visits:
+    """All visits, those seen last at the end; bounded in number, age and memory.
+
+    Parameters
+    ----------
+    limits : Limits
+    stop : callable
+        Called with the job of a visit that is given up.
+    clock : callable
+        Seconds, for the age of visits.
+    """
+
+    def __init__(self, limits: Limits, stop: Callable[[Job], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits, self._stop, self._clock = limits, stop, clock
+        self._lock = threading.Lock()
+        self._visits: OrderedDict[str, Visit] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._visits)
+
+    def open(self) -> Visit:
+        """Begin a visit; the oldest ones give way."""
+        visit = Visit(secrets.token_urlsafe(18), self._clock())
+        with self._lock:
+            self._visits[visit.name] = visit
+            self._trim()
+        return visit
+
+    def get(self, name: str) -> Visit:
+        """Find a visit by the name that the page sends along."""
+        with self._lock:
+            if name in self._visits:
+                self._visits.move_to_end(name)  # the last to give way to others
+            self._trim()
+            if name not in self._visits:
+                raise Refusal(410, "The lab has forgotten this page, because it was idle for long or the lab was started again.")
+            visit = self._visits[name]
+            visit.seen = self._clock()
+            return visit
+
+    def close(self, name: str) -> None:
+        """End a visit; one that is not there has ended already."""
+        with self._lock:
+            self._end(name)
+
+    def _trim(self) -> None:
+        """Take out visits that are too old or too many, and forget networks beyond the memory budget, oldest first."""
+        now = self._clock()
+        for name, visit in list(self._visits.items()):
+            if now - visit.seen > self._limits.idle_seconds or len(self._visits) > self._limits.visits:
+                self._end(name)
+        sizes = {name: visit.network_bytes() for name, visit in self._visits.items()}
+        total = sum(sizes.values())
+        for name, size in sizes.items():
+            if total <= self._limits.network_bytes:
+                break
+            if size and name != next(reversed(sizes)):
+                self._end(name)
+                total -= size
+
+    def _end(self, name: str) -> None:
+        """Forget a visit, if there is one of this name, and stop its job."""
+        visit = self._visits.pop(name, None)
+        if visit is not None and visit.job is not None:
+            self._stop(visit.job)
+
+
 def is_learned(net: SequenceMemory) -> bool:
     """Whether a network can recall."""
-    try:
-        check_is_fitted(net, "n_features_in_")
-    except NotFittedError:
-        return False
-    return any(hasattr(net, name) for name in ("V_", "W_", "patterns_"))
+    return hasattr(net, "n_features_in_") and any(hasattr(net, name) for name in ("V_", "W_", "patterns_"))

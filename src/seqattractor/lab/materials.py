@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.datasets._place_cells import place_cells
+from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._random import random_periodic
-from seqattractor.datasets._toy import toy, xor
-from seqattractor.datasets._tune import PITCHES, tune
+from seqattractor.datasets._small import PITCHES, place_cells, toy, tune, xor
 from seqattractor.datasets._walker import walker
-from seqattractor.lab.fields import Fields, pack, unpack
-from seqattractor.lab.limits import Limits, Refusal
+from seqattractor.lab.requests import Fields, Limits, Refusal, pack, unpack
 from seqattractor.sequences import Sequences
 
 SIDE = 40  # of the canvas on which digits move
@@ -65,60 +64,31 @@ def _choice(name: str, label: str, default: str, **choices: str) -> dict[str, An
     return {"name": name, "label": label, "choices": choices, "default": default}
 
 
-_SEED = _range("seed", "Seed", 0, 9999, 0)
+def _entry(name: str, label: str, hint: str, *options: dict[str, Any], **suggest: int) -> dict[str, Any]:
+    """Describe a kind of sequence; `suggest` are settings with which a first try succeeds."""
+    return {"name": name, "label": label, "hint": hint, "options": list(options), "suggest": suggest}
 
-# Order, names and hints as on the page; `suggest` are settings with which a first try succeeds.
+
+_SEED = _range("seed", "Seed", 0, 9999, 0)
+_WALKER = _range("frames", "Frames", 8, 103, 24), _choice("size", "Size", "medium", small="32 × 22", medium="64 × 44")
+_PLACES = _range("frames", "Places", 8, 100, 36), _choice("path", "Path", "loop", loop="Loop", eight="Figure of eight")
+_DIGITS = (
+    _range("sequences", "Sequences", 1, 10, 2),
+    _range("frames", "Frames in each", 4, 40, 16),
+    _range("digits", "Digits", 1, 2, 1),
+    _SEED,
+)
+_RANDOM = _range("frames", "Patterns", 3, 300, 40), _range("units", "Units", 4, 1024, 100), _SEED
+_TOY = _choice("which", "Which", "1", **{"1": "Toy 1", "2": "Toy 2", "xor": "XOR"})
+
+# Order, names and hints as on the page.
 CATALOGUE: tuple[dict[str, Any], ...] = (
-    {
-        "name": "walker",
-        "label": "Walker",
-        "hint": "a walking figure in silhouette",
-        "options": [_range("frames", "Frames", 8, 103, 24), _choice("size", "Size", "medium", small="32 × 22", medium="64 × 44")],
-        "suggest": {"hidden": 150, "flips": 20},
-    },
-    {
-        "name": "digits",
-        "label": "Digits",
-        "hint": "digits that wander and bounce",
-        "options": [
-            _range("sequences", "Sequences", 1, 10, 2),
-            _range("frames", "Frames in each", 4, 40, 16),
-            _range("digits", "Digits", 1, 2, 1),
-            _SEED,
-        ],
-        "suggest": {"hidden": 250, "flips": 10},
-    },
-    {
-        "name": "places",
-        "label": "Place cells",
-        "hint": "cells of an animal that runs a loop",
-        "options": [
-            _range("frames", "Places", 8, 100, 36),
-            _choice("path", "Path", "loop", loop="Loop", eight="Figure of eight"),
-        ],
-        "suggest": {"hidden": 300, "flips": 5},
-    },
-    {
-        "name": "tune",
-        "label": "Tune",
-        "hint": "four bars for the piano, with three steps of context",
-        "options": [],
-        "suggest": {"hidden": 400, "order": 3, "flips": 4},
-    },
-    {
-        "name": "random",
-        "label": "Random",
-        "hint": "random patterns, as in the paper",
-        "options": [_range("frames", "Patterns", 3, 300, 40), _range("units", "Units", 4, 1024, 100), _SEED],
-        "suggest": {"hidden": 400, "flips": 10},
-    },
-    {
-        "name": "toy",
-        "label": "Toy",
-        "hint": "small, but impossible without hidden neurons",
-        "options": [_choice("which", "Which", "1", **{"1": "Toy 1", "2": "Toy 2", "xor": "XOR"})],
-        "suggest": {"hidden": 50, "flips": 10},
-    },
+    _entry("walker", "Walker", "a walking figure in silhouette", *_WALKER, hidden=150, flips=20),
+    _entry("digits", "Digits", "digits that wander and bounce", *_DIGITS, hidden=250, flips=10),
+    _entry("places", "Place cells", "cells of an animal that runs a loop", *_PLACES, hidden=300, flips=5),
+    _entry("tune", "Tune", "four bars for the piano, with three steps of context", hidden=400, order=3, flips=4),
+    _entry("random", "Random", "random patterns, as in the paper", *_RANDOM, hidden=400, flips=10),
+    _entry("toy", "Toy", "small, but impossible without hidden neurons", _TOY, hidden=50, flips=10),
 )
 
 
@@ -166,52 +136,26 @@ def _grid(units: int) -> tuple[int, int]:
     return rows, -(-units // rows)
 
 
+@lru_cache(maxsize=8)  # drawing the walker takes a moment
+def _dataset(make: Callable[..., Sequences], *arguments: Any, **options: Any) -> Material:
+    """A dataset of the library, and the Python code that makes it."""
+    words = [*map(json.dumps, arguments), *(f"{name}={json.dumps(value)}" for name, value in options.items())]
+    return Material(make(*arguments, **options), f"X = sa.datasets.{make.__name__}({', '.join(words)})")
+
+
+_MAKERS: dict[str, Callable[..., Material]] = {
+    "walker": lambda frames, size: _dataset(walker, frames, shrink={"small": 4, "medium": 2}[size]),
+    "digits": lambda sequences, frames, digits, seed: _dataset(moving_digits, sequences, frames, SIDE, digits, rng=seed),
+    "places": lambda frames, path: _dataset(place_cells, frames, path),
+    "tune": lambda: _dataset(tune),
+    "random": lambda frames, units, seed: _dataset(random_periodic, frames, units, rng=seed),
+    "toy": lambda which: _dataset(xor) if which == "xor" else _dataset(toy, int(which)),
+}
+
+
 def first_material() -> Material:
     """Give what the page shows first."""
-    return _walker(24, "medium")
-
-
-@lru_cache(maxsize=8)  # drawing it takes a moment
-def _walker(frames: int, size: str) -> Material:
-    """The walker."""
-    shrink = 4 if size == "small" else 2
-    return Material(walker(frames, shrink=shrink), f"X = sa.datasets.walker({frames}, shrink={shrink})")
-
-
-def _digits(sequences: int, frames: int, digits: int, seed: int) -> Material:
-    """Moving digits on a small canvas."""
-    from seqattractor.datasets._moving_digits import moving_digits
-
-    X = moving_digits(sequences, frames, SIDE, digits, rng=seed)
-    return Material(X, f"X = sa.datasets.moving_digits({sequences}, {frames}, {SIDE}, {digits}, rng={seed})")
-
-
-def _places(frames: int, path: str) -> Material:
-    """Place cells along a path."""
-    return Material(
-        place_cells(frames, "eight" if path == "eight" else "loop"), f'X = sa.datasets.place_cells({frames}, "{path}")'
-    )
-
-
-def _tune() -> Material:
-    """The tune."""
-    return Material(tune(), "X = sa.datasets.tune()")
-
-
-def _random(frames: int, units: int, seed: int) -> Material:
-    """A random periodic sequence."""
-    try:
-        X = random_periodic(frames, units, rng=seed)
-    except ValueError as error:
-        raise Refusal(400, _sentence(error)) from None
-    return Material(X, f"X = sa.datasets.random_periodic({frames}, {units}, rng={seed})")
-
-
-def _toy(which: str) -> Material:
-    """The toy sequences of section 3."""
-    if which == "xor":
-        return Material(xor(), "X = sa.datasets.xor()")
-    return Material(toy(int(which)), f"X = sa.datasets.toy({which})")
+    return make_material(Fields({}, "sequence"), Limits())
 
 
 def _frames(spec: Fields, limits: Limits) -> Material:
@@ -232,19 +176,3 @@ def _frames(spec: Fields, limits: Limits) -> Material:
     load = 'sa.io.load("sequence.npz", key="X")'
     made = load if len(lengths) == 1 else f"sa.Sequences({load}, lengths={lengths})"
     return Material(data, f'X = {made}  # "Sequence" under "Take it with you"')
-
-
-def _sentence(error: Exception) -> str:
-    """The library's sentence, as a sentence on the page."""
-    text = str(error)
-    return text[:1].upper() + text[1:]
-
-
-_MAKERS: dict[str, Callable[..., Material]] = {
-    "walker": _walker,
-    "digits": _digits,
-    "places": _places,
-    "tune": _tune,
-    "random": _random,
-    "toy": _toy,
-}

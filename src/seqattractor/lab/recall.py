@@ -1,4 +1,4 @@
-"""What the visitor does with the cue, and the recall of each network from it."""
+"""What the visitor does with the cue, the recall of each network from it, and how many flips are surely corrected."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.lab.fields import Fields, pack
-from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
+from seqattractor.lab.requests import Fields, Limits, Refusal, pack
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import Patterns
-from seqattractor.tasks.recall import Corruption, Recall, hidden_states, recall
-from seqattractor.tasks.stored import Stored
+from seqattractor.sequences import Patterns, Sequences, close_loops
+from seqattractor.tasks.learn import quick_certificate
+from seqattractor.tasks.recall import Corruption, Recall, Stored, hidden_states, recall
+
+_MOST = 150_000_000  # weights * transitions: a few seconds
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Cue:
     seed: int
 
 
-def read_cue(spec: Fields, material: Material, limits: Limits) -> Cue:
+def read_cue(spec: Fields, material: Material) -> Cue:
     """Read what the visitor wants the cue to be."""
     spec.only("start", "occlusion", "flips", "painted", "noise", "seed")
     T, N = material.data.shape
@@ -89,3 +90,29 @@ def as_json(net: SequenceMemory, outcome: Recall) -> dict[str, Any]:
         "verdict": outcome.verdict,
         "good": outcome.locked_on is not None,
     }
+
+
+def certified_radii(net: SequenceMemory, data: Sequences) -> list[int] | None:
+    """Give for each row of the patterns the number of flips after which the next pattern is surely still right.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        One that has learned the data.
+    data : Sequences
+
+    Returns
+    -------
+    list of int or None
+        -1 where a row has no successor, or the network does not make it. None for kinds of networks that cannot be certified, and
+        for those that would take too long.
+    """
+    certificate = quick_certificate(net, close_loops(data, order=net.order_), _MOST)
+    if certificate is None:
+        return None
+    radii = np.full(len(data), -1)
+    first = np.cumsum(data.lengths) - data.lengths
+    # A transition of a network of order k starts from the newest of its k patterns.
+    inside = certificate.time < data.lengths[certificate.sequence]
+    radii[(first[certificate.sequence] + certificate.time)[inside]] = certificate.radius[inside]
+    return [int(r) for r in radii]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tempfile
 import zipfile
@@ -11,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from seqattractor.lab.fields import Fields
-from seqattractor.lab.limits import Limits, Refusal
 from seqattractor.lab.materials import Material
+from seqattractor.lab.requests import Limits, Refusal, parse
 from seqattractor.sequences import Sequences
 
 _PICTURES = (".gif", ".png", ".apng", ".webp", ".jpg", ".jpeg", ".bmp", ".pgm", ".pbm", ".ppm")
@@ -31,10 +29,7 @@ def split_files(body: bytes) -> list[tuple[str, bytes]]:
     [('a.gif', b'GIF')]
     """
     line, _, content = body.partition(b"\n")
-    try:
-        head = Fields(json.loads(line), "upload")
-    except (ValueError, RecursionError):
-        raise Refusal(400, "The upload does not start with a line of JSON.") from None
+    head = parse(line, "upload", "The upload does not start with a line of JSON.")
     files, at = [], 0
     for entry in head.objects("files", 1, MAX_FILES):
         size = entry.whole("size", 0, 1, len(body))
@@ -59,15 +54,16 @@ def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
     Material
     """
     from seqattractor.io._load import load
+    from seqattractor.io._units import natural_key
 
+    files = sorted(files, key=lambda file: natural_key(file[0]))  # frame2 comes before frame10
     suffixes = [_suffix(name) for name, _ in files]
     several = len(files) > 1
     if several and not all(s in _PICTURES for s in suffixes):
         raise Refusal(400, "Drop one file at a time, or several pictures that are the frames of one sequence.")
     shown = files[0][0] if not several else "the pictures"
     with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:
-        ranks = _ranks([name for name, _ in files])
-        for rank, suffix, (name, content) in zip(ranks, suffixes, files, strict=True):
+        for rank, (suffix, (name, content)) in enumerate(zip(suffixes, files, strict=True)):
             path = Path(folder, f"{rank:04d}{suffix}")
             path.write_bytes(content)
             _check_before_unpacking(path, name, limits)
@@ -88,14 +84,6 @@ def _suffix(name: str) -> str:
     if suffix not in (*_PICTURES, *_ARRAYS):
         raise Refusal(400, "The lab reads pictures (GIF, PNG, JPEG, WebP, BMP) and arrays (npy, npz); this is neither.")
     return suffix
-
-
-def _ranks(names: list[str]) -> list[int]:
-    """The place of each name in natural order, in which frame2 comes before frame10."""
-    from seqattractor.io._units import natural_key
-
-    order = sorted(range(len(names)), key=lambda k: natural_key(names[k]))
-    return [order.index(k) for k in range(len(names))]
 
 
 def _check_before_unpacking(path: Path, name: str, limits: Limits) -> None:

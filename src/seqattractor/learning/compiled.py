@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -27,13 +28,26 @@ def inlined(function: _Function) -> _Function:
 
 def kernel(function: _Function) -> _Function:
     """Decorator of what Python calls; the machine code is kept on disk until it or one of its parts changes."""
-    compiled: Any = njit(nogil=True, cache=True)(function)
+    try:
+        compiled: Any = njit(nogil=True, cache=True)(function)
+    except RuntimeError:  # numba finds no folder that it may write to, as in a hardened container
+        _say_that_nothing_is_kept()
+        return part(function)
     # On its own numba sees changes in the file of the kernel, not in those of its parts. It has no public way to say more; a
     # numba without this private one would only keep machine code too long for those who edit kernels.
     kept: Any = getattr(compiled, "_cache", None)
     if (of_this_file := getattr(kept, "_index_key", None)) is not None:
         kept._index_key = lambda *args: (*of_this_file(*args), _sources())
     return cast(_Function, compiled)
+
+
+@cache
+def _say_that_nothing_is_kept() -> None:
+    """Say once why every process will compile."""
+    logging.getLogger("seqattractor").warning(
+        "there is no folder in which compiled kernels could be kept, so they are compiled in memory each time; "
+        "set NUMBA_CACHE_DIR to a folder that can be written to"
+    )
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal, Self, final
+from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -106,6 +106,15 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     True
     """
 
+    declared_arrays: ClassVar[dict[str, str]] = {
+        "U_": "float M kN",
+        "V_": "float N M",
+        "P_": "float M N",
+        "hidden_errors_": "int E",
+        "visible_errors_": "int E",
+    }
+    declared_values = ("n_iter_", "converged_")
+
     def __init__(
         self,
         n_hidden: int = 500,
@@ -172,6 +181,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
 
         with self._unchanged_by_failure():
             self.check_parameters()
+            self._forget()
             left = self._learn(partial(learn, client=client), self.transitions(X, lengths), self._announcing(callback))
         self._warn_of_errors(left)
         return self

@@ -24,7 +24,7 @@ from seqattractor.networks._model_file import to_json, write_model
 from seqattractor.networks._run import Run, led_memory
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions, check_patterns, check_sequences, transitions
-from seqattractor.sequences._successors import check_no_conflicts, conflicts
+from seqattractor.sequences._transitions import check_no_conflicts, conflicts
 
 
 class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
@@ -62,6 +62,12 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
     _of_users: ClassVar[dict[str, type[SequenceMemory]]] = {}
     """Classes from outside this package, which `sa.load` must know by name."""
+
+    declared_arrays: ClassVar[dict[str, str]] = {}
+    """What the class learns, for the check of model files: kind ("float", "int" or "pattern") and symbols of the shape of each
+    array, such as ``{"U_": "float M kN"}``, with " ?" at the end of what may be missing. A class of the user's may declare
+    nothing, and then save anything."""
+    declared_values: ClassVar[tuple[str, ...]] = ()
 
     n_features_in_: int
     order_: int
@@ -225,6 +231,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         """
         with self._unchanged_by_failure():
             self.check_parameters()
+            self._forget()
             left = self.fit_transitions(self.transitions(X, lengths), self._announcing(callback))
         self._warn_of_errors(left)
         return self
@@ -455,6 +462,11 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     def _fitted(self) -> dict[str, Any]:
         """What the network has learned, by the name of the attribute."""
         return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+
+    def _forget(self) -> None:
+        """Drop all that was learned before, and what was attached to it."""
+        for name in self._fitted():
+            delattr(self, name)
 
     def _wrong_units(self, shown: Transitions) -> NDArray[np.bool_]:
         """Which units are wrong one step on, shape (n, N); the network is led to each pattern."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class HebbianMemory(VisibleLayerMemory, EpochMemory):
     """
 
     max_epochs = 1  # a second presentation would only double the weights
+
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "int E"}
+    declared_values = ("n_iter_", "converged_")
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
+from pathlib import Path
 from typing import Any
 
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._model_file import from_json, read_model
+from seqattractor.networks._declared import check_fitted
+from seqattractor.networks._model_file import from_json, read_model, refusing
 from seqattractor.networks._registry import package_class
 
 
@@ -33,8 +35,8 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     1.0
     """
     header, arrays = read_model(path)
-    try:
-        name, parameters = _of_today(header["class"], {k: from_json(v) for k, v in header["parameters"].items()})
+    with refusing(Path(path)):
+        name, parameters = _of_today(str(header["class"]), {k: from_json(v) for k, v in header["parameters"].items()})
         values = {k: from_json(v) for k, v in header["values"].items()}
         cls = package_class(name) or SequenceMemory._of_users.get(name)
         if cls is None:
@@ -42,10 +44,10 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
                 f"{path} holds a network of class {name!r}, which is not known here; import the module that defines it first."
             )
         net = cls(**parameters)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"the header of {path} is damaged ({error}); save the model again.") from None
-    for attribute, value in {**values, **arrays}.items():
-        setattr(net, attribute, value)
+        net.check_parameters()
+        check_fitted(net, arrays, values)
+        for attribute, value in {**values, **arrays}.items():
+            setattr(net, attribute, value)
     return net
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ class LookupMemory(OnlineMemory):
     patterns_: Patterns
     successors_: Patterns
     counts_: NDArray[np.int64]
+
+    declared_arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern T kN", "successors_": "pattern T N", "counts_": "int T"}
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order

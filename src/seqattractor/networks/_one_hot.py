@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
@@ -51,6 +51,9 @@ class OneHotNetwork(HiddenLayerMemory):
 
     U_: Patterns
     V_: Patterns
+
+    declared_arrays: ClassVar[dict[str, str]] = {"U_": "pattern M kN", "V_": "pattern N M", "bias_": "int N"}
+    declared_values = ("n_hidden_",)
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order

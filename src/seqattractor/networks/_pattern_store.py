@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,12 @@ class PatternStore(OnlineMemory):
     successors_: Patterns
     inverse_: NDArray[np.float64]
     _ready: dict[str, NDArray[np.float64]] | None
+
+    declared_arrays: ClassVar[dict[str, str]] = {
+        "patterns_": "pattern T kN",
+        "successors_": "pattern T N",
+        "inverse_": "float T T ?",
+    }
 
     def begin(self, transitions: Transitions) -> None:
         """Start with nothing stored."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,9 @@ class PredictiveCodingMemory(EpochMemory):
     """
 
     losses_: NDArray[np.float64]
+
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "int E", "losses_": "float E"}
+    declared_values = ("n_iter_", "converged_")
 
     def __init__(
         self,

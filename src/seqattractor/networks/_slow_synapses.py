@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,9 @@ class SlowSynapseMemory(EpochMemory):
 
     W_: Weights
     W_S_: Weights
+
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N N", "W_S_": "float N N", "visible_errors_": "int E"}
+    declared_values = ("n_iter_", "converged_")
 
     def __init__(
         self, *, slow_weight: float = 2.5, slow_steps: int = 5, on_conflict: Literal["raise", "learn"] = "raise"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,39 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=420), X)
     True
     """
+
+    declared_arrays: ClassVar[dict[str, str]] = {
+        "U_": "float M kN",
+        "V_": "float N M",
+        "P_": "float M S",
+        "hidden_bias_": "float M",
+        "theta_": "float M",
+        "average_field_": "float M",
+        "hidden_errors_": "int E",
+        "visible_errors_": "int E",
+    }
+    declared_values = (
+        "n_iter_",
+        "converged_",
+        "rng_",
+        "drive_scale_",
+        "hidden_unit_",
+        "hidden_step_",
+        "visible_unit_",
+        "visible_step_",
+        "n_winners_",
+        "bias_",
+        "target_from_",
+        "noise_",
+        "kappa_active_",
+        "active_weight_",
+        "eta_hidden_",
+        "eta_visible_",
+        "decay_",
+        "redraw_tolerance_",
+        "feedback_",
+        "homeostasis_",
+    )
 
     def __init__(
         self,

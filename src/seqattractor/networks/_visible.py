@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,9 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     >>> sa.VisibleNetwork(rule=perceptron, random_state=0).fit(X).score(X)
     1.0
     """
+
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "int E"}
+    declared_values = ("n_iter_", "converged_")
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ TARGETS = {
     "comparison": "comparison:TARGET",
 }
 PAST_THE_PAPER = ("capacity", "comparison")
-"""These take long, so that "all" leaves them out."""
+"""These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 
 Cell = dict[str, Any]
@@ -60,7 +60,7 @@ class Request:
     """What to reproduce: how many trials, from which seed, on which data."""
 
     trials: int = 100
-    """Trials of each cell; targets that need fewer networks take fewer."""
+    """Trials per cell; targets that need fewer networks take fewer."""
     seed: int = 0
     quick: bool = False
     """Few trials and coarse grids where time would go: a look, not a test."""

@@ -1,27 +1,18 @@
 """What a sequence is: patterns of +-1, one row per time step; transitions, loops, conflicts and binarisation."""
 
-from seqattractor.sequences._binarize import binarize, unbinarize
-from seqattractor.sequences._check import check_sequences
-from seqattractor.sequences._loops import close_loops
-from seqattractor.sequences._patterns import Lengths, Patterns, check_patterns, split
-from seqattractor.sequences._sequences import Sequences
-from seqattractor.sequences._successors import Conflict, Conflicts, conflicts
-from seqattractor.sequences._transitions import Transitions, stack_context, transitions
-
-__all__ = [
-    "Conflict",
-    "Conflicts",
-    "Lengths",
-    "Patterns",
-    "Sequences",
-    "Transitions",
-    "binarize",
-    "check_patterns",
-    "check_sequences",
-    "close_loops",
-    "conflicts",
-    "split",
-    "stack_context",
-    "transitions",
-    "unbinarize",
-]
+from seqattractor.sequences._patterns import Lengths as Lengths
+from seqattractor.sequences._patterns import Patterns as Patterns
+from seqattractor.sequences._patterns import binarize as binarize
+from seqattractor.sequences._patterns import check_frame_shape as check_frame_shape
+from seqattractor.sequences._patterns import check_patterns as check_patterns
+from seqattractor.sequences._patterns import split as split
+from seqattractor.sequences._patterns import unbinarize as unbinarize
+from seqattractor.sequences._sequences import Sequences as Sequences
+from seqattractor.sequences._sequences import check_sequences as check_sequences
+from seqattractor.sequences._transitions import Conflict as Conflict
+from seqattractor.sequences._transitions import Conflicts as Conflicts
+from seqattractor.sequences._transitions import Transitions as Transitions
+from seqattractor.sequences._transitions import close_loops as close_loops
+from seqattractor.sequences._transitions import conflicts as conflicts
+from seqattractor.sequences._transitions import stack_context as stack_context
+from seqattractor.sequences._transitions import transitions as transitions

@@ -1,10 +1,11 @@
-"""What a pattern and a sequence are: rows of +-1, one row per time step.
+"""What a pattern and a sequence are: rows of +-1, one row per time step; from frames of numbers to patterns, and back.
 
 Several sequences stand one below the other in one array, with ``lengths`` beside it, as in hmmlearn.
 """
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -40,11 +41,8 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
     if X is None:
         raise TypeError(f"{name} is missing: it must be an array of -1 and +1 with two dimensions (time, neurons).")
     if array.ndim != 2 and array.size:
-        hint = (
-            "one row per time step, one column per neuron"
-            if array.ndim < 3
-            else f"{name}.reshape(len({name}), -1) flattens frames"
-        )
+        flatten = f"{name}.reshape(len({name}), -1) flattens frames"
+        hint = flatten if array.ndim > 2 else "one row per time step, one column per neuron"
         raise ValueError(
             f"{name} must have two dimensions (time, neurons), but its shape is {array.shape}. Reshape your data: {hint}."
         )
@@ -93,9 +91,9 @@ def check_lengths(lengths: ArrayLike | None, n_rows: int) -> Lengths:
     return array.astype(np.int64)
 
 
-def check_frame_shape(frame_shape: int | Iterable[int], n_units: int) -> tuple[int, ...]:
-    """Check that a frame of this shape has as many units as a pattern."""
-    shape = tuple(int(side) for side in np.atleast_1d(np.asarray(frame_shape)))
+def check_frame_shape(frame_shape: int | Iterable[int] | None, n_units: int) -> tuple[int, ...]:
+    """Check that a frame of this shape, by default a row, has as many units as a pattern."""
+    shape = tuple(int(side) for side in np.atleast_1d(np.asarray(n_units if frame_shape is None else frame_shape)))
     if min(shape, default=0) < 1:
         raise ValueError(f"the sides of a frame must be 1 or more, but its shape is {shape}.")
     if int(np.prod(shape)) != n_units:
@@ -114,3 +112,74 @@ def split(X: NDArray[Any], lengths: Lengths) -> Iterator[NDArray[Any]]:
 def is_loop(x: Patterns) -> bool:
     """Whether a sequence (T, N) ends with its first pattern."""
     return len(x) > 1 and bool(np.array_equal(x[0], x[-1]))
+
+
+def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:
+    """Turn numbers into +-1 patterns, one row per frame.
+
+    Parameters
+    ----------
+    frames : array of shape (T, ...), for example (T, height, width)
+        Numbers or booleans. NaN is refused.
+    threshold : float, optional
+        Values above it become +1, all others -1. By default the middle between the smallest and the largest value.
+
+    Returns
+    -------
+    X : ndarray of int8, shape (T, N)
+        N is the number of values in a frame.
+
+    See Also
+    --------
+    unbinarize : the way back.
+
+    Examples
+    --------
+    >>> binarize([[0, 255], [200, 10]], threshold=127)
+    array([[-1,  1], [ 1, -1]], dtype=int8)
+    """
+    try:
+        array = np.asarray(frames)
+    except ValueError:
+        raise ValueError("the frames differ in size; every frame must have the same shape.") from None
+    if threshold is not None and not (isinstance(threshold, numbers.Real) and np.isfinite(threshold)):
+        raise ValueError(f"the threshold must be a finite number, but it is {threshold!r}.")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"frames must be an array of numbers, not of {array.dtype}.")
+    if array.ndim < 2 or array.size == 0:
+        raise ValueError(f"frames must have the shape (time, ...) with at least one value, but its shape is {array.shape}.")
+    array = array.reshape(len(array), -1)
+    if array.dtype == np.bool_:
+        array = array.astype(np.int8)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        t, j = (int(k) for k in np.argwhere(np.isnan(array))[0])
+        raise ValueError(f"frames hold a NaN (frame {t}, value {j}); fill or drop it first.")
+    if threshold is None:
+        threshold = (float(array.min()) + float(array.max())) / 2
+    return np.where(array > threshold, 1, -1).astype(np.int8)
+
+
+def unbinarize(X: ArrayLike, frame_shape: tuple[int, ...] | None = None, *, low: float = 0, high: float = 1) -> NDArray[Any]:
+    """Turn +-1 patterns back into frames: -1 becomes `low`, +1 becomes `high`.
+
+    Parameters
+    ----------
+    X : array of shape (T, N)
+    frame_shape : tuple of int, optional
+        The shape of one frame; its product is N. By default frames stay flat.
+    low, high : number
+
+    Returns
+    -------
+    frames : ndarray, shape (T, ...), uint8 where `low` and `high` fit
+
+    Examples
+    --------
+    >>> unbinarize([[-1, 1, 1, -1]], (2, 2), high=255)
+    array([[[  0, 255], [255,   0]]], dtype=uint8)
+    """
+    patterns = check_patterns(X)
+    shape = check_frame_shape(frame_shape, patterns.shape[1])
+    frames = np.where(patterns > 0, high, low).reshape(len(patterns), *shape)
+    fits = all(float(v).is_integer() and 0 <= v <= 255 for v in (low, high))
+    return frames.astype(np.uint8) if fits else frames

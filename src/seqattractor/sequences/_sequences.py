@@ -1,14 +1,14 @@
-"""Sequences as one object: patterns, their lengths, and what is known about them."""
+"""Sequences as one object, and whatever else a user may give as sequences, checked and brought into one array."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from seqattractor._checks import check_count, check_positive
 from seqattractor._faces import Result
@@ -75,18 +75,16 @@ class Sequences(Result, NDArrayOperatorsMixin):
         lengths = check_lengths(self.lengths, len(patterns))
         patterns.flags.writeable = lengths.flags.writeable = False
         N = patterns.shape[1]
-        shape = check_frame_shape(N if self.frame_shape is None else self.frame_shape, N)
+        shape = check_frame_shape(self.frame_shape, N)
         names = [f"sequence {s}" for s in range(len(lengths))] if self.names is None else [str(name) for name in self.names]
         if len(names) != len(lengths):
             raise ValueError(f"names must name every sequence, but there are {len(names)} names for {len(lengths)} sequences.")
         units = None if self.units is None else [str(unit) for unit in self.units]
         if units is not None and len(units) != N:
             raise ValueError(f"units must name every column, but there are {len(units)} names for {N} columns.")
-        for name in ("rate", "step"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, check_positive(getattr(self, name), name))
+        rate, step = (x if x is None else check_positive(x, name) for x, name in ((self.rate, "rate"), (self.step, "step")))
         settled = {"patterns": patterns, "lengths": lengths, "frame_shape": shape, "names": names, "units": units}
-        for name, value in settled.items():
+        for name, value in {**settled, "rate": rate, "step": step}.items():
             object.__setattr__(self, name, value)
         self._check_closed()
 
@@ -173,3 +171,75 @@ class Sequences(Result, NDArrayOperatorsMixin):
 
     def __contains__(self, value: Any) -> bool:
         return value in self.patterns
+
+
+def check_sequences(
+    X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int = 1
+) -> tuple[Patterns, Lengths]:
+    """Check sequences of +-1 patterns and bring them into one array.
+
+    Parameters
+    ----------
+    X : Sequences, array of shape (T, N), or a list of these
+        The patterns, one row per time step, all values -1 or +1.
+    lengths : array of shape (S,), optional
+        How many rows of `X` belong to each sequence. By default `Sequences` have lengths of their own, and an array is one
+        sequence.
+    order : int
+        How many past patterns a prediction uses; every sequence needs one more than that.
+
+    Returns
+    -------
+    X : ndarray of int8, shape (T, N)
+    lengths : ndarray of int64, shape (S,)
+
+    Examples
+    --------
+    >>> X, lengths = check_sequences([[[1, -1], [1, 1]], [[-1, -1], [-1, 1], [1, 1]]])
+    >>> X.shape, lengths
+    ((5, 2), array([2, 3]))
+    """
+    if _is_list_of_sequences(X):
+        X, lengths = _join(X, lengths)
+    if isinstance(X, Sequences):  # whose patterns were checked when it was made
+        patterns, checked = X.patterns, X.lengths if lengths is None else check_lengths(lengths, len(X))
+    else:
+        patterns = check_patterns(X, "X")
+        checked = check_lengths(lengths, len(patterns))
+    short = np.flatnonzero(checked <= order)
+    if short.size:
+        s = int(short[0])
+        which = "X" if len(checked) == 1 else f"sequence {s}"
+        need = "a pattern and its successor" if order == 1 else f"{order} of context and a successor"
+        raise ValueError(
+            f"{which} has {checked[s]} pattern{'s' if checked[s] != 1 else ''} (n_samples={checked[s]}), "
+            f"but a sequence needs at least {order + 1}: {need}."
+        )
+    return patterns, checked
+
+
+def _is_list_of_sequences(X: Any) -> bool:
+    """Tell a list of two-dimensional arrays from one array written as nested lists."""
+    return isinstance(X, (list, tuple)) and len(X) > 0 and all(_depth(x) == 2 for x in X)
+
+
+def _depth(x: Any) -> int:
+    """How deep an array or nested lists go, also where their rows differ in length."""
+    if isinstance(x, (list, tuple)):
+        return 1 + (_depth(x[0]) if len(x) else 0)
+    return int(np.ndim(x))
+
+
+def _join(X: Any, lengths: ArrayLike | None) -> tuple[NDArray[Any], list[int]]:
+    """Put a list of arrays one below the other."""
+    if lengths is not None:
+        raise ValueError("lengths goes with one array; X is a list of arrays, whose lengths are known: leave lengths out.")
+    arrays: list[Patterns] = []
+    for s, x in enumerate(X):
+        if not len(x):
+            raise ValueError(f"sequence {s} (X[{s}]) is empty; leave it out.")
+        arrays.append(check_patterns(x, f"X[{s}]"))
+        N, width = arrays[0].shape[1], arrays[s].shape[1]
+        if width != N:
+            raise ValueError(f"all sequences must have the same number of neurons, but X[0] has {N} and X[{s}] has {width}.")
+    return np.concatenate(arrays), [n for x in X for n in (x.lengths.tolist() if isinstance(x, Sequences) else [len(x)])]

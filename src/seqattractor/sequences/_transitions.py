@@ -1,13 +1,17 @@
-"""The transitions of sequences: what networks learn from."""
+"""What follows what: the transitions that networks learn from, closed loops, and patterns with two different successors."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.sequences._patterns import Lengths, Patterns, split
+from seqattractor._faces import Result
+from seqattractor.sequences._patterns import Lengths, Patterns, is_loop, split
+from seqattractor.sequences._sequences import Sequences, check_sequences
 
 
 class Transitions(NamedTuple):
@@ -52,7 +56,6 @@ def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
 
     Examples
     --------
-    >>> from seqattractor.sequences import check_sequences
     >>> X, lengths = check_sequences([[1, 1], [1, -1], [-1, 1]])
     >>> inputs, targets, _ = transitions(X, lengths)
     >>> inputs.tolist(), targets.tolist()
@@ -63,3 +66,184 @@ def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
     return Transitions(
         np.ascontiguousarray(np.concatenate(inputs)), np.ascontiguousarray(np.concatenate(targets)), lengths - order
     )
+
+
+def close_loop(once: Patterns, order: int) -> Patterns:
+    """Repeat the first `order` patterns of a sequence, given as one round, at its end: (T, N) -> (T + order, N).
+
+    Examples
+    --------
+    >>> close_loop(np.array([[1, 1], [1, -1], [-1, 1]]), order=2).tolist()
+    [[1, 1], [1, -1], [-1, 1], [1, 1], [1, -1]]
+    """
+    return np.concatenate([once, np.resize(once, (order, once.shape[1]))])
+
+
+def close_loops(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int) -> Sequences:
+    """Let loops go on for a few patterns, so that a network that sees the last `order` patterns learns to go round.
+
+    Parameters
+    ----------
+    X : Sequences, array of shape (T, N), or a list of these
+    lengths : array of shape (S,), optional
+    order : int
+        How many patterns the network sees; with 1, a loop ends with its first pattern.
+
+    Returns
+    -------
+    Sequences
+        A sequence that ends with its first pattern is followed by its next ``order - 1``; others stay as they are.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1], [1, -1], [-1, 1], [1, 1]], dtype=np.int8)
+    >>> close_loops(X, order=2)[-2:].tolist()
+    [[1, 1], [1, -1]]
+    """
+    data = X if isinstance(X, Sequences) and lengths is None else Sequences(*check_sequences(X, lengths, order=0))
+    parts = []
+    for x in data.split():
+        repeated = data.closed or int(is_loop(x))
+        parts.append(close_loop(x[: len(x) - repeated], order) if repeated else x)
+    closed = order if all(data.loops) else 0
+    return replace(data, patterns=np.concatenate(parts), lengths=np.array([len(part) for part in parts]), closed=closed)
+
+
+class Place(NamedTuple):
+    """Where a pattern stands: the number of the sequence and of the pattern in it, from 0."""
+
+    sequence: int
+    t: int
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A pattern that stands at two places with different successors."""
+
+    pattern: Patterns = field(repr=False)
+    """The pattern, shape (N,)."""
+    first: Place
+    second: Place
+
+
+class Conflicts(Result, tuple[Conflict, ...]):
+    """All conflicts of a set of sequences; empty, and so false, where there is none."""
+
+    context: int | None
+    """The smallest number of stacked past patterns that resolves all conflicts (1 where there is none), or None where none does
+    that is shorter than the shortest sequence."""
+    shortest: int
+    """The number of patterns in the shortest sequence."""
+
+    def __new__(cls, conflicts: Iterable[Conflict], context: int | None, shortest: int) -> Conflicts:
+        """Make the list of conflicts, with the context that resolves them."""
+        self = super().__new__(cls, conflicts)
+        self.context = context
+        self.shortest = shortest
+        return self
+
+    def rows(self) -> Iterable[dict[str, int]]:
+        """One row per conflict: the two places at which the pattern stands."""
+        names = ("sequence", "time", "other_sequence", "other_time")
+        return (dict(zip(names, (*each.first, *each.second), strict=True)) for each in self)
+
+    def describe(self) -> str:
+        """Say in one sentence what conflicts and which context would resolve it."""
+        if not self:
+            return "Every pattern has one successor."
+        first, second = self[0].first, self[0].second
+        rest = len(self) - 1
+        more = f" (and {rest} more such pattern{'s' if rest > 1 else ''})" if rest else ""
+        remedy = (
+            f"a context of {self.context} patterns resolves all conflicts: use order={self.context}."
+            if self.context is not None
+            else f"no context resolves this that fits into the shortest sequence, of {self.shortest} patterns: "
+            "drop or change one of them."
+        )
+        return (
+            f"pattern {first.t} of sequence {first.sequence} occurs again as pattern {second.t} of sequence "
+            f"{second.sequence} with a different successor{more}, so no network can tell what follows; {remedy}"
+        )
+
+
+def conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Conflicts:
+    """Find every pattern that has two different successors.
+
+    Parameters
+    ----------
+    X : array of shape (T, N), or a list of arrays of shape (T_s, N)
+    lengths : array of shape (S,), optional
+
+    Returns
+    -------
+    Conflicts
+        A sequence with one `Conflict` for each such pattern, in order of first appearance, and the attribute
+        `context`: the smallest number of stacked past patterns that resolves all of them. It is false where there is none.
+
+    Examples
+    --------
+    >>> clashes = conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]])
+    >>> clashes[0].first, clashes[0].second, clashes.context
+    (Place(sequence=0, t=0), Place(sequence=0, t=2), 2)
+    >>> conflicts([[1, 1], [1, -1], [-1, 1]])
+    Conflicts: every pattern has one successor
+    """
+    return _conflicts(*check_sequences(X, lengths))
+
+
+def check_no_conflicts(X: Patterns, lengths: Lengths, order: int = 1) -> None:
+    """Raise a ValueError that names the first conflict which a context of `order` patterns leaves."""
+    found = _conflicts(X, lengths, order)
+    if found:
+        seen = "" if order == 1 else f"with a context of {order} patterns "
+        raise ValueError(f"{seen}{found.describe()}")
+
+
+def _conflicts(X: Patterns, lengths: Lengths, order: int = 1) -> Conflicts:
+    """Find the conflicts that remain with a context of `order` patterns."""
+    names = _name_patterns(X)
+    sequence = np.repeat(np.arange(len(lengths)), lengths)
+    index = np.concatenate([np.arange(length) for length in lengths])
+    has_successor = np.ones(len(X), dtype=bool)
+    has_successor[np.cumsum(lengths) - 1] = False
+    # Only positions that still conflict are carried on to longer contexts; all others are settled.
+    position = np.flatnonzero(has_successor)
+    group = names[position]
+    found: tuple[Conflict, ...] = ()
+    shortest = int(lengths.min())
+    for context in range(1, len(X)):
+        keep = index[position] >= context - 1  # the context must lie inside the sequence
+        position, group = position[keep], group[keep]
+        if context > 1:
+            # Equal contexts get equal numbers; names are below len(X).
+            group = np.unique(group * len(X) + names[position - context + 1], return_inverse=True)[1]
+        clash = _clashing(group, names[position + 1])
+        if context == order:
+            found = tuple(
+                Conflict(X[first].copy(), *(Place(int(sequence[t]), int(index[t])) for t in (first, second)))
+                for first, second in _pairs(names, position[clash], group[clash])
+            )
+        position, group = position[clash], group[clash]
+        if not position.size:
+            return Conflicts(found, context if context < shortest else None, shortest)
+    return Conflicts(found, None, shortest)
+
+
+def _name_patterns(X: Patterns) -> NDArray[np.int64]:
+    """Give equal patterns equal numbers, shape (T,)."""
+    packed = np.packbits(X > 0, axis=1)
+    rows = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
+    return np.asarray(np.unique(rows, return_inverse=True)[1], dtype=np.int64).ravel()
+
+
+def _clashing(group: NDArray[np.int64], successor: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark the positions whose group has more than one successor."""
+    _, first, number = np.unique(group, return_index=True, return_inverse=True)
+    return np.isin(group, group[successor != successor[first][number]])
+
+
+def _pairs(names: NDArray[np.int64], position: NDArray[np.int64], group: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """For each clashing group: its first place and the first later place with another successor."""
+    for g in dict.fromkeys(group.tolist()):
+        places = position[group == g]
+        yield places[0], places[names[places + 1] != names[places[0] + 1]][0]

@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from seqattractor.experiments._comparison import Comparison
-from seqattractor.experiments._comparison_tests import COMPARISON, ComparisonTest, get_test
-from seqattractor.experiments._comparison_trial import TASKS, make_prototype
+from seqattractor.experiments._comparison_tests import ComparisonTest, get_test
+from seqattractor.experiments._comparison_trial import TASKS, make_prototype, place_of
 from seqattractor.experiments._conclusion import Row
-from seqattractor.experiments._protocol import Point, Trial, in_rounds
+from seqattractor.experiments._protocol import Point, Protocol, Trial, in_rounds
 from seqattractor.experiments._run import Progress, choose_executor, run_trials
 from seqattractor.experiments._store import Store
 from seqattractor.experiments._user_networks import Brought, import_files
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import REGISTRY, parameters_of
+
+COMPARISON = Protocol("compare", "seqattractor.experiments._comparison_trial:run_comparison_trial", place_of)
+"""One network learns and recalls the sequences of a test."""
 
 
 def compare(
@@ -81,18 +84,17 @@ def compare(
             f"a comparison needs at least one network, one value and one trial, not {len(chosen)}, {len(along)} and {each}."
         )
     hidden = n_hidden or test.n_hidden
+    own = {name: network for name, network in chosen.items() if isinstance(network, Brought)}
     if jobs > 1 or dask is not None:
-        _see_that_they_travel(chosen.values())
+        for network in own.values():
+            _ = network.packed  # refuses what cannot be sent to workers, before there are any
     points = {name: _points(test, along, network, hidden, seed) for name, network in chosen.items()}
     with Store(study) as store:
         wanted = in_rounds((point, each) for group in zip(*points.values(), strict=True) for point in group)
         run_trials(wanted, store, choose_executor(jobs, dask), current=True, progress=progress)
-        outcomes = {name: [_outcomes(store, group, k, along) for k in range(each)] for name, group in points.items()}
-    by_value = {
-        value: [{name: numbers[k][at] for name, numbers in outcomes.items()} for k in range(each)]
-        for at, value in enumerate(along)
-    }
-    described = {name: make_prototype(_network(network)).traits() for name, network in chosen.items()}
+        by_trial = [{name: _outcomes(store, group, k, along) for name, group in points.items()} for k in range(each)]
+    by_value = {value: [{name: rows[at] for name, rows in trial.items()} for trial in by_trial] for at, value in enumerate(along)}
+    described = {name: (own[name].network if name in own else make_prototype(name)).traits() for name in chosen}
     return Comparison.of(test, by_value, described, seed=seed, n_hidden=hidden)
 
 
@@ -119,13 +121,11 @@ def choose_networks(
     own = {name: Brought(network) for name, network in import_files(files).items()}
     if isinstance(networks, Mapping):
         return {**{name: Brought(network) for name, network in networks.items()}, **own}
-    names = default_networks() if networks is None else list(networks)
-    chosen: dict[str, str | Brought] = {}
-    for name in [*names, *own]:
+    names = [*(default_networks() if networks is None else networks), *own]
+    for name in names:
         if name not in REGISTRY and name not in own:
             raise ValueError(f"there is no network {name!r}; the networks are {', '.join([*REGISTRY, *own])}.")
-        chosen[name] = own.get(name, name)
-    return chosen
+    return {name: own.get(name, name) for name in names}
 
 
 def _along(test: ComparisonTest, values: Iterable[Any] | None) -> list[Any]:
@@ -141,9 +141,8 @@ def _along(test: ComparisonTest, values: Iterable[Any] | None) -> list[Any]:
 
 def _points(test: ComparisonTest, along: list[Any], network: str | Brought, n_hidden: int, seed: int) -> list[Point]:
     """What one network has to do: a point for each value, or one for all if it learns once."""
-    settings: dict[str, Any] = {"test": test.name}
     brought = network if isinstance(network, Brought) else None
-    settings["network"] = network if isinstance(network, str) else network.description
+    settings: dict[str, Any] = {"test": test.name, "network": brought.description if brought else network}
     if isinstance(network, str) and "n_hidden" in parameters_of(network):
         settings["n_hidden"] = n_hidden
     places = [{"values": along}] if test.learns_once else [{"value": value} for value in along]
@@ -161,15 +160,3 @@ def _outcomes(store: Store, points: list[Point], number: int, along: list[Any]) 
         else:
             rows += [row | times for row, times in zip(finished.outcome["outcomes"], finished.times or [], strict=True)]
     return rows
-
-
-def _network(network: str | Brought) -> str | SequenceMemory:
-    """A short name or the network itself."""
-    return network.network if isinstance(network, Brought) else network
-
-
-def _see_that_they_travel(chosen: Iterable[str | Brought]) -> None:
-    """Refuse networks that cannot be sent to workers before there are any."""
-    for network in chosen:
-        if isinstance(network, Brought):
-            assert network.packed

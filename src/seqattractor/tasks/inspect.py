@@ -297,15 +297,12 @@ def _loops(attractors: Attractors | None, order: int) -> list[Patterns]:
 
 def _certificate_values(c: Certificate, sampled: bool) -> dict[str, Any]:
     """A certificate for JSON."""
+    rows = list(c.rows())
     return {
         "transitions": len(c.radius),
         "sampled": sampled,
         "made": int(np.sum(c.radius >= 0)),
-        "radius": c.radius.tolist(),
-        "breaking": [int(b) if b <= c.n_inputs else None for b in c.breaking],
-        "exact": c.exact.tolist(),
-        "theorem_4": c.theorem_4.tolist(),
-        "margin": [float(m) for m in c.margin],
+        **{name: [row[name] for row in rows] for name in ("radius", "breaking", "exact", "theorem_4", "margin")},
         "units": c.n_inputs,
         "summary": c.describe(),
     }

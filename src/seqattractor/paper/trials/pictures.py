@@ -16,8 +16,7 @@ from seqattractor.analysis._retrieval import retrieved
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._walker import walker
 from seqattractor.experiments._trial import PERIODS
-from seqattractor.io._gait import load_gait
-from seqattractor.io._mnist import load_moving_mnist
+from seqattractor.io._paper_data import load_gait, load_moving_mnist
 from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqattractor.analysis._retrieval import retrieved
 from seqattractor.analysis._separability import separable
-from seqattractor.datasets._toy import toy
+from seqattractor.datasets._small import toy
 from seqattractor.experiments._trial import PERIODS
 from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.networks._visible import VisibleNetwork

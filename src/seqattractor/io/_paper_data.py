@@ -1,0 +1,231 @@
+"""The paper's data from the user's own copies: gait silhouettes of the OU-ISIR database, MNIST and Moving MNIST.
+
+The gait database may not be passed on, so nothing of it is here. Its download is laid out as
+``OULP-C1V1_NormalizedSilhouette(88x128)/Seq00/<subject>/00000017.png``, with seven digits for a subject and
+frame numbers that need not start at 1.
+"""
+
+import gzip
+import struct
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.datasets._moving_digits import moving_digits, without_conflicts
+from seqattractor.io._pictures import pictures_in, read_still
+from seqattractor.noise import Seed
+from seqattractor.sequences import Sequences, binarize
+
+SILHOUETTES = "OULP-C1V1_NormalizedSilhouette(88x128)"
+IDX_IMAGES = 0x00000803  # the magic number of an idx file of unsigned bytes in three dimensions
+
+
+def load_gait(
+    folder: str | Path,
+    *,
+    subject: str | int | None = None,
+    sequence: str = "Seq00",
+    n_frames: int | None = 103,
+    threshold: float = 127,
+) -> Sequences:
+    """Read one silhouette sequence, as the paper learns in section 6.3.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of the whole download, its silhouette folder, one of ``Seq00``/``Seq01`` in it, or any
+        folder that holds the pictures of one sequence.
+    subject : str or int, optional
+        The number of the subject. By default the first one who has `n_frames` frames.
+    sequence : str, default="Seq00"
+        Which recording of the subject.
+    n_frames : int or None, default=103
+        How many frames to take, from the first on (the paper's length); None takes all there are.
+    threshold : float, default=127
+        Grey values above it are the figure.
+
+    Returns
+    -------
+    Sequences
+        One, of shape (n_frames, height * width); N = 11264 for the database's frames of 128 rows and 88 columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> from seqattractor.io import load_gait
+    >>> from seqattractor.datasets import walker
+    >>> frames = (walker().frames[:5] > 0).astype("uint8") * 255
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for number, frame in enumerate(frames, start=17):
+    ...         Image.fromarray(frame).save(f"{folder}/{number:08d}.png")
+    ...     X = load_gait(folder, n_frames=5)
+    >>> bool((X == walker()[:5]).all())
+    True
+    """
+    files = _frames_of(Path(folder), subject, sequence, n_frames)
+    frames = [read_still(path) for path in files[:n_frames]]
+    for path, frame in zip(files, frames, strict=False):
+        if frame.shape != frames[0].shape:
+            raise ValueError(
+                f"{path} has the size {frame.shape}, but {files[0].name} has {frames[0].shape} "
+                "(height, width); all frames of a sequence must have one size."
+            )
+    return Sequences(binarize(frames, threshold), frame_shape=frames[0].shape, names=[files[0].parent.name], kind="pictures")
+
+
+def _subject_folders(folder: Path, sequence: str) -> list[Path]:
+    """The folders of all subjects, wherever in the layout `folder` stands; the folder itself where there are none."""
+    places = (folder / SILHOUETTES / sequence, folder / sequence, folder)
+    subjects = (sorted(path for path in place.glob("*") if path.is_dir() and path.name.isdigit()) for place in places)
+    return next(filter(None, subjects), [folder])
+
+
+def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames: int | None) -> list[Path]:
+    """The files of the sequence in order of time; at least `n_frames` of them."""
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder}.")
+    candidates = _subject_folders(folder, sequence)
+    if subject is not None:
+        if not str(subject).isdigit():
+            raise ValueError(f"a subject must be a number, but it is {subject!r}.")
+        candidates = [path for path in candidates if path.name.isdigit() and int(path.name) == int(subject)]
+        if not candidates:
+            raise ValueError(f"{folder} has no subject {subject} in {sequence}.")
+    longest = 0
+    for candidate in candidates:
+        # In the order of their numbers, or of their names where these are not numbers.
+        files = pictures_in(candidate, key=lambda path: (int(path.stem) if path.stem.isdigit() else 0, path.stem))
+        longest = max(longest, len(files))
+        if len(files) >= max(n_frames or 2, 2):
+            return files
+    if longest == 0:
+        raise ValueError(f"{folder} holds no pictures: give the folder that contains {SILHOUETTES}, or one of frames.")
+    raise ValueError(
+        f"no sequence in {folder} has {n_frames or 2} frames, the longest has {longest}; ask for fewer (n_frames), "
+        "or learn them with `seqattractor learn`."
+    )
+
+
+def load_mnist(path: str | Path) -> NDArray[np.uint8]:
+    """Read the images of MNIST from an idx file (also gzipped) or an npz or npy file.
+
+    Parameters
+    ----------
+    path : path
+        ``train-images-idx3-ubyte`` with or without ``.gz``, ``mnist.npz`` (its ``x_train``), or any npy or npz
+        file with one array of shape (n, height, width).
+
+    Returns
+    -------
+    images : ndarray of shape (n, height, width), uint8
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/mnist.npz", x_train=np.zeros((5, 28, 28), np.uint8), y_train=np.zeros(5))
+    ...     load_mnist(f"{folder}/mnist.npz").shape
+    (5, 28, 28)
+    """
+    return _digit_images(Path(path), _read_array(Path(path)))
+
+
+def load_moving_mnist(
+    path: str | Path, n_sequences: int = 20, length: int = 20, *, threshold: float = 127, rng: Seed = 0
+) -> Sequences:
+    """Read the first sequences of Moving MNIST, or make such sequences from MNIST's digits.
+
+    Sequences in which some frame would have two different successors are left out.
+
+    Parameters
+    ----------
+    path : path
+        Moving MNIST (``mnist_test_seq.npy``: uint8, 20 x 10000 x 64 x 64, time first; an npz with the
+        sequences first is read too), or any file that `load_mnist` reads, from which sequences are then made
+        by `moving_digits`.
+    n_sequences, length : int, default=20
+        How many sequences, and how many frames of each.
+    threshold : float, default=127
+        Grey values above it become +1.
+    rng : int, Generator or None, default=0
+        Draws sequences made from MNIST; not used for Moving MNIST.
+
+    Returns
+    -------
+    Sequences
+        Of shape (n_sequences * length, height * width).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> X = moving_digits(3, 20)
+    >>> frames = X.reshape(3, 20, 64, 64).swapaxes(0, 1)  # time first, as in the download
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/mnist_test_seq.npy", np.where(frames > 0, 255, 0).astype(np.uint8))
+    ...     again = load_moving_mnist(f"{folder}/mnist_test_seq.npy", n_sequences=3)
+    >>> bool((again == X).all())
+    True
+    """
+    path = Path(path)
+    array = _read_array(path)
+    if array.ndim == 3:
+        return moving_digits(n_sequences, length, digits=_digit_images(path, array), rng=rng)
+    if array.ndim != 4:
+        raise ValueError(f"{path} holds an array of shape {array.shape}; expected (20, n, 64, 64) or (n, 28, 28).")
+    if array.shape[0] != 20 and array.shape[1] == 20:  # sequences first
+        array = array.swapaxes(0, 1)
+    if array.shape[0] < length:
+        raise ValueError(f"the sequences in {path} have {array.shape[0]} frames, fewer than the {length} asked for.")
+    sequences = (binarize(array[:length, s], threshold) for s in range(array.shape[1]))
+    chosen = list(islice(without_conflicts(sequences), n_sequences))
+    if len(chosen) < n_sequences:
+        raise ValueError(
+            f"{path} has {len(chosen)} usable sequences, fewer than the {n_sequences} asked for; ask for fewer (n_sequences), "
+            "or learn them with `seqattractor learn`."
+        )
+    return Sequences(np.concatenate(chosen), np.full(n_sequences, length), frame_shape=array.shape[2:], kind="pictures")
+
+
+def _digit_images(path: Path, array: NDArray[Any]) -> NDArray[np.uint8]:
+    """Check that an array holds grey images."""
+    if array.ndim != 3 or array.size == 0:
+        raise ValueError(f"{path} holds an array of shape {array.shape}; images have the shape (n, height, width).")
+    return np.asarray(array, dtype=np.uint8)
+
+
+def _read_array(path: Path) -> NDArray[Any]:
+    """The array in an npy, npz or idx file."""
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}.")
+    try:
+        if path.suffix == ".npy":
+            return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
+        return _from_npz(path) if path.suffix == ".npz" else _from_idx(path)
+    except (OSError, EOFError, struct.error, KeyError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as MNIST or Moving MNIST: {error}") from None
+
+
+def _from_npz(path: Path) -> NDArray[Any]:
+    """The first image array of an npz file: ``x_train`` where there is one."""
+    with np.load(path, allow_pickle=False) as archive:
+        for name in sorted(archive.files, key=lambda name: (name != "x_train", name)):
+            if (array := archive[name]).ndim in (3, 4):
+                return np.asarray(array)
+    raise ValueError("none of its arrays holds images.")
+
+
+def _from_idx(path: Path) -> NDArray[np.uint8]:
+    """The images of an idx file, gzipped or not."""
+    raw = path.read_bytes()
+    if raw[:2] == b"\x1f\x8b":
+        raw = gzip.decompress(raw)
+    magic, n, height, width = struct.unpack(">IIII", raw[:16])
+    if magic != IDX_IMAGES:
+        raise ValueError("it is not an idx file of images.")
+    if len(raw) != 16 + n * height * width:
+        raise ValueError("it is cut short; download it again.")
+    return np.frombuffer(raw, dtype=np.uint8, offset=16).reshape(n, height, width)
