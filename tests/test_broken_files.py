@@ -225,3 +225,14 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 def test_a_video_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "a.mp4").write_bytes(content)
     says(tmp_path / "a.mp4", "cannot be read as a video")
+
+
+def test_an_npz_with_two_arrays_of_one_name_is_refused(tmp_path):
+    path = tmp_path / "twice.npz"
+    np.savez(path, a=np.ones((3, 4), dtype=np.int8))
+    with zipfile.ZipFile(path) as archive:
+        again = archive.read("a.npy")
+    with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("a.npy", again)
+    with pytest.raises(ValueError, match="two of its arrays have the same name"):
+        load(path)

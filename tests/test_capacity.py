@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import seqattractor as sa
 from seqattractor.cli.capacity import command
-from seqattractor.experiments._capacity import Capacity, Search, capacities
+from seqattractor.experiments import Capacity, Search, Store, capacities
 from seqattractor.experiments._executors import in_processes, in_this_process
 from seqattractor.experiments._laws import PowerLaw, SaturatingLaw, fit_law
-from seqattractor.experiments._store import Finished, Store
+from seqattractor.experiments._store import Finished
 from seqattractor.experiments._success_curve import SuccessCurve
 
 

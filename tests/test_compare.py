@@ -16,12 +16,12 @@ import seqattractor as sa
 from quiet import fit_quietly
 from seqattractor.analysis._robustness import passages
 from seqattractor.cli.compare import command
-from seqattractor.experiments._comparison import Comparison
+from seqattractor.experiments import Comparison
 from seqattractor.experiments._comparison_tests import TESTS, get_test
 from seqattractor.experiments._comparison_trial import TASKS, compare_once, draw_cues, make_prototype
 from seqattractor.experiments._conclusion import conclusion, mcnemar
 from seqattractor.experiments._trial import Task, judge
-from seqattractor.networks._registry import REGISTRY, make_network
+from seqattractor.networks import REGISTRY, make_network
 from seqattractor.report.comparison_view import comparison_page, comparison_tables
 from seqattractor.report.figures import comparison_figure, picture
 from seqattractor.tasks.compare import choose_networks, compare

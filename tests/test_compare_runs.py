@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import seqattractor as sa
-from seqattractor.experiments._store import Store
+from seqattractor.experiments import Store
 from seqattractor.experiments._user_networks import Brought
 from seqattractor.tasks.compare import COMPARISON, compare
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from seqattractor.io._paper_data import SILHOUETTES, load_gait
+from seqattractor.io import load_gait
+from seqattractor.io._paper_data import SILHOUETTES
 
 FRAMES = np.random.default_rng(5).integers(0, 256, size=(6, 128, 88), dtype=np.uint8)
 

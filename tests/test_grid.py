@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqattractor.experiments._grid import Grid, read_grid
+from seqattractor.experiments import Grid, read_grid, run_trial
 from seqattractor.experiments._protocol import RETRIEVAL, Point
 from seqattractor.experiments._seeds import seed_of
-from seqattractor.experiments._trial import DEFAULTS, draw_sequences, run_trial
-from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
+from seqattractor.experiments._trial import DEFAULTS, draw_sequences
+from seqattractor.networks import REGISTRY, make_network
+from seqattractor.networks._registry import parameters_of
 
 ISSUE_GRID = """
 [grid]

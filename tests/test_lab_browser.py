@@ -144,10 +144,10 @@ def test_a_long_learning_is_stopped_and_continued(open_page):
 
 
 def test_learning_that_is_asked_for_while_the_engine_compiles_says_so_and_waits(chromium, monkeypatch):
-    ready = {kind: threading.Event() for kind in Compiled._ready}
-    monkeypatch.setattr(Compiled, "_ready", ready)
+    ready = {kind: threading.Event() for kind in Compiled.ready}
+    monkeypatch.setattr(Compiled, "ready", ready)
     with running_lab(warm_up=False) as (address, app):
-        app.state.lab.compiled._at_work = True
+        app.state.lab.compiled.at_work = True
         page = chromium.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         page.goto(address)

@@ -14,20 +14,20 @@ from seqattractor.lab.compiled import Compiled
 @pytest.fixture
 def cold(monkeypatch):
     """Nothing compiled as far as the lab knows; numba's cache makes it quick all the same."""
-    monkeypatch.setattr(Compiled, "_ready", {kind: threading.Event() for kind in Compiled._ready})
-    monkeypatch.setattr(compiled, "_is_cached", lambda: False)
+    monkeypatch.setattr(Compiled, "ready", {kind: threading.Event() for kind in Compiled.ready})
+    monkeypatch.setattr(compiled, "is_cached", lambda: False)
     return Compiled()
 
 
 def test_each_network_becomes_quick_as_soon_as_it_is_compiled_in_another_process(cold, monkeypatch):
-    loaded, use = [], compiled._use
-    monkeypatch.setattr(compiled, "_use", lambda kind: (loaded.append(kind), use(kind)))
+    loaded, use = [], compiled.use
+    monkeypatch.setattr(compiled, "use", lambda kind: (loaded.append(kind), use(kind)))
     assert not cold.covers("SequenceAttractor")
     assert cold.covers("DenseSequenceMemory")  # never compiled
     cold.warm_up()
     assert loaded == ["SequenceAttractor", "VisibleNetwork", "SparseSequenceAttractor"]  # each once
     assert all(map(cold.covers, loaded))
-    assert cold._child.returncode == 0
+    assert cold.child.returncode == 0
 
 
 def test_where_no_process_can_be_started_the_lab_compiles_by_itself(cold, monkeypatch):
@@ -37,7 +37,7 @@ def test_where_no_process_can_be_started_the_lab_compiles_by_itself(cold, monkey
 
 
 def test_closing_the_lab_ends_the_compiling(cold, monkeypatch):
-    monkeypatch.setattr(compiled, "_use", lambda kind: None)
+    monkeypatch.setattr(compiled, "use", lambda kind: None)
     start = subprocess.Popen
 
     def endless(command, **options):
@@ -46,7 +46,7 @@ def test_closing_the_lab_ends_the_compiling(cold, monkeypatch):
     monkeypatch.setattr(compiled.subprocess, "Popen", endless)
     thread = threading.Thread(target=cold.warm_up)
     thread.start()
-    while cold._child is None:
+    while cold.child is None:
         thread.join(0.05)
     cold.close()
     thread.join(PATIENCE)
@@ -55,4 +55,4 @@ def test_closing_the_lab_ends_the_compiling(cold, monkeypatch):
 
 def test_what_numba_keeps_on_disk_is_found():
     Compiled().warm_up()
-    assert compiled._is_cached()
+    assert compiled.is_cached()

@@ -6,8 +6,8 @@ import struct
 import numpy as np
 import pytest
 
-from seqattractor.datasets._moving_digits import moving_digits
-from seqattractor.io._paper_data import load_mnist, load_moving_mnist
+from seqattractor.datasets import moving_digits
+from seqattractor.io import load_mnist, load_moving_mnist
 
 IMAGES = np.random.default_rng(2).integers(0, 256, size=(7, 28, 28), dtype=np.uint8)
 MOVING = np.random.default_rng(3).integers(0, 256, size=(20, 5, 64, 64), dtype=np.uint8)  # time first

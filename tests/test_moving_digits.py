@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqattractor.datasets._moving_digits import _path, moving_digits
+from seqattractor.datasets import moving_digits
+from seqattractor.datasets._moving_digits import wandering
 
 
 def successors_are_unique(X):
@@ -44,7 +45,7 @@ def test_it_tells_the_shape_of_a_frame():
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_digit_stays_on_the_canvas_and_moves_a_tenth_of_it_or_bounces(seed):
-    path = _path(60, np.random.default_rng(seed))
+    path = wandering(60, np.random.default_rng(seed))
     assert path.min() >= 0
     assert path.max() <= 1
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1)

@@ -1,5 +1,7 @@
 """Model files of version 0.1, in which a parameter chose between models of one class, still load and recall the same."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -45,3 +47,10 @@ def test_a_model_of_0_1_loads_as_its_class_of_today_and_recalls_as_it_did(name, 
 
 def test_every_network_of_the_package_is_among_them():
     assert set(CLASSES.values()) == {sa.networks.network_class(name) for name in sa.networks.REGISTRY}
+
+
+def test_the_command_line_says_so_in_one_line():
+    command = [sys.executable, "-m", "seqattractor", "inspect", str(FOLDER / "attractor.npz"), "--effort", "0.01"]
+    complaints = subprocess.run(command, capture_output=True, text=True, check=True).stderr.splitlines()
+    assert [line.startswith("warning: ") for line in complaints if "without a digest" in line] == [True]
+    assert not any("UserWarning" in line for line in complaints)

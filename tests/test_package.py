@@ -104,6 +104,23 @@ def test_private_modules_of_public_packages_say_so():
     assert set(PUBLIC_PACKAGES) - {"sequences"} <= set(sa.__all__)
 
 
+def test_tests_read_nothing_private():
+    """What a test needs of an object or a module has a name without an underscore; only modules may be private."""
+    private = []
+    for path in Path(__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("seqattractor"):
+                names = [f"{node.module}.{alias.name}" for alias in node.names if alias.name.startswith("_")]
+                private += [f"{path.name}: {name}" for name in names if name not in MODULES]
+            elif isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+                owner = ast.unparse(node.value)
+                if node.attr not in ("_repr_html_", "_exit", "_replace") and owner not in ("self", "sys"):
+                    private.append(f"{path.name}: {owner}.{node.attr}")
+            elif isinstance(node, ast.Attribute) and node.attr in ("__closure__", "__code__"):
+                private.append(f"{path.name}: {node.attr}")
+    assert private == []
+
+
 @pytest.mark.parametrize("heavy", ["matplotlib", "numba", "sklearn", "scipy", "PIL", "rich"])
 def test_importing_the_package_loads_nothing_heavy(heavy):
     code = f"import sys, seqattractor, seqattractor.cli; sys.exit({heavy!r} in sys.modules)"

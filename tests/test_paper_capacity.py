@@ -52,11 +52,11 @@ def test_few_failures_end_the_range_that_the_sentence_tells():
     def row(T, successes):
         return {"part": "length", "network": "sparse", "T": T, "successes": successes, "trials": 20}
 
-    assert capacity._longest(Result({"rows": [row(50, 20), row(100, 19), row(200, 18), row(300, 20)]}), "sparse") == 100
+    assert capacity.longest_stored(Result({"rows": [row(50, 20), row(100, 19), row(200, 18), row(300, 20)]}), "sparse") == 100
 
 
 def test_no_basin_is_rounded_up_to_one():
-    assert [capacity._fraction(v) for v in (0.0, 0.5, 0.99999, 1.0)] == ["0", ".5000", ".9999", "1"]
+    assert [capacity.fraction(v) for v in (0.0, 0.5, 0.99999, 1.0)] == ["0", ".5000", ".9999", "1"]
 
 
 def test_trials_depend_on_their_seed_alone(small):

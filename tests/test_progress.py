@@ -2,7 +2,7 @@
 
 from seqattractor.cli import progress
 from seqattractor.cli.progress import epoch_progress, trial_bars, trial_progress
-from seqattractor.experiments._run import Progress
+from seqattractor.experiments import Progress
 
 
 def test_without_a_terminal_a_line_comes_at_the_end(capsys):

@@ -11,8 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import seqattractor as sa
+from seqattractor.analysis import Proof
 from seqattractor.analysis._exact import combine_or_separate, kernel_vector, reduce_mod_p, solve
-from seqattractor.analysis._separability import Proof, _holds, _prove
+from seqattractor.analysis._separability import holds, prove
 
 
 def some_weights_do(inputs, y, largest=4):
@@ -49,7 +50,7 @@ def maps(draw, most_units=4, most_rows=10):
 @given(maps())
 def test_the_verdict_is_that_of_trying_all_small_weights(case):
     inputs, y = case
-    proof = _prove(inputs.astype(np.int64), y)
+    proof = prove(inputs.astype(np.int64), y)
     assert (substitute(inputs, y, proof) == "weights") == some_weights_do(inputs, y)
 
 
@@ -85,21 +86,21 @@ def test_xor_is_impossible_and_the_proof_is_short():
 def test_a_neuron_that_is_always_on_needs_no_weights_at_all():
     # x and -x both call +1: only a field of zero, which sign(0) = +1 turns into +1, will do.
     inputs = np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]], dtype=np.int8)
-    proof = _prove(inputs.astype(np.int64), np.ones(4, dtype=np.int8))
+    proof = prove(inputs.astype(np.int64), np.ones(4, dtype=np.int8))
     assert list(proof.weights) == [0, 0]
     assert proof.margin == 0
 
 
 def test_a_neuron_that_is_always_off_cannot_answer_a_pattern_and_its_opposite():
     inputs = np.array([[1, 1], [-1, -1]], dtype=np.int8)
-    assert _prove(inputs.astype(np.int64), -np.ones(2, dtype=np.int8)).weights is None
+    assert prove(inputs.astype(np.int64), -np.ones(2, dtype=np.int8)).weights is None
 
 
 def test_a_field_of_exactly_zero_counts_as_plus_one():
     # +1 for a pattern and its opposite, -1 for a third: w.x = 0 at the first two, exactly.
     inputs = np.array([[1, 1, 1], [-1, -1, -1], [1, 1, -1]], dtype=np.int8)
     y = np.array([1, 1, -1], dtype=np.int8)
-    proof = _prove(inputs.astype(np.int64), y)
+    proof = prove(inputs.astype(np.int64), y)
     assert substitute(inputs, y, proof) == "weights"
     assert proof.margin == 0
 
@@ -197,10 +198,10 @@ def test_a_kernel_vector_is_in_the_kernel_and_near_what_was_asked(seed, m, extra
 def test_a_false_proof_is_not_accepted():
     inputs = np.array([[1, 1], [1, -1]], dtype=np.int64)
     y = np.array([1, -1], dtype=np.int8)
-    assert _holds(inputs, y, Proof(np.array([0, 1], dtype=object), None, 0.0))
-    assert not _holds(inputs, y, Proof(np.array([1, 0], dtype=object), None, 0.0))
-    assert not _holds(inputs, y, Proof(None, np.array([1, 1], dtype=object), 0.0))
-    assert not _holds(inputs, y, Proof(None, np.array([0, 0], dtype=object), 0.0))
+    assert holds(inputs, y, Proof(np.array([0, 1], dtype=object), None, 0.0))
+    assert not holds(inputs, y, Proof(np.array([1, 0], dtype=object), None, 0.0))
+    assert not holds(inputs, y, Proof(None, np.array([1, 1], dtype=object), 0.0))
+    assert not holds(inputs, y, Proof(None, np.array([0, 0], dtype=object), 0.0))
 
 
 @pytest.mark.parametrize("bad", [np.zeros((3, 2)), np.ones((1, 2)), np.ones(4)])

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqattractor.experiments import Grid, Store
 from seqattractor.experiments import _study as study
 from seqattractor.experiments import _table as table
-from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Protocol, Trial
-from seqattractor.experiments._store import Finished, Store
+from seqattractor.experiments._store import Finished
 
 POINT = Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0)
 

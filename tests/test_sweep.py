@@ -14,13 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 from seqattractor.cli.sweep import command
+from seqattractor.experiments import Grid, Store, run_sweep
 from seqattractor.experiments import _executors as executors
 from seqattractor.experiments import _study as study
 from seqattractor.experiments import _table as table
-from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial
-from seqattractor.experiments._run import run_sweep, run_trials
-from seqattractor.experiments._store import Store
+from seqattractor.experiments._run import run_trials
 
 # The plain loop: workers that are killed again and again should not have to load compiled code each time.
 PARAMETERS = {"max_epochs": 50, "engine": "reference"}
@@ -64,8 +63,8 @@ def start(path, jobs, trials=GRID.trials):
 
 DYING = """
 import json, os, signal, sys, threading
-from seqattractor.experiments._grid import Grid
-from seqattractor.experiments._run import run_sweep
+from seqattractor.experiments import Grid
+from seqattractor.experiments import run_sweep
 
 settings, trials, seed, path, jobs, goal, pause = json.loads(sys.argv[1])
 

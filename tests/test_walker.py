@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seqattractor.datasets._walker import walker
+from seqattractor.datasets import walker
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,7 @@ class Separability(Result):
             True; anything else is a bug.
         """
         columns = self.targets[:, np.unique(self._which, return_index=True)[1]]
-        return all(_holds(self._features, y, p) for y, p in zip(columns.T, self._proofs, strict=True))
+        return all(holds(self._features, y, p) for y, p in zip(columns.T, self._proofs, strict=True))
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per visible neuron: whether it is separable, and its margin (None where it is not)."""
@@ -194,7 +194,7 @@ def separable(
         features = (inputs.astype(np.float64) @ inputs.T.astype(np.float64)).astype(np.int64)
         proofs = _by_inverse(features, inputs, columns)
     if proofs is None:
-        proofs = [_prove(features, y) for y in columns.T]
+        proofs = [prove(features, y) for y in columns.T]
     return Separability(inputs, targets, largest_margin, features, proofs, which)
 
 
@@ -222,12 +222,12 @@ def cover_probability(n_points: int, n_weights: int) -> float:
     return 1.0 if n_points <= n_weights else float(np.round(bdtr(n_weights - 1, n_points - 1, 0.5), 12))
 
 
-def _prove(features: NDArray[np.int64], y: Patterns) -> Proof:
+def prove(features: NDArray[np.int64], y: Patterns) -> Proof:
     """Decide for one neuron: floating point proposes, whole numbers dispose."""
     signed = y[:, None] * features
     for propose in (_largest_margin, _weak_margin):
         proof = propose(signed, y)
-        if proof is not None and _holds(features, y, proof):
+        if proof is not None and holds(features, y, proof):
             return proof
     combination, weights = combine_or_separate(signed, y < 0)
     return Proof(weights, combination, float("nan") if weights is None else _margin(signed, weights))
@@ -311,7 +311,7 @@ def _margin(signed: NDArray[np.int64], weights: NDArray[Any]) -> float:
     return float(min(signed.astype(object) @ weights) / largest) if largest else 0.0
 
 
-def _holds(features: NDArray[Any], y: Patterns, proof: Proof) -> bool:
+def holds(features: NDArray[Any], y: Patterns, proof: Proof) -> bool:
     """Check a proof by substitution, in whole numbers."""
     if proof.weights is not None:
         fields = _exact_product(features, proof.weights)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 
 import click
@@ -56,7 +57,9 @@ def group() -> None:
 def main() -> None:
     """Run the command line: an error that the user can fix is one sentence and exit code 2, Ctrl-C is 130."""
     try:
-        group(standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: click.echo(f"warning: {message}", err=True)  # for people
+            group(standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped.", err=True)
         sys.exit(130)

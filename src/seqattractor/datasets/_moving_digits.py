@@ -95,7 +95,7 @@ def _check_digits(digits: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(images / images.max())
 
 
-def _path(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def wandering(length: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Where a bouncing digit is, as fractions (row, column) of the free canvas, shape (length, 2)."""
     position = rng.random(2)
     direction = rng.uniform(0.0, 2.0 * np.pi)
@@ -116,7 +116,7 @@ def _sequence(glyphs: NDArray[np.float64], length: int, size: int, n_digits: int
     canvas = np.zeros((length, size, size))
     for _ in range(n_digits):
         glyph = glyphs[rng.integers(len(glyphs))]
-        corners = (_path(length, rng) * [size - height, size - width]).astype(np.int64)
+        corners = (wandering(length, rng) * [size - height, size - width]).astype(np.int64)
         for frame, (row, column) in zip(canvas, corners, strict=True):
             patch = frame[row : row + height, column : column + width]
             np.maximum(patch, glyph, out=patch)

@@ -57,6 +57,8 @@ def open_arrays(path: Path) -> Iterator[Arrays]:
             return
         with zipfile.ZipFile(path) as archive:
             members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+            if len({m.filename for m in members}) < len(members):
+                raise ValueError(f"{path} is damaged (two of its arrays have the same name); save it again.")
             yield {m.filename[:-4]: partial(_read, partial(archive.open, m), m.file_size, path) for m in members}
     except zipfile.BadZipFile:
         raise ValueError(f"{path} is not an npz file, or it is cut short.") from None

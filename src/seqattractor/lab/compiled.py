@@ -28,58 +28,58 @@ _KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # small networks; the first k
 class Compiled:
     """Which networks learn with compiled code by now; others wait for it, or do without it if it never comes."""
 
-    _ready: ClassVar = {kind: threading.Event() for kind in _KINDS}  # of the whole process, as compiled code is
+    ready: ClassVar = {kind: threading.Event() for kind in _KINDS}  # of the whole process, as compiled code is
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[str] | None = None
-        self._at_work = False
+        self.child: subprocess.Popen[str] | None = None
+        self.at_work = False
 
     def start(self) -> None:
         """Begin to make all kinds ready, in the background."""
-        self._at_work = True
+        self.at_work = True
         threading.Thread(target=self.warm_up, name="lab-warm-up", daemon=True).start()
 
     def warm_up(self) -> None:
         """Make all kinds ready; takes a moment, or some 20 s where nothing is in numba's cache yet."""
         try:
-            if not _is_cached():
+            if not is_cached():
                 with suppress(OSError):  # where no process can be started, this one compiles
-                    self._child = _compile_apart()
+                    self.child = _compile_apart()
             first_material()
-            if self._child is not None:
-                with self._child as child:
+            if self.child is not None:
+                with self.child as child:
                     for line in child.stdout or ():
                         if line.strip() in _KINDS:
                             self._load(line.strip())
             for kind in _KINDS:
                 self._load(kind)
         finally:
-            self._at_work = False
+            self.at_work = False
 
     def _load(self, kind: str) -> None:
         """Load a kind from numba's cache, or compile it."""
-        if not self._ready[kind].is_set():
-            _use(kind)
-            self._ready[kind].set()
+        if not self.ready[kind].is_set():
+            use(kind)
+            self.ready[kind].set()
 
     def close(self) -> None:
         """End what is under way."""
-        if self._child is not None:
-            self._child.kill()
+        if self.child is not None:
+            self.child.kill()
 
     def covers(self, kind: str) -> bool:
         """Whether the class of networks called `kind` learns with compiled code by now, or never does."""
-        return kind not in self._ready or self._ready[kind].is_set()
+        return kind not in self.ready or self.ready[kind].is_set()
 
     def wait_for(self, kind: str, given_up: Callable[[], bool]) -> None:
         """Wait as long as a kind is being compiled and wanted."""
-        while self._at_work and not self.covers(kind) and not given_up():
-            self._ready[kind].wait(0.05)
+        while self.at_work and not self.covers(kind) and not given_up():
+            self.ready[kind].wait(0.05)
 
     def wait(self, seconds: float) -> bool:
         """Wait until all is compiled; tell whether it is."""
         until = time.monotonic() + seconds
-        return all(event.wait(max(0.0, until - time.monotonic())) for event in self._ready.values())
+        return all(event.wait(max(0.0, until - time.monotonic())) for event in self.ready.values())
 
 
 def _compile_apart() -> subprocess.Popen[str]:
@@ -94,11 +94,11 @@ def compile_all() -> None:
     if hasattr(os, "nice"):
         os.nice(5)
     for kind in _KINDS:
-        _use(kind)
+        use(kind)
         print(kind, flush=True)
 
 
-def _is_cached() -> bool:
+def is_cached() -> bool:
     """Whether numba has something of each kind in its cache; if that is of an older version, it compiles after all."""
     from seqattractor.learning.exact import kernels
     from seqattractor.learning.sparse import kernels as sparse_kernels
@@ -116,7 +116,7 @@ def _has_file(value: Any) -> bool:
     return any(Path(folder).glob(f"{module}.{function.__qualname__}-{function.__code__.co_firstlineno}.*.nbi"))
 
 
-def _use(kind: str) -> None:
+def use(kind: str) -> None:
     """Let a small network of a kind learn, which compiles what it needs."""
     name, parameters = _KINDS[kind]
     with suppress(ConvergenceWarning):

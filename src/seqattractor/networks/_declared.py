@@ -51,7 +51,7 @@ def _check_value(name: str, value: Any) -> None:
     """Values are finite numbers, words, nothing, or a generator; metadata may nest them."""
     if name == "metadata_":
         if not isinstance(value, dict | None):
-            raise ValueError("metadata_ is no table")
+            raise ValueError("metadata_ is not a table of names and values")
     elif not isinstance(value, bool | int | float | str | None | np.random.Generator):
         raise ValueError(f"{name} is {value!r}")
     elif isinstance(value, float) and not math.isfinite(value):

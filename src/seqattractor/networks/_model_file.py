@@ -55,6 +55,8 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
             if _HEADER not in archive.namelist():
                 raise ValueError(f"{target} is not a seqattractor model: it has no header.")
             members = {info.filename: _content(archive, info) for info in archive.infolist()}
+            if len(members) < len(archive.infolist()):
+                raise ValueError("two of its arrays have the same name")
         header = json.loads(members.pop(_HEADER))
         _check_header(header, target)
         digest = header.pop("digest", None)

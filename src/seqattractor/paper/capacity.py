@@ -67,7 +67,7 @@ class Capacity(Target):
 
     def verdict(self, result: Result) -> Verdict:
         """Say how far each rule comes."""
-        longest = {name: _longest(result, name) for name in ("sparse", "paper")}
+        longest = {name: longest_stored(result, name) for name in ("sparse", "paper")}
         said = [
             f"{NAMES[name]} retrieves sequences of up to {T} patterns" if T else f"{NAMES[name]} none of these"
             for name, T in longest.items()
@@ -92,9 +92,9 @@ class Capacity(Target):
         for name, words in NAMES.items():
             rows = sorted(result.rows(part="length", network=name), key=lambda row: int(row["T"]))
             lines.append([f"{words}: success", *(f"{row['successes']}/{row['trials']}" for row in rows)])
-            lines.append([f"{words}: basin", *(_fraction(row["basin"]) for row in rows)])
+            lines.append([f"{words}: basin", *(fraction(row["basin"]) for row in rows)])
         lengths = [str(row["T"]) for row in rows]
-        ablations = [{**row, "basin": _fraction(row["basin"])} for row in result.rows(part="ablation")]
+        ablations = [{**row, "basin": fraction(row["basin"])} for row in result.rows(part="ablation")]
         digits = [
             {"words": f"{NAMES[row['network']]}, {row['stored']} stored", "recalled": ", ".join(map(str, row["recalled"]))}
             for row in result.rows(part="digits")
@@ -148,7 +148,7 @@ def _draw_percent(ax: Axes, x: list[int], percent: list[float], what: str, **lin
     ax.grid(visible=True)
 
 
-def _longest(result: Result, network: str) -> int:
+def longest_stored(result: Result, network: str) -> int:
     """The largest T up to which every tested length succeeds in at least 95 % of the trials; 0 if none does."""
     longest = 0
     for row in sorted(result.rows(part="length", network=network), key=lambda row: int(row["T"])):
@@ -158,7 +158,7 @@ def _longest(result: Result, network: str) -> int:
     return longest
 
 
-def _fraction(value: float) -> str:
+def fraction(value: float) -> str:
     """A fraction with four digits, never rounded up to 1."""
     return "1" if value == 1 else f"{min(value, 0.9999):.4f}".lstrip("0") if value else "0"
 
