@@ -24,7 +24,6 @@ from .networks._base import SequenceMemory as SequenceMemory
 from .networks._dense import DenseSequenceMemory as DenseSequenceMemory
 from .networks._hebbian import HebbianMemory as HebbianMemory
 from .networks._latent_predictive import LatentPredictiveMemory as LatentPredictiveMemory
-from .networks._layers import Layer as Layer
 from .networks._load import load as load
 from .networks._lookup import LookupMemory as LookupMemory
 from .networks._mixed import MixedSequenceMemory as MixedSequenceMemory
@@ -33,6 +32,7 @@ from .networks._predictive import PredictiveCodingMemory as PredictiveCodingMemo
 from .networks._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
 from .networks._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from .networks._sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from .networks._traits import Layer as Layer
 from .networks._traits import Traits as Traits
 from .networks._visible import VisibleNetwork as VisibleNetwork
 from .sequences import Sequences as Sequences

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.analysis._threshold_view import ThresholdView
-from seqattractor.networks._layers import Layer
+from seqattractor.networks._traits import Layer
 from seqattractor.sequences import Patterns
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._layers import Layer
+from seqattractor.networks._traits import Layer
 from seqattractor.sequences import Patterns
 
 

@@ -3,7 +3,6 @@ from ._base import SequenceMemory as SequenceMemory
 from ._dense import DenseSequenceMemory as DenseSequenceMemory
 from ._hebbian import HebbianMemory as HebbianMemory
 from ._latent_predictive import LatentPredictiveMemory as LatentPredictiveMemory
-from ._layers import Layer as Layer
 from ._load import load as load
 from ._lookup import LookupMemory as LookupMemory
 from ._mixed import MixedSequenceMemory as MixedSequenceMemory
@@ -16,5 +15,6 @@ from ._registry import network_class as network_class
 from ._registry import network_names as network_names
 from ._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from ._sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from ._traits import Layer as Layer
 from ._traits import Traits as Traits
 from ._visible import VisibleNetwork as VisibleNetwork

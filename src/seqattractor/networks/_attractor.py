@@ -14,9 +14,8 @@ from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
 from seqattractor.networks._layered import HiddenLayerMemory
-from seqattractor.networks._layers import Layer
 from seqattractor.networks._online import EpochMemory
-from seqattractor.networks._traits import Traits
+from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
 

@@ -19,10 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from seqattractor import noise as _noise
 from seqattractor._checks import is_count
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.networks._layers import Layer
 from seqattractor.networks._model_file import to_json, write_model
 from seqattractor.networks._run import Run, led_memory
-from seqattractor.networks._traits import Traits
+from seqattractor.networks._traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions, check_patterns, check_sequences, transitions
 from seqattractor.sequences._transitions import check_no_conflicts, conflicts
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from seqattractor.learning.rule import sign
 from seqattractor.networks._interactions import Interaction
-from seqattractor.networks._layers import Layer
 from seqattractor.networks._pattern_store import PatternStore
+from seqattractor.networks._traits import Layer
 from seqattractor.sequences import Patterns
 
 

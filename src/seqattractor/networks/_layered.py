@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.learning.rule import next_visible_only, visible_state
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._layers import Layer
 from seqattractor.networks._online import OnlineMemory
+from seqattractor.networks._traits import Layer
 from seqattractor.sequences import Patterns
 
 

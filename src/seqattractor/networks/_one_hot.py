@@ -8,8 +8,7 @@ import numpy as np
 
 from seqattractor.learning.rule import hidden_state
 from seqattractor.networks._layered import HiddenLayerMemory
-from seqattractor.networks._layers import Layer
-from seqattractor.networks._traits import Traits
+from seqattractor.networks._traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions
 
 

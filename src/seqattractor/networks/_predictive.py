@@ -11,9 +11,8 @@ from seqattractor._checks import check_count, check_not_negative, check_positive
 from seqattractor.learning.predictive_coding import f, learn_one_layer
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import field, sign
-from seqattractor.networks._layers import Layer
 from seqattractor.networks._online import EpochMemory
-from seqattractor.networks._traits import Traits
+from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
 

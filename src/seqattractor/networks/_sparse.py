@@ -14,9 +14,8 @@ from seqattractor.learning.sparse.defaults import choose_defaults, in_units
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import SparseSettings, SparseState
 from seqattractor.networks._layered import HiddenLayerMemory
-from seqattractor.networks._layers import Layer
 from seqattractor.networks._online import EpochMemory
-from seqattractor.networks._traits import Traits
+from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
 

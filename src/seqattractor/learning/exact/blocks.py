@@ -23,8 +23,7 @@ from seqattractor.learning.exact.fields import (
     padded,
     start_fields,
 )
-from seqattractor.learning.exact.snapshot import Restorable
-from seqattractor.learning.exact.tape import Tape
+from seqattractor.learning.exact.tape import Restorable, Tape
 from seqattractor.sequences import Patterns
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
 from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, pieces, start_fields
-from seqattractor.learning.exact.snapshot import Restorable
-from seqattractor.learning.exact.tape import Codes, Tape
+from seqattractor.learning.exact.tape import Codes, Restorable, Tape
 from seqattractor.learning.exact.workers import Workers
 from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
 from seqattractor.learning.rule import sign

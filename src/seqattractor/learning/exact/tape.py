@@ -8,17 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning.exact import tape_kernels
 from seqattractor.learning.exact.fields import Integers, gram, narrowest, padded
-from seqattractor.learning.exact.snapshot import Restorable
 from seqattractor.sequences import Patterns
 
 _VERSIONS_BYTES = 2**23  # codes and Gram matrices of one tape piece; they should stay in the cache
+
+
+class Restorable:
+    """An object whose changing arrays are named in `changing`."""
+
+    changing: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the changing arrays."""
+        return sum(getattr(self, name).nbytes for name in self.changing)
+
+    def snapshot(self) -> dict[str, NDArray[np.generic]]:
+        """Copies of the changing arrays."""
+        return {name: getattr(self, name).copy() for name in self.changing}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Return to what `snapshot` gave."""
+        for name, array in snapshot.items():
+            setattr(self, name, array)
 
 
 @dataclass(frozen=True)
