@@ -315,6 +315,29 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(model):
     assert [p.name for p in model.parent.iterdir()] == ["model.npz"]
 
 
+def test_a_file_that_is_replaced_passes_its_permissions_on(model):
+    model.chmod(0o640)
+    sa.load(model).save(model)
+    assert model.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_stays_a_link_to_the_new_content(model):
+    link = model.with_name("link.npz")
+    link.symlink_to(model)
+    sa.OneHotNetwork().fit(X).save(link)
+    assert link.is_symlink()
+    assert type(sa.load(model)) is sa.OneHotNetwork
+
+
+def test_a_read_only_file_is_refused_and_stays_as_it_is(model):
+    before = model.read_bytes()
+    model.chmod(0o444)
+    with pytest.raises(PermissionError, match=r"model\.npz is read-only"):
+        sa.OneHotNetwork().fit(X).save(model)
+    assert model.read_bytes() == before
+    assert [path.name for path in model.parent.iterdir()] == [model.name]
+
+
 def test_a_name_that_cannot_be_written_is_told_as_it_was_given(model):
     with pytest.raises(OSError, match="too long") as caught:
         sa.load(model).save(model.with_name("x" * 300))

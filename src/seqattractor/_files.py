@@ -14,7 +14,8 @@ from typing import IO
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name only when it is complete.
 
-    An error, a full disk or Ctrl-C in between leaves what stood there before, and no half-written file.
+    An error, a full disk or Ctrl-C in between leaves what stood there before, and no half-written file. A file that is replaced
+    passes its permissions on, a link leads to the file that is replaced, and a read-only file is refused.
 
     Examples
     --------
@@ -26,10 +27,15 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     'whole'
     """
     target = Path(path)
+    if target.is_symlink():
+        target = target.resolve()
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the name of a file.")
     if target.exists() and not target.is_file():  # a device or a pipe would be replaced by a file
         raise OSError(f"{target} is not a regular file; give another name.")
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+    if not mode & 0o222:
+        raise PermissionError(f"{target} is read-only; give another name, or allow writing to it.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the folder {target.parent} does not exist; make it first.")
     try:
@@ -41,7 +47,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
+        os.chmod(name, mode)
         os.replace(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
