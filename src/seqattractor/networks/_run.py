@@ -64,9 +64,9 @@ def led_memory(net: SequenceMemory, transitions: Transitions) -> NDArray[Any] | 
         return memory
     at = 0
     for shown in split(transitions.inputs, transitions.lengths):
-        carried = net.start(shown[:1])
+        carried: NDArray[Any] = np.asarray(net.start(shown[:1]))
         for t in range(len(shown)):
-            memory[at + t] = carried[0]  # type: ignore[index]
+            memory[at + t] = carried[0]
             net.next_patterns(shown[t : t + 1], carried)
         at += len(shown)
     return memory
