@@ -145,6 +145,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(tmp_path):
     _, said = process.communicate(timeout=300)
     assert process.returncode == 130, said
     assert "Every finished trial is kept" in said
+    assert "the same command continues" in said
     assert "Traceback" not in said
     before = trials_in(trials)
     assert 10 < len(before) < 2000 * 22
