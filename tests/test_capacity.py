@@ -2,6 +2,9 @@
 
 import csv
 import json
+import multiprocessing
+import os
+import signal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -191,3 +194,21 @@ def test_the_command_writes_a_table_a_figure_and_json(tmp_path):
     again = CliRunner().invoke(command, [*options, "--study", str(tmp_path / "s.db"), "--json"], catch_exceptions=False)
     found = json.loads(again.stdout)["capacities"]
     assert [str(each["t"]) for each in found] == [row["t"] for row in rows]
+
+
+@pytest.mark.parametrize("dask", [None, pytest.param("local", marks=pytest.mark.slow)])
+def test_a_worker_that_is_killed_changes_nothing_in_a_capacity(dask):
+    if dask:
+        pytest.importorskip("distributed")
+    killed = []
+
+    def kill(progress):
+        workers = [child.pid for child in multiprocessing.active_children()]
+        if workers and progress.done >= 8 and not killed:
+            killed.append(workers[0])
+            os.kill(workers[0], signal.SIGKILL)
+
+    options = {"n": [20, 30], "flips": 1, "success": 0.5, "max_trials": 24}
+    there = sa.capacity("hebbian", **options, jobs=2, dask=dask, progress=kill)
+    assert killed
+    assert there.rows() == sa.capacity("hebbian", **options).rows()
