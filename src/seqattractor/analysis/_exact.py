@@ -99,7 +99,8 @@ def reduce_mod_p(A: Integers) -> tuple[list[int], list[int], Integers]:
         swap = nonzero[0]
         work[[r, swap]], order[[r, swap]] = work[[swap, r]], order[[swap, r]]
         work[r] = work[r] * pow(int(work[r, c]), -1, _P) % _P
-        others = np.setdiff1d(np.flatnonzero(work[:, c]), r)
+        others = np.flatnonzero(work[:, c])
+        others = others[others != r]  # np.setdiff1d would cost as much as the elimination
         work[others, c:] = (work[others, c:] - work[others, c, None] * work[r, c:]) % _P
         columns.append(c)
     return order[: len(columns)].tolist(), columns, work
