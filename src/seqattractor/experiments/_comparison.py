@@ -71,7 +71,7 @@ class Comparison(Result):
         return get_test(self.settings["protocol"]).several
 
     def __repr__(self) -> str:
-        """Say who comes furthest."""
+        """Say which network gets furthest."""
         values = self.settings["values"]
         held = {n["network"]: self.reach(n["network"]) for n in self.networks}
         furthest = max(held.values(), key=lambda value: -1 if value is None else values.index(value))
