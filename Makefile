@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= results
 
-.PHONY: run test lint paper bench docs clean
+.PHONY: run test lint paper trust bench docs clean
 .DELETE_ON_ERROR:
 
 # One stamp for each set of packages (run: none but the package's own), renewed when pyproject.toml changes.
@@ -18,11 +18,11 @@ run: $(VENV)/installed-run
 	$(BIN)/seqattractor reproduce --quick --out $(OUT)
 
 # Two test processes on two cores: more BLAS threads would only fight for them.
-test paper: export OPENBLAS_NUM_THREADS = 1
+test paper trust: export OPENBLAS_NUM_THREADS = 1
 
 test: $(VENV)/installed-dev
 	sh tests/install_browser.sh
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow and not trust"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -32,6 +32,11 @@ lint: $(VENV)/installed-dev
 # Statistical and slow checks.
 paper: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 -m slow
+
+# Attacks and accidents by the thousand: damaged files, hostile calls and requests, kills; writes the table of docs/trust.rst.
+trust: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -n 2 -m trust tests/trust
+	$(BIN)/python tests/trust/table.py
 
 # Speed beside the plain PyTorch loop; writes the tables of README and docs.
 bench: $(VENV)/installed-bench
