@@ -79,7 +79,7 @@ def test_the_recall_is_that_of_the_library(visitor):
     run = answer["runs"][0]
     assert (bits(run["bits"], answer["rows"], 40) == trajectory).all()
     assert (bits(run["hidden"]["bits"], answer["rows"], 80) == net.hidden(trajectory)).all()
-    assert run["tau"] == sa.locked_on_at(trajectory, X)
+    assert run["tau"] == sa.retrieved_at(trajectory, X)
 
 
 def test_the_command_line_recalls_the_same_from_the_same_cue_and_seed(visitor, run, tmp_path):

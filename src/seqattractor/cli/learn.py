@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
     from seqattractor.tasks.learn import Attempt
 
+NOT_STORED = 1  # exit code
 EXAMPLES = """\b
 Examples:
   seqattractor learn cat.gif -o cat.npz
@@ -92,10 +93,12 @@ def command(
     size = out.stat().st_size
     if as_json:
         click.echo(json.dumps({"model": str(out), "bytes": size, **learned.to_dict()}, indent=1))
-        return
-    click.echo(f"{learned.describe()}; saved as {out} ({_size(size)})")
-    for warning in learned.warnings:
-        click.echo(f"warning: {warning}", err=True)
+    else:
+        click.echo(f"{learned.describe()}; saved as {out} ({_size(size)})")
+        for warning in learned.warnings:
+            click.echo(f"warning: {warning}", err=True)
+    if learned.score < 1:
+        raise SystemExit(NOT_STORED)
 
 
 def _parameters(network: str, hidden: int | str | None, order: int | str, epochs: int | None, seed: int) -> dict[str, Any]:

@@ -79,7 +79,9 @@ class Inspection(Result):
         if self.robustness is not None:
             text = f"One step from a randomly corrupted pattern: {_lower(self.robustness.describe())}"
             if self.basin is not None:
-                text += f" From {self.flips} flips, {self.basin:.1%} of all starts end up on the sequence and in phase."
+                text += (
+                    f" From {self.flips} flips, {self.basin:.1%} of all starts are on the sequence and in phase after 25 steps."
+                )
             parts["Measured robustness"] = text
         if self.from_random is not None:
             text = f"From random starts: {_lower(self.from_random.describe())}"

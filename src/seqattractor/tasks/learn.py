@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor import noise
 from seqattractor._faces import Result
 from seqattractor.analysis._certificate import Certificate, certify
+from seqattractor.analysis._retrieval import locked_on_at
 from seqattractor.analysis._threshold_view import supports_certificate
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
@@ -27,7 +27,7 @@ LADDER = (25, 50, 100, 200, 400, 800, 1600, 3200)
 PATIENCE = 2  # sizes to try after the first that stores everything, if recall from noise is still poor
 ENOUGH = 0.9  # of the cues
 CUES = 20  # in the test of recall
-HORIZON = 20  # steps after which recall is judged
+HORIZON = 20  # steps over which recall is judged
 
 
 class ConflictError(ValueError):
@@ -51,7 +51,7 @@ class Attempt:
     """The fraction of transitions without a wrong unit."""
     recalled: int
     cues: int
-    """Of so many noisy cues, so many ended at the right pattern."""
+    """Of so many noisy cues, so many made it lock on to the sequence."""
 
     @property
     def enough(self) -> bool:
@@ -273,7 +273,7 @@ def choose_hidden(
 
 
 def recalls_from_noise(net: SequenceMemory, data: Sequences, *, flips: float = 0.1, cues: int = CUES, rng: noise.Seed = 0) -> int:
-    """Count the noisy cues from random places after which the network is at the right pattern some steps later.
+    """Count the noisy cues from random places from which the network locks on to the sequence.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def recalls_from_noise(net: SequenceMemory, data: Sequences, *, flips: float = 0
     Returns
     -------
     int
-        How many of the cues led, after at most 20 steps or at the end of the sequence, to the stored pattern.
+        How many recalls locked on, as `seqattractor.locked_on_at` has it, within 20 steps or up to the end of the sequence.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def recalls_from_noise(net: SequenceMemory, data: Sequences, *, flips: float = 0
         clean = sequence[start : start + order]
         noisy = noise.flip(clean, round(flips * clean.shape[1]), generator)
         trajectory = net.recall(noisy[0] if order == 1 else noisy, steps)
-        good += bool(np.array_equal(trajectory[-1], sequence[start + order - 1 + steps]))
+        good += locked_on_at(trajectory, sequence[start : start + order + steps]) is not None
     return good
 
 
