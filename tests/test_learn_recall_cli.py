@@ -200,7 +200,7 @@ def test_a_corrupted_cue_brings_the_sequence_back_and_the_overlap_is_told_step_b
     assert lines[0] == "cue: frame 0 of square, 20 of 256 units wrong"
     assert lines[2].split()[:3] == ["0", "0.844", "20"]
     assert lines[3].split() == ["1", "1.000", "0", "0:1"]
-    assert "Locked on at step 1 of 8: every frame from there to the end is right and in phase." in out
+    assert "Locked on at step 1 of 9: every frame from there to the end is right and in phase." in out
 
 
 def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_path):

@@ -222,12 +222,10 @@ def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, A
         if len(outcome.truth) <= order:
             lines.append("nothing is stored that follows the cue")
         else:
-            worst, wrong, overlap = outcome.worst_step, summary["wrong"], summary["overlap"]
             lines.append(outcome.verdict)
-            if worst is not None:
-                lines.append(
-                    f"Worst step: {wrong[order + worst - 1]} units wrong in step {worst}; overlap at the end: {overlap[-1]:.3f}."
-                )
+            if worst := outcome.worst_step:
+                most, overlap = summary["wrong"][order + worst - 1], summary["overlap"][-1]
+                lines.append(f"Worst step: {worst}, with {most} units wrong; overlap at the end: {overlap:.3f}.")
     if often is not None:
         lines.append(often.describe())
     return "\n".join([*lines, *(f"wrote {path}" for path in summary["written"])])

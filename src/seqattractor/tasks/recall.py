@@ -95,10 +95,9 @@ class Recall(Result):
 
     @property
     def worst_step(self) -> int | None:
-        """The recalled step with the most wrong units, the first of several; None where no truth is known."""
-        if self.wrong is None or len(self.wrong) <= self.cue_rows:
-            return None
-        return int(np.argmax(self.wrong[self.cue_rows :])) + 1
+        """The recalled step with the most wrong units, the first of several; None where none is wrong or no truth is known."""
+        recalled = np.zeros(0) if self.wrong is None else self.wrong[self.cue_rows :]
+        return int(np.argmax(recalled)) + 1 if recalled.any() else None
 
     def describe(self) -> str:
         """Say how it went."""
