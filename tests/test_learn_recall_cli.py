@@ -8,7 +8,7 @@ from PIL import Image
 
 import seqattractor as sa
 from seqattractor.io._attached import attached
-from seqattractor.tasks.learn import choose_hidden, recalls_from_noise
+from seqattractor.tasks.choose import choose_hidden, recalls_from_noise
 
 
 def complaints_in(err):

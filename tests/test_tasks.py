@@ -5,6 +5,7 @@ import pytest
 
 import seqattractor as sa
 from seqattractor.networks._traits import Traits
+from seqattractor.tasks.advice import near_repeats
 from seqattractor.tasks.learn import ConflictError, learn, prepare, quick_certificate
 from seqattractor.tasks.recall import Corruption, hidden_states, recall, recall_often
 from seqattractor.tasks.stored import Followed, Stored
@@ -233,8 +234,8 @@ def test_what_was_learned_is_told_with_what_is_wrong_about_it():
     assert learned.radius == certificate.radius.min() > 0
     assert f"is proven to withstand any {learned.radius} wrong unit" in learned.describe()
     poor = learn(sa.datasets.random_periodic(60, 30, rng=0), "attractor", {"n_hidden": 5, "max_epochs": 2, "random_state": 0})
-    assert "learning stopped after 2 epochs" in poor.warnings[0]
-    assert "are stored without a wrong unit" in poor.warnings[1]
+    assert "are stored without a wrong unit" in poor.warnings[0]
+    assert "try more epochs (hidden neurons have errors left) or more hidden neurons" in poor.warnings[0]
 
 
 def test_progress_and_attempts_are_told_while_learning():
@@ -249,3 +250,41 @@ def test_a_certificate_is_asked_for_where_it_applies_and_is_quick():
     assert quick_certificate(net, LOOP, 10**6) is not None
     assert quick_certificate(net, LOOP, 10) is None
     assert quick_certificate(sa.DenseSequenceMemory().fit(LOOP), LOOP, 10**6) is None
+
+
+# -- films ----------------------------------------------------------------------------------------------------------------
+
+
+def film():
+    """A disc that moves over a textured scene and nearly rests now and then: neighbouring frames may differ in one unit."""
+    rng = np.random.default_rng(3)
+    y, x = np.mgrid[0:20, 0:36]
+    scene = sum(rng.normal() * np.cos(a * x + b * y + rng.uniform(0, 6)) for a, b in rng.uniform(-0.5, 0.5, size=(12, 2)))
+    place = np.cumsum([0.12 if t // 10 % 2 else 0.9 for t in range(60)])
+    frames = [np.where(0.3 * scene + 4 * np.exp(-((x - 4 - c) ** 2 + (y - 10) ** 2) / 40) > 1, 1, -1) for c in place]
+    X = np.array(frames, dtype=np.int8).reshape(60, -1)
+    return sa.Sequences(X[[0, *np.flatnonzero((X[1:] != X[:-1]).any(axis=1)) + 1]], names=["film"])
+
+
+def test_nearly_equal_frames_get_more_epochs_before_more_neurons():
+    data = film()
+    assert len(near_repeats(data))
+    learned = learn(data, parameters={"random_state": 0})
+    assert learned.score == 1.0
+    first, second = learned.attempts[:2]
+    assert first.n_hidden == second.n_hidden
+    assert first.hidden_errors > 0 == second.hidden_errors
+    assert second.epochs > 500
+    fixed = learn(data, parameters={"random_state": 0, "max_epochs": 60})
+    assert all(attempt.epochs <= 60 for attempt in fixed.attempts)
+    assert fixed.score < 1.0
+    assert "more epochs" in fixed.warnings[0]
+    assert "more hidden neurons" not in fixed.warnings[0]  # that was tried
+    assert "differ in 1 of 720 units" in fixed.warnings[1]
+
+
+def test_what_is_stored_is_never_warned_of_as_if_it_were_not():
+    learned = learn(LOOP, parameters={"n_hidden": 60, "max_epochs": 50, "random_state": 0})
+    assert learned.score == 1.0
+    assert not learned.net.converged_
+    assert learned.warnings[0].startswith("every transition is right, but not yet with its full margin")
