@@ -74,8 +74,8 @@ def warnings_about(
         sentences.append(f"only {score:.1%} of the transitions are stored without a wrong unit; try {' or '.join(ideas)}.")
     elif not getattr(net, "converged_", True):
         sentences.append(
-            f"every transition is right, but not yet with its full margin (the last of {getattr(net, 'n_iter_', '?')} epochs made "
-            f"{hidden} hidden and {visible} visible updates); recall from noise may be fragile."
+            f"every transition is right, but not yet with its full margin (the last of {getattr(net, 'n_iter_', '?')} epochs made"
+            f" {hidden} hidden and {visible} visible updates); recall from noise may be fragile."
         )
     elif radius is not None and radius <= 0:
         sentences.append(
