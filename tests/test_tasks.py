@@ -170,6 +170,18 @@ def test_a_network_that_dwells_is_judged_at_its_own_pace():
     assert stuck.locked_on is None
 
 
+def test_spikes_are_counted_without_the_silence():
+    X = -np.ones((4, 10), dtype=np.int8)
+    X[1, 0] = X[2, :2] = X[3, 2] = 1
+    states = X[1:].copy()
+    states[0, 0], states[1, 5] = -1, 1  # one spike is missed, one invented
+    outcome = outcome_of(states, X[0], sa.Sequences(X))
+    assert outcome.overlaps.min() >= 0.8
+    assert outcome.spikes.describe() == "3 of 4 spikes recalled (75.0%), 1 false (precision 75.0%)."
+    assert outcome.spikes.rows()[0] == {"recalled": 1, "missed": 1, "false": 0, "recall": 0.5, "precision": 1.0}
+    assert outcome.spikes.rows()[9]["recall"] is None
+
+
 def test_without_anything_stored_there_is_no_verdict():
     outcome = recall(Scripted(LOOP), LOOP[:1], 5)
     assert outcome.truth is outcome.nearest is outcome.locked_on is outcome.overlaps is outcome.followed is None

@@ -98,6 +98,10 @@ def command(
     for path in outs:
         check_writable(path, shown)
     summary, often = _summary(outcome, start), None
+    if known.kind == "spikes" and outcome.spikes is not None:
+        names = known.units or [str(unit) for unit in range(net.n_features_in_)]
+        rows = [{"unit": name, **row} for name, row in zip(names, outcome.spikes.rows(), strict=True)]
+        summary["spikes"] = {"summary": outcome.spikes.describe(), "units": rows}
     if trials:
         if stored is None or outcome.truth is None or len(outcome.truth) <= net.order_:
             raise ValueError("there is nothing stored to compare with, so trials cannot be counted.")
@@ -175,7 +179,7 @@ def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue:
     """Read a cue as the stored sequences were read, and look for the stored place that is nearest to it."""
     from seqattractor.io._units import align_units
 
-    options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "frames", "key")}
+    options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "drop_near", "frames", "key")}
     part = load_like(known.frame_shape, partial(read_file, cue), options, {"key": key})
     if known.units is not None:
         part = align_units(part, known.units)
@@ -225,6 +229,8 @@ def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, A
             if worst := outcome.worst_step:
                 most, overlap = summary["wrong"][order + worst - 1], summary["overlap"][-1]
                 lines.append(f"Worst step: {worst}, with {most} units wrong; overlap at the end: {overlap:.3f}.")
+            if "spikes" in summary:
+                lines.append(summary["spikes"]["summary"])
     if often is not None:
         lines.append(often.describe())
     return "\n".join([*lines, *(f"wrote {path}" for path in summary["written"])])

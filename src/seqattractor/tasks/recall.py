@@ -53,6 +53,39 @@ class Corruption:
 
 
 @dataclass(frozen=True, repr=False)
+class SpikeCounts(Result):
+    """Spikes that were recalled, missed and invented, for each unit; each of shape (N,)."""
+
+    recalled: NDArray[np.int64]
+    missed: NDArray[np.int64]
+    false: NDArray[np.int64]
+
+    def describe(self) -> str:
+        """Say how many of the spikes were recalled, and how many are false."""
+        recalled, missed, false = (int(counts.sum()) for counts in (self.recalled, self.missed, self.false))
+        recall = f"{recalled} of {recalled + missed} spikes recalled ({_percent(recalled, missed)})"
+        return f"{recall}, {false} false (precision {_percent(recalled, false)})."
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give a row for each unit; a rate is None where there is nothing to count."""
+        return [
+            {
+                "recalled": int(hits),
+                "missed": int(missed),
+                "false": int(false),
+                "recall": float(hits / (hits + missed)) if hits + missed else None,
+                "precision": float(hits / (hits + false)) if hits + false else None,
+            }
+            for hits, missed, false in zip(self.recalled, self.missed, self.false, strict=True)
+        ]
+
+
+def _percent(part: int, rest: int) -> str:
+    """A part of a whole in words."""
+    return f"{part / (part + rest):.1%}" if part + rest else "none to count"
+
+
+@dataclass(frozen=True, repr=False)
 class Recall(Result):
     """What a network recalled from a cue."""
 
@@ -98,6 +131,14 @@ class Recall(Result):
         """The recalled step with the most wrong units, the first of several; None where none is wrong or no truth is known."""
         recalled = np.zeros(0) if self.wrong is None else self.wrong[self.cue_rows :]
         return int(np.argmax(recalled)) + 1 if recalled.any() else None
+
+    @property
+    def spikes(self) -> SpikeCounts | None:
+        """Who was on after the cue, and who should have been; silence, which dominates the overlap, does not count."""
+        if self.truth is None:
+            return None
+        wanted, seen = (rows[self.cue_rows : len(self.truth)] > 0 for rows in (self.truth, self.states))
+        return SpikeCounts((wanted & seen).sum(axis=0), (wanted & ~seen).sum(axis=0), (~wanted & seen).sum(axis=0))
 
     def describe(self) -> str:
         """Say how it went."""
