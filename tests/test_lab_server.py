@@ -91,17 +91,31 @@ def test_an_endless_body_is_refused_and_cut_off(hasty, method, path, status):
         check(answer, status)
 
 
+DOWNLOAD = {"what": "sequence", "sequence": {"name": "toy"}}
+
+
 def test_who_does_not_read_the_answer_is_cut_off(hasty, monkeypatch):
     monkeypatch.setattr(downloads, "sequence", lambda material: b"\0" * 100_000_000)
     visit = hasty[1].visits.get(Visitor(hasty[0]).http.headers["x-lab-visit"])
-    body = json.dumps({"what": "sequence", "sequence": {"name": "toy"}})
+    body = json.dumps(DOWNLOAD)
     lines = f"x-lab-visit: {visit.name}", f"content-length: {len(body)}"
-    with connect(hasty[0]) as one, connect(hasty[0]) as two:
-        for connection in (one, two):
-            connection.sendall(head(hasty[0], "POST", "/api/download", *lines) + body.encode())
-            assert connection.recv(1)  # and no more
-        answer = httpx.post(f"{hasty[0]}/api/download", headers={"x-lab-visit": visit.name}, content=body, timeout=PATIENCE)
-        assert answer.status_code == 503  # two at a time are enough
+    with connect(hasty[0]) as connection:
+        connection.sendall(head(hasty[0], "POST", "/api/download", *lines) + body.encode())
+        assert connection.recv(1)  # and no more
+        until(lambda: not visit.under_way.total())
+
+
+def test_one_page_has_two_downloads_under_way_at_most(monkeypatch):
+    gate, sequence = Gate(), downloads.sequence
+    monkeypatch.setattr(downloads, "sequence", lambda material: (gate(), sequence(material))[1])
+    with running_lab(warm_up=False) as (address, app), ThreadPoolExecutor(2) as threads, gate:
+        visitor = Visitor(address)
+        visit = app.state.lab.visits.get(visitor.http.headers["x-lab-visit"])
+        asked = [threads.submit(visitor.post, "download", DOWNLOAD) for _ in range(2)]
+        until(lambda: visit.under_way.total() == 2)
+        assert visitor.post("download", DOWNLOAD).status_code == 503
+        gate.open.set()
+        assert [future.result().status_code for future in asked] == [200, 200]
         until(lambda: not visit.under_way.total())
 
 
@@ -109,7 +123,7 @@ def test_who_reads_gets_it_all(monkeypatch):
     content = bytes(range(256)) * 100_000
     monkeypatch.setattr(downloads, "sequence", lambda material: content)
     with running_lab(warm_up=False) as (address, _):
-        assert Visitor(address).post("download", {"what": "sequence", "sequence": {"name": "toy"}}).content == content
+        assert Visitor(address).post("download", DOWNLOAD).content == content
 
 
 def test_idle_connections_make_room_for_others():
