@@ -252,9 +252,9 @@ def is_whole(data):
         server.receive_data(data)
         while True:
             event = server.next_event()
-            if event is h11.NEED_DATA:
+            if event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed):  # the latter if there is not a byte
                 return False
-            if isinstance(event, h11.EndOfMessage):
+            if event is h11.PAUSED or isinstance(event, h11.EndOfMessage):
                 return True
     except h11.RemoteProtocolError:
         return True
