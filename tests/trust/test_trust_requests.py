@@ -466,7 +466,7 @@ class Attack:
         elif what < 0.96:
             self.raw(rng)
         else:
-            self.upload(rng, heavy=what > 0.988)
+            self.upload(rng, heavy=what > 0.995)
 
 
 def resident():
