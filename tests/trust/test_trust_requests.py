@@ -375,7 +375,7 @@ def check_answer(path, sent, lines, body):
 
 
 class Attack:
-    """One request after the other, each made of its number alone."""
+    """One request after the other. What is sent follows from the number of the case; the visits are those of earlier cases."""
 
     def __init__(self, address, lab):
         self.host = address.removeprefix("http://")
@@ -384,14 +384,17 @@ class Attack:
         self.visits = []
 
     def visit(self, rng):
-        """The visit of somebody who sends nonsense; it may be one that has ended."""
-        if not self.visits or rng.random() < 0.02:
+        """The visit of somebody who sends nonsense, and who mostly has learned something; a few have ended."""
+        if len(self.visits) < 3 or rng.random() < 0.05:
             opened = exchange(self.at, request("POST", "/api/visit", self.host))
             self.visits = [*self.visits, json.loads(understood(opened, "POST")[2])["visit"]][-6:]
+            self.post(self.visits[-1], "learn", json.dumps({"sequence": SMALL, "networks": [pick(rng, NETWORKS)]}).encode())
         return pick(rng, self.visits)
 
     def post(self, visit, path, body):
         """Post as the page does; gives what `understood` gives."""
+        if path == "leave" and visit in self.visits:
+            self.visits.remove(visit)
         return understood(exchange(self.at, request("POST", f"/api/{path}", self.host, [f"x-lab-visit: {visit}"], body)), "POST")
 
     def known(self, rng):
