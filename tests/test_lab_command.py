@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lab_server import LONG, PATIENCE, Visitor
+from lab_server import LONG, PATIENCE, Visitor, until
 from seqattractor.cli.lab import command as lab_command
 from seqattractor.lab.requests import pack
 
 
-def start_command(*options):
+def start_command(*options, program=("-m", "seqattractor")):
     return subprocess.Popen(
-        [sys.executable, "-m", "seqattractor", "lab", "--no-browser", *options],
+        [sys.executable, *program, "lab", "--no-browser", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -96,6 +96,38 @@ def test_ctrl_c_ends_the_lab_whatever_is_under_way():
         assert process.returncode == 0, errors
         assert rest == "The lab is closed.\n"
         assert errors == ""
+
+
+STUCK = """
+import time
+from seqattractor.cli import main
+from seqattractor.lab import api
+
+api.parse = lambda body: time.sleep(3600)  # where all requests are read: nobody is answered any more
+main()
+"""
+
+
+def is_answered(address):
+    """Whether the lab answers within a moment."""
+    with suppress(httpx.ReadTimeout):
+        return httpx.get(address, timeout=httpx.Timeout(PATIENCE, read=1)).is_success
+    return False
+
+
+def test_ctrl_c_ends_even_a_lab_that_is_stuck():
+    with start_command("--port", "0", program=("-c", STUCK)) as process, ThreadPoolExecutor(1) as threads:
+        address = re.search(r"http://127\.0\.0\.1:[0-9]+/", process.stdout.readline()).group()
+        first_answer(address)
+        visitor = Visitor(address)
+        asked = threads.submit(ask, visitor, "recall", "{}")
+        until(lambda: not is_answered(address))
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=30)
+        asked.result()
+        visitor.http.close()
+        assert process.returncode == 0, errors
+        assert rest == "The lab is closed.\n"
 
 
 def test_the_command_warns_when_others_can_reach_it():

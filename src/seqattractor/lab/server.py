@@ -78,6 +78,11 @@ class Connection(H11Protocol):
         """Refuse what is no HTTP."""
         self._refuse(400, "This is not a valid HTTP request.")
 
+    def shutdown(self) -> None:
+        """Close, since the lab is being closed."""
+        with suppress(h11.LocalProtocolError):  # one that was refused in the middle of something
+            super().shutdown()
+
     @property
     def idle_since(self) -> float | None:
         """When the lab began to wait for the next request, if it does."""
