@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from lab_server import PATIENCE, QUICK, SMALL, Gate, Visitor, running_lab, until
+from lab_server import LONG, PATIENCE, QUICK, SMALL, Gate, Visitor, running_lab, until
 from seqattractor.lab import api
 from seqattractor.lab.requests import Refusal
 from seqattractor.lab.turns import Turns
@@ -191,6 +191,20 @@ def test_a_new_learning_does_not_take_a_second_thread(gated):
     assert lab.visits.get(visit).job.state == "waiting"
     begun.open.set()
     assert visitor.events()[-1]["end"]["state"] == "done"
+
+
+def test_a_page_that_is_closed_while_it_asks_to_learn_leaves_no_job_behind(monkeypatch):
+    gate, make_material = Gate(), api.make_material
+    monkeypatch.setattr(api, "make_material", lambda *given: (gate(), make_material(*given))[1])
+    with running_lab() as (address, app), ThreadPoolExecutor(1) as threads:
+        visitor = Visitor(address)
+        visit = app.state.lab.visits.get(visitor.http.headers["x-lab-visit"])
+        asked = threads.submit(visitor.post, "learn", {"sequence": LONG[0], "networks": [LONG[1]]})
+        with gate:
+            gate.wait()
+            visitor.post("leave", {})
+        asked.result()
+        until(lambda: visit.job.state == "stopped")
 
 
 class StubJob:

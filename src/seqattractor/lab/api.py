@@ -173,6 +173,8 @@ class Lab:
             self.pool.stop(visit.job)
         self.pool.submit(visit.name, job)
         visit.job = job
+        if visit.ended:  # the page was closed meanwhile
+            self.pool.stop(job)
         return {"ahead": self.pool.ahead(job)}
 
     @_asks("epochs")

@@ -211,6 +211,7 @@ class Visit:
     job: Job | None = None
     under_way: Counter[str] = field(default_factory=Counter)
     """Requests that are being answered, of each kind."""
+    ended: bool = False
 
     def the_job(self) -> Job:
         """Give the job, or say that there is none."""
@@ -315,8 +316,10 @@ class Visits:
     def _end(self, name: str) -> None:
         """Forget a visit, if there is one of this name, and stop its job."""
         visit = self._visits.pop(name, None)
-        if visit is not None and visit.job is not None:
-            self._stop(visit.job)
+        if visit is not None:
+            visit.ended = True
+            if visit.job is not None:
+                self._stop(visit.job)
 
 
 def is_learned(net: SequenceMemory) -> bool:
