@@ -16,6 +16,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from seqattractor import __version__
+from seqattractor.io._apart import stop_reading
 from seqattractor.lab import downloads
 from seqattractor.lab.choices import NETWORKS, Chosen, read_network
 from seqattractor.lab.compiled import Compiled
@@ -102,6 +103,7 @@ class Lab:
         self.compiled.close()
         self.pool.close()
         self.turns.close()
+        stop_reading()
 
     @property
     def at_work(self) -> bool:
