@@ -92,11 +92,8 @@ def mutated(rng, value):
     """Change a JSON value at one place."""
     place = pick(rng, list(places_in(value)))
     if not place:
-        return (
-            pick(rng, JUNK)
-            if rng.random() < 0.2
-            else {**value, pick(rng, ["name", "cue", "seed", "__proto__", "x"]): pick(rng, JUNK)}
-        )
+        junk = copy.deepcopy(pick(rng, JUNK))  # which is changed further
+        return junk if rng.random() < 0.2 else {**value, pick(rng, ["name", "cue", "seed", "__proto__", "x"]): junk}
     holder = value
     for key in place[:-1]:
         holder = holder[key]
