@@ -278,6 +278,15 @@ def test_networks_of_users_have_what_their_own_methods_set_and_nothing_else(tmp_
             sa.load(path)
 
 
+@pytest.mark.parametrize("table", [None, np.ones((3, 3), dtype=np.int8), np.zeros((6, 20), dtype=np.int8)])
+def test_networks_of_users_that_cannot_make_a_step_are_refused(tmp_path, table):
+    path = tmp_path / "own.npz"
+    Own().fit(X).save(path)
+    rewrite(path, arrays={"table_": table})
+    with pytest.raises(ValueError, match=f"{path} is damaged"):
+        sa.load(path)
+
+
 def test_what_could_not_be_loaded_is_not_saved(tmp_path, model):
     before = model.read_bytes()
     own = Own().fit(X)

@@ -48,7 +48,7 @@ def check_fitted(
     allowed = _names(type(net))
     for name in (*values, *arrays):
         if name not in allowed:
-            remedy = "" if _declares(type(net)) else "; no method of the class sets it, and the class does not declare it"
+            remedy = "" if declares(type(net)) else "; no method of the class sets it, and the class does not declare it"
             raise ValueError(f"a {type(net).__name__} has no {name!r}{remedy}")
     sizes = {"N": N, "kN": N * order, "N/8": -(-N // 8)}
     for name, array in arrays.items():
@@ -66,7 +66,7 @@ def check_fitted(
         _check_value(name, values[name] if name.endswith("_") else parameters.get(name), kind, sizes)
 
 
-def _declares(cls: type[SequenceMemory]) -> bool:
+def declares(cls: type[SequenceMemory]) -> bool:
     """Whether a class says what it learns; all classes of this package do."""
     return bool(cls.declared_arrays or cls.declared_values) or cls.__module__.startswith("seqattractor.")
 
@@ -74,7 +74,7 @@ def _declares(cls: type[SequenceMemory]) -> bool:
 @cache
 def _names(cls: type[SequenceMemory]) -> frozenset[str]:
     """The attributes that networks of a class may learn; a class that declares none has those that its own code sets."""
-    if _declares(cls):
+    if declares(cls):
         return frozenset((*_EVERYBODY, *cls.declared_arrays, *(name for name in cls.declared_values if name.endswith("_"))))
     learned = (name for name in _set_by(cls) if name.endswith("_") and not name.startswith("_") and not hasattr(cls, name))
     return frozenset((*_EVERYBODY, *learned))

@@ -7,10 +7,15 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._declared import check_fitted
+from seqattractor.networks._declared import check_fitted, declares
 from seqattractor.networks._model_file import Refused, from_json, read_model, refusing
 from seqattractor.networks._registry import package_class
+from seqattractor.networks._run import Run
+
+_MOST_UNITS = 10**7  # of a state that is made up
 
 
 def load(path: str | os.PathLike[str]) -> SequenceMemory:
@@ -49,7 +54,15 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
         check_fitted(net, parameters, values, arrays)
         for attribute, value in {**values, **arrays}.items():
             setattr(net, attribute, value)
+        if not declares(cls):
+            _try_a_step(net)
     return net
+
+
+def _try_a_step(net: SequenceMemory) -> None:
+    """Let a network make one step: where a class declares no shapes, this tells whether what was loaded is all there and fits."""
+    if (width := net.n_features_in_ * net.order_) <= _MOST_UNITS:
+        Run(net, np.ones((1, width), dtype=np.int8)).step()
 
 
 def _of_today(name: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
