@@ -32,7 +32,7 @@ STEPS = 6
 MOST_MEMORY = 300e6  # bytes that the process may grow by; the files have a few thousand
 
 
-class Own(sa.SequenceMemory):
+class OfAUser(sa.SequenceMemory):
     """A network of a user's that declares nothing."""
 
     def __init__(self, ridge: float = 1.0) -> None:
@@ -79,7 +79,7 @@ def recalled(net: sa.SequenceMemory) -> np.ndarray:
 
 def models(folder: Path) -> list[Model]:
     """Small trained networks of every class, one of the user's, and all files of 0.1."""
-    nets: dict[str, Any] = {"own": Own()}
+    nets: dict[str, Any] = {"own": OfAUser()}
     for name in sa.networks.REGISTRY:
         parameters = {k: v for k, v in SMALL.items() if k in sa.networks.network_class(name)().get_params()}
         nets[name] = make(name, parameters)
@@ -431,7 +431,7 @@ def check_attacked(net: Any, model: Model) -> None:
     for name, array in model.arrays.items():
         if name != "attached_patterns_":
             found = getattr(net, name)
-            assert found.ndim == array.ndim or isinstance(net, Own), name  # which declares no shapes
+            assert found.ndim == array.ndim or isinstance(net, OfAUser), name  # which declares no shapes
             assert np.isfinite(found).all(), name
     states = recalled(net)
     assert states.shape == (net.order_ + STEPS, net.n_features_in_)
