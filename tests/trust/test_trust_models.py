@@ -210,6 +210,7 @@ def zipped_again(model: Model, rng: np.random.Generator) -> bytes:
 
 
 DAMAGES = [flip, flip, cut, insert, blank, zipped_again]
+OLD_DAMAGES = DAMAGES[:-1]  # without a digest a changed weight in a new archive cannot be noticed: nothing is promised or counted
 
 
 # -- attacks: by somebody who knows the format and makes the digest fit ------------------------------------------
@@ -415,10 +416,8 @@ ATTACKS = [
 # -- what must be true of a file that loads ---------------------------------------------------------------------
 
 
-def check_damaged(net: Any, model: Model, how: Any) -> None:
-    """After an accident: everything is what was saved, but for what a file of 0.1 cannot notice."""
-    if model.old and how is zipped_again:
-        return
+def check_damaged(net: Any, model: Model) -> None:
+    """After an accident: everything is what was saved."""
     assert np.array_equal(recalled(net), model.recall), "it recalls something else"
     for name, array in model.arrays.items():
         assert np.array_equal(getattr(net, name), array), f"{name} is not what was saved"
@@ -466,7 +465,7 @@ def test_damaged_and_hostile_model_files_are_refused_or_whole(tmp_path, cases, m
         for case in range(cases):
             rng = np.random.default_rng([14, case])
             model, attacked = whole[case % len(whole)], bool(case // len(whole) % 2)
-            hows = ATTACKS if attacked else DAMAGES
+            hows = ATTACKS if attacked else OLD_DAMAGES if model.old else DAMAGES
             how = hows[rng.integers(len(hows))]
             path.write_bytes(how(model, rng))
             with verdicts.case(f"case {case}: {model.name}, {how.__name__}", refusals=(ValueError,), seconds=120):
@@ -474,7 +473,7 @@ def test_damaged_and_hostile_model_files_are_refused_or_whole(tmp_path, cases, m
                 if attacked:
                     check_attacked(net, model)
                 else:
-                    check_damaged(net, model, how)
+                    check_damaged(net, model)
         assert memory() - before < MOST_MEMORY
     verdicts.finish(cases, keep=cases == 20_000)
 
