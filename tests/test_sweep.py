@@ -240,7 +240,7 @@ def test_a_sweep_adds_only_what_is_missing(small, tmp_path):
     assert "0 were there, 16 added" in invoke("run", small / "grid.toml", "-o", path, "--jobs", 1).output
     assert "16 were there, 0 added" in invoke("run", small / "grid.toml", "-o", path, "--jobs", 1).output
     more = invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--trials", 5, "--json")
-    assert json.loads(more.stdout) == {"study": str(path), "total": 20, "before": 16, "added": 4, "failed": 0}
+    assert json.loads(more.stdout) == {"study": str(path), "total": 20, "before": 16, "added": 4, "failed": 0, "by_other_code": 0}
 
 
 def test_a_study_goes_on_without_its_grid_file(small, tmp_path):

@@ -134,7 +134,10 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
     if not rows:
         raise ValueError(f"{study} has no finished trials yet; there is nothing to export.")
     export(rows, out)
-    click.echo(f"{out}: {len(rows)} rows.")
+    missing = f" {contents.missing} trials of its grids are missing." if contents.missing else ""
+    click.echo(f"{out}: {len(rows)} rows.{missing}")
+    for caveat in contents.caveats():
+        click.echo(f"warning: {caveat}", err=True)
 
 
 @command.command(name="plot")
@@ -180,7 +183,10 @@ def _wanted_grids(path: Path | None, given: dict[str, list[Any]], numbers: dict[
         if not resume:
             raise click.UsageError("say what to run: a GRID file, options such as --t 10,20, or --resume to go on with a study.")
         with Store(out, readonly=True) as store:
-            return [Grid.from_json(text) for text in store.grids()]
+            grids = [Grid.from_json(text) for text in store.grids()]
+        if not grids:
+            raise ValueError(f"{out} knows no grid to go on with; give a GRID file, or options such as --t 10,20.")
+        return grids
     start = read_grid(path) if path is not None else Grid({})
     return [Grid(start.settings | given, only=start.only, **{"trials": start.trials, "seed": start.seed} | numbers)]
 
