@@ -1,15 +1,12 @@
 """Sweeps: the same table whoever runs the trials and whatever is killed on the way."""
 
 import json
-import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -32,15 +29,6 @@ def csv_of(path):
         return table.as_csv(study.trial_rows(store.finished()))
 
 
-def count(path):
-    """How many trials a study has, or 0 if it is not there yet."""
-    try:
-        with Store(path, readonly=True) as store:
-            return len(store.keys())
-    except (ValueError, OSError):
-        return 0
-
-
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
     path = tmp_path_factory.mktemp("sweep") / "whole.db"
@@ -49,113 +37,16 @@ def uninterrupted(tmp_path_factory):
     return csv_of(path)
 
 
-# -- kills ----------------------------------------------------------------------------------------------------------
+# -- who runs it ----------------------------------------------------------------------------------------------------------
 
 
-def start(path, jobs, trials=GRID.trials):
+def start(path, jobs):
     """Start the same sweep from the command line, in a process of its own."""
     options = [f"--{key}={','.join(map(str, values))}" for key, values in GRID.settings.items() if key not in PARAMETERS]
     options += [f"--set={key}={value}" for key, value in PARAMETERS.items()]
-    options += ["--trials", str(trials), "--seed", str(GRID.seed)]
+    options += ["--trials", str(GRID.trials), "--seed", str(GRID.seed)]
     command_line = [sys.executable, "-m", "seqattractor", "sweep", "run", "-o", str(path), *options]
     return subprocess.Popen([*command_line, "--jobs", str(jobs), "--json"], stdout=subprocess.PIPE, text=True)
-
-
-DYING = """
-import json, os, signal, sys, threading
-from seqattractor.experiments import Grid
-from seqattractor.experiments import run_sweep
-
-settings, trials, seed, path, jobs, goal, pause = json.loads(sys.argv[1])
-
-def die(progress):
-    if progress.done >= goal:
-        threading.Timer(pause, os.kill, (os.getpid(), signal.SIGKILL)).start() if pause else os.kill(os.getpid(), signal.SIGKILL)
-
-run_sweep(Grid(settings, trials=trials, seed=seed), path, jobs=jobs, progress=die)
-"""
-
-
-def kill_sweep(path, jobs, rng, trials=GRID.trials, pause=0.0):
-    """Run a sweep in a process of its own that ends as by a power cut, `pause` seconds after it has added some trials."""
-    goal = count(path) + int(rng.integers(1, 12))
-    words = json.dumps([SETTINGS, trials, GRID.seed, str(path), jobs, goal, pause])
-    sweep = subprocess.Popen([sys.executable, "-c", DYING, words], stdout=subprocess.PIPE)
-    sweep.communicate(timeout=600)  # its workers hold the same pipe: this waits until they have ended, too
-    assert sweep.returncode == -signal.SIGKILL
-
-
-def run_while_killing(path, rng, times, trials=GRID.trials, **options):
-    """Run the sweep here and kill a worker, again and again, each time some trials after the last."""
-    killed = []
-    goal = count(path) + int(rng.integers(1, 10))
-
-    def kill(progress):
-        nonlocal goal
-        workers = [child.pid for child in multiprocessing.active_children()]
-        if workers and progress.done >= goal and len(killed) < times:
-            killed.append(int(rng.choice(workers)))
-            os.kill(killed[-1], signal.SIGKILL)
-            goal = progress.done + int(rng.integers(1, 10))
-
-    run_sweep(Grid(SETTINGS, trials=trials, seed=GRID.seed), path, progress=kill, **options)
-    return len(killed)
-
-
-def test_killing_the_sweep_and_its_workers_changes_nothing_in_the_table(tmp_path, uninterrupted):
-    rng = np.random.default_rng(0)
-    path = tmp_path / "s.db"
-    kill_sweep(path, 2, rng)
-    kill_sweep(path, 1, rng)
-    assert 0 < count(path) < 100
-    assert run_while_killing(path, rng, 1, jobs=2) == 1
-    assert csv_of(path) == uninterrupted
-
-
-def test_killing_a_dask_worker_changes_nothing_in_the_table(tmp_path, uninterrupted):
-    pytest.importorskip("distributed")
-    path = tmp_path / "s.db"
-    assert run_while_killing(path, np.random.default_rng(1), 1, dask="local", jobs=2) == 1
-    assert csv_of(path) == uninterrupted
-
-
-LONG = 100  # trials at each point, for many kills
-
-
-@pytest.fixture(scope="module")
-def long_and_uninterrupted(tmp_path_factory):
-    path = tmp_path_factory.mktemp("sweep") / "long.db"
-    run_sweep(Grid(SETTINGS, trials=LONG, seed=GRID.seed), path)
-    return csv_of(path)
-
-
-@pytest.mark.slow
-def test_twenty_kills_of_the_sweep_change_nothing_in_the_table(tmp_path, long_and_uninterrupted):
-    path = tmp_path / "s.db"
-    rng = np.random.default_rng(2)
-    for k in range(20):
-        kill_sweep(path, 1 + k % 2, rng, LONG, pause=rng.uniform(0.001, 0.05))  # at any moment
-    assert 0 < count(path) < 4 * LONG
-    start(path, 2, LONG).communicate()
-    assert csv_of(path) == long_and_uninterrupted
-
-
-@pytest.mark.slow
-def test_twenty_kills_of_workers_change_nothing_in_the_table(tmp_path, long_and_uninterrupted):
-    path = tmp_path / "s.db"
-    assert run_while_killing(path, np.random.default_rng(3), 20, LONG, jobs=2) == 20
-    assert csv_of(path) == long_and_uninterrupted
-
-
-@pytest.mark.slow
-def test_twenty_kills_of_dask_workers_change_nothing_in_the_table(tmp_path, long_and_uninterrupted):
-    pytest.importorskip("distributed")
-    rng = np.random.default_rng(4)
-    killed = 0
-    while killed < 20:  # trials come back in chunks, so that one sweep is over after about ten kills
-        path = tmp_path / f"after {killed} kills.db"
-        killed += run_while_killing(path, rng, 20 - killed, LONG, dask="local", jobs=2)
-        assert csv_of(path) == long_and_uninterrupted
 
 
 def test_two_sweeps_on_one_file_share_the_work(tmp_path, uninterrupted):

@@ -15,7 +15,7 @@ from typing import Any
 
 from seqattractor import __version__
 from seqattractor._dask import PATIENCE, ClusterLost, Watch, in_a_line, quiet_logs
-from seqattractor.experiments._executors import Executor, Trials, died, do_trial
+from seqattractor.experiments._executors import HOW_TO_START, Executor, Trials, died, do_trial
 from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished
 
@@ -42,8 +42,13 @@ def connect(address: str, jobs: int = 1) -> Iterator[Any]:
     with quiet_logs():
         if address == "local":
             options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-            with _without_ctrl_c():
-                cluster = distributed.LocalCluster(n_workers=jobs, processes=True, **options)
+            try:
+                with _without_ctrl_c():
+                    cluster = distributed.LocalCluster(n_workers=jobs, processes=True, **options)
+            except RuntimeError as error:
+                raise OSError(
+                    f"the workers of a local Dask cluster died as they started ({in_a_line(error)}). {HOW_TO_START}"
+                ) from None
             with _closing(cluster), _closing(distributed.Client(cluster)) as client:
                 cluster.adapt(minimum=jobs, maximum=jobs, interval="2s")  # a nanny whose worker dies as it starts gives up
                 yield client

@@ -13,6 +13,7 @@ from seqattractor._faces import Result
 from seqattractor.experiments._executors import Executor, in_processes, in_this_process
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Trial
+from seqattractor.experiments._seeds import check_seed
 from seqattractor.experiments._store import Finished, Store
 
 
@@ -125,6 +126,8 @@ def run_trials(
     SweepReport
     """
     wanted = {trial.key: trial for trial in trials}
+    for seed in {trial.point.seed for trial in wanted.values()}:
+        check_seed(seed)
     known = store.keys()
     todo = [trial for key, trial in wanted.items() if key not in known]
     if current:
@@ -170,7 +173,7 @@ def run_trials(
 
 def say_other_code(number: int) -> str:
     """Say that other code than this did some trials of a study."""
-    return f"{number} of these trials were done by other code than this."
+    return f"Other code than this did {number} of these trials."
 
 
 def _by_this_code(version: str | None, trial: Trial) -> bool:

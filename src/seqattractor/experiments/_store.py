@@ -89,7 +89,9 @@ class Store:
             raise ValueError(f"there is no study {self.path}; `seqattractor sweep run` makes one.")
         with self._clear_errors("be opened" if readonly else "be opened for writing"):
             self._db = self._open_to_read() if readonly else self._open_to_write()
-        self._place = None if readonly or path is None else self._where()
+        own = not readonly and path is not None
+        self._place = self._where() if own else None
+        self._log_place = self._where("-wal") if own else None
 
     def __enter__(self) -> Self:
         return self
@@ -184,16 +186,16 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Commit what is done inside, if the file is still there; SQLite would go on writing to a deleted one."""
-        self._check_in_place()
+        """Commit what is done inside, and see that the file is still there: SQLite goes on writing to a deleted one."""
         with self._clear_errors(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             yield
+        self._check_in_place()
 
-    def _where(self) -> tuple[int, int] | None:
-        """What tells the file from another one of the same name."""
+    def _where(self, end: str = "") -> tuple[int, int] | None:
+        """What tells the file, or the log beside it, from another one of the same name."""
         try:
-            found = self.path.stat()
+            found = self.path.with_name(self.path.name + end).stat()
         except OSError:
             return None
         return found.st_dev, found.st_ino
@@ -209,6 +211,9 @@ class Store:
             kept = f"all trials that were finished are in {saved}: give it that name again and run the same command."
         except sqlite3.Error:
             kept = "the trials that were finished could not be saved beside it; run the same command again."
+        if self._log_place is not None and self._where("-wal") == self._log_place:
+            for end in ("-wal", "-shm"):  # SQLite would take them for the log of the file that has this name now
+                self.path.with_name(self.path.name + end).unlink(missing_ok=True)
         raise OSError(f"the study {self.path} was deleted or replaced while it was being written; {kept}")
 
     @cached_property

@@ -16,7 +16,7 @@ from seqattractor.experiments._run import say_other_code
 from seqattractor.experiments._store import Finished, Store, finished_in, say_damage, say_format
 from seqattractor.experiments._table import Row
 from seqattractor.experiments._trial import DEFAULTS, OUTCOME
-from seqattractor.networks._registry import parameters_of
+from seqattractor.networks._registry import REGISTRY, parameters_of
 
 COUNTS = ("trials", "failed", "successes", "rate", "low", "high")
 """What a study says of each point beside its settings, in the order of columns."""
@@ -100,8 +100,13 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     with Store(path, readonly=True) as store:
         contents = store.contents()
     finished = list(finished_in(contents))
-    wanted = {trial.key for grid, _ in contents.grids for trial in Grid.from_json(grid).all_trials()}
+    wanted: set[tuple[str, int]] = set()
     notes = []
+    for text, _ in contents.grids:
+        try:
+            wanted |= {trial.key for trial in Grid.from_json(text).all_trials()}
+        except ValueError as error:
+            notes.append(f"{path} has a grid that this version cannot run, so that its missing trials do not count: {error}")
     if not contents.whole:
         notes.append(f"{say_damage(path, contents)} `sweep run --resume` does again what is missing.")
     if contents.rows and contents.format < FORMAT:
@@ -119,7 +124,8 @@ def settings_of(point: Point) -> Row:
     100
     """
     settings = DEFAULTS | point.settings
-    if "n_hidden" not in parameters_of(settings["network"]):
+    known = settings["network"] in REGISTRY  # older files may name networks that have another name now
+    if known and "n_hidden" not in parameters_of(settings["network"]):
         settings["m"] = None
     return settings | {"seed": point.seed}
 
