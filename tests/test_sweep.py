@@ -2,9 +2,11 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -109,6 +111,23 @@ def test_results_of_workers_that_run_other_code_are_refused_where_only_this_code
         assert run_trials(trials, store, executors.in_this_process, current=True).before == 2
 
 
+@pytest.mark.parametrize("who", [{}, {"jobs": 2}, pytest.param({"dask": "local", "jobs": 2}, marks=pytest.mark.slow)])
+def test_a_study_that_is_deleted_while_a_sweep_runs_does_not_end_as_if_all_were_well(tmp_path, who, uninterrupted):
+    if "dask" in who:
+        pytest.importorskip("distributed")
+    path = tmp_path / "s.db"
+
+    def delete(progress):
+        if progress.done >= 3:
+            path.unlink(missing_ok=True)
+
+    with pytest.raises(OSError, match=r"s\.db was deleted or replaced while it was being written; all trials .* are in .*saved"):
+        run_sweep(GRID, path, progress=delete, **who)
+    (tmp_path / "s.db.saved").rename(path)
+    assert run_sweep(GRID, path).before >= 3
+    assert csv_of(path) == uninterrupted
+
+
 # -- what a user does -----------------------------------------------------------------------------------------------
 
 
@@ -153,6 +172,52 @@ def test_status_shows_points_failures_and_what_is_missing(tmp_path):
     summary = json.loads(invoke("status", path, "--json").output)
     assert (summary["trials"], summary["missing"], summary["failed"]) == (4, 5, 2)
     assert [point["successes"] for point in summary["points"]] == [0, 2]
+
+
+def test_status_answers_for_a_new_and_for_an_empty_file(tmp_path):
+    Store(tmp_path / "new.db").close()
+    (tmp_path / "empty.db").touch()
+    for name in ("new.db", "empty.db"):
+        assert "0 trials over, 0 missing, 0 failed" in invoke("status", tmp_path / name).output
+        with pytest.raises(ValueError, match=f"{name} knows no grid to go on with"):
+            invoke("run", "--resume", "-o", tmp_path / name)
+
+
+def test_trials_of_other_code_are_said_by_run_status_and_export(small, tmp_path):
+    path = tmp_path / "s.db"
+    with Store(small / "s.db", readonly=True) as theirs, Store(path) as store:
+        store.add([replace(each, version="0.1+another") for each in list(theirs.finished())[:5]])
+    said = "Other code than this did 5 of these trials."
+    ran = invoke("run", small / "grid.toml", "-o", path, "--jobs", 1)
+    assert f"16 trials, 5 were there, 11 added. {said}" in ran.output
+    assert said in invoke("status", path).output
+    assert said in invoke("export", path, "-o", tmp_path / "s.csv").stderr
+    assert json.loads(invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--json").stdout)["by_other_code"] == 5
+
+
+def test_damage_is_said_by_status_and_export_and_resume_does_it_again(small, tmp_path):
+    path = tmp_path / "s.db"
+    path.write_bytes((small / "s.db").read_bytes())
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE trials SET outcome = outcome || ' ' WHERE trial = 2 AND settings LIKE '%: 9%'")
+    shown = invoke("status", path).output
+    assert "14 trials over, 2 missing" in shown
+    assert "2 damaged rows are left out and count as missing: trial 2 of the point" in shown
+    exported = invoke("export", path, "-o", tmp_path / "s.csv")
+    assert "14 rows. 2 trials of its grids are missing." in exported.stdout
+    assert "2 damaged rows are left out" in exported.stderr
+    with pytest.warns(UserWarning, match="2 damaged rows are left out and count as missing"):
+        ran = invoke("run", "--resume", "-o", path, "--jobs", 1)
+    assert "14 were there, 2 added" in ran.output
+    for study_file, name in ((small / "s.db", "a"), (path, "b")):
+        invoke("export", study_file, "-o", tmp_path / f"{name}.csv")
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_a_seed_that_no_study_could_keep_is_refused_before_any_work(tmp_path):
+    with pytest.raises(ValueError, match=r"seed must be below 2\*\*63"):
+        invoke("run", "-o", tmp_path / "s.db", "--network", "lookup", "--t", 5, "--seed", 2**63)
+    assert not (tmp_path / "s.db").exists()
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
