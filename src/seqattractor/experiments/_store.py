@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import shutil
 import sqlite3
 import time
 import warnings
@@ -267,24 +268,33 @@ class Store:
             db.close()
             kept = self._start_anew(contents)
             db = self._connect_to_write()
+        told = []
         if not contents.whole:
             where = "in its table set_aside" if kept is None else f"in {kept}"
-            warnings.warn(f"{say_damage(self.path, contents)} What was damaged is kept {where}.", stacklevel=4)
-        elif contents.rows and contents.format < FORMAT:
-            warnings.warn(f"{say_format(self.path, contents)} They have checksums from now on.", stacklevel=4)
+            told.append(f"{say_damage(self.path, contents)} What was damaged is kept {where}.")
+        if contents.rows and contents.format < FORMAT:
+            told.append(f"{say_format(self.path, contents)} They have checksums from now on.")
+        if told:
+            warnings.warn(" ".join(told), stacklevel=4)
         return db
 
     def _start_anew(self, contents: Contents) -> Path:
         """Put a new file of what is whole in the place of one whose pages are damaged; gives the name that that has now."""
-        kept, part = _free_name(self.path, "damaged"), _free_name(self.path, "part")
-        with closing(_connect(str(part))) as db, db:
-            db.execute("BEGIN IMMEDIATE")
-            create_tables(db, contents.rows.values(), contents.grids)
-        for end in ("-wal", "-shm", ""):  # of another process that has it open, which then sees that it was replaced
-            beside = self.path.with_name(self.path.name + end)
-            if beside.exists():
-                os.replace(beside, kept.with_name(kept.name + end))
-        os.replace(part, self.path)
+        target = self.path.resolve()  # a link still leads to the study afterwards
+        kept, part = _free_name(target, "damaged"), _free_name(target, "part")
+        try:
+            with closing(_connect(str(part))) as db, db:
+                db.execute("BEGIN IMMEDIATE")
+                create_tables(db, contents.rows.values(), contents.grids)
+            shutil.copymode(target, part)
+            for end in ("-wal", "-shm", ""):  # of another process that has it open, which then sees that it was replaced
+                beside = target.with_name(target.name + end)
+                if beside.exists():
+                    os.replace(beside, kept.with_name(kept.name + end))
+            os.replace(part, target)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
         return kept
 
     def _open_to_read(self) -> sqlite3.Connection:
