@@ -279,6 +279,17 @@ def test_a_study_of_which_nothing_can_be_read_is_one_sentence_with_its_name(tmp_
         assert len(path.read_bytes()) == len(before)
 
 
+def test_a_study_that_was_cut_off_is_said_to_be_damaged(tmp_path):
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.add([finished(number) for number in range(200)])
+    path.write_bytes(path.read_bytes()[:20_000])
+    for readonly in (True, False):
+        with pytest.raises(OSError, match=r"the study .*s.db is damaged \(database disk image is malformed\); put a copy"):
+            Store(path, readonly=readonly)
+    assert path.stat().st_size == 20_000
+
+
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_study_that_is_deleted_or_replaced_while_it_is_written_is_said_and_what_was_finished_is_saved(tmp_path, replaced):
     path, other = tmp_path / "s.db", tmp_path / "other.db"

@@ -309,6 +309,9 @@ class Store:
                 raise
             db = _connect(f"{place}?immutable=1", uri=True)
             _check_ours(db, self.path)
+        except BaseException:
+            db.close()
+            raise
         return db
 
     @contextmanager
@@ -416,11 +419,10 @@ def _check_ours(db: sqlite3.Connection, path: Path) -> None:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
+        if "not a database" not in str(error):
             raise
-        problem = "it is not a SQLite file, or damaged"
-        raise ValueError(f"{path} is not a study of seqattractor ({problem}); choose another name.") from None
+        raise ValueError(f"{path} is not a study of seqattractor (it is not a SQLite file); choose another name.") from None
     if application != APPLICATION and not (empty and application == 0):
-        raise ValueError(f"{path} is a SQLite file, but not a study of seqattractor, or damaged; choose another name.")
+        raise ValueError(f"{path} is a SQLite file, but not a study of seqattractor; choose another name.")
     if version > FORMAT:
         raise ValueError(f"{path} was made by a later version of seqattractor (format {version}); update this one.")
