@@ -206,6 +206,7 @@ def test_damage_is_said_by_status_and_export_and_resume_does_it_again(small, tmp
     exported = invoke("export", path, "-o", tmp_path / "s.csv")
     assert "14 rows. 2 trials of its grids are missing." in exported.stdout
     assert "2 damaged rows are left out" in exported.stderr
+    assert "2 damaged rows are left out" in invoke("plot", path, "-o", tmp_path / "s.png").stderr
     with pytest.warns(UserWarning, match="2 damaged rows are left out and count as missing"):
         ran = invoke("run", "--resume", "-o", path, "--jobs", 1)
     assert "14 were there, 2 added" in ran.output

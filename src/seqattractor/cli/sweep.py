@@ -15,6 +15,7 @@ import click
 
 if TYPE_CHECKING:
     from seqattractor.experiments._grid import Grid
+    from seqattractor.experiments._study import Study
 
 _STUDY = click.Path(dir_okay=False, path_type=Path)
 # Settings of a trial that have an option of their own; all others go with --set.
@@ -136,8 +137,7 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
     export(rows, out)
     missing = f" {contents.missing} trials of its grids are missing." if contents.missing else ""
     click.echo(f"{out}: {len(rows)} rows.{missing}")
-    for caveat in contents.caveats():
-        click.echo(f"warning: {caveat}", err=True)
+    _warn(contents)
 
 
 @command.command(name="plot")
@@ -149,8 +149,16 @@ def plot(study: Path, out: Path, axis: str | None) -> None:
     from seqattractor.experiments._study import read_study
     from seqattractor.report.figures import save
 
-    save(lambda: read_study(study).plot(axis=axis).figure, out)
+    contents = read_study(study)
+    save(lambda: contents.plot(axis=axis).figure, out)
     click.echo(str(out))
+    _warn(contents)
+
+
+def _warn(study: Study) -> None:
+    """Say what somebody who uses the rows of a study should know."""
+    for caveat in study.caveats():
+        click.echo(f"warning: {caveat}", err=True)
 
 
 def parse_list(text: str) -> list[Any]:
