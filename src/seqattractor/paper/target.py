@@ -38,10 +38,11 @@ TARGETS = {
     "sparse-inputs": "retrieval:SPARSE_INPUTS",
     "sparse-targets": "retrieval:SPARSE_TARGETS",
     "theorems": "theory:THEOREMS",
+    "pooled": "pooled:TARGET",
     "capacity": "capacity:TARGET",
     "comparison": "comparison:TARGET",
 }
-PAST_THE_PAPER = ("capacity", "comparison")
+PAST_THE_PAPER = ("pooled", "capacity", "comparison")
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 
@@ -109,6 +110,10 @@ class Target(ABC):
     @abstractmethod
     def cells(self, request: Request) -> list[Cell]:
         """The cells, in the order of the result."""
+
+    def experiments(self, request: Request) -> list[str]:
+        """Whose trials each cell has; all of them those of `experiment`, unless a target puts several together."""
+        return [self.experiment or self.name] * len(self.cells(request))
 
     def n_trials(self, request: Request, cell: Cell) -> int:
         """How many trials a cell has."""
