@@ -252,6 +252,17 @@ def two_layers(sequences, W_r, W_o, rate, epochs, steps, step):
     return W_r, W_o
 
 
+def offline_recall(W_r, W_o, cue, n, steps, step):
+    """The authors' offline query: the latent state of the cue is inferred, then runs on by itself; fields of the next n patterns."""
+    H, N = len(W_r), len(W_o)
+    z, _ = latent_state(W_r, W_o, cue, [0.0] * H, steps, step)
+    fields = []
+    for _ in range(n):
+        z = [sum(W_r[h][k] * math.tanh(z[k]) for k in range(H)) for h in range(H)]
+        fields.append([sum(W_o[i][h] * math.tanh(z[h]) for h in range(H)) for i in range(N)])
+    return fields
+
+
 # -- look-up ----------------------------------------------------------------------------------------------------
 
 
