@@ -73,8 +73,8 @@ def test_every_target_says_what_it_is_and_has_cells_that_json_can_hold(name):
 
 
 def test_an_unknown_target_is_named_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"no target 'fig2'; choose from fig1, fig3"):
-        get_target("fig2")
+    with pytest.raises(ValueError, match=r"no target 'fig9'; choose from fig1, fig2"):
+        get_target("fig9")
 
 
 def test_the_settings_are_those_of_section_6():
@@ -285,6 +285,76 @@ def test_a_cell_that_differs_is_named_with_both_counts():
     assert verdict.agrees is False
     assert "29 of 30 cells agree" in verdict.sentence
     assert "T = 60, learn = UV: 60/100 here, 99/100 in the paper" in verdict.sentence
+
+
+def test_figure_2_is_drawn_with_every_connection(tmp_path):
+    target, result = get_target("fig2"), run(["fig2"], QUICK, tmp_path)["fig2"]
+    assert target.verdict(result).agrees
+    figure = target.figure(result)
+    [ax] = figure.axes
+    circles = sum(len(collection.get_offsets()) for collection in ax.collections)
+    assert circles == 5 + 4 + 5 + 4 + 5
+    arrows = [text for text in ax.texts if not text.get_text()]
+    assert len(arrows) == 3 * 5 * 4 + 1  # both ways on the left, U and V on the right, and the one between
+    plt.close(figure)
+
+
+def test_theorems_and_both_extensions_hold(tmp_path):
+    result = run(["theorems"], Request(trials=1), tmp_path)["theorems"]
+    assert [row["theorem"] for row in result.rows()] == ["1", "2", "3", "3 for V", "4", "4 for U"]
+    assert get_target("theorems").verdict(result).agrees
+
+
+def test_theorem_4_is_put_to_the_worst_flips_that_it_allows(monkeypatch):
+    """With a larger epsilon than the theorem allows the check must fail: else it would test nothing."""
+    from seqattractor.paper.trials import theorems
+
+    state = np.ones((1, 10))
+    weights = np.full((1, 10), 0.11)  # the field is 1.1, above kappa = 1; epsilon < 1 / 0.11 allows 4 flips, and 6 turn the sign
+    assert theorems._withstands(weights, state, np.ones((1, 1)), np.random.default_rng(0))
+    monkeypatch.setitem(theorems.LEARNING, "kappa", 1.5)
+    assert not theorems._withstands(weights, state, np.ones((1, 1)), np.random.default_rng(0))
+
+
+def test_both_readings_of_the_period_are_pooled_against_the_paper():
+    target = get_target("pooled")
+    cells, experiments = target.cells(Request()), target.experiments(Request())
+    assert len(cells) == 100
+    for table in ("table1", "table2"):  # the first half are the trials of the tables themselves
+        assert [cell for cell, name in zip(cells[:50], experiments[:50], strict=True) if name == table] == get_target(table).cells(
+            Request()
+        )
+    assert all(cell["distinct"] == cell["T"] for cell in cells[50:])
+
+    def outcomes(shift):
+        for cell, table in zip(cells, experiments, strict=True):
+            theirs = TABLE_1[cell["learn"]][cell["T"]] if table == "table1" else TABLE_2[cell["learn"]][cell["M"]]
+            k = theirs + (0 if "distinct" in cell or not 5 < theirs < 90 else shift)
+            yield cell, [{"success": True}] * k + [{"success": False}] * (100 - k)
+
+    result = target.result(Request(), list(outcomes(7)))
+    verdict = target.verdict(result)
+    assert verdict.agrees is False
+    assert "that explains it" in verdict.sentence
+    assert "With T distinct patterns: odds ratio 1.00" in verdict.sentence
+    json.dumps(result.data, allow_nan=False)
+    figure = target.figure(result)
+    plt.close(figure)
+    assert [len(table.rows) for table in target.tables(result)] == [5, 6, 6]
+    assert "no difference that needs" in target.verdict(target.result(Request(), list(outcomes(0)))).sentence
+
+
+def test_a_period_of_T_has_one_pattern_more(monkeypatch):
+    from seqattractor.paper.trials import retrieval
+
+    lengths = []
+    monkeypatch.setattr(
+        retrieval, "retrieve_with", lambda net, sizes, *streams: lengths.append(sizes["t"]) or {"success": True}
+    )
+    cell = {"T": 10, "M": 20, "N": 30, "flips": 1, "learn": "V"}
+    for settings in (cell, {**cell, "distinct": 10}):
+        retrieval.retrieve_sequence(settings, np.random.SeedSequence(0))
+    assert lengths == [10, 11]  # with the last pattern, which is the first again
 
 
 def test_figure_1_proves_that_the_toy_sequences_need_hidden_neurons(tmp_path):

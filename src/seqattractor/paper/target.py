@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # Name: file and instance, in the order of the report, the paper's own first; a file is imported only when it is asked for.
 TARGETS = {
     "fig1": "toy:FIGURE_1",
+    "fig2": "theory:FIGURE_2",
     "fig3": "theory:FIGURE_3",
     "fig4": "toy:FIGURE_4",
     "fig5a": "retrieval:FIGURE_5A",

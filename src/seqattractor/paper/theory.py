@@ -1,4 +1,4 @@
-"""Why it works: figure 3, x read off sign(P x) by V = P+ or P^T if M is large, and the four theorems on random instances."""
+"""What it is and why it works: figure 2, the network; figure 3, x read off sign(P x) by V = P+ or P^T if M is large, and the four theorems on random instances."""
 
 from typing import Any
 
@@ -23,6 +23,31 @@ STATEMENTS = {
     "4 for U": "The same for U: visible states perturbed by less than kappa / max |U| still give the hidden states.",
 }
 """By theorem; "for" marks the two that the paper says can be trivially extended."""
+
+
+class Figure2(Target):
+    """Figure 2, which is a drawing; that the network in it is the one that this package runs is checked on random states."""
+
+    def cells(self, request: Request) -> list[Cell]:
+        """One, with as many neurons as are drawn."""
+        return [{"N": 5, "M": 4}]
+
+    def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
+        """Count the networks whose steps are those of the unfolded one."""
+        return [{**cell, "networks": len(trials), "equal": sum(outcome["equal"] for outcome in trials)}]
+
+    def verdict(self, result: Result) -> Verdict:
+        """The steps must be the same in every network."""
+        [row] = result.rows()
+        words = f"{row['equal']} of {row['networks']} random networks of N = {row['N']} and M = {row['M']} neurons"
+        return Verdict(row["equal"] == row["networks"], f"The steps of {words} are those of the network drawn, neuron by neuron.")
+
+    def figure(self, result: Result) -> Figure:
+        """The network and the network unfolded in time."""
+        figure, ax = plt.subplots(figsize=(8.0, 2.6))
+        [row] = result.rows()
+        plots.network_diagram(row["N"], row["M"], ax=ax)
+        return figure
 
 
 class Figure3(Target):
@@ -124,6 +149,14 @@ class Theorems(Target):
         return figure
 
 
+FIGURE_2 = Figure2(
+    name="fig2",
+    title="Figure 2",
+    trial="network:step_network",
+    about="The network with hidden neurons, and one step of it as a feedforward network, drawn by this package. Filled circles are "
+    "visible neurons, empty ones hidden. Networks with random weights are run beside the drawing, eqs. (2) and (3), connection by "
+    "connection, through all 32 visible states.",
+)
 FIGURE_3 = Figure3(
     name="fig3",
     title="Figure 3",
