@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import warnings
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from matplotlib import pyplot as plt
 import seqattractor as sa
 from seqattractor.experiments._run import choose_executor
 from seqattractor.experiments._seeds import seed_of
+from seqattractor.paper import agreement
 from seqattractor.paper.agreement import TABLE_1, TABLE_2
 from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
@@ -434,17 +436,35 @@ def test_the_comparison_is_the_same_for_the_same_seed():
 
 @pytest.mark.slow
 def test_tables_1_and_2_agree_with_the_paper(tmp_path):
+    """Cell by cell; pooled we may succeed slightly more often, by what one pattern more explains (docs, "T - 1 or T")."""
     request = Request(trials=40, seed=20)
     for name, result in run(["table1", "table2"], request, tmp_path, jobs=2).items():
-        verdict = get_target(name).verdict(result)
-        assert verdict.agrees, verdict.sentence
+        compared = agreement.compare(result.rows())
+        assert min(row["p_holm"] for row in compared) >= agreement.LEVEL, get_target(name).verdict(result).sentence
+        low, high = agreement.pool_with_paper(compared).interval
+        assert low < 1.6
+        assert high > 0.8
+
+
+@pytest.mark.slow
+def test_with_T_distinct_patterns_the_counts_of_single_cells_are_the_papers():
+    """A part of `reproduce pooled`, in cells where one pattern more matters."""
+    from seqattractor.paper.trials.retrieval import retrieve_sequence
+
+    strata = []
+    for learn, T in (("V", 40), ("V", 50), ("V", 60), ("UV", 70), ("UV", 80)):
+        cell = {"T": T, "M": 500, "N": 100, "flips": 10, "learn": learn, "distinct": T}
+        seeds = np.random.SeedSequence([7, T, len(learn)]).spawn(30)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            successes = sum(retrieve_sequence(cell, seed)["success"] for seed in seeds)
+        strata.append((successes, 30, TABLE_1[learn][T], 100))
+    assert agreement.pool(strata).p > 0.001, agreement.pool(strata).words()
 
 
 @pytest.mark.slow
 def test_the_bound_on_tau_does_not_cost_retrievals():
     """Where retrieval is a matter of luck, five times as long a wait finds no further success."""
-    import warnings
-
     from seqattractor.experiments._trial import PERIODS
 
     T, missed = 80, 0
