@@ -198,6 +198,9 @@ def as_numbers(value: Any, name: str) -> NDArray[Any]:
             with np.errstate(all="ignore"):
                 array = array.astype(np.float64) if array.dtype.kind not in "mM" else array.astype(object).astype(np.float64)
         except (TypeError, ValueError):
+            if not array.ndim:
+                kind = say(value) if isinstance(value, (str, bytes, np.ndarray)) else f"a {type(value).__name__}"
+                raise TypeError(f"{name} must be an array of numbers, but it is {kind}.") from None
             first = say(array.flat[0]) if array.size else "none"
             raise TypeError(f"{name} must be an array of numbers; it has entries of another type, such as {first}.") from None
         except OverflowError:
