@@ -246,11 +246,11 @@ def check_memory(n_bytes: int, what: str) -> None:
     --------
     >>> check_memory(2**70, "a network of so many neurons")
     Traceback (most recent call last):
-    ValueError: a network of so many neurons needs 1.07e+09 TiB of memory, more than there is; ask for less.
+    ValueError: there is not enough memory for a network of so many neurons: it needs 1.07e+09 TiB; ask for less.
     """
     if n_bytes > _memory():
         size = f"{n_bytes / 2**40:.3g} TiB" if n_bytes >= 2**40 else f"{n_bytes / 2**30:.3g} GiB"
-        raise ValueError(f"{what} needs {size} of memory, more than there is; ask for less.")
+        raise ValueError(f"there is not enough memory for {what}: it needs {size}; ask for less.")
 
 
 def _memory() -> float:

@@ -14,7 +14,7 @@ from seqattractor._checks import check_count, check_memory
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.analysis._robustness import passages
-from seqattractor.networks._base import SequenceMemory, check_fitted
+from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._run import Run
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
@@ -166,7 +166,7 @@ def find_attractors(
     >>> attractors[0].period, attractors[0].stored, (attractors[0].patterns == X[:9]).all()
     (9, 0, np.True_)
     """
-    check_fitted(net)
+    check_learned(net)
     check_count(max_steps, "max_steps")
     if flips is not None:
         check_count(flips, "flips", 0)

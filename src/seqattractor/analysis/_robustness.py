@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._checks import check_count, check_counts, check_memory
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate
-from seqattractor.networks._base import SequenceMemory, check_fitted
+from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._run import Run, led_memory
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, Transitions, check_sequences, split
@@ -130,7 +130,7 @@ def basin(
     >>> sa.basin(net, X, flips=50, rng=1) < 0.5
     True
     """
-    check_fitted(net)
+    check_learned(net)
     check_count(flips, "flips", 0)
     settle = check_count(settle, "settle")
     shown = net.shown(X, lengths)
@@ -227,7 +227,7 @@ def robustness_curve(
     >>> curve.successes[:2], curve.half
     (array([100, 100]), 30)
     """
-    check_fitted(net)
+    check_learned(net)
     trials = check_count(trials, "trials")
     shown = net.shown(X, lengths)
     inputs, targets, _ = shown

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.networks._base import SequenceMemory, check_fitted
+from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._traits import Layer
 from seqattractor.sequences import Patterns
 
@@ -78,7 +78,7 @@ def supports_certificate(net: SequenceMemory) -> bool:
     >>> sa.supports_certificate(sa.OneHotNetwork().fit(X)), sa.supports_certificate(sa.DenseSequenceMemory().fit(X))
     (True, False)
     """
-    check_fitted(net)
+    check_learned(net)
     return net.layers() is not None
 
 
@@ -97,7 +97,7 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
     ThresholdView
         Its `next` is the network's own.
     """
-    check_fitted(net)
+    check_learned(net)
     layers = net.layers()
     if layers is None:
         raise NotApplicable(

@@ -45,7 +45,8 @@ class OnlineMemory(SequenceMemory):
     def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
         """Present the transitions of `X` once and learn from each, on top of what the network knows.
 
-        Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`.
+        Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`. If it fails or is
+        interrupted, the network is as it was before.
 
         Parameters
         ----------
@@ -68,12 +69,13 @@ class OnlineMemory(SequenceMemory):
         >>> while net.score([A, B]) < 1:
         ...     net = net.partial_fit([A, B])
         """
-        self.check_parameters()
-        new = not self._fitted()
-        transitions = self.transitions(X, lengths, continuing=not new)
-        if new:
-            self.begin(transitions)
-        self.present(transitions)
+        with self._unchanged_by_failure(in_place=True):
+            self.check_parameters()
+            new = not self._fitted()
+            transitions = self.transitions(X, lengths, continuing=not new)
+            if new:
+                self.begin(transitions)
+            self.present(transitions)
         return self
 
 

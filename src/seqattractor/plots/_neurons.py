@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from seqattractor._checks import check_count, check_counts, check_finite, check_flag, check_kind
 from seqattractor.analysis._hidden_activity import HiddenActivity
-from seqattractor.networks._base import check_fitted
+from seqattractor.networks._base import check_learned
 from seqattractor.plots._frames import stacked, tiles
 from seqattractor.plots._house import BLUE, ORANGE, axes_or_new, unframed
 from seqattractor.sequences import check_patterns
@@ -47,7 +47,7 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort
     >>> ax.images[0].get_array().shape
     (30, 10)
     """
-    check_fitted(net)
+    check_learned(net)
     if not hasattr(net, "hidden"):
         raise TypeError(f"{type(net).__name__} has no hidden neurons to draw.")
     n_neurons, sort = check_count(n_neurons, "n_neurons"), check_flag(sort, "sort")
