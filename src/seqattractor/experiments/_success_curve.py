@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import check_count, check_number, say
+
 Floats = NDArray[np.float64]
+
 
 _STEP = 0.025  # of log T
 _WIDTHS = np.geomspace(0.015, 0.6, 8)
@@ -40,10 +43,9 @@ class SuccessCurve:
     """
 
     def __init__(self, success: float, t_max: int) -> None:
-        if not 0 < success < 1:
-            raise ValueError(f"the rate of success must lie between 0 and 1, but it is {success!r}.")
-        if t_max < 3:
-            raise ValueError(f"the greatest length must be at least 3, but it is {t_max!r}.")
+        if not 0 < check_number(success, "the rate of success") < 1:
+            raise ValueError(f"the rate of success must lie between 0 and 1, but it is {say(success)}.")
+        success, t_max = float(success), check_count(t_max, "the greatest length", 3)
         self.success, self.t_max = success, t_max
         half = np.arange(np.log(2.0), np.log(t_max) + 1.0, _STEP)
         half, width, lapse = (axis.ravel() for axis in np.meshgrid(half, _WIDTHS, _LAPSES, indexing="ij"))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor._checks import say
 from seqattractor.datasets._moving_digits import moving_digits, without_conflicts
 from seqattractor.io._arrays import open_arrays
 from seqattractor.io._pictures import pictures_in, read_still
@@ -95,7 +96,7 @@ def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames:
     candidates = _subject_folders(folder, sequence)
     if subject is not None:
         if not str(subject).isdigit():
-            raise ValueError(f"a subject must be a number, but it is {subject!r}.")
+            raise ValueError(f"a subject must be a number, but it is {say(subject)}.")
         candidates = [path for path in candidates if path.name.isdigit() and int(path.name) == int(subject)]
         if not candidates:
             raise ValueError(f"{folder} has no subject {subject} in {sequence}.")
