@@ -6,6 +6,7 @@ Every function takes a generator or a seed, and leaves its input alone.
 from __future__ import annotations
 
 import numbers
+import zlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,13 +22,16 @@ Seed = int | Sequence[int] | np.random.Generator | np.random.RandomState | np.ra
 _LONGEST_SEED = 1000
 
 
-def as_generator(rng: Seed) -> np.random.Generator:
+def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
     """Make a generator from a seed; a generator is used as it is, and moves on.
 
     Parameters
     ----------
     rng : int, list of int, Generator, RandomState, SeedSequence or None
         None is a fresh seed from the operating system.
+    purpose : str
+        What the random numbers are for. One seed gives a different stream for each purpose: whoever passes 0 everywhere must not
+        flip just those units of a pattern that the same numbers had set to +1.
 
     Returns
     -------
@@ -48,6 +52,10 @@ def as_generator(rng: Seed) -> np.random.Generator:
     if isinstance(rng, (list, tuple, np.ndarray)) and np.size(rng) > _LONGEST_SEED:  # numpy would mix all of it
         raise ValueError(f"a list of whole numbers that is a seed must have at most {_LONGEST_SEED} of them.")
     try:
+        if purpose and rng is not None and not isinstance(rng, (np.random.Generator, np.random.BitGenerator)):
+            seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
+            key = (*seeds.spawn_key, zlib.crc32(purpose.encode()))
+            return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=key))
         return np.random.default_rng(rng)
     except (TypeError, ValueError, AttributeError, OverflowError):  # whatever numpy stumbles over is not a seed
         raise TypeError(wrong) from None
@@ -80,7 +88,7 @@ def flip(x: ArrayLike, k: int, rng: Seed = None) -> Patterns:
     k = int(k)
     noisy = batch.copy()
     if k:
-        generator = as_generator(rng)
+        generator = as_generator(rng, "flip")
         units = np.argpartition(generator.random(batch.shape), k - 1, axis=1)[:, :k]
         np.put_along_axis(noisy, units, -np.take_along_axis(noisy, units, axis=1), axis=1)
     return noisy.reshape(np.shape(x))
@@ -125,7 +133,7 @@ def occlude(
         raise ValueError(f"covered units become -1 or +1, not {say(value)}.")
     if not (isinstance(fraction, numbers.Real) and 0 < fraction <= 1):
         raise ValueError(f"the covered fraction must be above 0 and at most 1, but it is {say(fraction)}.")
-    generator = as_generator(rng)
+    generator = as_generator(rng, "occlude")
     frames = batch.copy().reshape(-1, *shape)
     for frame in frames:
         frame[_slices(shape, block) if block is not None else _random_block(shape, fraction, generator)] = int(value)

@@ -171,7 +171,7 @@ def find_attractors(
     if flips is not None:
         check_count(flips, "flips", 0)
     sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
-    graph = _Graph(net, _starts(net, sequences, starts, flips, as_generator(rng)), max_steps)
+    graph = _Graph(net, _starts(net, sequences, starts, flips, as_generator(rng, "attractors")), max_steps)
     return _summarise(graph, sequences)
 
 

@@ -146,7 +146,7 @@ def basin(
         place = newest + settle if loop else np.minimum(newest + settle, last)
         due.append(place - newest)
         wanted.append(sequence[place % last if loop else place])
-    cues = flip(shown.inputs.reshape(-1, net.n_features_in_), flips, rng).reshape(shown.inputs.shape)
+    cues = flip(shown.inputs.reshape(-1, net.n_features_in_), flips, as_generator(rng, "basin")).reshape(shown.inputs.shape)
     arrived = Led(net, shown).arrive(np.arange(len(cues)), cues, np.concatenate(due))
     return float(np.mean(np.all(arrived == np.concatenate(wanted), axis=1)))
 
@@ -238,7 +238,7 @@ def robustness_curve(
     units = inputs.shape[1]
     asked = _spread(units) if flips is None else check_counts(flips, "flips", 0, units)
     check_memory(10 * trials * units, f"a curve of {trials} trials")
-    generator = as_generator(rng)
+    generator = as_generator(rng, "robustness")
     which = np.arange(trials) % len(inputs)
     one = np.ones(trials, dtype=np.int64)
     led = Led(net, shown)

@@ -61,7 +61,7 @@ def moving_digits(
     if size <= max(glyphs.shape[1:]):
         raise ValueError(f"size must exceed the {max(glyphs.shape[1:])} pixels of a digit, but it is {size}.")
 
-    generator = as_generator(rng)
+    generator = as_generator(rng, "digits")
     drawn = (_sequence(glyphs, length, size, n_digits, generator) for _ in range(n_sequences + MAX_REDRAWS))
     sequences = list(islice(without_conflicts(drawn), n_sequences))
     if len(sequences) < n_sequences:

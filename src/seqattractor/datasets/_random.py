@@ -68,7 +68,7 @@ def random_sequences(
     n_sequences, T, N = check_count(n_sequences, "n_sequences"), check_count(T, "T", 2), check_count(N, "N")
     check_memory(2 * n_sequences * T * N, f"a set of {n_sequences} sequences of {T} patterns of {N} units")
     lengths = [T] * n_sequences
-    return Sequences(_draw(lengths, N, correlation, bias, as_generator(rng)), np.array(lengths))
+    return Sequences(_draw(lengths, N, correlation, bias, as_generator(rng, "sequences")), np.array(lengths))
 
 
 def _draw(lengths: list[int], N: int, correlation: float, bias: float, rng: np.random.Generator) -> Patterns:

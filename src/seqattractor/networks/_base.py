@@ -374,7 +374,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         if not is_count(noise, 0) or noise > states.shape[2]:
             n = states.shape[2]
             raise ValueError(f"noise must be a whole number from 0 to {n}, the number of units, but it is {say(noise)}.")
-        generator = _noise.as_generator(rng)
+        generator = _noise.as_generator(rng, "recall")
         order = states.shape[1]
         check_memory(len(states) * (order + int(steps)) * states.shape[2], f"a recall of {steps} steps")
         trajectory = np.empty((len(states), order + int(steps), states.shape[2]), dtype=np.int8)
