@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import say
+from seqattractor._files import named_path
 from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, to_patterns
 from seqattractor.io._terms import remedy
@@ -83,7 +84,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     >>> load(path, loop=True)
     Sequences: 1 loop of 3 patterns, 3 x 3 pixels
     """
-    target = Path(path)
+    target = named_path(path)
     try:
         chosen = Options(**options)
     except TypeError as error:
