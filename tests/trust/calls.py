@@ -571,6 +571,7 @@ def constants(parameter: str) -> dict[str, Any]:
         "auto",
         "\0",
         "\udcff",
+        "two\nlines.npz",
         "x" * 10_000,
         "..",
         "1",
