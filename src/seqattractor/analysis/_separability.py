@@ -222,10 +222,13 @@ def cover_probability(n_points: int, n_weights: int) -> float:
     >>> cover_probability(2, 2), cover_probability(4, 2), cover_probability(200, 100)
     (1.0, 0.5, 0.5)
     """
-    from scipy.special import bdtr
+    from scipy.special import betainc
 
     n_points, n_weights = check_count(n_points, "n_points", 0), check_count(n_weights, "n_weights", 0)
-    return 1.0 if n_points <= n_weights else float(np.round(bdtr(n_weights - 1, n_points - 1, 0.5), 12))
+    if n_points <= n_weights or not n_weights:
+        return float(n_points <= n_weights)
+    # The sum of binomial coefficients as a beta integral; scipy's bdtr gives .39 instead of .5 for 10**8 points.
+    return float(np.round(betainc(float(n_points - n_weights), float(n_weights), 0.5), 12))
 
 
 def prove(features: NDArray[np.int64], y: Patterns) -> Proof:

@@ -252,7 +252,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
         inputs, targets = transitions.inputs, transitions.targets
         for name, value in choose_defaults(self, inputs, targets).items():
-            setattr(self, f"{name}_", value)
+            setattr(self, f"{name}_", value.item() if isinstance(value, np.generic) else value)  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
         check_in_steps(self.eta_visible_, kappa=self.kappa)
         rng = as_generator(self.random_state)
