@@ -90,9 +90,9 @@ def basin(
 
     Every pattern of every sequence is a start: `flips` of its units are flipped, the network runs for `settle` steps, and its
     state must then equal the pattern that stands `settle` steps after the start. A sequence that ends where it began is a loop
-    and goes on there; a network of order k > 1 goes on only where the sequence ends with its first k patterns (`close_loops`), since
-    it has not learned the transitions across the seam otherwise. A sequence that ends elsewhere has nothing after its last
-    pattern: starts nearer to its end than `settle` are judged at the last pattern.
+    and goes on there; a network of order k > 1 goes on only where the sequence ends with its first k patterns (`close_loops`),
+    since it has not learned the transitions across the seam otherwise. A sequence that ends elsewhere has nothing after its
+    last pattern: starts nearer to its end than `settle` are judged at the last pattern.
 
     The network runs as in `recall`. One with a latent context is first shown the sequence, clean, up to the start. For one that
     dwells at each pattern, such as `SlowSynapseMemory`, a step is a passage from one stored pattern to another.
