@@ -134,13 +134,23 @@ class Search:
         self.curve.learn([self._length], [right], [n])
         self.tried[self._length] += n
         self.right[self._length] += right
-        low, _, high = self.curve.capacity()
+        low, _, high = self._interval()
         narrow = high <= low * (1 + self.precision) or int(low) == int(high)
         self.over = narrow or low >= self.t_max or self.n_trials >= self.max_trials
 
+    def _interval(self) -> tuple[float, float, float]:
+        """The interval of the capacity and the median, with the ends moved outwards to lengths that were tried.
+
+        Between two of these lengths only the assumed shape of the curve says where success ends; a steep one may end anywhere.
+        """
+        low, median, high = self.curve.capacity()
+        below = max((t for t in self.tried if t <= low), default=1)
+        above = min((t - 1 for t in self.tried if t > high), default=high)
+        return min(low, below), median, max(high, above)
+
     def result(self) -> Capacity:
         """What is known."""
-        low, median, high = self.curve.capacity()
+        low, median, high = self._interval()
         settings = settings_of(self.point)
         settings.pop("t")
         return Capacity(
