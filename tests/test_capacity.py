@@ -78,10 +78,8 @@ def test_the_interval_holds_the_true_capacity_in_nearly_all_searches(rate, succe
 @pytest.mark.parametrize(
     "rate",
     [
-        *(
-            logistic(half, width)
-            for half, width in [(60, 0.01), (137, 0.01), (400, 0.005), (400, 0.01), (400, 0.02), (900, 0.01)]
-        ),
+        *(logistic(half, 0.01) for half in (60, 137, 400, 900)),
+        *(logistic(400, width) for width in (0.005, 0.02)),
         *(gompertz(137, width) for width in (0.01, 0.02, 0.1)),
         *(linear(first, last) for first, last in [(130, 140), (390, 400)]),
     ],
