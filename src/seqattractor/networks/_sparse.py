@@ -224,7 +224,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
             with_noise = dict(vars(self))
             fewer = self._learn(transitions, 0, callback)
             if fewer >= wrong:
-                vars(self).update(with_noise)
+                self.__dict__.update(with_noise)
             wrong = min(wrong, fewer)
         return 0, wrong
 
