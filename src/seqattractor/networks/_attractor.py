@@ -110,10 +110,10 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         "U_": "float M kN",
         "V_": "float N M",
         "P_": "float M N",
-        "hidden_errors_": "int E",
-        "visible_errors_": "int E",
+        "hidden_errors_": "count E",
+        "visible_errors_": "count E",
     }
-    declared_values = ("n_iter_", "converged_")
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_hidden": "size M"}
 
     def __init__(
         self,
