@@ -141,8 +141,8 @@ class Search:
     def _interval(self) -> tuple[float, float, float]:
         """The interval of the capacity and the median, with the ends moved outwards to lengths that were tried.
 
-        Between a length with a success and one with a failure only the assumed shape of the curve says where success ends; a steep
-        one may end anywhere.
+        Between a length with a success and one with a failure only the assumed shape of the curve says where success ends; a
+        steep one may end anywhere.
         """
         low, median, high = self.curve.capacity(_SURE)
         below = max((t for t in self.tried if t <= low and self.right[t]), default=1)
@@ -227,4 +227,5 @@ def capacities(
             if progress is not None:
                 most = sum(s.n_trials if s.over else s.max_trials for s in searches)
                 progress(Progress(sum(s.n_trials for s in searches), 0, most))
+    store.kept_on_disk()  # says so if the file was damaged, deleted or replaced
     return [search.result() for search in searches]
