@@ -9,7 +9,15 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import check_choice, check_count, check_not_negative, check_number, check_positive
+from seqattractor._checks import (
+    check_choice,
+    check_count,
+    check_in_steps,
+    check_memory,
+    check_not_negative,
+    check_number,
+    check_positive,
+)
 from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
@@ -197,11 +205,12 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     def begin(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order."""
         rng = as_generator(self.random_state)
-        M, N, N_in = self.n_hidden, self.n_features_in_, self.n_features_in_ * self.order_
+        M, N, N_in = int(self.n_hidden), self.n_features_in_, self.n_features_in_ * self.order_
+        check_memory(8 * M * (N_in + 2 * N), f"a network of {M} hidden neurons")
         self.U_, self.V_, self.P_ = (rng.standard_normal(shape) for shape in ((M, N_in), (N, M), (M, N)))
         if not (self.learn == "V" and self.input_threshold != 0):
-            self.U_ *= self.init_scale
-        self.V_ *= 0.0 if self.rule == "hebbian" else self.init_scale
+            self.U_ *= float(self.init_scale)
+        self.V_ *= 0.0 if self.rule == "hebbian" else float(self.init_scale)
         self._no_errors_yet(hidden=True)
 
     def present(self, transitions: Transitions) -> None:
@@ -268,6 +277,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         check_count(self.max_epochs, "max_epochs")
         check_number(self.target_threshold, "target_threshold")
         check_number(self.input_threshold, "input_threshold")
+        check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale, input_threshold=self.input_threshold)
         check_choice(self.engine, "engine", ("exact", "reference"))
 
     # -- inside -------------------------------------------------------------------------------------------------
