@@ -208,3 +208,12 @@ def test_a_comparison_takes_whole_numbers_only():
         sa.compare("random", ["lookup"], values=[5], trials=1, n_hidden=10.0)
     with pytest.raises(ValueError, match="trials must be at least 1"):
         sa.compare("random", ["lookup"], values=[5], trials=0)
+
+
+def test_names_are_counted_before_they_are_read():
+    endless = np.broadcast_to(np.int8(1), (2**40, 2))
+    for given in ({"names": endless}, {"units": endless}):
+        with pytest.raises(ValueError, match="must name every"):
+            sa.Sequences(X[:2], **given)
+    with pytest.raises(TypeError, match="the name of a folder"):
+        sa.io.load_gait("nowhere", sequence=np.zeros((9, 0)))

@@ -36,7 +36,7 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
         raise ValueError(f"{name} is empty: it has 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.shape[1] == 0:
         raise ValueError(f"{name} has 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
-    if n_features is not None and array.shape[1] != n_features:
+    if n_features is not None and array.shape[1] != check_count(n_features, "n_features"):
         raise ValueError(
             f"{name} has {array.shape[1]} features, but the network is expecting {n_features} features as input, "
             "as many as the patterns that it learned."
