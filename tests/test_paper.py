@@ -323,9 +323,9 @@ def test_both_readings_of_the_period_are_pooled_against_the_paper():
     cells, experiments = target.cells(Request()), target.experiments(Request())
     assert len(cells) == 100
     for table in ("table1", "table2"):  # the first half are the trials of the tables themselves
-        assert [cell for cell, name in zip(cells[:50], experiments[:50], strict=True) if name == table] == get_target(table).cells(
-            Request()
-        )
+        assert [cell for cell, name in zip(cells[:50], experiments[:50], strict=True) if name == table] == get_target(
+            table
+        ).cells(Request())
     assert all(cell["distinct"] == cell["T"] for cell in cells[50:])
 
     def outcomes(shift):
@@ -350,9 +350,7 @@ def test_a_period_of_T_has_one_pattern_more(monkeypatch):
     from seqattractor.paper.trials import retrieval
 
     lengths = []
-    monkeypatch.setattr(
-        retrieval, "retrieve_with", lambda net, sizes, *streams: lengths.append(sizes["t"]) or {"success": True}
-    )
+    monkeypatch.setattr(retrieval, "retrieve_with", lambda net, sizes, *streams: lengths.append(sizes["t"]) or {"success": True})
     cell = {"T": 10, "M": 20, "N": 30, "flips": 1, "learn": "V"}
     for settings in (cell, {**cell, "distinct": 10}):
         retrieval.retrieve_sequence(settings, np.random.SeedSequence(0))

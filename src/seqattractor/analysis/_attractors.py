@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from seqattractor._checks import check_count
+from seqattractor._checks import check_count, check_memory
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.analysis._robustness import passages
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._run import Run
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
+from seqattractor.sequences._patterns import period
 
 Ids = NDArray[np.int64]
 # Latent variables that agree to this many decimals are the same: real numbers hardly ever come back exactly.
@@ -167,10 +167,11 @@ def find_attractors(
     >>> attractors[0].period, attractors[0].stored, (attractors[0].patterns == X[:9]).all()
     (9, 0, np.True_)
     """
-    check_is_fitted(net, "n_features_in_")
-    check_count(max_steps, "max_steps")
+    check_learned(net)
+    max_steps = check_count(max_steps, "max_steps")
+    flips = None if flips is None else check_count(flips, "flips", 0)
     sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
-    graph = _Graph(net, _starts(net, sequences, starts, flips, as_generator(rng)), max_steps)
+    graph = _Graph(net, _starts(net, sequences, starts, flips, as_generator(rng, "attractors")), max_steps)
     return _summarise(graph, sequences)
 
 
@@ -261,19 +262,19 @@ def _summarise(graph: _Graph, sequences: list[Patterns]) -> Attractors:
     ends = cycle_of[graph.first]
     counts = np.bincount(ends[ends >= 0], minlength=len(cycles))
     order = np.argsort(-counts, kind="stable")
-    closed = [np.array_equal(x[0], x[-1]) for x in sequences]
-    loops = {_loop_key(x[:-1]): s for s, x in reversed(list(enumerate(sequences))) if closed[s]}
+    rounds = [period(x, graph.net.order_) for x in sequences]
+    loops = {_loop_key(x[: rounds[s]]): s for s, x in reversed(list(enumerate(sequences))) if rounds[s]}
     stored = np.concatenate(sequences) if sequences and graph.net.traits().dwells else None
     attractors = []
     for c in order:
         patterns = _once_round(graph.patterns(cycles[c]))
         s = loops.get(_loop_key(_without_stays(patterns, stored)))
         mirror = None if s is not None else loops.get(_loop_key(_without_stays(-patterns, stored)))
-        attractors.append(Attractor(patterns if s is None else sequences[s][:-1].copy(), int(counts[c]), s, mirror))
+        attractors.append(Attractor(patterns if s is None else sequences[s][: rounds[s]].copy(), int(counts[c]), s, mirror))
     rank = np.append(np.argsort(order), -1)
     held = frozenset() if stored is None else frozenset(row.tobytes() for row in np.packbits(stored > 0, axis=1))
     reached = [
-        sum(a.starts for a in attractors if a.stored == s) if closed[s] else int(_passes_end(graph, x, held)[graph.first].sum())
+        sum(a.starts for a in attractors if a.stored == s) if rounds[s] else int(_passes_end(graph, x, held)[graph.first].sum())
         for s, x in enumerate(sequences)
     ]
     rates = [SuccessRate(count, len(ends)) for count in reached]
@@ -320,10 +321,11 @@ def _starts(
 ) -> Patterns:
     """The starts as (B, order * N)."""
     N, order = net.n_features_in_, net.order_
-    if not isinstance(starts, (int, np.integer)):
+    if not np.isscalar(starts):
         given = net._as_states(starts, "start")[0]
         return given.reshape(len(given), -1)
     count = check_count(starts, "starts")
+    check_memory(10 * count * order * N, f"a search from {count} starts")
     if flips is None:
         return rng.choice(np.array([-1, 1], dtype=np.int8), size=(count, order * N))
     if not sequences:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count
+from seqattractor._checks import check_count, check_counts, check_memory
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._run import Run, led_memory
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, Transitions, check_sequences, split
+from seqattractor.sequences._patterns import period
 
 Ids = NDArray[np.int64]
 
@@ -93,8 +94,9 @@ def basin(
 
     Every pattern of every sequence is a start: `flips` of its units are flipped, the network runs for `settle` steps, and its
     state must then equal the pattern that stands `settle` steps after the start. A sequence that ends where it began is a loop
-    and goes on there. A sequence that ends elsewhere has nothing after its last pattern: starts nearer to its end than `settle`
-    are judged at the last pattern.
+    and goes on there; a network of order k > 1 goes on only where the sequence ends with its first k patterns (`close_loops`),
+    since it has not learned the transitions across the seam otherwise. A sequence that ends elsewhere has nothing after its
+    last pattern: starts nearer to its end than `settle` are judged at the last pattern.
 
     The network runs as in `recall`. One with a latent context is first shown the sequence, clean, up to the start. For one that
     dwells at each pattern, such as `SlowSynapseMemory`, a step is a passage from one stored pattern to another.
@@ -134,18 +136,19 @@ def basin(
     >>> sa.basin(net, X, flips=50, rng=1) < 0.5
     True
     """
-    check_count(flips, "flips", 0)
-    check_count(settle, "settle")
+    check_learned(net)
+    flips = check_count(flips, "flips", 0)
+    settle = check_count(settle, "settle")
     shown = net.shown(X, lengths)
     due, wanted = [], []
     for sequence in split(*check_sequences(X, lengths)):
         last = len(sequence) - 1
         newest = np.arange(net.order_ - 1, last)  # the last pattern has no successor
-        loop = np.array_equal(sequence[0], sequence[-1])
-        place = newest + settle if loop else np.minimum(newest + settle, last)
+        round_ = period(sequence, net.order_)
+        place = newest + settle if round_ else np.minimum(newest + settle, last)
         due.append(place - newest)
-        wanted.append(sequence[place % last if loop else place])
-    cues = flip(shown.inputs.reshape(-1, net.n_features_in_), flips, rng).reshape(shown.inputs.shape)
+        wanted.append(sequence[place % round_ if round_ else place])
+    cues = flip(shown.inputs.reshape(-1, net.n_features_in_), flips, as_generator(rng, "basin")).reshape(shown.inputs.shape)
     arrived = Led(net, shown).arrive(np.arange(len(cues)), cues, np.concatenate(due))
     return float(np.mean(np.all(arrived == np.concatenate(wanted), axis=1)))
 
@@ -169,7 +172,7 @@ class RobustnessCurve(Result):
 
     def at(self, k: int) -> SuccessRate:
         """Give the successes of entry k with their interval."""
-        return SuccessRate(int(self.successes[k]), self.trials)
+        return SuccessRate(int(self.successes[check_count(k, "k", 0, len(self.successes) - 1)]), self.trials)
 
     @property
     def half(self) -> int | None:
@@ -230,14 +233,14 @@ def robustness_curve(
     >>> curve.successes[:2], curve.half
     (array([100, 100]), 30)
     """
-    check_count(trials, "trials")
+    check_learned(net)
+    trials = check_count(trials, "trials")
     shown = net.shown(X, lengths)
     inputs, targets, _ = shown
     units = inputs.shape[1]
-    asked = _spread(units) if flips is None else np.atleast_1d(np.asarray(flips))
-    if asked.ndim != 1 or asked.dtype.kind not in "iu" or asked.min(initial=0) < 0 or asked.max(initial=0) > units:
-        raise ValueError(f"flips must be whole numbers from 0 to {units}, the number of units, but they are {flips!r}.")
-    generator = as_generator(rng)
+    asked = _spread(units) if flips is None else check_counts(flips, "flips", 0, units)
+    check_memory(10 * trials * units, f"a curve of {trials} trials")
+    generator = as_generator(rng, "robustness")
     which = np.arange(trials) % len(inputs)
     one = np.ones(trials, dtype=np.int64)
     led = Led(net, shown)

@@ -9,7 +9,16 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import check_choice, check_count, check_not_negative, check_number, check_positive
+from seqattractor._checks import (
+    check_choice,
+    check_count,
+    check_in_steps,
+    check_memory,
+    check_not_negative,
+    check_number,
+    check_positive,
+)
+from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
@@ -196,34 +205,33 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     def begin(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order."""
         rng = as_generator(self.random_state)
-        M, N, N_in = self.n_hidden, self.n_features_in_, self.n_features_in_ * self.order_
+        M, N, N_in = int(self.n_hidden), self.n_features_in_, self.n_features_in_ * self.order_
+        check_memory(8 * M * (N_in + 2 * N), f"a network of {M} hidden neurons")
         self.U_, self.V_, self.P_ = (rng.standard_normal(shape) for shape in ((M, N_in), (N, M), (M, N)))
         if not (self.learn == "V" and self.input_threshold != 0):
-            self.U_ *= self.init_scale
-        self.V_ *= 0.0 if self.rule == "hebbian" else self.init_scale
+            self.U_ *= float(self.init_scale)
+        self.V_ *= 0.0 if self.rule == "hebbian" else float(self.init_scale)
         self._no_errors_yet(hidden=True)
 
     def present(self, transitions: Transitions) -> None:
-        """Learn from each transition in turn with the plain rule on the weights."""
+        """Learn from each transition in turn, by the plain rule: an epoch as `fit` has it."""
         if self.rule == "hebbian":
             self._add_hebbian(transitions)
             return
-        z = self.hidden_targets(transitions.targets)
-        hidden = visible = 0
-        for t in range(len(z)):
-            mu, nu = equations.learn_transition(
-                self.U_,
-                self.V_,
-                transitions.inputs[t].astype(np.float64),
-                transitions.targets[t].astype(np.float64),
-                z[t],
-                kappa=float(self.kappa),
-                eta=float(self.eta),
-                theta=float(self.input_threshold),
-                learn_U=self.learn == "UV",
-            )
-            hidden, visible = hidden + mu, visible + nu
-        self._count_errors(visible, hidden)
+        learned = reference.learn(
+            transitions.inputs,
+            transitions.targets,
+            self.hidden_targets(transitions.targets),
+            U=self.U_,
+            V=self.V_,
+            kappa=float(self.kappa),
+            eta=float(self.eta),
+            max_epochs=1,
+            input_threshold=float(self.input_threshold),
+            learn_U=self.learn == "UV",
+        )
+        self.U_, self.V_ = learned.U, learned.V
+        self._count_errors(int(learned.visible_errors[0]), int(learned.hidden_errors[0]))
 
     def hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
@@ -269,6 +277,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         check_count(self.max_epochs, "max_epochs")
         check_number(self.target_threshold, "target_threshold")
         check_number(self.input_threshold, "input_threshold")
+        check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale, input_threshold=self.input_threshold)
         check_choice(self.engine, "engine", ("exact", "reference"))
 
     # -- inside -------------------------------------------------------------------------------------------------

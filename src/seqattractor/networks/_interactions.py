@@ -150,9 +150,7 @@ def _field(interaction: Interaction, part: Part, sizes: NDArray[Any], signed: Fl
     return field
 
 
-def fields_of_mixed_overlaps(
-    interactions: Sequence[Interaction], parts: Sequence[Part], shares: Floats, count: int
-) -> Floats:
+def fields_of_mixed_overlaps(interactions: Sequence[Interaction], parts: Sequence[Part], shares: Floats, count: int) -> Floats:
     """The same where neuron i adds any number shares_i^mu own_i to overlap mu; shares is (P, N).
 
     This happens when overlaps are mixed by an inverse. Every pair of a neuron and a pattern then has its own weight.

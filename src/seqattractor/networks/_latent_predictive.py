@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive
+from seqattractor._checks import LARGEST, check_choice, check_count, check_memory, check_not_negative, check_positive
 from seqattractor.learning.predictive_coding import TwoLayers
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import sign
@@ -40,10 +40,10 @@ class LatentPredictiveMemory(EpochMemory):
     inference_steps, inference_rate : int, float
         Of the descent to the latent state.
     query : {"recalled", "offline"}
-        From what latent states are inferred during recall. "recalled": from every pattern as it was recalled, thresholded, so that an
-        error in it is corrected or made worse. "offline", the authors' own way: from the cue alone; the latent state then runs on by
-        itself, z(t+1) = W_r f(z(t)), and patterns are only read off it. There a pattern that is not what the network predicted
-        itself (the cue, noise during recall, the truth after a wrong prediction in `score`) is inferred from, too.
+        From what latent states are inferred during recall. "recalled": from every pattern as it was recalled, thresholded.
+        "offline", the authors' own way: from the cue alone; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and
+        patterns are only read off it. There it is inferred again only from a pattern that the network did not predict itself
+        (after noise during recall, or after a wrong prediction in `score`).
     init_scale : float or None
         The standard deviation of the initial weights; by default 1 / sqrt(n_latent).
     on_conflict : {"raise", "learn"}
@@ -127,7 +127,8 @@ class LatentPredictiveMemory(EpochMemory):
     def begin(self, transitions: Transitions) -> None:
         """Draw the initial weights."""
         rng = as_generator(self.random_state)
-        N, H = self.n_features_in_, self.n_latent
+        N, H = self.n_features_in_, int(self.n_latent)
+        check_memory(16 * H * (H + N), f"a network of {H} latent neurons")
         scale = 1 / np.sqrt(H) if self.init_scale is None else float(self.init_scale)
         self.W_r_, self.W_o_ = rng.standard_normal((H, H)) * scale, rng.standard_normal((N, H)) * scale
         self.losses_ = np.zeros(0)
@@ -137,8 +138,9 @@ class LatentPredictiveMemory(EpochMemory):
         """Go once through the sequences; the latent state starts anew with each."""
         pieces = zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True)
         sequences = [np.concatenate([x, x_next[-1:]]).astype(np.float64) for x, x_next in pieces]
-        wrong, loss = self._two_layers().learn(sequences, float(self.learning_rate))
-        if not (np.isfinite(self.W_r_).all() and np.isfinite(self.W_o_).all()):
+        with np.errstate(over="ignore", invalid="ignore"):  # said below
+            wrong, loss = self._two_layers().learn(sequences, float(self.learning_rate))
+        if not all((np.abs(W) < LARGEST).all() for W in (self.W_r_, self.W_o_)):
             raise ValueError(
                 f"learning diverged: the weights are not finite; lower learning_rate (it is {self.learning_rate:g}) or "
                 "inference_rate."

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive
-from seqattractor.learning import rule as equations
+from seqattractor._checks import check_choice, check_count, check_in_steps, check_not_negative, check_positive
+from seqattractor.learning import reference
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._layered import VisibleLayerMemory
@@ -131,11 +130,17 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self._no_errors_yet()
 
     def present(self, transitions: Transitions) -> None:
-        """Learn from each transition in turn."""
-        perceptron = partial(equations.update_visible, kappa=float(self.kappa), eta=float(self.eta))
-        rule: OnlineRule = self.rule if callable(self.rule) else perceptron
+        """Learn from each transition in turn: an epoch as `fit` has it."""
+        if not callable(self.rule):
+            kappa, eta = float(self.kappa), float(self.eta)
+            learned = reference.learn_visible(
+                transitions.inputs, transitions.targets, W=self.W_, kappa=kappa, eta=eta, max_epochs=1
+            )
+            self.W_ = learned.W
+            self._count_errors(int(learned.errors[0]))
+            return
         x, x_next = transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64)
-        errors = sum(rule(self.W_, x[t], x_next[t]) for t in range(len(x)))
+        errors = sum(self.rule(self.W_, x[t], x_next[t]) for t in range(len(x)))
         if not np.isfinite(self.W_).all():
             raise ValueError("the rule made weights that are not finite; make its steps smaller.")
         self._count_errors(int(errors))
@@ -150,7 +155,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        if self.rule in _OTHER_RULES:
+        if isinstance(self.rule, str) and self.rule in _OTHER_RULES:
             raise ValueError(f"rule={self.rule!r} is a network of its own: sa.{_OTHER_RULES[self.rule]}.")
         if not callable(self.rule):
             check_choice(self.rule, "rule", ("perceptron",))
@@ -158,6 +163,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         check_positive(self.eta, "eta")
         check_not_negative(self.init_scale, "init_scale")
         check_count(self.max_epochs, "max_epochs")
+        check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale)
         check_choice(self.engine, "engine", ("exact", "reference"))
 
 

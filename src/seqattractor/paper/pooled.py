@@ -143,8 +143,8 @@ def _conclusion(literal: Pooled, other: Pooled) -> str:
         return "With T - 1 there is no difference that needs an explanation."
     if other.p >= LEVEL:
         return (
-            "So the difference is gone if the authors stored T distinct patterns: that explains it, though it does not prove that "
-            "they did."
+            "So the difference is gone if the authors stored T distinct patterns: that explains it, though it does not prove "
+            "that they did."
         )
     if literal.odds_ratio is None or other.odds_ratio is None or (literal.odds_ratio > 1) != (other.odds_ratio > 1):
         return "So T distinct patterns do not explain the difference: with them it is there the other way round."

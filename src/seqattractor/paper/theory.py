@@ -1,4 +1,7 @@
-"""What it is and why it works: figure 2, the network; figure 3, x read off sign(P x) by V = P+ or P^T if M is large, and the four theorems on random instances."""
+"""What it is and why it works: figure 2, the network; figure 3, x read off sign(P x) by V = P+ or P^T if M is large; the theorems.
+
+The four theorems are checked on random instances, and so are the two extensions that the paper states.
+"""
 
 from typing import Any
 
@@ -19,7 +22,7 @@ STATEMENTS = {
     "2": "If weights without errors exist, learning from zero weights ends in finitely many steps.",
     "3": "One step of learning removes the error of a hidden neuron if the rate is large enough.",
     "3 for V": "The same for a visible neuron and V.",
-    "4": "Without errors, hidden states perturbed by less than kappa / max |V| still give the next pattern, in the worst case, too.",
+    "4": "Without errors, hidden states perturbed by less than kappa / max |V| still give the next pattern.",
     "4 for U": "The same for U: visible states perturbed by less than kappa / max |U| still give the hidden states.",
 }
 """By theorem; "for" marks the two that the paper says can be trivially extended."""
@@ -153,9 +156,9 @@ FIGURE_2 = Figure2(
     name="fig2",
     title="Figure 2",
     trial="network:step_network",
-    about="The network with hidden neurons, and one step of it as a feedforward network, drawn by this package. Filled circles are "
-    "visible neurons, empty ones hidden. Networks with random weights are run beside the drawing, eqs. (2) and (3), connection by "
-    "connection, through all 32 visible states.",
+    about="The network with hidden neurons, and one step of it as a feedforward network, drawn by this package. Filled circles "
+    "are visible neurons, empty ones hidden. Networks with random weights are run beside the drawing, eqs. (2) and (3), "
+    "connection by connection, from all 32 visible states.",
 )
 FIGURE_3 = Figure3(
     name="fig3",
@@ -168,7 +171,7 @@ THEOREMS = Theorems(
     name="theorems",
     title="Theorems 1 to 4 and their extensions",
     trial="theorems:check_theorem",
-    about="Each theorem is checked on random instances of random size, and so are the two extensions that the paper states: theorem 3 "
-    "for V, and theorem 4 for U. Theorem 4 is put to as many flips as it allows for each neuron, in the worst places for it and in "
-    "random ones.",
+    about="Each theorem is checked on random instances of random size, and so are the two extensions that the paper states: "
+    "theorem 3 for V, and theorem 4 for U. Theorem 4 is put to as many flips as it allows for each neuron, in the worst places "
+    "for it and in random ones.",
 )

@@ -66,7 +66,13 @@ def _row(n: int, x: float, y: float) -> NDArray[np.float64]:
 
 def _connect(ax: Axes, below: NDArray[np.float64], above: NDArray[np.float64], arrow: str, color: str) -> None:
     """Draw an arrow from every neuron of a row to every one of another."""
-    style = {"arrowstyle": f"{arrow},head_length=0.35,head_width=0.16", "linewidth": 0.6, "color": color, "shrinkA": 6, "shrinkB": 6}
+    style = {
+        "arrowstyle": f"{arrow},head_length=0.35,head_width=0.16",
+        "linewidth": 0.6,
+        "color": color,
+        "shrinkA": 6,
+        "shrinkB": 6,
+    }
     for start in below:
         for end in above:
             ax.annotate("", end, start, arrowprops=style)

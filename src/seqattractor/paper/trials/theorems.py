@@ -1,7 +1,7 @@
 """The four theorems and the two extensions that the paper states, each checked on one random instance of random size.
 
-The paper calls two of its theorems "trivially extended": theorem 3, stated for U, to V and the visible errors; and theorem 4, stated
-for V and perturbed hidden states, to U and perturbed visible ones.
+Two theorems "can be trivially extended", it says: theorem 3, stated for U, to V and the visible errors; and theorem 4, stated for V
+and perturbed hidden states, to U and perturbed visible ones.
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ def theorem_3_for_V(rng: np.random.Generator) -> bool:
     return _one_step_is_enough(rule.update_visible, V, y, x_next, float(rng.uniform(0.1, 10.0)))
 
 
-def _one_step_is_enough(
-    update: Callable[..., int], weights: Floats, state: Floats, target: Floats, kappa: float
-) -> bool:
+def _one_step_is_enough(update: Callable[..., int], weights: Floats, state: Floats, target: Floats, kappa: float) -> bool:
     """Whether one step removes all errors, of which there were some, at a rate just above what the proof asks for."""
     eta = 1.01 * (kappa + np.abs(weights @ state).max()) / len(state)
     before = update(weights, state, target, kappa=kappa, eta=eta)
@@ -118,11 +116,4 @@ def _withstands(weights: Floats, states: ArrayLike, wanted: ArrayLike, rng: np.r
     return True
 
 
-CHECKS = {
-    "1": theorem_1,
-    "2": theorem_2,
-    "3": theorem_3,
-    "3 for V": theorem_3_for_V,
-    "4": theorem_4,
-    "4 for U": theorem_4_for_U,
-}
+CHECKS = {"1": theorem_1, "2": theorem_2, "3": theorem_3, "3 for V": theorem_3_for_V, "4": theorem_4, "4 for U": theorem_4_for_U}
