@@ -2,7 +2,7 @@
 The network
 ===========
 
-Figure 2 of the paper. Visible neurons (filled) and hidden ones are connected both ways, but not among themselves. One step of it is a
+Figure 2 of the paper. Visible neurons (filled) and hidden ones are connected both ways, but not among themselves. One step is a
 feedforward network with one hidden layer: U leads to the hidden neurons, V from there to the next visible state.
 """
 

@@ -253,7 +253,7 @@ def two_layers(sequences, W_r, W_o, rate, epochs, steps, step):
 
 
 def offline_recall(W_r, W_o, cue, n, steps, step):
-    """The authors' offline query: the latent state of the cue is inferred, then runs on by itself; fields of the next n patterns."""
+    """The authors' offline query: the latent state of the cue is inferred, then runs on; fields of the next n patterns."""
     H, N = len(W_r), len(W_o)
     z, _ = latent_state(W_r, W_o, cue, [0.0] * H, steps, step)
     fields = []

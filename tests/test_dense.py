@@ -159,9 +159,7 @@ def test_a_slow_part_that_is_told_to_be_the_same_changes_nothing(kind):
 
 def test_two_functions_that_both_vanish_in_floating_point_still_weigh_against_each_other():
     frames = sa.datasets.walker()[::8]  # 13 of 11264 units; exp(-beta 2000) is 0 in float64
-    net = sa.MixedSequenceMemory("exponential", beta=0.5, slow_interaction="exponential", slow_beta=0.25, slow_steps=2).fit(
-        frames
-    )
+    net = sa.MixedSequenceMemory("exponential", beta=0.5, slow_beta=0.25, slow_steps=2).fit(frames)
     cues = sa.noise.flip(frames[:3], 1000, rng=0)
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         answers = net.step(cues)

@@ -1,4 +1,4 @@
-"""What it is and why it works: figure 2, the network; figure 3, x read off sign(P x) by V = P+ or P^T if M is large; the theorems.
+"""What it is and why it works: figure 2, the network; figure 3, x read off sign(P x) by V = P+ or P^T; the theorems.
 
 The four theorems are checked on random instances, and so are the two extensions that the paper states.
 """

@@ -1,7 +1,7 @@
 """The four theorems and the two extensions that the paper states, each checked on one random instance of random size.
 
-Two theorems "can be trivially extended", it says: theorem 3, stated for U, to V and the visible errors; and theorem 4, stated for V
-and perturbed hidden states, to U and perturbed visible ones.
+Two theorems "can be trivially extended", it says: theorem 3, stated for U, to V and the visible errors; and theorem 4, stated for
+V and perturbed hidden states, to U and perturbed visible ones.
 """
 
 from __future__ import annotations
