@@ -52,6 +52,20 @@ def check_not_negative(value: Any, name: str) -> float:
     return float(value)
 
 
+def check_switch(value: Any, name: str) -> bool:
+    """Check True or False.
+
+    Examples
+    --------
+    >>> check_switch(1, "bias")
+    Traceback (most recent call last):
+    TypeError: bias must be True or False, but it is 1.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, but it is {value!r}.")
+    return bool(value)
+
+
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     """Check one of a few words."""
     if not isinstance(value, str) or value not in choices:

@@ -64,8 +64,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
     declared_arrays: ClassVar[dict[str, str]] = {}
     """What the class learns, for the check of model files: kind ("float", "int" or "pattern") and symbols of the shape of each
-    array, such as ``{"U_": "float M kN"}``, with " ?" at the end of what may be missing. A class of the user's may declare
-    nothing, and then save anything."""
+    array, such as ``{"U_": "float M kN"}``, with " ?" at the end of what may be missing and " if bias" at the end of what is
+    there only with a parameter ``bias=True``. A class of the user's may declare nothing, and then save anything."""
     declared_values: ClassVar[tuple[str, ...]] = ()
 
     n_features_in_: int

@@ -98,11 +98,19 @@ def check_fitted(net: SequenceMemory, arrays: dict[str, NDArray[Any]], values: d
         _check_name(net, name, net.declared_values)
         _check_value(name, value)
     sizes = {"N": N, "kN": N * order, "N/8": -(-N // 8)}
+    declared = _declared_arrays(net)
     for name, array in arrays.items():
-        _check_name(net, name, net.declared_arrays)
-        _check_array(name, array, (net.declared_arrays | _ATTACHED).get(name), sizes)
-    if missing := [n for n, what in net.declared_arrays.items() if n not in arrays and not what.endswith("?")]:
+        _check_name(net, name, declared)
+        _check_array(name, array, (declared | _ATTACHED).get(name), sizes)
+    if missing := [n for n, what in declared.items() if n not in arrays and not what.endswith("?")]:
         raise ValueError(f"the array {missing[0]} is missing")
+
+
+def _declared_arrays(net: SequenceMemory) -> dict[str, str]:
+    """What the class declares, with "... if PARAMETER" settled by the parameters of the network."""
+    given = net.get_params(deep=False)
+    split = {name: what.partition(" if ") for name, what in net.declared_arrays.items()}
+    return {name: what for name, (what, _, switch) in split.items() if not switch or given[switch]}
 
 
 def _check_name(net: SequenceMemory, name: str, declared: Any) -> None:
