@@ -52,12 +52,12 @@ def check_not_negative(value: Any, name: str) -> float:
     return float(value)
 
 
-def check_switch(value: Any, name: str) -> bool:
+def check_flag(value: Any, name: str) -> bool:
     """Check True or False.
 
     Examples
     --------
-    >>> check_switch(1, "bias")
+    >>> check_flag(1, "bias")
     Traceback (most recent call last):
     TypeError: bias must be True or False, but it is 1.
     """

@@ -74,8 +74,8 @@ def xor() -> Sequences:
 def toy(which: int = 1) -> Sequences:
     """Give one of two sequences of ten neurons in the spirit of Figure 1.
 
-    No network without hidden neurons can make them (`sa.separable` proves it); a network with 50 hidden neurons
-    learns them and recalls them with two units of the first pattern flipped.
+    No network without hidden neurons can make them, not even with biases (`sa.separable` proves it); a network with 50 hidden
+    neurons learns them and recalls them with two units of the first pattern flipped.
 
     Parameters
     ----------

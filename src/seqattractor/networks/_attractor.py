@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import check_choice, check_count, check_not_negative, check_number, check_positive, check_switch
+from seqattractor._checks import check_choice, check_count, check_flag, check_not_negative, check_number, check_positive
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
@@ -317,7 +317,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         check_choice(self.rule, "rule", ("three-factor", "hebbian"))
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
-        check_switch(self.bias, "bias")
+        check_flag(self.bias, "bias")
         check_not_negative(self.init_scale, "init_scale")
         check_count(self.max_epochs, "max_epochs")
         check_number(self.target_threshold, "target_threshold")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive, check_switch
+from seqattractor._checks import check_choice, check_count, check_flag, check_not_negative, check_positive
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import ProgressCallback
@@ -185,7 +185,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
             check_choice(self.rule, "rule", ("perceptron",))
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
-        check_switch(self.bias, "bias")
+        check_flag(self.bias, "bias")
         check_not_negative(self.init_scale, "init_scale")
         check_count(self.max_epochs, "max_epochs")
         check_choice(self.engine, "engine", ("exact", "reference"))
