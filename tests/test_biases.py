@@ -12,6 +12,9 @@ from sklearn.base import clone
 import oracle
 import seqattractor as sa
 from quiet import fit_quietly, quietly
+from seqattractor.experiments._trial import run_trial
+from seqattractor.networks._registry import make_network
+from seqattractor.tasks.inspect import inspect_network
 from strategies import sequences
 
 ETA = 2.0**-10  # with a zero start, this eta and such a kappa every sum is exact in float64
@@ -264,6 +267,35 @@ def test_attractors_of_a_network_with_biases_are_those_of_its_own_dynamics():
     attractors = sa.find_attractors(net, XOR, starts=np.array(oracle.all_patterns(2), dtype=np.int8))
     assert len(attractors) == 1
     assert attractors[0].stored == 0
+
+
+def test_inspection_asks_for_biases_where_they_could_help():
+    opposite = np.array([[1, 1], [-1, -1], [-1, 1]], dtype=np.int8)  # a pattern and its opposite both call -1
+    told = {}
+    for name, X in (("xor", XOR), ("opposite", opposite), ("easy", XOR[1:3])):
+        net = sa.LookupMemory().fit(X)
+        told[name] = inspect_network(net, np.asarray(X), np.array([len(X)]), starts=5).paragraphs()["Without hidden neurons"]
+    assert "without biases can store this" in told["xor"]
+    assert "not even with biases" in told["xor"]
+    assert "without biases can store this" in told["opposite"]
+    assert "A network without hidden neurons can store this, with biases" in told["opposite"]
+    assert "even without biases" in told["easy"]
+    assert "with biases" not in told["easy"]
+
+
+@pytest.mark.parametrize("name", ["attractor-bias", "perceptron-bias"])
+def test_networks_with_biases_have_short_names_for_grids_and_comparisons(name):
+    net = make_network(name, random_state=0)
+    assert net.bias is True
+    outcome = quietly(run_trial, {"network": name, "n": 20, "m": 60, "t": 6, "flips": 1}, np.random.SeedSequence(0))
+    assert outcome["success"]
+
+
+def test_a_grid_runs_networks_with_and_without_biases():
+    grid = sa.experiments.Grid({"network": ["attractor", "lookup"], "bias": [True, False], "n": 20, "t": 6}, trials=1)
+    settings = [point.settings for point in grid.points()]
+    assert [s.get("bias") for s in settings if s["network"] == "attractor"] == [True, False]
+    assert len(settings) == 3  # a network without biases has one point
 
 
 @pytest.mark.parametrize("bad", [1, 0, "yes", None])
