@@ -57,6 +57,9 @@ RADIUS = 2.7  # of a place field, in cells
 def xor() -> Sequences:
     """Give the sequence of section 3: its first neuron would have to compute XOR.
 
+    No network without hidden neurons can make it, and with them only one that has thresholds or biases
+    (``SequenceAttractor(bias=True)``): without these a network maps -xi to minus what it maps xi to.
+
     Returns
     -------
     Sequences
