@@ -11,6 +11,7 @@ from PIL import Image
 
 import lab_server
 import seqattractor as sa
+from hostile_files import HOSTILE
 from lab_server import QUICK
 from seqattractor.lab.requests import unpack
 
@@ -106,6 +107,9 @@ BAD = {
     "other numbers": ("a.npz", npz(X=np.arange(30.0).reshape(5, 6))),
     "too many frames": ("a.npz", npz(X=np.ones((401, 4), dtype=np.int8))),
     "too many units": ("a.npz", npz(X=np.ones((4, 5000), dtype=np.int8))),
+    **{name: HOSTILE[name][:2] for name in ("second frame of 13000 x 13000", "5000 x 5000 a thousand times", "2000 scans")},
+    **{name: HOSTILE[name][:2] for name in ("EPS as PNG", "WebP of 16383 x 16383", "npy of nothing, 2**40 times")},
+    "two arrays": ("a.npz", npz(a=np.ones((4, 4)), b=np.ones((4, 4)))),
     "not a number": ("a.npz", npz(X=np.full((4, 4), np.nan))),
 }
 
@@ -118,7 +122,18 @@ def test_a_bad_file_is_refused_with_a_sentence_and_no_path_of_the_server(visitor
     assert sentence[0].isupper() or sentence[0].isalnum()
     assert sentence.endswith((".", ")"))
     assert "/tmp" not in sentence
+    assert "--" not in sentence
     assert "seqattractor-lab-" not in sentence
+
+
+def test_a_refusal_calls_a_file_what_the_visitor_calls_it(visitor):
+    broken = ("frame 2.png", png()[:-20])
+    sentence = send(visitor, ("frame1.png", png()), broken).json()["error"]
+    assert sentence.startswith("frame 2.png is cut short")
+    assert send(visitor, ("walk.gif", b"GIF89a")).json()["error"].startswith("walk.gif is cut short")
+    mixed = send(visitor, ("a.png", png()), ("b.png", png((8, 4)))).json()["error"]
+    assert mixed.startswith("The frames of the pictures have different sizes")
+    assert mixed.endswith("bring them to one size.")
 
 
 def test_uploads_that_do_not_keep_to_their_head_are_refused(visitor):

@@ -3,9 +3,32 @@
 from __future__ import annotations
 
 import numbers
+import sys
 from typing import Any
 
 import numpy as np
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse an array with masked values, also as a row of lists: they would be taken for values that were measured.
+
+    Examples
+    --------
+    >>> refuse_masked(np.ma.masked_equal([1, -1], -1), "X")
+    Traceback (most recent call last):
+    ValueError: X has masked values, and a pattern has a value for every unit; fill them first, as in X.filled(-1).
+    """
+    ma = sys.modules.get("numpy.ma")  # without it there is no masked array, and it takes a while to import
+    if ma is None:
+        return
+    if isinstance(values, (list, tuple)):
+        for part in values:
+            if isinstance(part, (list, tuple, ma.MaskedArray)):
+                refuse_masked(part, name)
+    elif isinstance(values, ma.MaskedArray) and ma.is_masked(values):
+        raise ValueError(
+            f"{name} has masked values, and a pattern has a value for every unit; fill them first, as in {name}.filled(-1)."
+        )
 
 
 def is_count(value: Any, least: int = 1) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import is_count
+from seqattractor._checks import is_count, refuse_masked
 from seqattractor.sequences import Patterns, check_frame_shape, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
@@ -140,5 +140,6 @@ def _random_block(shape: tuple[int, ...], fraction: float, rng: np.random.Genera
 
 def _as_batch(x: ArrayLike) -> Patterns:
     """See one pattern as a batch of one."""
+    refuse_masked(x, "x")
     array = np.asarray(x)
     return check_patterns(array[None] if array.ndim == 1 else array, "x", shape=array.shape)

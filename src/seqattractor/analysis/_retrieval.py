@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import refuse_masked
 from seqattractor._faces import Result
 from seqattractor.sequences import Patterns, check_patterns
 
@@ -193,6 +194,7 @@ def _wilson(successes: int, trials: int, confidence: float) -> tuple[float, floa
 def _check_pair(trajectory: ArrayLike, X: ArrayLike) -> tuple[Patterns, Patterns]:
     """Check a sequence and a trajectory of the same network."""
     sequence = check_patterns(X, "X")
+    refuse_masked(trajectory, "trajectory")
     path = np.asarray(trajectory)
     if path.ndim == 3:
         raise ValueError("the trajectory is a batch (three dimensions); give one of its trajectories at a time.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import FILE, PATH, as_options, load_like, loading_options
+from seqattractor.cli.loading import FILE, PATH, as_options, load_like, loading_options, read_files
 
 if TYPE_CHECKING:
     from seqattractor.networks._base import SequenceMemory
@@ -88,7 +88,6 @@ def command(
 def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, Any]) -> tuple[Any, Any, Any]:
     """The sequences to look at, if any, and where they come from; files are read as the stored sequences were."""
     from seqattractor.io._attached import attached
-    from seqattractor.io._load import load_all
     from seqattractor.io._units import align_units
     from seqattractor.sequences import check_patterns, check_sequences
 
@@ -96,7 +95,7 @@ def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, 
     if not files:
         stored = known.sequences
         return (None, None, "data") if stored is None else (stored.patterns, stored.lengths, "model")
-    data = load_like(known.frame_shape, partial(load_all, files), known.options, options)
+    data = load_like(known.frame_shape, partial(read_files, files), known.options, options)
     if known.units is not None and data.units is not None:
         data = align_units(data, known.units)
     X, lengths = check_sequences(data, order=net.order_)

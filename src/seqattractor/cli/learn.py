@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, loading_options, refuse_to_overwrite
+from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, loading_options, read_files, refuse_to_overwrite
 
 if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
@@ -71,7 +71,6 @@ def command(
     """
     from seqattractor.cli.progress import epoch_progress
     from seqattractor.io._attached import attach
-    from seqattractor.io._load import load_all
     from seqattractor.networks._registry import make_network
     from seqattractor.tasks.learn import ConflictError, learn, prepare
 
@@ -80,7 +79,7 @@ def command(
     refuse_to_overwrite(out, inputs)
     parameters = _parameters(network, hidden, order, epochs, seed) | _settings(settings)
     most = getattr(make_network(network, **parameters), "max_epochs", None)  # wrong names are refused before files are read
-    data = load_all(inputs, **as_options(loading))
+    data = read_files(inputs, **as_options(loading))
     try:
         data = prepare(data, order)  # type: ignore[arg-type]  # count_or_auto lets no other word pass
     except ConflictError as error:

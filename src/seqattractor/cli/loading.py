@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -95,6 +96,24 @@ _OPTIONS = (
     click.option("--bin", type=float, metavar="SECONDS", help="Read spike times, in bins of this width."),
     click.option("--step", type=float, help="Music: quarter notes per time step. [the coarsest grid that fits]"),
 )
+
+
+def read_files(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequences:
+    """Read files as `load_all` does, in a process that ends with the command and may take only so much memory and time."""
+    return _read(paths, options, several=True)
+
+
+def read_file(path: str | os.PathLike[str], **options: Any) -> Sequences:
+    """Read one file as `load` does, in such a process."""
+    return _read([path], options, several=False)
+
+
+def _read(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any], *, several: bool) -> Sequences:
+    """Read files apart; refusals speak of flags."""
+    from seqattractor.io._apart import Bounds, load_apart
+    from seqattractor.io._terms import Terms
+
+    return load_apart(paths, options, terms=Terms("command line"), bounds=Bounds(), several=several)
 
 
 def load_like(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from seqattractor.cli.loading import PATH, load_like, refuse_to_overwrite
+from seqattractor.cli.loading import PATH, load_like, read_file, refuse_to_overwrite
 
 if TYPE_CHECKING:
     from seqattractor.io._attached import Attached
@@ -159,11 +159,10 @@ def _start(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str
 
 def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str, key: str | None) -> _Start:
     """Read a cue as the stored sequences were read, and look for the stored place that is nearest to it."""
-    from seqattractor.io._load import load
     from seqattractor.io._units import align_units
 
     options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "frames", "key")}
-    part = load_like(known.frame_shape, partial(load, cue), options, {"key": key})
+    part = load_like(known.frame_shape, partial(read_file, cue), options, {"key": key})
     if known.units is not None:
         part = align_units(part, known.units)
     order = net.order_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,10 +15,10 @@ from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room, collect_frames
+from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy, terms
 from seqattractor.networks._model_file import DAMAGED
 from seqattractor.sequences import split
 
-MAX_BYTES = 2**31
 RATE_NAMES = ("rate", "fps", "fs")
 Arrays = dict[str, Callable[[], NDArray[Any]]]  # each is read when it is asked for
 BESIDE = ("lengths", *RATE_NAMES)  # what may stand beside the array of sequences
@@ -29,17 +30,21 @@ def read_array(path: Path, options: Options) -> Recording:
         name, array = _choose(arrays, options.key, path)
         rate = _rate(arrays, name)
         lengths = arrays["lengths"]() if "lengths" in arrays else None
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"the array {brief(name)} in {path} holds values of type {array.dtype}, not numbers.")
     array = _grey(array)
     if not 2 <= array.ndim <= 4:
         raise ValueError(
-            f"the array {name!r} in {path} has the shape {array.shape}; sequences have the shape (time, units), "
+            f"the array {brief(name)} in {path} has the shape {array.shape}; sequences have the shape (time, units), "
             "(time, height, width) or (sequences, time, height, width)."
         )
     several = array.ndim == 4
     if options.time_axis is not None:
         array = np.moveaxis(array, options.time_axis, 1 if several else 0)
     if 0 in array.shape:
-        raise ValueError(f"the array {name!r} in {path} is empty: its shape is {array.shape}.")
+        raise ValueError(f"the array {brief(name)} in {path} is empty: its shape is {array.shape}.")
+    if several:
+        check_room(len(array), 0, path)
     sequences = list(array) if several else _split(array, lengths)
     if array.ndim > 2:
         sequences = [collect_frames(frames, options, path) for frames in sequences]
@@ -59,11 +64,26 @@ def open_arrays(path: Path) -> Iterator[Arrays]:
             members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
             if len({m.filename for m in members}) < len(members):
                 raise ValueError(f"{path} is damaged (two of its arrays have the same name); save it again.")
+            _check_directory(path, archive)
             yield {m.filename[:-4]: partial(_read, partial(archive.open, m), m.file_size, path) for m in members}
     except zipfile.BadZipFile:
-        raise ValueError(f"{path} is not an npz file, or it is cut short.") from None
-    except DAMAGED as error:
-        raise ValueError(f"{path} is damaged ({error or type(error).__name__}); save it again.") from None
+        raise ValueError(f"{path} is not an npz file, or it is damaged or cut short; save it again.") from None
+    except (*DAMAGED, OSError) as error:  # a damaged offset makes the system refuse to go there
+        if isinstance(error, (FileNotFoundError, PermissionError, MemoryError)):
+            raise
+        raise ValueError(f"{path} is damaged ({_reason(error)}); save it again.") from None
+
+
+def _check_directory(path: Path, archive: zipfile.ZipFile) -> None:
+    """Compare the directory of a zip with the rest of it: of its parts only the arrays have a checksum of their own."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 2**16 - 22))
+        _, _, end = file.read().rpartition(b"PK\x05\x06")  # the end record: 4 bytes about disks, then how many there are
+    count = int.from_bytes(end[6:8], "little")
+    if count not in (0xFFFF, len(archive.infolist())):
+        raise ValueError(f"{path} is damaged: it should hold {count} arrays, but holds {len(archive.infolist())}; save it again.")
+    for info in archive.infolist():  # a damaged name differs from the one that stands before the array
+        archive.open(info).close()
 
 
 def _read(opened: Callable[[], IO[bytes]], size: int, path: Path) -> NDArray[Any]:
@@ -76,29 +96,43 @@ def _read(opened: Callable[[], IO[bytes]], size: int, path: Path) -> NDArray[Any
             version = np.lib.format.read_magic(stream)
             header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             shape, _, dtype = header(stream)
-            promised = int(np.prod(shape, dtype=object)) * dtype.itemsize
+            promised, most = int(np.prod(shape, dtype=object)) * dtype.itemsize, terms().array_bytes
+            if dtype.itemsize == 0 or any(side < 0 for side in shape):
+                raise ValueError(f"its header promises values of type {dtype.str} in the shape {shape}")
             if promised > size:
                 raise ValueError(f"its header promises {promised:,} bytes, but it holds {size:,}")
-            if promised > MAX_BYTES:
-                raise ValueError(f"its {promised / 1e9:.1f} GB are more than the {MAX_BYTES / 1e9:.1f} GB that are read")
+            if promised > most:
+                raise TooLargeError(
+                    f"{path} unpacks to {promised / 1e6:.0f} MB, more than the {most / 1e6:.0f} MB that are read."
+                )
             stream.seek(0)
-            return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
-        except (ValueError, SyntaxError, TypeError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise ValueError(f"{path} cannot be read as an array: {reason.rstrip('.')}.") from None
+            array = np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+            while stream.read(2**20):  # to the end, where a zip compares the checksum
+                pass
+            return array
+        except TooLargeError:
+            raise
+        except (ValueError, SyntaxError, TypeError, tokenize.TokenError, OverflowError, RecursionError) as error:
+            raise ValueError(f"{path} cannot be read as an array: {_reason(error)}.") from None
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of what an error says, or what it is called."""
+    return str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
 
 
 def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[Any]]:
     """The array that holds the sequences, unpacked where it is bit-packed beside its shape."""
     if key is not None and key not in arrays:
-        raise ValueError(f"{path} has no array {key!r}; it holds {', '.join(arrays) or 'none'}.")
+        raise ValueError(f"{path} has no array {key!r}; it holds {brief_list(list(arrays))}.")
     if key is None:
         usual = [n for n in arrays if n in ("X", "frames", "recall")]
         candidates = usual or [n for n in arrays if not n.endswith("_shape") and n not in BESIDE]
         if not arrays:
             raise ValueError(f"{path} holds no arrays.")
         if len(candidates) != 1:
-            raise ValueError(f"{path} holds the arrays {', '.join(arrays)}; say which one with key (on the command line --key).")
+            choose = remedy("say which one with {key}", "keep only one of them")
+            raise ValueError(f"{path} holds the arrays {brief_list(list(arrays))}; {choose}.")
         key = candidates[0]
     array = arrays[key]()
     twin = f"{key}_shape"
@@ -109,17 +143,18 @@ def _split(array: NDArray[Any], lengths: NDArray[Any] | None) -> list[NDArray[An
     """The sequences of an array (T, ...), where the file holds lengths that belong to it."""
     if lengths is None or lengths.ndim != 1 or lengths.dtype.kind not in "iu":
         return [array]
-    belong = bool((lengths > 0).all()) and int(lengths.sum()) == len(array)
+    belong = bool(((lengths > 0) & (lengths <= len(array))).all()) and int(lengths.sum(dtype=object)) == len(array)
     return list(split(array, lengths.astype(np.int64))) if belong else [array]
 
 
 def _unpack(packed: NDArray[Any], shape: NDArray[Any], path: Path, name: str) -> NDArray[Any]:
     """Undo np.packbits(frames.reshape(T, -1), axis=1), given the shape of the frames."""
-    full = tuple(int(s) for s in shape.ravel())
+    full = tuple(int(s) for s in shape.ravel()[:5]) if shape.dtype.kind in "iu" else ()
     bits = int(np.prod(full[1:], dtype=object))
-    whole = packed.dtype == np.uint8 and packed.ndim == 2 and len(full) > 1
+    whole = packed.dtype == np.uint8 and packed.ndim == 2 and 1 < len(full) < 5 and min(full) > 0
     if not (whole and packed.shape == (full[0], -(-bits // 8))):
-        raise ValueError(f"the array {name!r} in {path} does not fit the shape {full} that stands beside it.")
+        raise ValueError(f"the array {brief(name)} in {path} does not fit the shape {full} that stands beside it.")
+    check_room(0, full[0] * bits, path)
     return np.unpackbits(packed, axis=1, count=bits).reshape(full)
 
 
@@ -127,7 +162,7 @@ def _rate(arrays: Arrays, name: str) -> float | None:
     """The frame rate, where the file names one: fps, rate, fs or <name>_fs."""
     for candidate in (f"{name}_fs", f"{name}_rate", *RATE_NAMES):
         value = arrays[candidate]().ravel() if candidate in arrays else np.zeros(0)
-        if value.size == 1 and value.dtype.kind in "iuf" and value[0] > 0:
+        if value.size == 1 and value.dtype.kind in "iuf" and 0 < value[0] < np.inf:
             return float(value[0])
     return None
 
@@ -135,5 +170,8 @@ def _rate(arrays: Arrays, name: str) -> float | None:
 def _grey(array: NDArray[Any]) -> NDArray[Any]:
     """Make colour frames (T, height, width, 3 or 4) grey."""
     if array.ndim == 4 and array.shape[3] in (3, 4) and array.dtype == np.uint8:
-        return np.asarray(array[..., :3] @ np.array([0.299, 0.587, 0.114], dtype=np.float32))
+        weights, grey = np.array([0.299, 0.587, 0.114], dtype=np.float32), np.empty(array.shape[:3], dtype=np.float32)
+        for t, frame in enumerate(array):  # one by one: in between a value takes four bytes
+            grey[t] = frame[..., :3] @ weights
+        return grey
     return array[..., 0] if array.ndim == 4 and array.shape[3] == 1 else array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, to_patterns
+from seqattractor.io._terms import remedy
 from seqattractor.io._units import align_units, all_units
 from seqattractor.sequences import Sequences
 from seqattractor.sequences._patterns import is_loop
@@ -34,7 +35,9 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         npy or npz file with patterns (T, N), frames (T, height, width) or several sequences of frames (S, T, height, width),
         or with an array ``lengths`` beside patterns or frames;
         text art with blank lines between frames (txt); a CSV or TSV table with a row for each time step; a MIDI file, read as a
-        piano roll; or, with `bin`, an npz file or two columns of text with spike times in seconds and units.
+        piano roll; or, with `bin`, an npz file or two columns of text with spike times in seconds and units. A file is read only
+        as what its ending says, and what is too large is refused before it is decoded; reading takes place in this process, so
+        let files that you do not trust be read by the command line or the lab.
     format : {"pictures", "video", "array", "text", "table", "spikes", "midi"}, optional
         By default it follows from the name of the file.
     size : int, (height, width), "auto" or None
@@ -95,7 +98,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     return _as_sequences(recording, chosen, target)
 
 
-def load_all(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequences:
+def load_all(paths: Iterable[str | os.PathLike[str]], **options: Any) -> Sequences:
     r"""Read several files with the same options, to be stored in one network.
 
     Parameters
@@ -119,9 +122,16 @@ def load_all(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequenc
     >>> both.names, both.lengths
     (['a', 'b'], array([2, 2]))
     """
-    if not paths:
+    if not isinstance(paths, Iterable) or isinstance(paths, (str, bytes)):
+        raise TypeError(f"load_all reads a list of files, but it got {paths!r}; load reads one.")
+    files = list(paths)
+    return join(files, [load(path, **options) for path in files])
+
+
+def join(paths: Sequence[str | os.PathLike[str]], parts: list[Sequences]) -> Sequences:
+    """Make one set of what was read from several files."""
+    if not parts:
         raise ValueError("there is nothing to load: give at least one file or folder.")
-    parts = [load(path, **options) for path in paths]
     named = [part.units for part in parts if part.units is not None]
     if len(named) == len(parts):
         parts = [align_units(part, all_units(named)) for part in parts]
@@ -130,7 +140,7 @@ def load_all(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequenc
         if part.frame_shape != first.frame_shape:
             raise ValueError(
                 f"{path} has frames of {_shape(part.frame_shape)}, but {paths[0]} has {_shape(first.frame_shape)}; "
-                "sequences in one network must have one size: give a size."
+                + remedy("sequences in one network must have one size: give a {size}.", "bring them to one size.")
             )
     return replace(
         first,
@@ -152,9 +162,7 @@ def _read(path: Path, options: Options) -> Recording:
     name = options.format or by_name
     if name is None:
         known = ", ".join(s[1:] for kind in FORMATS.values() for s in kind.suffixes)
-        raise ValueError(
-            f"{path} is of an unknown kind; known are folders and {known}; or give the format (--format on the command line)."
-        )
+        raise ValueError(f"{path} is of an unknown kind; known are folders and {known}" + remedy("; or give the {format}.", "."))
     module, _, function = FORMATS[name].reader.partition(":")
     recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(path, options)
     return recording

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 import struct
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from seqattractor._checks import check_count, check_positive, refuse_masked
 from seqattractor._files import atomic_write
 from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room
+from seqattractor.io._terms import TooLargeError
 from seqattractor.io._units import note_name
 
-MAX_BYTES = 2**25
+MAX_BYTES = 2**23
+LONGEST_PAUSE = 2**28  # ticks: four bytes of seven bits
 DRUMS = 9  # channel 10 counted from 1: percussion by convention, without pitch
 STEPS = (1.0, 0.5, 1 / 3, 0.25, 1 / 6, 0.125, 1 / 12, 0.0625)  # of a quarter note: the grids that are tried
 TICKS = 480  # in a quarter note, in files that we write
@@ -44,7 +47,7 @@ class Score(NamedTuple):
 def read_midi(path: Path, options: Options) -> Recording:
     """Read a MIDI file as a piano roll with one column for each pitch from the lowest to the highest."""
     if path.stat().st_size > MAX_BYTES:
-        raise ValueError(f"{path} has {path.stat().st_size / 1e6:.0f} MB, more than any MIDI file needs.")
+        raise TooLargeError(f"{path} has {path.stat().st_size / 1e6:.0f} MB, more than any MIDI file needs.")
     try:
         score = parse_midi(path.read_bytes())
     except ValueError as error:
@@ -54,21 +57,24 @@ def read_midi(path: Path, options: Options) -> Recording:
     step = options.step or _find_step(score)
     width = score.ticks * step
     pitches = range(min(note.pitch for note in score.notes), max(note.pitch for note in score.notes) + 1)
-    n_steps = int(max(note.end for note in score.notes) / width) + 1
+    notes = np.array(score.notes, dtype=np.float64)
+    with np.errstate(over="ignore", divide="ignore"):
+        n_steps = int(min(notes[:, 2].max() / width, 2.0**62)) + 1 if width else 2**62
     check_room(n_steps, n_steps * len(pitches), path)
-    roll = np.zeros((n_steps + 1, len(pitches)), dtype=np.uint8)
-    length = 0
-    for note in score.notes:
-        start = round(note.start / width)
-        end = max(start + 1, round(note.end / width))
-        roll[start:end, note.pitch - pitches[0]] = 1
-        length = max(length, end)
+    starts, ends = (np.round(notes[:, column] / width).astype(np.int64) for column in (1, 2))
+    ends = np.maximum(starts + 1, ends)
+    # +1 where a note starts and -1 where it ends: notes on top of each other cost no more than one.
+    changes = np.zeros((int(ends.max()) + 1, len(pitches)), dtype=np.int32)
+    columns = notes[:, 0].astype(np.int64) - pitches[0]
+    np.add.at(changes, (starts, columns), 1)
+    np.add.at(changes, (ends, columns), -1)
+    roll = (np.cumsum(changes, axis=0, dtype=np.int32)[:-1] > 0).astype(np.uint8)
     rate = 1e6 / (score.tempo * step)
-    return Recording([roll[:length]], "music", [path.stem], units=[note_name(p) for p in pitches], rate=rate, step=step)
+    return Recording([roll], "music", [path.stem], units=[note_name(p) for p in pitches], rate=rate, step=step)
 
 
 def write_midi(
-    path: str | os.PathLike[str], roll: ArrayLike, pitches: Sequence[int], *, step: float = 1.0, rate: float | None = None
+    path: str | os.PathLike[str], roll: ArrayLike, pitches: Iterable[int], *, step: float = 1.0, rate: float | None = None
 ) -> None:
     """Write a piano roll as a MIDI file; a note that stays on over several steps is one long note.
 
@@ -77,7 +83,7 @@ def write_midi(
     path : str or path
     roll : array of shape (T, N)
         A note sounds where the value is above 0.
-    pitches : sequence of int, length N
+    pitches : int, N of them
         The MIDI number of each column, 0 to 127 (60 is the middle C).
     step : float
         How many quarter notes a row lasts.
@@ -92,17 +98,29 @@ def write_midi(
     >>> parse_midi(path.read_bytes()).notes
     [Note(pitch=60, start=0, end=960), Note(pitch=64, start=960, end=1440)]
     """
-    on = np.asarray(roll) > 0
-    if on.ndim != 2 or on.shape[1] != len(pitches) or any(not 0 <= p <= 127 for p in pitches):
-        raise ValueError("a piano roll has one column for each pitch, and pitches are MIDI numbers from 0 to 127.")
-    tempo = round(1e6 / (rate * step)) if rate else DEFAULT_TEMPO
+    refuse_masked(roll, "roll")
+    if not isinstance(pitches, Iterable):
+        raise TypeError(f"pitches must be a list of MIDI numbers, one for each column, but it is {pitches!r}.")
+    values, keys = np.asarray(roll), [check_count(pitch, "a pitch", 0) for pitch in pitches]
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"a piano roll holds numbers, but this one holds values of type {values.dtype}.")
+    on = values > 0
+    if on.ndim != 2 or on.shape[1] != len(keys) or not on.size or max(keys) > 127:
+        raise ValueError(
+            "a piano roll has at least one row, and one column for each pitch; pitches are MIDI numbers from 0 to 127, "
+            f"but the roll has the shape {on.shape} and there are {len(keys)} pitches."
+        )
+    quarters = check_positive(step, "step")
+    tempo = DEFAULT_TEMPO if rate is None else round(min(1e6 / (check_positive(rate, "rate") * quarters), 2**24))
+    if len(on) * quarters * TICKS >= LONGEST_PAUSE:
+        raise ValueError(f"{len(on)} rows of {quarters:g} quarter notes are too long for a MIDI file; give a smaller step.")
     data = bytearray(b"\x00\xff\x51\x03" + min(max(tempo, 1), 2**24 - 1).to_bytes(3, "big"))
     last = 0
     for t, change in enumerate(np.diff(on.astype(np.int8), axis=0, prepend=0, append=0)):
-        now = round(t * step * TICKS)
+        now = round(t * quarters * TICKS)
         for value, status, velocity in ((-1, 0x80, 0), (1, 0x90, VELOCITY)):  # ends before starts
             for column in np.flatnonzero(change == value).tolist():
-                data += _variable(now - last) + bytes((status, pitches[column], velocity))
+                data += _variable(now - last) + bytes((status, keys[column], velocity))
                 last = now
     data += b"\x00\xff\x2f\x00"
     with atomic_write(path) as file:
@@ -154,7 +172,7 @@ class _Track:
     def play(self, notes: list[Note], tempos: list[tuple[int, int]]) -> None:
         """Go through the events and collect notes and tempos."""
         now, status = 0, 0
-        sounding: dict[tuple[int, int], list[int]] = defaultdict(list)
+        sounding: dict[tuple[int, int], deque[int]] = defaultdict(deque)
         while self.at < len(self.body):
             now += self._number()
             if self.body[self.at : self.at + 1] >= b"\x80":
@@ -174,7 +192,7 @@ class _Track:
         for (_, pitch), starts in sounding.items():  # notes that were never ended
             notes.extend(Note(pitch, start, max(now, start + 1)) for start in starts)
 
-    def _channel_event(self, status: int, now: int, sounding: dict[tuple[int, int], list[int]], notes: list[Note]) -> None:
+    def _channel_event(self, status: int, now: int, sounding: dict[tuple[int, int], deque[int]], notes: list[Note]) -> None:
         """Read one event of a channel; only notes count."""
         kind, channel = status & 0xF0, status & 0x0F
         if kind == 0xF0:
@@ -188,7 +206,7 @@ class _Track:
         if kind == 0x90 and second:
             sounding[channel, first].append(now)
         elif sounding[channel, first]:
-            start = sounding[channel, first].pop(0)
+            start = sounding[channel, first].popleft()
             notes.append(Note(first, start, max(now, start + 1)))
 
     def _byte(self) -> int:

@@ -6,7 +6,9 @@ frame numbers that need not start at 1.
 """
 
 import gzip
+import io
 import struct
+import zlib
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.datasets._moving_digits import moving_digits, without_conflicts
+from seqattractor.io._arrays import open_arrays
 from seqattractor.io._pictures import pictures_in, read_still
+from seqattractor.io._terms import TooLargeError, terms
 from seqattractor.noise import Seed
 from seqattractor.sequences import Sequences, binarize
 
@@ -104,10 +108,7 @@ def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames:
             return files
     if longest == 0:
         raise ValueError(f"{folder} holds no pictures: give the folder that contains {SILHOUETTES}, or one of frames.")
-    raise ValueError(
-        f"no sequence in {folder} has {n_frames or 2} frames, the longest has {longest}; ask for fewer (n_frames), "
-        "or learn them with `seqattractor learn`."
-    )
+    raise ValueError(f"no sequence in {folder} has {n_frames or 2} frames, the longest has {longest}; ask for fewer (n_frames).")
 
 
 def load_mnist(path: str | Path) -> NDArray[np.uint8]:
@@ -184,8 +185,7 @@ def load_moving_mnist(
     chosen = list(islice(without_conflicts(sequences), n_sequences))
     if len(chosen) < n_sequences:
         raise ValueError(
-            f"{path} has {len(chosen)} usable sequences, fewer than the {n_sequences} asked for; ask for fewer (n_sequences), "
-            "or learn them with `seqattractor learn`."
+            f"{path} has {len(chosen)} usable sequences, fewer than the {n_sequences} asked for; ask for fewer (n_sequences)."
         )
     return Sequences(np.concatenate(chosen), np.full(n_sequences, length), frame_shape=array.shape[2:], kind="pictures")
 
@@ -203,29 +203,40 @@ def _read_array(path: Path) -> NDArray[Any]:
         raise ValueError(f"there is no file {path}.")
     try:
         if path.suffix == ".npy":
-            return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
+            array: NDArray[Any] = np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
+            if array.dtype.kind not in "biuf":
+                raise ValueError(f"it holds values of type {array.dtype}, not numbers.")
+            return array
         return _from_npz(path) if path.suffix == ".npz" else _from_idx(path)
-    except (OSError, EOFError, struct.error, KeyError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read as MNIST or Moving MNIST: {error}") from None
+    except TooLargeError:
+        raise
+    except (OSError, EOFError, struct.error, KeyError, ValueError, SyntaxError, TypeError, zlib.error) as error:
+        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+        raise ValueError(f"{path} cannot be read as MNIST or Moving MNIST: {reason}.") from None
 
 
 def _from_npz(path: Path) -> NDArray[Any]:
     """The first image array of an npz file: ``x_train`` where there is one."""
-    with np.load(path, allow_pickle=False) as archive:
-        for name in sorted(archive.files, key=lambda name: (name != "x_train", name)):
-            if (array := archive[name]).ndim in (3, 4):
-                return np.asarray(array)
+    with open_arrays(path) as arrays:
+        for name in sorted(arrays, key=lambda name: (name != "x_train", name)):
+            if (array := arrays[name]()).ndim in (3, 4):
+                return array
     raise ValueError("none of its arrays holds images.")
 
 
 def _from_idx(path: Path) -> NDArray[np.uint8]:
     """The images of an idx file, gzipped or not."""
-    raw = path.read_bytes()
-    if raw[:2] == b"\x1f\x8b":
-        raw = gzip.decompress(raw)
-    magic, n, height, width = struct.unpack(">IIII", raw[:16])
-    if magic != IDX_IMAGES:
-        raise ValueError("it is not an idx file of images.")
-    if len(raw) != 16 + n * height * width:
-        raise ValueError("it is cut short; download it again.")
-    return np.frombuffer(raw, dtype=np.uint8, offset=16).reshape(n, height, width)
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        stream: io.BufferedIOBase = gzip.GzipFile(fileobj=file) if packed else file
+        magic, n, height, width = struct.unpack(">IIII", stream.read(16))
+        if magic != IDX_IMAGES:
+            raise ValueError("it is not an idx file of images.")
+        size = n * height * width
+        if size > terms().array_bytes:
+            raise TooLargeError(f"{path} promises {size / 1e6:.0f} MB of images, too many to read.")
+        raw = stream.read(size + 1)  # one more than promised is too many, and no more is unpacked
+        if len(raw) != size:
+            raise ValueError("it is cut short, or longer than it says; download it again.")
+    return np.frombuffer(raw, dtype=np.uint8).reshape(n, height, width)

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
+from seqattractor.io._terms import TooLargeError, remedy
 from seqattractor.sequences import Patterns, binarize
+from seqattractor.sequences._patterns import as_signs
 
 MAX_FRAMES = 100_000  # in one file; more is a mistake or an attack, not a sequence to store
 MAX_VALUES = 2**28  # frames x units in one file
@@ -40,10 +42,11 @@ class Recording:
 def check_room(n_frames: int, n_values: int, path: Path) -> None:
     """Refuse more frames or values than can be stored, before memory is used for them."""
     if n_frames > MAX_FRAMES:
-        raise ValueError(f"{path} has more than {MAX_FRAMES} frames; choose some with frames or stride.")
+        fewer = remedy("choose some with {frames} or {stride}", "leave some out")
+        raise TooLargeError(f"{path} has more than {MAX_FRAMES} frames; {fewer}.")
     if n_values > MAX_VALUES:
-        raise ValueError(
-            f"{path} would take {n_values / 1e6:.0f} million units (frames x units), more than {MAX_VALUES / 1e6:.0f} million; "
+        raise TooLargeError(
+            f"{path} would take {n_values // 10**6} million units (frames x units), more than {MAX_VALUES // 10**6} million; "
             "choose fewer frames or a smaller size."
         )
 
@@ -58,7 +61,7 @@ def collect_frames(frames: Iterable[NDArray[Any]], options: Options, path: Path)
         if taken and shaped.shape != taken[0].shape:
             raise ValueError(
                 f"the frames of {path} have different sizes: frame {len(taken)} is {_by(shaped)} and frame 0 is {_by(taken[0])} "
-                "(width x height); give a size to bring them to one."
+                "(width x height); " + remedy("give a {size} to bring them to one.", "bring them to one size.")
             )
         taken.append(shaped)
         check_room(len(taken), len(taken) * taken[0].size, path)
@@ -147,7 +150,7 @@ def to_patterns(recording: Recording, options: Options, path: Path) -> list[Patt
     """
     flat = [_as_numbers(values, path) for values in recording.sequences]
     if options.threshold == "median":
-        patterns = [np.where(v > np.median(v, axis=1, keepdims=True), 1, -1).astype(np.int8) for v in flat]
+        patterns = [as_signs(v > np.median(v, axis=1, keepdims=True)) for v in flat]
     else:
         threshold = options.threshold
         if threshold is None or threshold == "otsu":
@@ -175,12 +178,12 @@ def _choose_threshold(flat: list[NDArray[Any]], threshold: str | None, pictures:
     if low == high:
         if low in (0, 1, -1, 255):  # a blank cue, for example; one of the two values is missing
             return 0.0
-        raise ValueError(f"all values in {path} are {low:g}, so there is nothing to tell apart; check the file or the threshold.")
+        raise ValueError(f"all values in {path} are {low:g}, so there is nothing to tell apart; check the file.")
     if threshold is None and all(np.isin(v, (low, high)).all() for v in flat):
         return (float(low) + float(high)) / 2
     if threshold is None and not pictures:
         raise ValueError(
             f"{path} holds more than two values (from {low:g} to {high:g}); "
-            'give a threshold: a number above which a unit is on, "otsu" or "median".'
+            + remedy('give a {threshold}: a number above which a unit is on, "otsu" or "median".', "make them 0 and 1 first.")
         )
-    return otsu(np.concatenate([v.ravel() for v in flat]))
+    return otsu(flat[0] if len(flat) == 1 else np.concatenate([v.ravel() for v in flat]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -9,29 +10,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import check_count, check_positive, refuse_masked
 from seqattractor.io._arrays import open_arrays
 from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, check_room
-from seqattractor.io._text import cells_in, number_of
+from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy
+from seqattractor.io._text import MAX_COLUMNS, cells_in, number_of
 from seqattractor.io._units import natural_key
+
+MAX_BYTES = 2**31  # of a raster
 
 
 def read_spikes(path: Path, options: Options) -> Recording:
     """Read spike times and units from an npz file or two columns of text, and bin them."""
     if options.bin is None:
-        raise ValueError(f"to read spikes from {path}, give the width of a time bin in seconds with bin.")
+        how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
+        raise ValueError(f"to read spikes from {path}, {how}.")
     is_array = path.suffix.lower() in FORMATS["array"].suffixes
-    times, labels = _from_arrays(path, options.key) if is_array else _from_text(path)
+    times, labels, which = _from_arrays(path, options.key) if is_array else _from_text(path)
     if len(times) == 0:
         raise ValueError(f"{path} holds no spikes.")
     if times.dtype.kind not in "iuf" or not np.isfinite(times.astype(np.float64)).all():
         raise ValueError(f"the spike times in {path} are not all finite numbers.")
     seconds = times.astype(np.float64)
-    n_bins = int(min(np.ptp(seconds) / options.bin, 2**62)) + 1
-    names = sorted({str(label) for label in labels}, key=natural_key)
-    check_room(n_bins, n_bins * len(names), path)
-    index = {name: k for k, name in enumerate(names)}
-    raster = bin_spikes(seconds, [index[str(label)] for label in labels], options.bin, n_units=len(names))
+    with np.errstate(over="ignore"):
+        n_bins = int(min(np.ptp(seconds) / options.bin, 2**62)) + 1
+    if len(labels) > MAX_COLUMNS:
+        raise TooLargeError(f"{path} names more than {MAX_COLUMNS} units, more than a network can have.")
+    check_room(n_bins, n_bins * len(labels), path)
+    names = sorted(labels, key=natural_key)
+    place = {name: k for k, name in enumerate(names)}
+    units = np.array([place[name] for name in labels])[which]
+    raster = bin_spikes(seconds, units, options.bin, n_units=len(names))
     return Recording([raster], "spikes", [path.stem], units=names, rate=1.0 / options.bin)
 
 
@@ -59,47 +69,73 @@ def bin_spikes(times: ArrayLike, units: ArrayLike, width: float, *, n_units: int
     >>> bin_spikes([0.0, 0.9, 2.1], [0, 1, 0], 1.0)
     array([[1, 1], [0, 0], [1, 0]], dtype=uint8)
     """
-    seconds, who = np.asarray(times, dtype=np.float64), np.asarray(units, dtype=np.int64)
-    bins = np.floor((seconds - seconds.min()) / width).astype(np.int64)
-    raster = np.zeros((int(bins.max()) + 1, n_units if n_units is not None else int(who.max()) + 1), dtype=np.uint8)
-    raster[bins, who] = 1
+    seconds, given = (_flat(values, name) for values, name in ((times, "times"), (units, "units")))
+    if len(seconds) != len(given):
+        raise ValueError(f"there are {len(seconds)} times, but {len(given)} units; give one unit for each spike.")
+    apart = check_positive(width, "width")
+    if not np.isfinite(seconds).all() or not ((given >= 0) & (given < 2**31) & (given == np.floor(given))).all():
+        raise ValueError("times must be finite numbers of seconds, and units whole numbers from 0.")
+    who = given.astype(np.int64)
+    columns = int(who.max()) + 1 if n_units is None else check_count(n_units, "n_units")
+    if int(who.max()) >= columns:
+        raise ValueError(f"there is a spike of unit {who.max()}, but n_units is {columns}; units count from 0.")
+    with np.errstate(over="ignore"):
+        last = float(min(np.floor(np.ptp(seconds) / apart), 2.0**62))
+    if (int(last) + 1) * columns > MAX_BYTES:
+        raise ValueError(f"a raster of {int(last) + 1} bins and {columns} units is too large; take wider bins.")
+    raster = np.zeros((int(last) + 1, columns), dtype=np.uint8)
+    raster[np.floor((seconds - seconds.min()) / apart).astype(np.int64), who] = 1
     return raster
 
 
-def _from_arrays(path: Path, key: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Read two arrays of equal length from an npz file, spike times and units, by their names."""
+def _flat(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Check one of the two columns of a list of spikes."""
+    refuse_masked(values, name)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be an array of numbers, one for each spike.") from None
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"{name} must be a list with one number for each spike, at least one, but its shape is {array.shape}.")
+    return array
+
+
+def _from_arrays(path: Path, key: str | None) -> tuple[NDArray[Any], list[str], NDArray[Any]]:
+    """Read two arrays of equal length from an npz file, by their names: spike times, and units as names and their places."""
     with open_arrays(path) as arrays:
         if key is not None:
             names = [part.strip() for part in key.split(",")]
             if len(names) != 2 or any(name not in arrays for name in names):
-                raise ValueError(f"the key must name two arrays of {path}, times and units, out of {', '.join(arrays)}.")
+                raise ValueError(f"the key must name two arrays of {path}, times and units, out of {brief_list(list(arrays))}.")
         else:
             names = [_named(list(arrays), words, path) for words in (("time",), ("unit", "neuron", "cell", "cluster"))]
         times, units = (arrays[name]().ravel() for name in names)
     if len(times) != len(units):
         raise ValueError(f"{path} has {len(times)} spike times, but {len(units)} unit numbers; they must be equally many.")
-    return times, units
+    values, which = np.unique(units, return_inverse=True)
+    return times, [str(value) for value in values], which.ravel()
 
 
 def _named(names: list[str], words: tuple[str, ...], path: Path) -> str:
     """The only array whose name contains one of the words."""
     fitting = [name for name in names if any(word in name.lower() for word in words)]
     if len(fitting) != 1:
-        raise ValueError(f"{path} holds the arrays {', '.join(names)}; say which are the spike times and units with key (--key).")
+        choose = remedy("say which are the spike times and units with {key}", "call them times and units")
+        raise ValueError(f"{path} holds the arrays {brief_list(names)}; {choose}.")
     return fitting[0]
 
 
-def _from_text(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Read two columns, spike times and units; units may be any words."""
-    times: list[float] = []
-    units: list[str] = []
+def _from_text(path: Path) -> tuple[NDArray[Any], list[str], NDArray[Any]]:
+    """Read two columns, spike times and units, which may be any words: times, names, and whose each spike is."""
+    times, which = array("d"), array("q")
+    names: dict[str, int] = {}
     for number, cells in chain.from_iterable(cells_in(path)):
         if len(cells) != 2:
             raise ValueError(f"line {number} of {path} has {len(cells)} columns; spikes have two, a time in seconds and a unit.")
         value = number_of(cells[0])
         if value is None and times:
-            raise ValueError(f"line {number} of {path} starts with {cells[0]!r}, which is not a time in seconds.")
+            raise ValueError(f"line {number} of {path} starts with {brief(cells[0])}, which is not a time in seconds.")
         if value is not None:
             times.append(value)
-            units.append(cells[1])
-    return np.array(times), np.array(units)
+            which.append(names.setdefault(cells[1], len(names)))
+    return np.array(times), list(names), np.array(which)

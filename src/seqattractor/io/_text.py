@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from array import array
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -11,36 +13,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
-from seqattractor.io._recording import MAX_FRAMES, Recording, check_room, collect_frames
+from seqattractor.io._recording import Recording, check_room, collect_frames
+from seqattractor.io._terms import Budget, TooLargeError, brief
 
 OFF = " .·-_0"  # these characters are off in text art, all others on
 TIME_NAMES = ("time", "t", "seconds", "time_s", "time (s)")
 MAX_BYTES = 2**26
+MAX_COLUMNS = 2**20
 
 
 def read_text(path: Path, options: Options) -> Recording:
     """Read text art: a frame is a block of lines, blank lines separate the frames, and an empty row is written with dots."""
-    blocks = [[line.rstrip() for _, line in block] for block in _blocks(path)]
+    blocks: list[list[str]] = []
+    for block in _blocks(path):
+        blocks.append([line.rstrip() for _, line in block])
+        check_room(len(blocks), 0, path)
     if not blocks:
         raise ValueError(f"{path} is empty; text art has a block of lines for each frame, with blank lines between.")
-    if len(blocks) > MAX_FRAMES:
-        raise ValueError(f"{path} has more than {MAX_FRAMES} frames.")
     height, width = len(blocks[0]), max(len(line) for block in blocks for line in block)
-    for t, block in enumerate(blocks):
-        if len(block) != height:
+    for t, lines in enumerate(blocks):
+        if len(lines) != height:
             raise ValueError(
-                f"frame {t} of {path} has {len(block)} lines, but frame 0 has {height}; "
+                f"frame {t} of {path} has {len(lines)} lines, but frame 0 has {height}; "
                 "all need the same number (write an empty row as dots)."
             )
-    frames = ([[character not in OFF for character in line.ljust(width)] for line in block] for block in blocks)
-    taken = collect_frames((np.array(frame, dtype=np.uint8) for frame in frames), options, path)
+    taken = collect_frames(_drawn(blocks, width, path), options, path)
     return Recording([taken], "text", [path.stem])
+
+
+def _drawn(blocks: list[list[str]], width: int, path: Path) -> Iterator[NDArray[np.uint8]]:
+    """Go through the frames of text art, each of shape (lines, width); one long line makes all frames wide."""
+    budget = Budget()
+    for block in blocks:
+        budget.spend(path, width, len(block))
+        frame = np.zeros((len(block), width), dtype=np.uint8)
+        for row, line in zip(frame, block, strict=True):
+            row[: len(line)] = [character not in OFF for character in line]
+        yield frame
 
 
 def read_table(path: Path, options: Options) -> Recording:
     """Read rows of numbers; blank lines separate sequences; there may be a first row of names and a column of times."""
     header, sequences = _numbers_as_names(*_numbers(path))
-    check_room(sum(len(s) for s in sequences), sum(s.size for s in sequences), path)
     rate = None
     if header is not None and (time := next((k for k, n in enumerate(header) if n.lower() in TIME_NAMES), None)) is not None:
         rate = _rate(sequences[0][:, time])
@@ -56,36 +70,41 @@ def read_table(path: Path, options: Options) -> Recording:
     return Recording(sequences, "table", names, units=header, rate=rate)
 
 
-def _blocks(path: Path) -> list[list[tuple[int, str]]]:
+def _blocks(path: Path) -> Iterator[Iterator[tuple[int, str]]]:
     """Read a text file that is not too large: blocks of lines with their numbers, which blank lines separate."""
     if path.stat().st_size > MAX_BYTES:
-        raise ValueError(
+        raise TooLargeError(
             f"{path} has {path.stat().st_size / 1e6:.0f} MB, more than the {MAX_BYTES / 1e6:.0f} MB that are read as text."
         )
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not a text file (or not in UTF-8).") from None
-    return [list(block) for blank, block in groupby(enumerate(lines, start=1), lambda line: not line[1].strip()) if not blank]
+    numbered = ((number, line.rstrip("\n")) for number, line in enumerate(io.StringIO(text), start=1))
+    for blank, block in groupby(numbered, lambda line: not line[1].strip()):
+        if not blank:
+            yield block
 
 
 def cells_in(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
     """Go through the blocks of a table, and through the lines of each: number and cells; comments are left out."""
     for block in _blocks(path):
-        yield ((number, _cells(line.strip())) for number, line in block if not line.lstrip().startswith("#"))
+        yield ((number, _cells(line.strip(), number, path)) for number, line in block if not line.lstrip().startswith("#"))
 
 
 def number_of(cell: str) -> float | None:
     """A cell as a number, or None."""
     try:
-        return float(cell)
+        return None if "_" in cell else float(cell)  # 1_0 is ten in Python only
     except ValueError:
         return None
 
 
-def _cells(line: str) -> list[str]:
+def _cells(line: str, number: int, path: Path) -> list[str]:
     """Split a line at commas, semicolons or tabs, or else at blanks."""
     separator = next((character for character in ",;\t" if character in line), None)
+    if line.count(separator or " ") >= MAX_COLUMNS:
+        raise TooLargeError(f"line {number} of {path} has more than {MAX_COLUMNS} columns, more than a network can have units.")
     return [cell.strip().strip('"') for cell in line.split(separator)]
 
 
@@ -94,8 +113,9 @@ def _numbers(path: Path) -> tuple[list[str] | None, list[NDArray[Any]]]:
     header: list[str] | None = None
     sequences = []
     width = 0
+    n_rows = 0
     for block in cells_in(path):
-        rows = []
+        values = array("d")  # eight bytes for each, not the thirty that a number in a list takes
         for number, cells in block:
             row = [number_of(cell) for cell in cells]
             if None in row and not width:
@@ -103,13 +123,17 @@ def _numbers(path: Path) -> tuple[list[str] | None, list[NDArray[Any]]]:
                 continue
             if None in row:
                 column = row.index(None)
-                raise ValueError(f"line {number} of {path} has {cells[column]!r} in column {column + 1}, which is not a number.")
+                raise ValueError(
+                    f"line {number} of {path} has {brief(cells[column])} in column {column + 1}, which is not a number."
+                )
             width = width or len(row)
             if len(row) != width:
                 raise ValueError(f"line {number} of {path} has {len(row)} values, but the lines before have {width}.")
-            rows.append(row)
-        if rows:
-            sequences.append(np.array(rows, dtype=np.float64))
+            n_rows += 1
+            check_room(n_rows, n_rows * width, path)
+            values.extend(value for value in row if value is not None)
+        if values:
+            sequences.append(np.frombuffer(values, dtype=np.float64).reshape(-1, width))
     if not sequences:
         raise ValueError(f"{path} holds no rows of numbers.")
     return header, sequences

@@ -33,8 +33,11 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
     >>> align_units(part, ["B3", "C4", "D4"]).patterns
     array([[-1,  1, -1]], dtype=int8)
     """
-    if part.units is None or list(part.units) == list(units):
+    units = list(units)
+    if part.units is None or list(part.units) == units:
         return part
+    if not units:
+        raise ValueError("there are no units to bring the columns into line with; give at least one name.")
     columns = dict(zip(part.units, part.patterns.T, strict=True))
     used = [name for name, x in columns.items() if name not in units and (x > 0).any()]
     if used:
@@ -43,7 +46,7 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
         )
     off = np.full(len(part), -1, dtype=np.int8)
     X = np.column_stack([columns.get(name, off) for name in units])
-    return replace(part, patterns=X, units=list(units), frame_shape=(len(units),))
+    return replace(part, patterns=X, units=units, frame_shape=(len(units),))
 
 
 def all_units(lists: list[list[str]]) -> list[str]:
@@ -66,7 +69,9 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     ['F1.png', 'f2.png', 'f10.png']
     """
     parts = re.split(r"([0-9]+)", name)
-    key = [(1, int(part), "") if k % 2 else (0, 0, part.lower()) for k, part in enumerate(parts)]
+    # Of two numbers the one with more digits is larger; this has no limit, as int() has.
+    numbers = [part.lstrip("0") for part in parts]
+    key = [(1, len(numbers[k]), numbers[k]) if k % 2 else (0, 0, part.lower()) for k, part in enumerate(parts)]
     return [*key, (0, 0, name)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +15,17 @@ from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, collect_frames
+from seqattractor.io._terms import Budget
 
-MAX_PIXELS = 2**25
 LONGEST_LINE = 4096
+ALLOWANCE = 32  # times the pixels of pictures: a video has many frames, and ffmpeg is quick
+THREADS = "4"  # more take memory, and a worker process has little
+DEMUXERS = {
+    **dict.fromkeys((".mp4", ".m4v", ".mov"), "mov,mp4,m4a,3gp,3g2,mj2"),
+    **dict.fromkeys((".mkv", ".webm"), "matroska,webm"),
+    **dict.fromkeys((".mpg", ".mpeg"), "mpeg,mpegts,mpegvideo"),
+    **{".avi": "avi", ".ogv": "ogg", ".wmv": "asf"},
+}
 
 
 def ffmpeg() -> str:
@@ -31,9 +39,12 @@ def ffmpeg() -> str:
 def read_video(path: Path, options: Options) -> Recording:
     """Read the frames of a video as grey values."""
     broken = ValueError(f"{path} cannot be read as a video; it is damaged, cut short, or unknown to ffmpeg.")
-    # Only this file may be opened: a playlist under the name of a video must not make ffmpeg read other files or the network.
+    # Only this file may be opened, and only as what its name says: a playlist under the name of a video must not make ffmpeg
+    # read other files or the network.
     # yuv4mpeg is plain frames behind one line that tells their size and rate, after any rotation.
-    source = ["-protocol_whitelist", "file,pipe", "-xerror", "-i", f"file:{path}"]
+    kinds = DEMUXERS.get(path.suffix.lower(), ",".join(dict.fromkeys(DEMUXERS.values())))
+    guard = ["-protocol_whitelist", "file,pipe", "-format_whitelist", kinds, "-threads", THREADS]
+    source = [*guard, "-xerror", "-i", f"file:{path}"]
     with _running(*source, "-an", "-f", "yuv4mpegpipe", "-pix_fmt", "gray", "-strict", "-1", "pipe:1") as process:
         assert process.stdout is not None
         line = process.stdout.readline(LONGEST_LINE)
@@ -41,10 +52,18 @@ def read_video(path: Path, options: Options) -> Recording:
         if header is None:
             raise broken
         width, height, above, below = (int(group) for group in header.groups())
-        if width * height > MAX_PIXELS:
-            raise ValueError(f"{path} promises {width} x {height} pixels, too many to store; shrink it first.")
-        frames = collect_frames(_frames(process, width, height, broken), options, path)
+        budget = Budget(ALLOWANCE)
+        decoded = _frames(process, width, height, broken)
+        frames = collect_frames(_counted(decoded, lambda: budget.spend(path, width, height)), options, path)
     return Recording([frames], "pictures", [path.stem], rate=above / below if above and below else None)
+
+
+def _counted(frames: Iterator[NDArray[Any]], count: Callable[[], None]) -> Iterator[NDArray[Any]]:
+    """Count each frame before it is read."""
+    count()
+    for frame in frames:
+        yield frame
+        count()
 
 
 def write_video(path: Path, frames: list[NDArray[np.uint8]], rate: float) -> None:

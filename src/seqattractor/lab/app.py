@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from seqattractor.io._apart import stop_reading
 from seqattractor.lab.api import Lab
 from seqattractor.lab.guard import Guard
 from seqattractor.lab.requests import Limits, Refusal, as_sentence
@@ -61,6 +62,7 @@ def create_app(
         yield
         lab.compiled.close()
         lab.pool.close()
+        stop_reading()
 
     page = page_files()
     app = Starlette(

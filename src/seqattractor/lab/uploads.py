@@ -1,15 +1,17 @@
-"""Files that a visitor drops on the page: bounded, checked before they are unpacked, and read by the library's own loaders."""
+"""Files that a visitor drops on the page: bounded, and read by the library's own loaders in a process of their own."""
 
 from __future__ import annotations
 
 import re
 import tempfile
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from seqattractor.io._apart import Bounds, load_apart
+from seqattractor.io._terms import Terms, TooLargeError
+from seqattractor.io._units import natural_key
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Limits, Refusal, parse
 from seqattractor.sequences import Sequences
@@ -18,6 +20,8 @@ _PICTURES = (".gif", ".png", ".apng", ".webp", ".jpg", ".jpeg", ".bmp", ".pgm", 
 _ARRAYS = (".npy", ".npz")
 _SIDE = 64
 MAX_FILES = 400
+BOUNDS = Bounds(seconds=20.0, memory=2**30)
+ALL_PIXELS = 2**29  # of all frames of an upload
 
 
 def split_files(body: bytes) -> list[tuple[str, bytes]]:
@@ -53,26 +57,25 @@ def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
     -------
     Material
     """
-    from seqattractor.io._load import load
-    from seqattractor.io._units import natural_key
-
     files = sorted(files, key=lambda file: natural_key(file[0]))  # frame2 comes before frame10
     suffixes = [_suffix(name) for name, _ in files]
     several = len(files) > 1
     if several and not all(s in _PICTURES for s in suffixes):
         raise Refusal(400, "Drop one file at a time, or several pictures that are the frames of one sequence.")
-    shown = files[0][0] if not several else "the pictures"
     with tempfile.TemporaryDirectory(prefix="seqattractor-lab-") as folder:
+        names: dict[Path, str] = {}  # what the visitor calls the things on this machine
         for rank, (suffix, (name, content)) in enumerate(zip(suffixes, files, strict=True)):
             path = Path(folder, f"{rank:04d}{suffix}")
             path.write_bytes(content)
-            _check_before_unpacking(path, name, limits)
+            names[path] = name
         target = Path(folder) if several else path
         options = {"frames": (0, limits.frames + 1), **({"size": _SIDE} if suffixes[0] in _PICTURES else {})}
+        terms = Terms("lab", limits.pixels, ALL_PIXELS, limits.unpacked)
         try:
-            data = load(target, **options)
-        except (ValueError, TypeError, MemoryError) as error:
-            raise Refusal(400, _without_path(error, target, shown)) from None
+            data = load_apart([target], options, terms=terms, bounds=BOUNDS, several=False)
+        except (ValueError, TypeError, OSError) as error:
+            status = 413 if isinstance(error, TooLargeError) else 400
+            raise Refusal(status, _without_path(error, {**names, Path(folder): "the pictures"})) from None
     limits.check_sequence(*data.shape)
     return Material(_dark_ground(data) if suffixes[0] in _PICTURES else data)
 
@@ -86,32 +89,6 @@ def _suffix(name: str) -> str:
     return suffix
 
 
-def _check_before_unpacking(path: Path, name: str, limits: Limits) -> None:
-    """Refuse what would become too large when it is unpacked."""
-    if path.suffix == ".npz":
-        try:
-            with zipfile.ZipFile(path) as archive:
-                unpacked = sum(member.file_size for member in archive.infolist())
-        except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
-            raise Refusal(400, f"{_shown(name)} is not an npz file, or it is cut short.") from None
-        if unpacked > limits.unpacked:
-            most = limits.unpacked / 1e6
-            raise Refusal(413, f"{_shown(name)} unpacks to {unpacked / 1e6:.0f} MB; the lab takes up to {most:.0f} MB.")
-    elif path.suffix in _PICTURES:
-        from PIL import Image
-
-        try:
-            with Image.open(path) as picture:
-                width, height = picture.size
-        except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-            raise Refusal(413, f"{_shown(name)} promises far too many pixels; shrink it.") from None
-        except (OSError, ValueError, SyntaxError):
-            raise Refusal(400, f"{_shown(name)} cannot be read as a picture: it is damaged, or its name does not fit.") from None
-        if width * height > limits.pixels:
-            most = limits.pixels / 1e6
-            raise Refusal(413, f"{_shown(name)} has {width} × {height} pixels; shrink it to at most {most:g} million.")
-
-
 def _dark_ground(data: Sequences) -> Sequences:
     """Make the figure +1: whichever of ink and ground is rarer."""
     return replace(data, patterns=-data.patterns) if data.patterns.mean(dtype=np.float64) > 0 else data
@@ -123,8 +100,10 @@ def _shown(name: str) -> str:
     return plain if 0 < len(plain) <= 60 else plain[-57:] or "The file"
 
 
-def _without_path(error: BaseException, target: Path, name: str) -> str:
-    """The loader's sentence with the visitor's name of the file in place of the server's."""
-    text = str(error) or "It takes too much memory."
-    text = text.replace(str(target), _shown(name)).replace(str(target.parent), "")
-    return text if text.startswith(_shown(name)) else text[:1].upper() + text[1:]
+def _without_path(error: Exception, names: dict[Path, str]) -> str:
+    """The loader's sentence with the visitor's names of files in place of the server's."""
+    text = str(error)
+    named = any(text.startswith(str(path)) for path in names)
+    for path, name in names.items():
+        text = text.replace(str(path), _shown(name))
+    return text if named else text[:1].upper() + text[1:]

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor import noise as _noise
-from seqattractor._checks import is_count
+from seqattractor._checks import is_count, refuse_masked
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._model_file import to_json, write_model
 from seqattractor.networks._run import Run, led_memory
@@ -519,6 +519,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     def _as_states(self, state: ArrayLike, name: str) -> tuple[Patterns, bool]:
         """Check one state or a batch of them and give it as (B, order, N)."""
         check_is_fitted(self, "n_features_in_")
+        refuse_masked(state, name)
         array: NDArray[Any] = np.asarray(state)
         n, order = self.n_features_in_, self.order_
         one = (n,) if order == 1 else (order, n)

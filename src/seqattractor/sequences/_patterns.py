@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import refuse_masked
+
 Patterns = NDArray[np.int8]
 Lengths = NDArray[np.int64]
 
@@ -23,11 +25,16 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
     """
     if hasattr(X, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; patterns of +-1 have no zeros, so pass a dense array instead.")
+    refuse_masked(X, name)
     try:
         array = np.asarray(X)
     except ValueError:
         raise ValueError(f"the rows of {name} differ in length; every pattern must have the same number of neurons.") from None
     if array.dtype == object or array.dtype.kind in "USV":
+        if array.ndim == 0 and X is not None:
+            raise TypeError(
+                f"{name} must be an array of -1 and +1 with two dimensions (time, neurons), but it is a {type(X).__name__}."
+            )
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError):
@@ -80,6 +87,7 @@ def check_lengths(lengths: ArrayLike | None, n_rows: int) -> Lengths:
     """Check that lengths are positive whole numbers that sum to the number of rows."""
     if lengths is None:
         return np.array([n_rows], dtype=np.int64)
+    refuse_masked(lengths, "lengths")
     array = np.asarray(lengths)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf" or not np.all(array == np.floor(array)):
         raise ValueError(f"lengths must be a list of whole numbers, one per sequence, but it is {lengths!r}.")
@@ -93,7 +101,11 @@ def check_lengths(lengths: ArrayLike | None, n_rows: int) -> Lengths:
 
 def check_frame_shape(frame_shape: int | Iterable[int] | None, n_units: int) -> tuple[int, ...]:
     """Check that a frame of this shape, by default a row, has as many units as a pattern."""
-    shape = tuple(int(side) for side in np.atleast_1d(np.asarray(n_units if frame_shape is None else frame_shape)))
+    sides = n_units if frame_shape is None else frame_shape
+    shape = (sides,) if isinstance(sides, numbers.Integral) else tuple(sides) if isinstance(sides, Iterable) else (sides,)
+    if not all(isinstance(side, numbers.Integral) for side in shape):
+        raise TypeError(f"a frame's shape must be whole numbers, but it is {frame_shape!r}.")
+    shape = tuple(int(side) for side in shape)
     if min(shape, default=0) < 1:
         raise ValueError(f"the sides of a frame must be 1 or more, but its shape is {shape}.")
     if int(np.prod(shape)) != n_units:
@@ -138,6 +150,7 @@ def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:
     >>> binarize([[0, 255], [200, 10]], threshold=127)
     array([[-1,  1], [ 1, -1]], dtype=int8)
     """
+    refuse_masked(frames, "frames")
     try:
         array = np.asarray(frames)
     except ValueError:
@@ -156,7 +169,12 @@ def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:
         raise ValueError(f"frames hold a NaN (frame {t}, value {j}); fill or drop it first.")
     if threshold is None:
         threshold = (float(array.min()) + float(array.max())) / 2
-    return np.where(array > threshold, 1, -1).astype(np.int8)
+    return as_signs(array > threshold)
+
+
+def as_signs(on: NDArray[np.bool_]) -> Patterns:
+    """Give +1 where a unit is on and -1 elsewhere, without an array of larger numbers in between."""
+    return np.where(on, np.int8(1), np.int8(-1))
 
 
 def unbinarize(X: ArrayLike, frame_shape: tuple[int, ...] | None = None, *, low: float = 0, high: float = 1) -> NDArray[Any]:

@@ -1,0 +1,212 @@
+"""People's files read by a process of their own, with limits of memory and time.
+
+A picture of a few kilobytes can keep a decoder busy for hours, or make it break down. The command line and the lab therefore
+let another Python process read a file, and end it when it takes too much. What comes back are JSON and bits, never objects:
+whatever a file may do to the process that reads it, it can only answer with patterns or with a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from typing import IO, Any
+
+import numpy as np
+
+from seqattractor.io._load import NoPicturesError, join, load
+from seqattractor.io._recording import MAX_VALUES
+from seqattractor.io._terms import Terms, TooLargeError, on_terms, remedy
+from seqattractor.sequences import Sequences
+
+MAX_LINE = 2**26  # bytes of JSON in an answer: names of units and sequences
+_ERRORS: dict[str, type[Exception]] = {
+    **{kind.__name__: kind for kind in (ValueError, TypeError, OSError, FileNotFoundError, NoPicturesError, TooLargeError)}
+}
+# The paths of this process stand for whatever put them there (an installation, PYTHONPATH); -P keeps the folder we are in out.
+_PROGRAM = "import json, sys; job = json.load(sys.stdin.buffer); sys.path[:] = job['sys_path']; from {} import work; work(job)"
+_THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_running: set[subprocess.Popen[bytes]] = set()
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long a file may be read, and how much memory that may take."""
+
+    seconds: float = 600.0
+    """Per file, of time that passes and of work."""
+    memory: int = 2**32
+    """Bytes, where the system can limit them (Linux); elsewhere the limits of sizes and of time hold."""
+
+
+def load_apart(
+    paths: Sequence[str | os.PathLike[str]], options: dict[str, Any], *, terms: Terms, bounds: Bounds, several: bool = True
+) -> Sequences:
+    """Read files as `load_all` does, or one as `load` does (`several=False`), in a process with bounds.
+
+    Its sentences and warnings are passed on. It ends with this call, whatever happens: Ctrl-C too.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
+    >>> _ = path.write_text("0,1,1")
+    >>> load_apart([path], {"invert": True}, terms=Terms(), bounds=Bounds()).patterns
+    array([[ 1, -1, -1]], dtype=int8)
+    """
+    seconds = bounds.seconds * max(1, len(paths))
+    job = {
+        **{"sys_path": sys.path, "paths": [os.fspath(path) for path in paths], "several": several},
+        **{"options": options, "terms": asdict(terms), "memory": bounds.memory, "seconds": seconds},
+    }
+    command = [sys.executable, "-P", "-c", _PROGRAM.format(__name__)]
+    environment = {**os.environ, **_THREADS, "MALLOC_ARENA_MAX": "2"}  # each thread would reserve memory that counts
+    with tempfile.TemporaryFile() as answer:
+        late = False
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=answer,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,  # what it starts, such as ffmpeg, ends with it
+        )
+        try:
+            with _lock:
+                _running.add(process)
+            process.communicate(json.dumps(job).encode(), timeout=seconds)
+        except subprocess.TimeoutExpired:
+            late = True
+        finally:
+            _end(process)
+            with _lock:
+                _running.discard(process)
+        answer.seek(0)
+        with on_terms(terms):
+            return _understand(answer, process.returncode, late, bounds, str(next(iter(paths), "it")))
+
+
+def stop_reading() -> None:
+    """End all processes that read files for this one; whoever waits for them gets a refusal at once."""
+    with _lock:
+        for process in _running:
+            _kill(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process with all that it started, and wait until it is gone."""
+    _kill(process)
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
+    process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process with all that it started."""
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def _understand(answer: IO[bytes], code: int, late: bool, bounds: Bounds, first: str) -> Sequences:
+    """Make sequences of an answer, or raise what it says; an answer that ends early is explained by how the process ended."""
+    path, started = first, False
+    while line := answer.readline(MAX_LINE):
+        try:
+            said = json.loads(line)
+        except ValueError:  # cut off in the middle
+            break
+        if "reading" in said:
+            path, started = str(said["reading"]), True
+        elif "warning" in said:
+            warnings.warn(str(said["warning"]), UserWarning, stacklevel=3)
+        elif said.get("error") == "MemoryError":
+            raise _too_much_memory(path, bounds)
+        elif "error" in said:
+            raise _ERRORS.get(said["error"], RuntimeError)(str(said["sentence"]))
+        else:
+            return _sequences(said, answer)
+    fewer = remedy("shrink it first, or take fewer frames with {frames}", "shrink it first, or take fewer frames")
+    if late or code == -getattr(signal, "SIGXCPU", 0):
+        raise TooLargeError(f"{path} takes longer than {bounds.seconds:g} seconds to read; {fewer}.")
+    if code == -getattr(signal, "SIGKILL", 0):
+        raise _too_much_memory(path, bounds)
+    if not started:
+        raise OSError(f"the process that should read {path} did not start (exit code {code}); check the installation of Python.")
+    raise ValueError(f"{path} cannot be read: what decodes it broke down (exit code {code}); it is damaged, so save it again.")
+
+
+def _too_much_memory(path: str, bounds: Bounds) -> TooLargeError:
+    """The error of a process that was ended because of its memory."""
+    fewer = remedy("shrink it first, or take fewer frames with {frames}", "shrink it first, or take fewer frames")
+    return TooLargeError(f"{path} takes more than {bounds.memory / 1e9:.1f} GB of memory to read; {fewer}.")
+
+
+def _sequences(said: dict[str, Any], answer: IO[bytes]) -> Sequences:
+    """Unpack the bits behind the last line, and check all of it as anything that a user gives is checked."""
+    rows, units = said.pop("rows"), said.pop("columns")
+    bits = answer.read(MAX_VALUES // 8 + rows + 1)
+    packed = np.frombuffer(bits, dtype=np.uint8).reshape(rows, -(-units // 8))
+    patterns = np.where(np.unpackbits(packed, axis=1, count=units), np.int8(1), np.int8(-1))
+    return Sequences(patterns, **{**said, "lengths": np.array(said["lengths"], dtype=np.int64)})
+
+
+def work(job: dict[str, Any]) -> None:
+    """Read files in the process that is there for it, and write the answer to what was its standard output."""
+    with os.fdopen(os.dup(1), "wb") as out:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # a library that prints must not disturb the answer
+
+        def tell(**said: Any) -> None:
+            out.write(json.dumps(said).encode() + b"\n")
+            out.flush()
+
+        _limit(job["memory"], job["seconds"])
+        parts = []
+        try:
+            with warnings.catch_warnings(), on_terms(Terms(**job["terms"])):
+                warnings.simplefilter("default")
+                warnings.showwarning = lambda message, *_: tell(warning=str(message))
+                for path in job["paths"]:
+                    tell(reading=path)
+                    parts.append(load(path, **job["options"]))
+                data = join(job["paths"], parts) if job["several"] else parts[0]
+                known = {field.name: getattr(data, field.name) for field in fields(data) if field.name != "patterns"}
+                bits = np.packbits(data.patterns > 0, axis=1).tobytes()
+            tell(rows=len(data), columns=data.shape[1], **{**known, "lengths": data.lengths.tolist()})
+            out.write(bits)
+        except MemoryError:
+            parts.clear()  # else there is no room for the sentence either
+            tell(error="MemoryError")
+        except OSError as error:
+            sentence = f"{error.filename}: {error.strerror.lower()}." if error.filename and error.strerror else str(error)
+            tell(error="FileNotFoundError" if isinstance(error, FileNotFoundError) else "OSError", sentence=sentence)
+        except Exception as error:
+            known_kind = type(error).__name__ in _ERRORS
+            tell(error=type(error).__name__, sentence=str(error) if known_kind else f"{type(error).__name__}: {error}")
+
+
+def _limit(memory: int, seconds: float) -> None:
+    """Let the system end this process when it takes too much memory or time, or writes too much; not all systems can."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    # Linux counts in DATA what a process can write to; AS counts libraries and reservations too, hence the allowance.
+    limits = {"CORE": 0, "FSIZE": MAX_VALUES // 8 + MAX_LINE, "CPU": int(seconds) + 1, "DATA": memory, "AS": memory + 2**31}
+    for name, most in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        with suppress(OSError, ValueError):
+            hard = resource.getrlimit(kind)[1]
+            resource.setrlimit(kind, (most, most) if hard == resource.RLIM_INFINITY else (min(most, hard), hard))
