@@ -189,6 +189,7 @@ def test_random_numbers_without_biases_are_what_they_were():
         net = fit_quietly(sa.SequenceAttractor(30, rule="hebbian", bias=bias, random_state=5), X)
         assert np.array_equal(net.U_, U * 1e-3)
         assert np.array_equal(net.P_, P)
+    assert np.array_equal(net.hidden_bias_, rng.standard_normal(30) * 1e-3)  # of a fixed U: drawn as U is
     plain = fit_quietly(sa.SequenceAttractor(30, eta=2.0**-10, max_epochs=3, random_state=5), X)
     expected = oracle.learn(oracle.transitions([X]), U * 1e-3, V * 1e-3, P, 1.0, 2.0**-10, 3)
     np.testing.assert_allclose(plain.V_, expected[1], rtol=1e-12)

@@ -233,7 +233,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         rng = as_generator(self.random_state)
         M, N, N_in = self.n_hidden, self.n_features_in_, self.n_features_in_ * self.order_
         self.U_, self.V_, self.P_ = (rng.standard_normal(shape) for shape in ((M, N_in), (N, M), (M, N)))
-        if not (self.learn == "V" and self.input_threshold != 0):
+        if not self._has_standard_U:
             self.U_ *= self.init_scale
         self.V_ *= 0.0 if self.rule == "hebbian" else self.init_scale
         if self.bias:
@@ -359,16 +359,21 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
             self.visible_bias_ += transitions.targets.sum(axis=0)
         self._count_errors(int(np.sum(equations.visible_state(self.V_, y, self._visible_bias) != transitions.targets)), 0)
 
+    @property
+    def _has_standard_U(self) -> bool:
+        """Whether a fixed U is standard normal, whatever `init_scale` is: a threshold is counted in its units."""
+        return self.learn == "V" and self.input_threshold != 0
+
     def _draw_biases(self, rng: np.random.Generator) -> None:
         """Draw the weights of the constant unit: to hidden neurons, to visible ones, and in P."""
         M, N = self.n_hidden, self.n_features_in_
         scale = float(self.init_scale)
-        if self.learn == "UV":
-            # A hidden neuron that cannot learn its target ends every epoch where it began. Its start must hold it in one state
-            # meanwhile: V would learn from the states right after its updates, which recall does not see.
+        if self.learn == "UV" and self.rule == "three-factor":
+            # The updates of a hidden neuron that cannot learn its target may cancel in every epoch (those of XOR do). Its start
+            # must hold it in one state meanwhile: V would learn from the states right after updates, which recall does not see.
             self.hidden_bias_ = rng.choice([-_HOLD, _HOLD], M) * scale
         else:
-            self.hidden_bias_ = rng.standard_normal(M) * (scale if self.input_threshold == 0 else 1.0)
+            self.hidden_bias_ = rng.standard_normal(M) * (1.0 if self._has_standard_U else scale)
         self.visible_bias_ = rng.standard_normal(N) * (0.0 if self.rule == "hebbian" else scale)
         self.target_bias_ = rng.choice([-1.0, 1.0], M)
 
