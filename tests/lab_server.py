@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import httpx
 import pytest
-import uvicorn
 
 from seqattractor.lab.app import create_app
 from seqattractor.lab.requests import Limits
+from seqattractor.lab.server import Server
 
 SMALL = {"name": "random", "frames": 12, "units": 40, "seed": 3}
 QUICK = {"name": "attractor", "hidden": 80}
@@ -29,7 +29,7 @@ def running_lab(limits=None, **options):
     """Run a lab and give its address and the application."""
     app = create_app(limits or Limits(), **options)
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    server = Server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     until = time.monotonic() + PATIENCE
@@ -46,6 +46,35 @@ def running_lab(limits=None, **options):
         server.should_exit = True
         thread.join(timeout=30)
         listener.close()
+
+
+class Gate:
+    """Work that waits until the gate is open; as a context, it is open afterwards."""
+
+    def __init__(self):
+        self.open, self.waiting = threading.Event(), 0
+
+    def __call__(self):
+        self.waiting += 1
+        assert self.open.wait(PATIENCE)
+
+    def wait(self):
+        """Wait until somebody is at the gate."""
+        until(lambda: self.waiting)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.open.set()
+
+
+def until(condition):
+    """Wait for what must come."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 _ORDINARY = 0.12  # seconds that the yardstick takes on an ordinary machine with nothing else to do

@@ -361,32 +361,82 @@ def test_those_who_wait_are_told_how_many_are_before_them():
         third.post("stop", {})
 
 
+def a_job(size=0, running=False):
+    """What visits ask of a job."""
+    return SimpleNamespace(network_bytes=lambda: size, running=running)
+
+
 def test_old_visits_end_and_their_jobs_stop():
     now, stopped = [0.0], []
-    visits = Visits(Limits(visits=3, idle_seconds=100), stopped.append, clock=lambda: now[0])
-    first = visits.open()
-    first.job = SimpleNamespace(networks=[])
-    now[0] = 50
-    second = visits.open()
+    visits = Visits(Limits(idle_seconds=100), stopped.append, clock=lambda: now[0])
+    first, second = visits.open(), visits.open()
+    first.job, second.job = a_job(), a_job()
+    now[0] = 90
     visits.get(first.name)
-    now[0] = 140
-    visits.get(first.name)  # seen at 50, so still there
-    now[0] = 151
+    now[0] = 110
     with pytest.raises(Refusal, match="forgotten"):
-        visits.get(second.name)  # not seen since 50
+        visits.get(second.name)
+    assert stopped == [second.job]
+    assert visits.get(first.name) is first  # seen at 90
+
+
+def test_a_flood_of_new_visits_takes_nothing_from_those_who_have_learned_something():
+    stopped = []
+    visits = Visits(Limits(visits=10), stopped.append)
+    learned = [visits.open() for _ in range(3)]
+    for visit in learned:
+        visit.job = a_job()
+    asking = visits.open()
+    with asking.asks("recall", Limits()):
+        for _ in range(1000):
+            visits.open()
+        assert len(visits) == 10
+        for visit in [*learned, asking]:
+            assert visits.get(visit.name) is visit
     assert stopped == []
-    names = [visits.open().name for _ in range(3)]  # one more than there is room for
-    assert len(visits) == 3
-    assert stopped == [first.job]
-    assert visits.get(names[0])
 
 
-def test_networks_beyond_the_memory_budget_are_forgotten_oldest_first():
-    visits = Visits(Limits(network_bytes=20_000), lambda job: None)
-    opened = [visits.open() for _ in range(4)]
+def test_a_full_lab_says_so_until_somebody_was_idle_for_a_while():
+    now, stopped = [0.0], []
+    visits = Visits(Limits(visits=3, spare_seconds=60), stopped.append, clock=lambda: now[0])
+    opened = [visits.open() for _ in range(3)]
     for visit in opened:
-        visit.job = SimpleNamespace(networks=[SimpleNamespace(V_=np.zeros(1000))])
-    visits.get(opened[3].name)
-    assert len(visits) == 2
-    with pytest.raises(Refusal):
-        visits.get(opened[0].name)
+        visit.job = a_job()
+    opened[0].job.running = True
+    with pytest.raises(Refusal, match="full") as refused:
+        visits.open()
+    assert refused.value.status == 503
+    now[0] = 50
+    visits.get(opened[1].name)
+    now[0] = 61
+    visits.open()
+    assert stopped == [opened[2].job]  # the first one learns, the second one was here just now
+    with pytest.raises(Refusal, match="forgotten"):
+        visits.get(opened[2].name)
+
+
+def test_a_flood_of_large_networks_takes_none_from_others():
+    now, stopped = [0.0], []
+    visits = Visits(Limits(network_bytes=20_000, spare_seconds=60), stopped.append, clock=lambda: now[0])
+    first, second, third = (visits.open() for _ in range(3))
+    first.job, second.job = a_job(8000), a_job(8000)
+    with pytest.raises(Refusal, match="fill the lab") as refused:
+        visits.make_room(third, 8000)
+    assert refused.value.status == 503
+    visits.make_room(third, 4000)
+    visits.make_room(second, 12_000)  # in place of what it has
+    now[0] = 61
+    visits.get(first.name)
+    visits.make_room(third, 8000)
+    assert stopped == [second.job]
+
+
+def test_learning_beyond_the_memory_of_the_lab_is_refused_and_frees_nothing():
+    with running_lab(Limits(network_bytes=200_000), warm_up=True) as (address, _):
+        one, two = Visitor(address), Visitor(address)
+        one.learn(SMALL, QUICK)  # 80 * 40 * 3 numbers of 8 bytes
+        answer = two.post("learn", {"sequence": SMALL, "networks": [{**QUICK, "hidden": 200}]})
+        assert answer.status_code == 503
+        assert "smaller" in answer.json()["error"]
+        assert one.recall()["rows"] == 35
+        two.learn(SMALL, QUICK)

@@ -1,5 +1,7 @@
 """The command that starts the lab."""
 
+import io
+import json
 import os
 import re
 import signal
@@ -7,18 +9,22 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import httpx
+import numpy as np
 import pytest
+from PIL import Image
 
-from lab_server import LONG, PATIENCE, Visitor
+from lab_server import LONG, PATIENCE, Visitor, until
 from seqattractor.cli.lab import command as lab_command
+from seqattractor.lab.requests import pack
 
 
-def start_command(*options):
+def start_command(*options, program=("-m", "seqattractor")):
     return subprocess.Popen(
-        [sys.executable, "-m", "seqattractor", "lab", "--no-browser", *options],
+        [sys.executable, *program, "lab", "--no-browser", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -48,22 +54,80 @@ def test_the_command_prints_an_address_that_answers_and_ends_with_ctrl_c():
         assert "Traceback" not in errors
 
 
-def test_ctrl_c_while_somebody_learns_ends_it_without_a_traceback():
-    with start_command("--port", "0") as process:
+def follow(visitor):
+    """Read the progress of learning until the lab is gone."""
+    with suppress(httpx.TransportError), visitor.http.stream("GET", "/api/progress") as stream:
+        list(stream.iter_lines())
+
+
+def ask(visitor, path, body):
+    """Ask for something whose answer may never come."""
+    with suppress(httpx.TransportError):
+        visitor.http.post(f"/api/{path}", content=body)
+
+
+def test_ctrl_c_ends_the_lab_whatever_is_under_way():
+    with start_command("--port", "0", "--workers", "1") as process, ThreadPoolExecutor(80) as threads:
+        address = re.search(r"http://127\.0\.0\.1:[0-9]+/", process.stdout.readline()).group()
+        first_answer(address)
+        learner, waiting, recaller, uploader = visitors = [Visitor(address) for _ in range(4)]
+        # The largest recall that there is: seconds of work that nobody can interrupt.
+        frames = np.where(np.random.default_rng(0).random((400, 4096)) < 0.5, 1, -1)
+        sequence = {"name": "frames", "shape": [64, 64], "lengths": [400], "bits": pack(frames)}
+        assert recaller.learn(sequence, {"name": "one-hot"})["state"] == "done"
+        for visitor in (learner, waiting):
+            visitor.post("learn", {"sequence": LONG[0], "networks": [LONG[1]]})
+            threads.submit(follow, visitor)
+        learner.wait_for("epochs")
+        for seed in range(60):
+            threads.submit(ask, recaller, "recall", json.dumps({"cue": {"seed": seed, "noise": 9}}))
+        picture = io.BytesIO()
+        Image.fromarray(np.random.default_rng(0).integers(0, 255, (1500, 1500, 3), dtype=np.uint8)).save(picture, "PNG")
+        files = [{"name": "a.png", "size": len(picture.getvalue())}]
+        threads.submit(ask, uploader, "upload", json.dumps({"files": files}).encode() + b"\n" + picture.getvalue())
+        with socket.create_connection(address.removeprefix("http://").rstrip("/").rsplit(":")) as slow:
+            slow.sendall(b"GET / HTT")
+            started = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            rest, errors = process.communicate(timeout=30)
+            print(f"the lab was closed after {time.monotonic() - started:.2f} s")
+        for visitor in visitors:
+            visitor.http.close()
+        assert process.returncode == 0, errors
+        assert rest == "The lab is closed.\n"
+        assert "Traceback" not in errors
+
+
+STUCK = """
+import time
+from seqattractor.cli import main
+from seqattractor.lab import api
+
+api.parse = lambda body: time.sleep(3600)  # where all requests are read: nobody is answered any more
+main()
+"""
+
+
+def is_answered(address):
+    """Whether the lab answers within a moment."""
+    with suppress(httpx.ReadTimeout):
+        return httpx.get(address, timeout=httpx.Timeout(PATIENCE, read=1)).is_success
+    return False
+
+
+def test_ctrl_c_ends_even_a_lab_that_is_stuck():
+    with start_command("--port", "0", program=("-c", STUCK)) as process, ThreadPoolExecutor(1) as threads:
         address = re.search(r"http://127\.0\.0\.1:[0-9]+/", process.stdout.readline()).group()
         first_answer(address)
         visitor = Visitor(address)
-        visitor.post("learn", {"sequence": LONG[0], "networks": [LONG[1]]})
-        with suppress(httpx.TransportError), visitor.http.stream("GET", "/api/progress") as stream:
-            told = stream.iter_lines()
-            assert next(told).startswith("data: ")
-            process.send_signal(signal.SIGINT)
-            list(told)  # until the lab is gone
+        asked = threads.submit(ask, visitor, "recall", "{}")
+        until(lambda: not is_answered(address))
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=30)
+        asked.result()
         visitor.http.close()
-        rest, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors
-        assert "closed" in rest
-        assert "Traceback" not in errors
+        assert rest == "The lab is closed.\n"
 
 
 def test_the_command_warns_when_others_can_reach_it():
@@ -85,5 +149,6 @@ def test_a_taken_port_is_explained():
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "seqattractor.lab.server", raising=False)
     with pytest.raises(ValueError, match=r"pip install 'seqattractor\[lab\]'"):
         lab_command.callback("127.0.0.1", 0, (), 1, True)

@@ -8,20 +8,36 @@ import pytest
 import lab_server
 from lab_server import PATIENCE
 from seqattractor.lab import app as lab_app
+from seqattractor.lab.app import LOOPBACK
 from seqattractor.lab.guard import is_allowed_host
 
 lab, visitor = lab_server.lab, lab_server.visitor
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "localhost@evil.example", "[::2]:1"]
-)
+FOREIGN = [
+    *("evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "localhost@evil.example", "[::2]:1"),
+    *("[::1]evil.com", "[::1]evil.com:80", "[::1].evil.com", "[::1", "::1", "[localhost]", "[127.0.0.1]", "localhost:80:90"),
+    *(
+        "localhost:",
+        "localhost:x",
+        "localhost,evil.com",
+        "localhost evil.com",
+        "localhost/..",
+        "127.1",
+        "2130706433",
+        "[::1%25lo]",
+    ),
+]
+
+
+@pytest.mark.parametrize("host", FOREIGN)
 def test_foreign_hosts_are_refused(lab, host):
     answer = httpx.get(f"{lab[0]}/", headers={"host": host}, timeout=PATIENCE)
     assert answer.status_code in (400, 403)
+    assert not is_allowed_host(host, LOOPBACK, any_address=False)
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+@pytest.mark.parametrize("host", ["localhost", "LocalHost", "127.0.0.1", "[::1]", "[0:0::1]"])
 def test_the_own_machine_is_welcome(lab, host):
     port = lab[0].rsplit(":", 1)[1]
     assert httpx.get(f"{lab[0]}/", headers={"host": f"{host}:{port}"}, timeout=PATIENCE).status_code == 200
@@ -42,6 +58,9 @@ def test_a_wider_lab_takes_numbers_but_no_unknown_names():
     assert not is_allowed_host("192.168.1.5:8765", ["localhost"], any_address=False)
     assert not is_allowed_host("rebound.example:8765", ["localhost"], any_address=True)
     assert is_allowed_host("lab.uni.example", ["lab.uni.example"], any_address=True)
+    assert is_allowed_host("Lab.Uni.example", ["lab.UNI.example"], any_address=False)
+    assert is_allowed_host("[fd00::5]:8765", ["localhost"], any_address=True)
+    assert not is_allowed_host("[fd00::5]evil.com", ["localhost"], any_address=True)
 
 
 def test_every_answer_forbids_foreign_content(lab):

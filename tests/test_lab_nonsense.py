@@ -1,72 +1,19 @@
-"""Nonsense sent to the lab's server: it answers with a sentence and goes on."""
+"""Nonsense sent to the lab's server: it answers with a sentence and goes on. See also trust/test_trust_requests.py."""
 
 import base64
-import json
 
 import httpx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lab_server
-from lab_server import PATIENCE, Visitor
+from lab_server import PATIENCE
 from seqattractor.lab.materials import make_material
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack, unpack
 
 lab, visitor = lab_server.lab, lab_server.visitor
-
-
-POSTS = ("visit", "leave", "sequence", "upload", "learn", "continue", "stop", "recall", "promise", "code", "download")
-SCALARS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(10**30), 10**30),
-    st.floats(allow_nan=False),
-    st.text(max_size=8),
-    st.sampled_from(["walker", "frames", "attractor", "gif", "../../etc/passwd", "__class__"]),
-)
-NAMES = st.sampled_from(
-    [
-        *("sequence", "networks", "cue", "name", "frames", "units", "shape", "lengths", "bits", "kind", "hidden", "kappa"),
-        *("eta", "epochs", "order", "seed", "start", "flips", "occlusion", "painted", "noise", "what", "network", "orders"),
-    ]
-)
-JSON = st.recursive(
-    SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(NAMES, inner, max_size=5)), max_leaves=14
-)
-
-
-@settings(max_examples=120)
-@given(path=st.sampled_from(POSTS), body=JSON)
-def test_nonsense_gets_a_sentence_and_never_an_error_of_the_server(lab, path, body):
-    visitor = _fuzzer(lab[0])
-    answer = visitor.http.post(f"/api/{path}", content=json.dumps(body).encode())
-    assert answer.status_code < 500, (path, body, answer.text)
-    if answer.status_code >= 400:
-        assert answer.json()["error"].endswith((".", ")"))
-    elif path == "learn":
-        visitor.post("stop", {})
-
-
-@settings(max_examples=40)
-@given(path=st.sampled_from(POSTS), body=st.binary(max_size=60))
-def test_bytes_that_are_no_json_get_a_sentence(lab, path, body):
-    answer = _fuzzer(lab[0]).http.post(f"/api/{path}", content=body)
-    assert answer.status_code < 500
-    assert answer.status_code == 200 or answer.json()["error"].endswith(".")
-
-
-_FUZZERS = {}
-
-
-def _fuzzer(address):
-    """A visitor for some nonsense; a new one now and then, since nonsense may make one leave."""
-    if address not in _FUZZERS or _FUZZERS[address][1] == 8:
-        _FUZZERS[address] = Visitor(address), 0
-    visitor, uses = _FUZZERS[address]
-    _FUZZERS[address] = visitor, uses + 1
-    return visitor
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    import uvicorn
+    from seqattractor.lab.server import Server
 
 PORT = 8765
+CLOSED = "The lab is closed."
 
 
 @click.command()
@@ -40,10 +41,9 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
     stays on your machine. Ctrl-C ends it.
     """
     try:
-        import uvicorn
-
         from seqattractor.lab.app import LOOPBACK, create_app
         from seqattractor.lab.requests import Limits
+        from seqattractor.lab.server import Server
     except ModuleNotFoundError as error:
         raise ValueError(f"the lab needs {error.name}; install it with: pip install 'seqattractor[lab]'") from None
     from sklearn.exceptions import ConvergenceWarning
@@ -55,7 +55,7 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
     address = f"http://{name}:{listener.getsockname()[1]}/"
     warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows which errors are left
     app = create_app(Limits(workers=workers), hosts=[*LOOPBACK, host, *allow_host], any_address=wide)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
+    server = Server(app, at_the_end=lambda: click.echo(CLOSED))
     logging.getLogger("uvicorn.error").addFilter(_is_worth_telling)
     click.echo(f"The lab is open at {address}  (Ctrl-C ends it)")
     if wide:
@@ -68,7 +68,9 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
         threading.Thread(target=_open_when_ready, args=(server, address), daemon=True).start()
     with suppress(KeyboardInterrupt):  # Ctrl-C is the way to end it
         server.run(sockets=[listener])
-    click.echo("The lab is closed.")
+    if app.state.lab.at_work:  # in threads that nobody can stop
+        server.leave()
+    click.echo(CLOSED)
 
 
 def _is_worth_telling(record: logging.LogRecord) -> bool:
@@ -104,7 +106,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _open_when_ready(server: uvicorn.Server, address: str) -> None:
+def _open_when_ready(server: Server, address: str) -> None:
     """Open the page as soon as the server answers."""
     until = time.monotonic() + 60
     while not server.started and time.monotonic() < until:

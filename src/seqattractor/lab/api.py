@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 
 import numpy as np
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from seqattractor import __version__
+from seqattractor.io._apart import stop_reading
 from seqattractor.lab import downloads
 from seqattractor.lab.choices import NETWORKS, Chosen, read_network
 from seqattractor.lab.compiled import Compiled
@@ -22,6 +24,7 @@ from seqattractor.lab.jobs import Job, Pool, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
 from seqattractor.lab.recall import as_json, certified_radii, corrupted_cue, read_cue, recall_all, steps_for
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack, parse
+from seqattractor.lab.turns import Turns
 from seqattractor.lab.uploads import read_upload, split_files
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.tasks.recall import Recall
@@ -34,24 +37,53 @@ _FILES = {
     "gif": ("recall{}.gif", "image/gif"),
     "figure": ("recall.png", "image/png"),
 }
+_PIECE = 65536  # bytes of a file that are sent at once
 Answer = Callable[["Lab", Visit, Fields], Any]
-Endpoint = Callable[["Lab", Request], Awaitable[Response]]
+Asked = Callable[["Lab", Visit, Request], Awaitable[Response]]
 
 
-def _asks(*names: str) -> Callable[[Answer], Endpoint]:
-    """Answer requests of a visitor that have these fields: with a response, or with values for JSON, made in a thread."""
+def _asks(*names: str, newest_only: bool = False) -> Callable[[Answer], Asked]:
+    """Answer requests that have these fields: with a response, or with values for JSON, made in a thread when its turn comes.
 
-    def decorate(answer: Answer) -> Endpoint:
+    With `newest_only`, a request takes the place of one of the same visit that still waits for its turn.
+    """
+
+    def decorate(answer: Answer) -> Asked:
         @wraps(answer)
-        async def endpoint(lab: Lab, request: Request) -> Response:
-            visit, spec = lab._visit(request), await lab._json(request)
+        async def asked(lab: Lab, visit: Visit, request: Request) -> Response:
+            spec = parse(await _body(request, lab.limits.body, "The request has more than {:g} MB."))
             spec.only(*names)
-            value = await run_in_threadpool(answer, lab, visit, spec)
-            return value if isinstance(value, Response) else JSONResponse(value)
+            return await lab._in_turn(visit, request, lambda: answer(lab, visit, spec), answer.__name__ if newest_only else "")
 
-        return endpoint
+        return asked
 
     return decorate
+
+
+class _OfVisit:
+    """An address that answers those who have opened a visit; a request counts until its answer has been sent."""
+
+    def __init__(self, lab: Lab, kind: str, asked: Callable[[Visit, Request], Awaitable[Response]]) -> None:
+        self._lab, self._kind, self._asked = lab, kind, asked
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        request = Request(scope, receive)
+        visit = self._lab.visits.get(request.headers.get("x-lab-visit", ""))
+        with visit.asks(self._kind, self._lab.limits), suppress(ClientDisconnect):
+            response = await self._asked(visit, request)
+            await response(scope, receive, send)
+
+
+class _File(Response):
+    """A file to take away, sent piece by piece: the request ends when the client has read it, not before."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for at in range(0, len(self.body), _PIECE):
+            await send({"type": "http.response.body", "body": bytes(self.body[at : at + _PIECE]), "more_body": True})
+        await send({"type": "http.response.body"})
 
 
 class Lab:
@@ -61,14 +93,26 @@ class Lab:
         self.limits = limits
         self.compiled = Compiled()
         self.pool = Pool(limits)
+        self.turns = Turns(limits.threads, waiting=2 * limits.visits, each=limits.requests // 2)
         self.visits = Visits(limits, self.pool.stop)
-        self._uploads = asyncio.Semaphore(2)
+        self._closed = False
+
+    def close(self) -> None:
+        """Stop what can be stopped and refuse the rest; what a thread is at ends by itself, or with the process."""
+        self._closed = True
+        self.compiled.close()
+        self.pool.close()
+        self.turns.close()
+        stop_reading()
+
+    @property
+    def at_work(self) -> bool:
+        """Whether a thread is at work."""
+        return self.pool.at_work or self.turns.at_work
 
     def routes(self) -> list[Route]:
         """List the addresses of the API."""
         posts = {
-            "visit": self.open_visit,
-            "leave": self.leave,
             "sequence": self.sequence,
             "upload": self.upload,
             "learn": self.learn,
@@ -81,8 +125,10 @@ class Lab:
         }
         return [
             Route("/api/catalogue", self.catalogue, methods=["GET"]),
-            Route("/api/progress", self.progress, methods=["GET"]),
-            *[Route(f"/api/{name}", answer, methods=["POST"]) for name, answer in posts.items()],
+            Route("/api/visit", self.open_visit, methods=["POST"]),
+            Route("/api/leave", self.leave, methods=["POST"]),
+            Route("/api/progress", _OfVisit(self, "progress", self.progress), methods=["GET"]),
+            *[Route(f"/api/{kind}", _OfVisit(self, kind, asked), methods=["POST"]) for kind, asked in posts.items()],
         ]
 
     # -- the page -------------------------------------------------------------------------------------------------
@@ -104,18 +150,15 @@ class Lab:
 
     # -- sequences ------------------------------------------------------------------------------------------------
 
-    async def sequence(self, request: Request) -> Response:
+    async def sequence(self, visit: Visit, request: Request) -> Response:
         """Make a sequence and show it."""
-        material = await run_in_threadpool(make_material, await self._json(request), self.limits)
-        return JSONResponse(material.as_json())
+        spec = parse(await _body(request, self.limits.body, "The request has more than {:g} MB."))
+        return await self._in_turn(visit, request, lambda: make_material(spec, self.limits).as_json())
 
-    async def upload(self, request: Request) -> Response:
+    async def upload(self, visit: Visit, request: Request) -> Response:
         """Read dropped files and show them as a sequence."""
-        self._visit(request)
         body = await _body(request, self.limits.upload, "The files have more than {:g} MB together; drop smaller ones.")
-        async with self._uploads:  # pictures take memory while they are unpacked
-            material = await run_in_threadpool(lambda: read_upload(split_files(body), self.limits))
-        return JSONResponse(material.as_json())
+        return await self._in_turn(visit, request, lambda: read_upload(split_files(body), self.limits).as_json())
 
     # -- learning -------------------------------------------------------------------------------------------------
 
@@ -127,36 +170,37 @@ class Lab:
         for choice in chosen:
             choice.check_size(material.data, self.limits)
         job = Job(material, chosen, self.limits, self.compiled)
-        with visit.lock:
-            if visit.job is not None:
-                self.pool.stop(visit.job)
-            self.pool.submit(job)
-            visit.job = job
+        self.visits.make_room(visit, job.network_bytes())
+        if visit.job is not None:
+            self.pool.stop(visit.job)
+        self.pool.submit(visit.name, job)
+        visit.job = job
+        if visit.ended:  # the page was closed meanwhile
+            self.pool.stop(job)
         return {"ahead": self.pool.ahead(job)}
 
     @_asks("epochs")
     def go_on(self, visit: Visit, spec: Fields) -> dict[str, Any]:
         """Continue to learn from the weights as they are."""
         epochs = spec.whole("epochs", 500, 1, self.limits.epochs)
-        with visit.lock:
-            job = visit.the_job()
-            job.prepare_to_continue(epochs)
-            try:
-                self.pool.submit(job)
-            except Refusal:
-                job.state = "stopped"
-                raise
+        job = visit.the_job()
+        job.prepare_to_continue(epochs)
+        try:
+            self.pool.submit(visit.name, job)
+        except Refusal:
+            job.state = "stopped"
+            raise
         return {"ahead": self.pool.ahead(job)}
 
-    async def stop(self, request: Request) -> Response:
+    async def stop(self, visit: Visit, request: Request) -> Response:
         """Stop learning after the current epoch."""
-        job = self._visit(request).the_job()
+        job = visit.the_job()
         self.pool.stop(job)
         return JSONResponse(job.summary())
 
-    async def progress(self, request: Request) -> Response:
+    async def progress(self, visit: Visit, request: Request) -> Response:
         """Tell the errors of each epoch as they come, as server-sent events, until learning ends."""
-        job = self._visit(request).the_job()
+        job = visit.the_job()
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(self._events(job), media_type="text/event-stream", headers=headers)
 
@@ -170,7 +214,7 @@ class Lab:
             if news:
                 yield _event({"epochs": news})
                 quiet = 0.0
-            if not running:
+            if not running or self._closed:
                 break
             ahead = self.pool.ahead(job) if job.state == "waiting" else 0
             for name, now in {"ahead": ahead, "compiling": job.compiling}.items():
@@ -186,7 +230,7 @@ class Lab:
 
     # -- recall ---------------------------------------------------------------------------------------------------
 
-    @_asks("cue", "sequence", "orders")
+    @_asks("cue", "sequence", "orders", newest_only=True)
     def recall(self, visit: Visit, spec: Fields) -> dict[str, Any]:
         """Recall from the corrupted cue with every network; with a sequence in the request, only show its corrupted cue."""
         if spec.has("sequence"):
@@ -213,14 +257,13 @@ class Lab:
     def promise(self, visit: Visit, spec: Fields) -> dict[str, Any]:
         """The certified radius of each frame, for each network; computed once for each job."""
         job, nets = self._learned(visit)
-        with job.certifying:
-            if job.radii is None:
-                job.radii = [certified_radii(net, job.material.data) for net in nets]
-            return {"radii": job.radii}
+        if job.radii is None:
+            job.radii = [certified_radii(net, job.material.data) for net in nets]
+        return {"radii": job.radii}
 
     # -- to take away ---------------------------------------------------------------------------------------------
 
-    @_asks("sequence", "networks", "cue")
+    @_asks("sequence", "networks", "cue", newest_only=True)
     def code(self, visit: Visit, spec: Fields) -> Response:
         """The Python code that does the same, whether it has been learned or not."""
         material, chosen = self._material(spec), self._chosen(spec)
@@ -238,7 +281,7 @@ class Lab:
         compared = visit.job is not None and len(visit.job.chosen) > 1
         mark = f"-{'ab'[spec.whole('network', 0, 0, 1)]}" if compared else ""
         headers = {"content-disposition": f'attachment; filename="{name.format(mark)}"'}
-        return Response(self._file(what, visit, spec), media_type=kind, headers=headers)
+        return _File(self._file(what, visit, spec), media_type=kind, headers=headers)
 
     def _file(self, what: str, visit: Visit, spec: Fields) -> bytes:
         """The content of a file: the sequence of the request, or what the networks have learned or recall."""
@@ -254,13 +297,24 @@ class Lab:
 
     # -- requests -------------------------------------------------------------------------------------------------
 
-    def _visit(self, request: Request) -> Visit:
-        """The visit that a request belongs to."""
-        return self.visits.get(request.headers.get("x-lab-visit", ""))
+    async def _in_turn(self, visit: Visit, request: Request, work: Callable[[], Any], newest: str = "") -> Response:
+        """Wait for the outcome of work, or until the client is gone: then what waits for its turn is dropped."""
 
-    async def _json(self, request: Request) -> Fields:
-        """The JSON object in the body of a request."""
-        return parse(await _body(request, self.limits.body, "The request has more than {:g} MB."))
+        def made() -> Response:
+            value = work()
+            return value if isinstance(value, Response) else JSONResponse(value)
+
+        outcome: asyncio.Future[Any] = asyncio.wrap_future(self.turns.submit(visit.name, made, newest=newest))
+        gone: asyncio.Future[Any] = asyncio.ensure_future(_is_gone(request))
+        try:
+            await asyncio.wait({outcome, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not outcome.done():
+                raise ClientDisconnect
+            response: Response = outcome.result()
+            return response
+        finally:
+            gone.cancel()
+            outcome.cancel()
 
     def _material(self, spec: Fields) -> Material:
         """The sequence of a request."""
@@ -283,17 +337,21 @@ class Lab:
         return recall_all(nets, job.material, read_cue(spec.object("cue"), job.material), self.limits)
 
 
+async def _is_gone(request: Request) -> None:
+    """Wait until the client has closed its connection; its request has been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 async def _body(request: Request, most: int, sentence: str) -> bytes:
     """Read the body of a request, up to a limit."""
     parts, size = [], 0
-    try:
-        async for part in request.stream():
-            size += len(part)
-            if size > most:
-                raise Refusal(413, sentence.format(most / 1e6))
-            parts.append(part)
-    except ClientDisconnect:
-        raise Refusal(400, "The request was cut short.") from None
+    announced = request.headers.get("content-length", "0")
+    async for part in request.stream():
+        size += len(part)
+        if max(size, int(announced)) > most:
+            raise Refusal(413, sentence.format(most / 1e6))
+        parts.append(part)
     return b"".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""The web application: the page, its API, and the threads behind it."""
+"""The web application: the page and its API."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
-from seqattractor.io._apart import stop_reading
 from seqattractor.lab.api import Lab
 from seqattractor.lab.guard import Guard
 from seqattractor.lab.requests import Limits, Refusal, as_sentence
@@ -60,22 +60,32 @@ def create_app(
         if warm_up:
             lab.compiled.start()
         yield
-        lab.compiled.close()
-        lab.pool.close()
-        stop_reading()
+        lab.close()
 
     page = page_files()
-    app = Starlette(
+    app = _App(
         routes=[
             *lab.routes(),
             *[Route("/" if name == "index.html" else f"/{name}", _serve(name, page[name]), methods=["GET"]) for name in page],
         ],
-        middleware=[Middleware(Guard, hosts=[*hosts], any_address=any_address)],
+        guard=lambda inner: Guard(inner, hosts=[*hosts], any_address=any_address),
         exception_handlers={**dict.fromkeys((Refusal, HTTPException, ValueError, TypeError), _refused), Exception: _failed},
         lifespan=lifespan,
     )
     app.state.lab = lab
     return app
+
+
+class _App(Starlette):
+    """An application with a guard around everything, also around the answers to our own mistakes."""
+
+    def __init__(self, *, guard: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
+        super().__init__(**options)
+        self._guard = guard
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Put the guard around what Starlette builds."""
+        return self._guard(super().build_middleware_stack())
 
 
 def page_files() -> dict[str, bytes]:

@@ -80,11 +80,17 @@ class Chosen:
         if order > limits.order:
             raise Refusal(413, f"This sequence needs order {order}, but the lab goes up to {limits.order}.")
         units, hidden = data.shape[1], self.parameters.get("n_hidden")
-        if hidden is not None:
-            weights = hidden * units * (order + 2)  # U, V and P
-            limits.check_network(weights, f"A network of {units} units and {hidden} hidden neurons")
-        elif self.name == "perceptron":
-            limits.check_network(units * units * order, f"A network of {units} units without hidden neurons")
+        if hidden is not None or self.name == "perceptron":
+            kind = "without hidden neurons" if hidden is None else f"and {hidden} hidden neurons"
+            limits.check_network(self.weights(data), f"A network of {units} units {kind}")
+
+    def weights(self, data: Sequences) -> int:
+        """How many numbers the network will have."""
+        units, order = data.shape[1], self.settled_order(data)
+        if self.name == "perceptron":
+            return units * units * order
+        hidden = self.parameters.get("n_hidden", len(data))  # else about one for each pattern
+        return int(hidden) * units * (order + 2)  # U, V and P
 
     def make(self, **more: Any) -> SequenceMemory:
         """Make the network; `more` are parameters that do not change the result, such as the engine."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_HEADERS = (
+HEADERS = (
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -20,6 +21,7 @@ _HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+_HOST = re.compile(r"(?:\[(?P<number>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::[0-9]{1,5})?")
 
 
 def is_allowed_host(host: str, allowed: Iterable[str], *, any_address: bool) -> bool:
@@ -44,17 +46,22 @@ def is_allowed_host(host: str, allowed: Iterable[str], *, any_address: bool) -> 
     >>> is_allowed_host("evil.example:8765", ["localhost"], any_address=True)
     False
     """
-    if any(c in host for c in "/\\@?# "):
+    parts = _HOST.fullmatch(host)
+    if parts is None:
         return False
+    name = (parts["name"] or parts["number"]).lower()
     try:
-        name = urlsplit(f"//{host}").hostname or ""
-        return name in allowed or (any_address and ipaddress.ip_address(name) is not None)
-    except ValueError:  # neither a name of ours nor a number
-        return False
+        number = (ipaddress.IPv6Address if parts["number"] else ipaddress.IPv4Address)(name)
+    except ValueError:
+        return parts["number"] is None and name in map(str.lower, allowed)
+    return any_address or str(number) in allowed
 
 
 class Guard:
-    """ASGI middleware that refuses foreign hosts and origins and adds security headers to every answer."""
+    """ASGI middleware that refuses foreign hosts and origins and adds security headers to every answer.
+
+    It stands around all others, so that the answers to our own mistakes have the headers too.
+    """
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str], any_address: bool) -> None:
         self._app, self._hosts, self._any_address = app, frozenset(hosts), any_address
@@ -65,16 +72,25 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        begun = False
+
         async def send_with_headers(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *_HEADERS]
+                begun = True
+                message["headers"] = [*message.get("headers", []), *HEADERS]
             await send(message)
 
         refusal = self._refusal(scope)
-        if refusal is None:
-            await self._app(scope, receive, send_with_headers)
+        if refusal is not None:
+            await JSONResponse({"error": refusal}, 403)(scope, receive, send_with_headers)
             return
-        await JSONResponse({"error": refusal}, 403)(scope, receive, send_with_headers)
+        try:
+            await self._app(scope, receive, send_with_headers)
+        except asyncio.CancelledError:  # the lab is being closed and has waited long enough
+            if not begun:
+                await JSONResponse({"error": "The lab is being closed."}, 503)(scope, receive, send_with_headers)
+            raise
 
     def _refusal(self, scope: Scope) -> str | None:
         """A sentence if the request does not come from the lab's own page."""

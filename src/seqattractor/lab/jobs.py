@@ -1,14 +1,14 @@
-"""Who is on the page, and learning off the event loop: a visit for each open page, its job, and a bounded pool of threads."""
+"""Who is on the page, and learning off the event loop: a visit for each open page, its job, and threads that learn in turn."""
 
 from __future__ import annotations
 
 import secrets
 import threading
 import time
-from collections import OrderedDict, deque
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from seqattractor.lab.choices import Chosen
 from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Limits, Refusal, as_sentence
+from seqattractor.lab.turns import Turns
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Sequences, close_loops
 
@@ -38,12 +39,14 @@ class Job:
         self.hidden: list[list[int]] = [[] for _ in chosen]
         self.visible: list[list[int]] = [[] for _ in chosen]
         self.radii: list[list[int] | None] | None = None
-        self.certifying = threading.Lock()
         self.state: State = "waiting"
         self.note = ""
         self.compiling = False
         """Whether it waits for code that is being compiled."""
+        self.turn: Future[None] | None = None
+        """Its place in the queue of the pool."""
         self._limits, self._compiled = limits, compiled
+        self._planned = sum(8 * choice.weights(material.data) for choice in chosen)
         self._stop = threading.Event()
         self._deadline = 0.0
         self._more = 0
@@ -69,6 +72,12 @@ class Job:
         self._more = epochs
         self.radii = None
         self.state, self.note = "waiting", ""
+
+    def network_bytes(self) -> int:
+        """How much memory its networks take, or will take once they have learned."""
+        # Copied at once: the thread that learns may add to it meanwhile.
+        arrays = [v for net in self.networks for v in [*vars(net).values()] if isinstance(v, np.ndarray)]
+        return max(self._planned, sum(array.nbytes for array in arrays))
 
     def learned(self) -> list[SequenceMemory]:
         """Give the networks that are ready to recall."""
@@ -162,53 +171,35 @@ class Pool:
     """A few threads that learn, and the jobs that wait for them in order."""
 
     def __init__(self, limits: Limits) -> None:
-        self._threads = ThreadPoolExecutor(limits.workers, thread_name_prefix="lab")
-        self._limits = limits
-        self._lock = threading.Lock()
-        self._waiting: deque[Job] = deque()
-        self._running: list[Job] = []
+        self._turns = Turns(limits.workers, waiting=limits.waiting, each=1)
+        self._jobs: set[Job] = set()
 
-    def submit(self, job: Job) -> None:
-        """Put a job into the queue, or refuse it if the queue is full."""
-        with self._lock:
-            if len(self._waiting) >= self._limits.waiting:
-                raise Refusal(503, "The lab is busy: please wait a moment, then press the button again.")
-            self._waiting.append(job)
-        self._threads.submit(self._run_next)
+    def submit(self, visit: str, job: Job) -> None:
+        """Put the job of a visit into the queue, or refuse it if the queue is full."""
+        job.turn = self._turns.submit(visit, job.run)
+        self._jobs.add(job)
+        job.turn.add_done_callback(lambda turn: self._jobs.discard(job))
 
     def ahead(self, job: Job) -> int:
         """How many jobs are before this one in the queue."""
-        with self._lock:
-            return self._waiting.index(job) if job in self._waiting else 0
+        return 0 if job.turn is None else self._turns.ahead(job.turn)
 
     def stop(self, job: Job) -> None:
         """Stop a job, wherever it is."""
         job.stop()
-        with self._lock:
-            if job in self._waiting:
-                self._waiting.remove(job)
-                job.state = "stopped"
+        if job.turn is not None and job.turn.cancel():
+            job.state = "stopped"
 
     def close(self) -> None:
-        """Stop everything and end the threads."""
-        with self._lock:
-            jobs = [*self._waiting, *self._running]
-        for job in jobs:
+        """Stop everything; the threads end after the epochs that they are at."""
+        for job in [*self._jobs]:
             self.stop(job)
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._turns.close()
 
-    def _run_next(self) -> None:
-        """Run the job that has waited longest; stopped ones have left the queue already."""
-        with self._lock:
-            if not self._waiting:
-                return
-            job = self._waiting.popleft()
-            self._running.append(job)
-        try:
-            job.run()
-        finally:
-            with self._lock:
-                self._running.remove(job)
+    @property
+    def at_work(self) -> bool:
+        """Whether somebody's networks learn."""
+        return self._turns.at_work
 
 
 @dataclass
@@ -218,7 +209,9 @@ class Visit:
     name: str
     seen: float
     job: Job | None = None
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    under_way: Counter[str] = field(default_factory=Counter)
+    """Requests that are being answered, of each kind."""
+    ended: bool = False
 
     def the_job(self) -> Job:
         """Give the job, or say that there is none."""
@@ -226,15 +219,29 @@ class Visit:
             raise Refusal(409, "Nothing has been learned yet; press the button to learn.")
         return self.job
 
-    def network_bytes(self) -> int:
-        """How much memory the networks take."""
-        nets = self.job.networks if self.job is not None else []
-        # Copied at once: the thread that learns may add to it meanwhile.
-        return sum(v.nbytes for net in nets for v in [*vars(net).values()] if isinstance(v, np.ndarray))
+    @contextmanager
+    def asks(self, kind: str, limits: Limits) -> Iterator[None]:
+        """Count a request as long as it is under way, from its first byte to the last of the answer; refuse too many at once."""
+        downloads = kind == "download" and self.under_way[kind] >= limits.downloads  # they may take much memory
+        if downloads or self.under_way.total() >= limits.requests:
+            raise Refusal(503, "This page has asked for too much at once: please wait for the answers, then try again.")
+        self.under_way[kind] += 1
+        try:
+            yield
+        finally:
+            self.under_way[kind] -= 1
+
+    @property
+    def active(self) -> bool:
+        """Whether something is being done for it."""
+        return self.under_way.total() > 0 or (self.job is not None and self.job.running)
 
 
 class Visits:
     """All visits, those seen last at the end; bounded in number, age and memory.
+
+    Newcomers never take anything away from those who are here: only visits that have nothing to lose, or were idle for a while,
+    give way to them.
 
     Parameters
     ----------
@@ -254,50 +261,65 @@ class Visits:
         return len(self._visits)
 
     def open(self) -> Visit:
-        """Begin a visit; the oldest ones give way."""
-        visit = Visit(secrets.token_urlsafe(18), self._clock())
+        """Begin a visit, or refuse it if there are too many."""
         with self._lock:
+            self._end_old()
+            if len(self._visits) >= self._limits.visits:
+                # Whoever has learned nothing loses nothing: the page opens another visit when it comes back.
+                idle = [visit for visit in self._visits.values() if not visit.active]
+                gives_way = [visit for visit in idle if visit.job is None] or [visit for visit in idle if self._is_spare(visit)]
+                if not gives_way:
+                    raise Refusal(503, "The lab is full: too many pages are open. Please try again in a few minutes.")
+                self._end(gives_way[0].name)
+            visit = Visit(secrets.token_urlsafe(18), self._clock())
             self._visits[visit.name] = visit
-            self._trim()
         return visit
 
     def get(self, name: str) -> Visit:
         """Find a visit by the name that the page sends along."""
         with self._lock:
-            if name in self._visits:
-                self._visits.move_to_end(name)  # the last to give way to others
-            self._trim()
+            self._end_old()
             if name not in self._visits:
                 raise Refusal(410, "The lab has forgotten this page, because it was idle for long or the lab was started again.")
+            self._visits.move_to_end(name)  # the last to give way to others
             visit = self._visits[name]
             visit.seen = self._clock()
             return visit
+
+    def make_room(self, visit: Visit, size: int) -> None:
+        """Make room in memory for the networks of a visit: idle ones of others are forgotten, or these are refused."""
+        with self._lock:
+            sizes = {v.name: v.job.network_bytes() for v in self._visits.values() if v.job is not None and v is not visit}
+            excess = sum(sizes.values()) + size - self._limits.network_bytes
+            for name, one in sizes.items():
+                if excess > 0 and self._is_spare(self._visits[name]):
+                    self._end(name)
+                    excess -= one
+        if excess > 0:
+            raise Refusal(503, "The networks of other visitors fill the lab; try a smaller one, or again in a few minutes.")
 
     def close(self, name: str) -> None:
         """End a visit; one that is not there has ended already."""
         with self._lock:
             self._end(name)
 
-    def _trim(self) -> None:
-        """Take out visits that are too old or too many, and forget networks beyond the memory budget, oldest first."""
-        now = self._clock()
-        for name, visit in list(self._visits.items()):
-            if now - visit.seen > self._limits.idle_seconds or len(self._visits) > self._limits.visits:
-                self._end(name)
-        sizes = {name: visit.network_bytes() for name, visit in self._visits.items()}
-        total = sum(sizes.values())
-        for name, size in sizes.items():
-            if total <= self._limits.network_bytes:
-                break
-            if size and name != next(reversed(sizes)):
-                self._end(name)
-                total -= size
+    def _is_spare(self, visit: Visit) -> bool:
+        """Whether a visit was idle long enough to give way."""
+        return not visit.active and self._clock() - visit.seen > self._limits.spare_seconds
+
+    def _end_old(self) -> None:
+        """End visits that were idle for very long."""
+        old = self._clock() - self._limits.idle_seconds
+        for visit in [visit for visit in self._visits.values() if visit.seen < old and not visit.active]:
+            self._end(visit.name)
 
     def _end(self, name: str) -> None:
         """Forget a visit, if there is one of this name, and stop its job."""
         visit = self._visits.pop(name, None)
-        if visit is not None and visit.job is not None:
-            self._stop(visit.job)
+        if visit is not None:
+            visit.ended = True
+            if visit.job is not None:
+                self._stop(visit.job)
 
 
 def is_learned(net: SequenceMemory) -> bool:

@@ -56,16 +56,30 @@ class Limits:
     pixels: int = 4_000_000
     """Of one dropped picture."""
     visits: int = 200
-    """Open pages; the one that was idle longest gives way."""
+    """Open pages."""
     idle_seconds: float = 3600.0
+    """After which a page is forgotten."""
+    spare_seconds: float = 600.0
+    """After which a page and its networks give way to others if there is no room."""
     network_bytes: int = 1_500_000_000
-    """Of the networks of all visitors; those that were idle longest are forgotten."""
+    """Of the networks of all visitors."""
     workers: int = 2
     """Visitors whose networks learn at the same time."""
     waiting: int = 40
     """Visitors who may wait for that."""
     seconds: float = 120.0
     """How long one visitor's networks may learn at a time."""
+    threads: int = 4
+    """Visitors for whom something else is computed at the same time, such as a recall."""
+    requests: int = 12
+    """Of one page under way at once; a browser sends up to 6."""
+    downloads: int = 2
+    """Among these."""
+    connections: int = 200
+    grace: float = 10.0
+    """Seconds that a client may take to ask, and those by which it may fall behind `rate`."""
+    rate: float = 10_000.0
+    """Bytes per second, at least, of what a client sends or reads."""
 
     def check_sequence(self, frames: int, units: int) -> None:
         """Refuse sequences that are too large."""

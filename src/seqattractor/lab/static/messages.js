@@ -13,11 +13,12 @@ export function complain(sentence) {
   if (sentence) $("alert").scrollIntoView({ block: "nearest" });
 }
 
-/** Run something that may fail with a sentence for the visitor. */
-export async function attempt(action) {
+/** Run something that may fail with a sentence for the visitor, which is left unsaid where the outcome is not wanted any more. */
+export async function attempt(action, wanted = () => true) {
   try {
     return await action();
   } catch (error) {
+    if (error instanceof LabError && !wanted()) return null;
     complain(error instanceof LabError ? error.message : `Something went wrong on the page: ${error.message}`);
     if (!(error instanceof LabError)) console.error(error);
     return null;

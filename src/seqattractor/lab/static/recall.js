@@ -40,7 +40,7 @@ export async function refresh({ play = false } = {}) {
   const learned = isLearned();
   const orders = networksInUse().map((n) => n.order || 1);
   const question = learned ? { cue: cueSpec() } : { cue: cueSpec(), sequence: settings.sequence, orders };
-  const answer = await attempt(() => api.post("recall", question));
+  const answer = await attempt(() => api.post("recall", question), () => mine === ticket);
   if (!answer || mine !== ticket) return;
   complain(ifStill(lab.failure));
   lab.cueBits = unpack(answer.cue, lab.material.units);

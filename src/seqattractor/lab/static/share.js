@@ -7,6 +7,7 @@ import { cueSpec, isLoaded, learnSpec, settings } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const buttons = () => document.querySelectorAll("[data-download]");
+let ticket = 0; // code for older settings is dropped
 
 /** Copy words; where the browser forbids it, show them. */
 async function copy(words, note) {
@@ -38,8 +39,9 @@ export function offerDownloads(networks) {
 /** Write the code anew, if it is seen. */
 export async function updateCode() {
   if (!$("code-box").open || !isLoaded()) return;
-  const code = await attempt(() => api.text("code", { ...learnSpec(), cue: cueSpec() }));
-  if (code !== null) $("code").textContent = code;
+  const mine = ++ticket;
+  const code = await attempt(() => api.text("code", { ...learnSpec(), cue: cueSpec() }), () => mine === ticket);
+  if (code !== null && mine === ticket) $("code").textContent = code;
 }
 
 /** Let the buttons work. */
