@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seqattractor._checks import check_choice, check_count, check_flag, check_not_negative, check_number, check_positive
+from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
@@ -241,29 +242,13 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         self._no_errors_yet(hidden=True)
 
     def present(self, transitions: Transitions) -> None:
-        """Learn from each transition in turn with the plain rule on the weights."""
+        """Learn from each transition in turn, by the plain rule: an epoch as `fit` has it."""
         if self.rule == "hebbian":
             self._add_hebbian(transitions)
             return
-        z = self.hidden_targets(transitions.targets)
-        U, V = self._weights()
-        hidden = visible = 0
-        for t in range(len(z)):
-            mu, nu = equations.learn_transition(
-                U,
-                V,
-                transitions.inputs[t].astype(np.float64),
-                transitions.targets[t].astype(np.float64),
-                z[t],
-                kappa=float(self.kappa),
-                eta=float(self.eta),
-                theta=float(self.input_threshold),
-                learn_U=self.learn == "UV",
-                bias=self.bias,
-            )
-            hidden, visible = hidden + mu, visible + nu
-        self._take_weights(U, V)
-        self._count_errors(visible, hidden)
+        learned = self._run(reference.learn, transitions, max_epochs=1)
+        self._take_weights(learned.U, learned.V)
+        self._count_errors(int(learned.visible_errors[0]), int(learned.hidden_errors[0]))
 
     def hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
@@ -331,8 +316,16 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     ) -> tuple[int, int]:
         """Learn from scratch with an engine or a cluster; returns the errors of the last epoch."""
         self.begin(transitions)
+        learned = self._run(learner, transitions, max_epochs=int(self.max_epochs), callback=callback)
+        self._take_weights(learned.U, learned.V)
+        self.hidden_errors_, self.visible_errors_ = learned.hidden_errors, learned.visible_errors
+        self.n_iter_, self.converged_ = learned.n_iter, learned.converged
+        return self._last_errors()
+
+    def _run(self, learner: Callable[..., Learned], transitions: Transitions, **options: Any) -> Learned:
+        """Let an engine or a cluster learn on top of what is there; nothing is kept yet."""
         U, V = self._weights()
-        learned = learner(
+        return learner(
             transitions.inputs,
             transitions.targets,
             self.hidden_targets(transitions.targets),
@@ -340,16 +333,11 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
             V=V,
             kappa=float(self.kappa),
             eta=float(self.eta),
-            max_epochs=int(self.max_epochs),
             input_threshold=float(self.input_threshold),
             learn_U=self.learn == "UV",
-            bias=self.bias,
-            callback=callback,
+            bias=bool(self.bias),
+            **options,
         )
-        self._take_weights(learned.U, learned.V)
-        self.hidden_errors_, self.visible_errors_ = learned.hidden_errors, learned.visible_errors
-        self.n_iter_, self.converged_ = learned.n_iter, learned.converged
-        return self._last_errors()
 
     def _add_hebbian(self, transitions: Transitions) -> None:
         """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""

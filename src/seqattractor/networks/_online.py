@@ -45,7 +45,11 @@ class OnlineMemory(SequenceMemory):
     def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
         """Present the transitions of `X` once and learn from each, on top of what the network knows.
 
-        Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`.
+        Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`. With the three-factor
+        rule (`SequenceAttractor`, `VisibleNetwork`) a loop over the same sequences is what `fit` does: from zero weights
+        (``init_scale=0``) errors and weights are equal bit for bit, whatever kappa and eta are, ties included. From random ones
+        they are equal up to rounding of the weights, which are multiplied by eta after each presentation here and once in
+        `fit`; a field would have to come as near to kappa as that for an error to be counted differently.
 
         Parameters
         ----------

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_choice, check_count, check_flag, check_not_negative, check_positive
+from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import ProgressCallback
@@ -120,7 +120,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
             return super().fit_transitions(transitions, callback)
         self.begin(transitions)
         learned = engine_module(self.engine).learn_visible(
-            equations.with_constant(transitions.inputs) if self.bias else transitions.inputs,
+            self._seen(transitions.inputs),
             transitions.targets,
             W=self._weights(),
             kappa=float(self.kappa),
@@ -143,16 +143,24 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self._no_errors_yet()
 
     def present(self, transitions: Transitions) -> None:
-        """Learn from each transition in turn."""
-        perceptron = partial(equations.update_visible, kappa=float(self.kappa), eta=float(self.eta))
-        rule: OnlineRule = self.rule if callable(self.rule) else perceptron
+        """Learn from each transition in turn: an epoch as `fit` has it."""
+        if not callable(self.rule):
+            kappa, eta, inputs = float(self.kappa), float(self.eta), self._seen(transitions.inputs)
+            learned = reference.learn_visible(inputs, transitions.targets, W=self._weights(), kappa=kappa, eta=eta, max_epochs=1)
+            self._take_weights(learned.W)
+            self._count_errors(int(learned.errors[0]))
+            return
         x, x_next = transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64)
-        x, W = equations.with_constant(x) if self.bias else x, self._weights()
-        errors = sum(rule(W, x[t], x_next[t]) for t in range(len(x)))
-        self._take_weights(W)
+        W, x = self._weights(), self._seen(x)
+        errors = sum(self.rule(W, x[t], x_next[t]) for t in range(len(x)))
         if not np.isfinite(W).all():
             raise ValueError("the rule made weights that are not finite; make its steps smaller.")
+        self._take_weights(W)
         self._count_errors(int(errors))
+
+    def _seen(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """What each neuron sees: the inputs, and with biases a unit that is always +1."""
+        return equations.with_constant(inputs) if self.bias else inputs
 
     def _weights(self) -> Weights:
         """W as learning takes it: with biases, these are its last column, in an array of its own."""

@@ -35,8 +35,8 @@ export function addPromises(all, row) {
     const note = document.createElement("small");
     note.className = "promise";
     note.textContent = radius
-      ? `Certified radius ${radius}: whichever ${radius === 1 ? "unit of this frame is" : `${radius} units of this frame are`} flipped, the next pattern is right. That is proven.`
-      : "Certified radius 0: for this frame nothing is proven beyond the frame itself.";
+      ? `Certified radius ${radius}, for one step: whichever ${radius === 1 ? "unit" : `${radius} units`} of what the network sees here ${radius === 1 ? "is" : "are"} flipped, the next pattern is right. That is proven.`
+      : "Certified radius 0, for one step: nothing is proven beyond the frame itself.";
     words.append(note);
   });
 }
