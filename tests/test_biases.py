@@ -221,27 +221,6 @@ def test_a_model_file_holds_the_biases(tmp_path):
         assert np.array_equal(again.visible_bias_, net.visible_bias_)
 
 
-@pytest.mark.parametrize(
-    ("bias", "change", "says"),
-    [
-        (True, {"hidden_bias_": None}, "hidden_bias_ is missing"),
-        (True, {"target_bias_": np.zeros(3)}, "target_bias_ has the shape"),
-        (True, {"visible_bias_": np.full(8, np.nan)}, "not finite"),
-        (False, {"hidden_bias_": np.zeros(20)}, "has no 'hidden_bias_'"),
-    ],
-)
-def test_a_model_file_with_other_biases_than_its_parameter_says_is_refused(tmp_path, bias, change, says):
-    net = fit_quietly(sa.SequenceAttractor(20, bias=bias, random_state=0), sa.datasets.random_periodic(6, 8, rng=1))
-    for name, value in change.items():
-        if value is None:
-            delattr(net, name)
-        else:
-            setattr(net, name, value)
-    net.save(tmp_path / "model.npz")
-    with pytest.raises(ValueError, match=says):
-        sa.load(tmp_path / "model.npz")
-
-
 def test_biases_are_parameters_that_recall_needs():
     _, (attractor, visible) = biased_networks()
     assert attractor.n_parameters() == 2 * 20 * 8 + 20 + 8

@@ -340,6 +340,62 @@ def test_networks_learn_where_no_machine_code_can_be_kept_and_say_so_once(tmp_pa
     assert done.stderr.count("compiled in memory each time") == 1
 
 
+LEARNED = """
+import hashlib, seqattractor as sa
+
+X = sa.datasets.random_periodic(6, 20, rng=0)
+print(hashlib.sha256(sa.VisibleNetwork(random_state=0).fit(X).W_.tobytes()).hexdigest())
+"""
+
+
+def learn_with_cache(folder):
+    """Learn in a new process; gives what it learned, what it complained of, and whether it compiled."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    done = subprocess.run([sys.executable, "-c", LEARNED], env=environment, capture_output=True, text=True, check=True)
+    lines = done.stderr.splitlines()
+    complaints = [line for line in lines if "compiling the learning kernels" not in line]
+    return done.stdout, complaints, len(complaints) < len(lines)
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.slow
+def test_damaged_machine_code_is_made_anew(tmp_path):
+    truth = learn_with_cache(tmp_path)
+    assert truth[1:] == ([], True)
+    whole = contents(tmp_path)
+    assert whole
+    damages = [
+        lambda code: b"",
+        lambda code: code[: len(code) // 2],
+        lambda code: code[:-1],
+        lambda code: bytes(range(256)) * (len(code) // 256 + 1),
+        lambda code: code[:-100] + bytes([code[-100] ^ 1]) + code[-99:],  # a bit of the code
+        lambda code: bytes([code[0] ^ 1]) + code[1:],  # a bit of the digest
+    ]
+    for first in range(0, len(damages), len(whole)):  # compiling takes a while, so that each file is damaged in another way
+        for damage, (path, code) in zip(damages[first:], whole.items(), strict=False):
+            path.write_bytes(damage(code))
+        assert learn_with_cache(tmp_path) == truth
+        assert set(contents(tmp_path)) == set(whole)
+        assert learn_with_cache(tmp_path) == (truth[0], [], False)  # the files are whole again
+
+
+@pytest.mark.slow
+def test_a_folder_that_takes_no_more_machine_code_is_no_obstacle(tmp_path):
+    truth = learn_with_cache(tmp_path / "good")
+    for path in contents(tmp_path / "good"):  # where the code should go there is something that cannot be replaced
+        path.unlink()
+        path.mkdir()
+    learned, complaints, _ = learn_with_cache(tmp_path / "good")
+    assert learned == truth[0]
+    assert len(complaints) == 1
+    assert "compiled in memory each time" in complaints[0]
+    assert contents(tmp_path) == {}
+
+
 @pytest.mark.slow
 def test_kernels_are_compiled_once_on_a_machine_and_the_first_time_says_so(tmp_path):
     first = learn_in_new_process(100, 60, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))

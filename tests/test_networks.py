@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import seqattractor as sa
 from quiet import fit_quietly
+from seqattractor.networks._registry import make_network, parameters_of
 
 X = sa.datasets.random_periodic(9, 30, rng=0)
 
@@ -262,3 +263,59 @@ def test_a_new_fit_forgets_what_was_attached_to_the_old_one():
     net.metadata_ = {"frame_shape": [4, 5]}
     net.fit(sa.datasets.random_periodic(5, 30, rng=1))
     assert not hasattr(net, "metadata_")
+
+
+@pytest.mark.parametrize("name", [name for name in sa.networks.REGISTRY if hasattr(sa.networks.network_class(name), "present")])
+@pytest.mark.parametrize("learned", [True, False], ids=["learned", "new"])
+def test_a_partial_fit_that_is_stopped_leaves_the_network_as_it_was(name, learned, monkeypatch):
+    known = parameters_of(name)
+    rng = np.random.default_rng(7)
+    small = {"n_hidden": 12, "n_latent": 8, "max_epochs": 3, "random_state": rng}
+    net, twin = (make_network(name, **{k: copy.deepcopy(v) for k, v in small.items() if k in known}) for _ in range(2))
+    if learned:
+        net.partial_fit(X)
+        twin.partial_fit(X)
+    present = type(net).present
+
+    def stopped(self, transitions):
+        present(self, transitions)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(net), "present", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        net.partial_fit(sa.datasets.random_periodic(5, X.shape[1], rng=1))
+    monkeypatch.undo()
+    assert set(vars(net)) == set(vars(twin))
+    for _ in range(2):  # and it goes on as if nothing had been
+        for attribute, value in vars(twin).items():
+            if isinstance(value, np.ndarray):
+                assert np.array_equal(getattr(net, attribute), value), attribute
+        net.partial_fit(X)
+        twin.partial_fit(X)
+
+
+def test_a_rule_that_fails_in_the_middle_of_a_stream_leaves_the_weights_as_they_were():
+    calls = []
+
+    def rule(W, x, x_next):
+        W += np.outer(x_next, x)
+        calls.append(1)
+        if len(calls) == len(X) + 2:  # the third transition of the second presentation
+            raise RuntimeError("enough")
+        return 1
+
+    net = sa.VisibleNetwork(rule, random_state=0).partial_fit(X)
+    before = net.W_.copy()
+    with pytest.raises(RuntimeError, match="enough"):
+        net.partial_fit(X)
+    assert np.array_equal(net.W_, before)
+    assert net.n_iter_ == len(net.visible_errors_) == 1
+
+
+def test_a_fit_that_fails_after_set_params_keeps_what_was_learned():
+    net = trained()
+    before = net.U_.copy()
+    with pytest.raises(ValueError, match="n_hidden"):
+        net.set_params(n_hidden=-1).fit(X)
+    assert np.array_equal(net.U_, before)
+    assert net.recall(X[0], steps=2).shape == (3, X.shape[1])

@@ -135,3 +135,21 @@ def test_every_public_name_exists_and_is_documented():
 def test_unknown_names_are_attribute_errors():
     with pytest.raises(AttributeError, match="no_such_thing"):
         sa.no_such_thing  # noqa: B018
+
+
+def written_by_hand(path):
+    """The calls of a file that write a file under its own name at once, so that it can be left half-written."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        modes = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg == "mode")]
+        writes = any(isinstance(mode, ast.Constant) and str(mode.value) in ("w", "a", "x", "wb", "ab", "xb") for mode in modes)
+        if name in ("write_text", "write_bytes", "mkstemp") or (name == "open" and writes):
+            yield ast.unparse(node)
+
+
+def test_every_file_is_written_whole_or_not_at_all():
+    """Only `_files.py` opens files to write; uploads of the lab go into a temporary folder of their own."""
+    found = {str(path.relative_to(SOURCE)): list(written_by_hand(path)) for path in MODULES.values()}
+    assert {name for name, calls in found.items() if calls} - {"networks/_model_file.py"} == {"_files.py", "lab/uploads.py"}

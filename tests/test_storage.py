@@ -4,6 +4,10 @@ import hashlib
 import io
 import json
 import os
+import signal
+import struct
+import subprocess
+import sys
 import time
 import tracemalloc
 import zipfile
@@ -14,7 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seqattractor as sa
+from quiet import fit_quietly
 from seqattractor._files import atomic_write
+from seqattractor.io._attached import attach, attached
+from seqattractor.networks._registry import make_network
 
 X = sa.datasets.random_periodic(7, 20, rng=0)
 NETWORKS = [
@@ -135,6 +142,9 @@ def within(part, **changes):
 
 GENERATOR = {"bit_generator": "PCG64", "state": {"state": 2**200, "inc": -1}, "has_uint32": 0, "uinteger": 0}
 
+OUTSIDE = {"bit_generator": "MT19937", "state": {"key": [1] * 624, "pos": 10**6}}  # numpy would read at this place
+CONSTANT = {"bit_generator": "PCG64", "state": {"state": 0, "inc": 0}, "has_uint32": 0, "uinteger": 0}  # zeros for ever
+
 
 @pytest.mark.parametrize(
     ("change", "says"),
@@ -152,10 +162,23 @@ GENERATOR = {"bit_generator": "PCG64", "state": {"state": 2**200, "inc": -1}, "h
         (within("parameters", kappa=-1.0), "damaged .*kappa must be above 0"),
         (within("parameters", random_state={"__generator__": GENERATOR}), "damaged"),
         (within("parameters", random_state={"__generator__": {}}), "damaged"),
+        (within("parameters", random_state={"__generator__": OUTSIDE}), "damaged .*random generator"),
+        (within("parameters", random_state={"__generator__": CONSTANT}), "damaged .*random generator"),
         (within("values", n_features_in_=None), "damaged .*n_features_in_"),
         (within("values", n_features_in_=10**30), "damaged"),
-        (within("values", order_=2), r"damaged .*U_ has the shape \(30, 20\), but kN is 40"),
+        (within("values", order_=2), "damaged .*order_ is 2, but order is 1"),
         (within("values", n_iter_={}), "damaged .*n_iter_"),
+        (within("values", n_iter_=3), "damaged .*n_iter_ is 3, but E is"),
+        (within("values", n_iter_="3"), "damaged .*n_iter_ is '3'"),
+        (within("values", converged_=1), "damaged .*converged_ is 1"),
+        (within("parameters", n_hidden=7), "damaged .*n_hidden is 7, but M is 30"),
+        (within("parameters", max_epochs=10**30), "damaged .*max_epochs"),
+        (within("parameters", order="x"), "damaged .*order must be"),
+        (within("parameters", on_conflict="x"), "damaged .*on_conflict must be"),
+        (within("parameters", verbose=[1]), "damaged .*verbose is"),
+        (lambda h: {**h, "version": 1}, "damaged .*not what was saved"),
+        (lambda h: {**h, "version": True}, "version True"),
+        (lambda h: {**h, "class": "x" * 10_000}, "is not known"),
         (within("values", n_iter_=float("nan")), "damaged .*n_iter_"),
         (within("values", recall=None), "damaged .*has no 'recall'"),
         (within("values", metadata_=3), "damaged .*metadata_"),
@@ -194,12 +217,33 @@ def npy(header, content=b"\0" * 64):
         ({"recall": np.ones(3)}, "has no 'recall'"),
         ({"evil": np.array([{"a": 1}], dtype=object)}, "does not fit"),
         ({"attached_patterns_": np.ones((4, 4))}, "attached_patterns_ is of float64"),
+        ({"U_": np.ones((30, 20), dtype=np.float16)}, "U_ is of float16"),
+        ({"visible_errors_": np.array([-1])}, "visible_errors_ has"),
+        ({"U_": np.zeros((30, 20), dtype=[("a", "f8")])}, "does not fit"),
     ],
 )
 def test_an_array_that_does_not_fit_is_named(model, arrays, says):
     rewrite(model, arrays=arrays)
     with pytest.raises(ValueError, match=f"{model}.*damaged.*{says}"):
         sa.load(model)
+
+
+@pytest.mark.parametrize(
+    ("bias", "arrays", "says"),
+    [
+        (True, {"hidden_bias_": None}, "hidden_bias_ is missing"),
+        (True, {"target_bias_": np.zeros(3)}, r"target_bias_ has the shape \(3,\), but M is 30"),
+        (True, {"visible_bias_": np.full(20, np.nan)}, "visible_bias_ has entries that are not finite"),
+        (False, {"hidden_bias_": np.zeros(30)}, "hidden_bias_, but bias is not set"),
+    ],
+)
+def test_a_file_holds_biases_if_and_only_if_its_parameter_says_so(tmp_path, bias, arrays, says):
+    path = tmp_path / "model.npz"
+    fit_quietly(sa.SequenceAttractor(30, bias=bias, random_state=0), X).save(path)
+    sa.load(path)
+    rewrite(path, arrays=arrays)
+    with pytest.raises(ValueError, match=f"{path}.*damaged.*{says}"):
+        sa.load(path)
 
 
 def test_a_changed_weight_is_noticed(model):
@@ -232,19 +276,140 @@ def test_the_same_seed_writes_the_same_bytes(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_networks_of_users_save_what_their_fit_sets_and_nothing_that_shadows_a_method(tmp_path):
-    class Own(sa.SequenceMemory):
-        def fit_transitions(self, transitions, callback=None):
-            self.table_, self.count_ = transitions.targets, len(transitions.targets)
+class Own(sa.SequenceMemory):
+    """A network of a user's, who declares nothing."""
 
-        def next_patterns(self, states, memory=None):
-            return self.table_[np.arange(len(states)) % self.count_]
+    def fit_transitions(self, transitions, callback=None):
+        self.table_, self.count_ = transitions.targets, len(transitions.targets)
 
-    Own().fit(X).save(tmp_path / "own.npz")
-    assert sa.load(tmp_path / "own.npz").count_ == len(X) - 1
-    rewrite(tmp_path / "own.npz", within("values", _private=1))
-    with pytest.raises(ValueError, match="has no '_private'"):
-        sa.load(tmp_path / "own.npz")
+    def next_patterns(self, states, memory=None):
+        return self.table_[np.arange(len(states)) % self.count_]
+
+
+def test_networks_of_users_have_what_their_own_methods_set_and_nothing_else(tmp_path):
+    path = tmp_path / "own.npz"
+    Own().fit(X).save(path)
+    assert sa.load(path).count_ == len(X) - 1
+    for name in ("_private", "other_", "recall", "fit_transitions"):
+        Own().fit(X).save(path)
+        rewrite(path, within("values", **{name: 1}))
+        with pytest.raises(ValueError, match=f"has no '{name}'; no method of the class sets it"):
+            sa.load(path)
+
+
+@pytest.mark.parametrize("table", [None, np.ones((3, 3), dtype=np.int8), np.zeros((6, 20), dtype=np.int8)])
+def test_networks_of_users_that_cannot_make_a_step_are_refused(tmp_path, table):
+    path = tmp_path / "own.npz"
+    Own().fit(X).save(path)
+    rewrite(path, arrays={"table_": table})
+    with pytest.raises(ValueError, match=f"{path} is damaged"):
+        sa.load(path)
+
+
+def test_what_could_not_be_loaded_is_not_saved(tmp_path, model):
+    before = model.read_bytes()
+    own = Own().fit(X)
+    own.extra_ = 1
+    with pytest.raises(ValueError, match="this Own cannot be saved: a Own has no 'extra_'"):
+        own.save(model)
+    net = sa.load(model)
+    net.more_ = 3
+    with pytest.raises(ValueError, match="cannot be saved: a SequenceAttractor has no 'more_'"):
+        net.save(model)
+    for changed in ({"n_hidden": 7}, {"n_hidden": -1}, {"order": 2}, {"kappa": "x"}):
+        with pytest.raises((ValueError, TypeError), match="cannot be saved"):
+            sa.load(model).set_params(**changed).save(model)
+    net = sa.load(model)
+    net.U_[0, 0] = np.inf
+    with pytest.raises(ValueError, match="U_ has entries that are not finite"):
+        net.save(model)
+    net = sa.load(model)
+    net.metadata_ = {"text": "x" * 10**7}
+    with pytest.raises(ValueError, match=r"take 10000\d\d\d bytes"):
+        net.save(model)
+    assert model.read_bytes() == before
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", sa.networks.REGISTRY)
+def test_every_network_comes_back_with_its_sequences_attached(name, tmp_path):
+    """Stored patterns and attached ones have different numbers of rows."""
+    known = sa.networks.network_class(name)().get_params()
+    small = {k: v for k, v in {"n_hidden": np.int64(8), "n_latent": 6, "max_epochs": 3, "random_state": 0}.items() if k in known}
+    net = make_network(name, **small).fit(X)
+    attach(net, X)
+    net.save(tmp_path / "m.npz")
+    again = sa.load(tmp_path / "m.npz")
+    assert np.array_equal(again.recall(X[0], steps=5), net.recall(X[0], steps=5))
+    assert np.array_equal(attached(again).sequences, X)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"frame_shape": 5},
+        {"frame_shape": [-4, -5]},
+        {"frame_shape": [2**32, 2**32, 20]},
+        {"frame_shape": ["a"]},
+        {"lengths": "abc"},
+        {"lengths": [3, 3]},
+        {"names": 5},
+        {"units": ["one"]},
+        {"rate": "fast"},
+        {"step": -1},
+        {"kind": []},
+        {"options": 7},
+        {"closed": 10**30},
+    ],
+)
+def test_what_a_file_says_about_its_sequences_is_checked(model, metadata):
+    net = sa.load(model)
+    attach(net, X)
+    net.metadata_ |= metadata
+    net.save(model)
+    with pytest.raises(ValueError, match="what the model says about its sequences does not fit it") as refusal:
+        attached(sa.load(model))
+    assert "\n" not in str(refusal.value)
+
+
+def test_members_that_share_their_bytes_are_not_read(tmp_path):
+    """A directory with many names for one place would fill the memory with copies."""
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", b"{}")
+        archive.writestr("00000000.npy", b"x" * 10**6)
+    data = path.read_bytes()
+    end, entry = data.rindex(b"PK\x05\x06"), data[data.rindex(b"PK\x01\x02") : data.rindex(b"PK\x05\x06")]
+    copies = b"".join(entry.replace(b"00000000", f"{k:08}".encode()) for k in range(1, 1001))
+    numbers = struct.pack("<HHI", 1002, 1002, int.from_bytes(data[end + 12 : end + 16], "little") + len(copies))
+    path.write_bytes(data[:end] + copies + data[end : end + 8] + numbers + data[end + 16 :])
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="lie one over the other"):
+        sa.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 10**7
+    tracemalloc.stop()
+
+
+def test_a_long_directory_is_not_read(tmp_path):
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for k in range(30_000):
+            archive.writestr(str(k), b"")
+    with pytest.raises(ValueError, match="its directory has"):
+        sa.load(path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        sa.load(tmp_path / "pipe")
+
+
+def test_a_file_of_the_other_order_of_bytes_is_read(model):
+    net = sa.load(model)
+    rewrite(model, arrays={"U_": net.U_.astype(">f8")})
+    assert np.array_equal(sa.load(model).U_, net.U_)
+    assert sa.load(model).U_.dtype.isnative
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -313,6 +478,75 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(model):
         interrupted()
     assert model.read_bytes() == before
     assert [p.name for p in model.parent.iterdir()] == ["model.npz"]
+
+
+SAVING = """
+import sys
+import seqattractor as sa
+
+net = sa.load(sys.argv[1])
+while True:
+    net.save(sys.argv[1])
+    print("saved", flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", range(1, 6))
+def test_ctrl_c_at_any_moment_leaves_a_whole_file_and_no_other(model, after):
+    """The file is written again and again, and the interruption comes at some moment after it was written `after` times."""
+    whole = model.read_bytes()
+    with subprocess.Popen(
+        [sys.executable, "-c", SAVING, str(model)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as child:
+        for _ in range(after):
+            assert child.stdout.readline() == "saved\n"
+        child.send_signal(signal.SIGINT)
+    assert child.returncode != 0
+    assert model.read_bytes() == whole
+    assert [path.name for path in model.parent.iterdir()] == ["model.npz"]
+
+
+@pytest.mark.parametrize("where", ["fsync", "replace", "open", "chmod"])
+def test_ctrl_c_around_each_step_of_writing_leaves_the_old_file_and_no_other(model, monkeypatch, where):
+    before, net = model.read_bytes(), sa.OneHotNetwork().fit(X)
+    real = getattr(os, where)
+
+    def interrupted(*args, **options):
+        if where == "open":  # the file is there, and nobody has got hold of it yet
+            os.close(real(*args, **options))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, where, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            net.save(model)
+    assert model.read_bytes() == before
+    assert [path.name for path in model.parent.iterdir()] == ["model.npz"]
+
+
+def test_new_files_and_folders_have_the_permissions_that_the_user_gives_to_new_files(tmp_path):
+    before = os.umask(0o027)
+    try:
+        sa.OneHotNetwork().fit(X).save(tmp_path / "m.npz")
+        sa.io.write(tmp_path / "frames", sa.Sequences(X, frame_shape=(4, 5)))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "m.npz").stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "frames").stat().st_mode & 0o777 == 0o750
+
+
+def test_links_in_a_circle_are_refused(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(OSError, match="symbolic links"):
+        sa.OneHotNetwork().fit(X).save(tmp_path / "a")
+
+
+def test_a_long_name_that_the_file_system_takes_can_be_written(tmp_path):
+    path = tmp_path / ("x" * 250)
+    sa.OneHotNetwork().fit(X).save(path)
+    assert sa.load(path).score(X) == 1
 
 
 def test_a_file_that_is_replaced_passes_its_permissions_on(model):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -26,36 +27,44 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> path.read_text()
     'whole'
     """
-    target = Path(path)
-    if target.is_symlink():
-        target = target.resolve()
+    target = _target(Path(path))
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the name of a file.")
     if target.exists() and not target.is_file():  # a device or a pipe would be replaced by a file
         raise OSError(f"{target} is not a regular file; give another name.")
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-    if not mode & 0o222:
+    mode = target.stat().st_mode & 0o777 if target.exists() else None
+    if mode is not None and not (mode & 0o222 and os.access(target, os.W_OK)):  # to root everything looks writable
         raise PermissionError(f"{target} is read-only; give another name, or allow writing to it.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the folder {target.parent} does not exist; make it first.")
+    # The name is chosen before the file is made, so that an interruption at any moment can remove it. A new file gets the
+    # permissions of this process, what replaces another nobody sees before it has its permissions.
+    part = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.part")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    except OSError as error:  # with the name that was asked for, not that of the temporary file
-        raise OSError(error.errno, error.strerror, str(target)) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with _opened(part, target, 0o666 if mode is None else 0o600) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, mode)
-        os.replace(name, target)
+        if mode is not None:
+            part.chmod(mode)
+        part.replace(target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         raise
 
 
-def _umask() -> int:
-    """The permissions that new files of this process do not get."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _target(path: Path) -> Path:
+    """Where a link leads to, or the path itself."""
+    try:
+        return path.resolve() if path.is_symlink() else path
+    except RuntimeError:  # of Python before 3.13
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+
+
+def _opened(part: Path, target: Path, mode: int) -> IO[bytes]:
+    """A new file; what prevents it is said with the name that was asked for, not that of the temporary file."""
+    try:
+        return open(part, "xb", opener=lambda name, flags: os.open(name, flags, mode))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None

@@ -19,6 +19,7 @@ from seqattractor.experiments._study import settings_of
 from seqattractor.experiments._success_curve import SuccessCurve
 
 _BATCH = 4  # trials at one length before the next is chosen; fixed, so that a result does not depend on the number of workers
+_SURE = 0.98  # of the curve, for an interval of 95 %: true curves are not quite of the assumed shape
 _FIRST_REACH = 32  # the longest sequence to start with; from then on twice the longest that was retrieved
 
 
@@ -142,7 +143,7 @@ class Search:
 
         Between two of these lengths only the assumed shape of the curve says where success ends; a steep one may end anywhere.
         """
-        low, median, high = self.curve.capacity()
+        low, median, high = self.curve.capacity(_SURE)
         below = max((t for t in self.tried if t <= low), default=1)
         above = min((t - 1 for t in self.tried if t > high), default=math.floor(high))
         # An end within a pattern of a length that was tried stays where it is.
@@ -154,7 +155,7 @@ class Search:
 
     def _open_end(self) -> int | None:
         """A length to try where the curve is known well enough, and the interval is wide only since its ends were not tried."""
-        low, _, high = self.curve.capacity()
+        low, _, high = self.curve.capacity(_SURE)
         below, _, above = self._interval()
         if not self.tried or not self._narrow(low, high) or self._narrow(below, above):
             return None

@@ -60,17 +60,23 @@ def attach(net: Any, data: Sequences, *, patterns: bool = True) -> None:
 
 
 def attached(net: Any) -> Attached:
-    """Give what `attach` attached; a model without such information has frames of N units."""
+    """Give what `attach` attached; a model without such information has frames of N units.
+
+    A model file may come from anywhere: what it says about its sequences is checked as if a person had said it.
+    """
     known = {name: value for name, value in (getattr(net, "metadata_", None) or {}).items() if value is not None}
-    N = int(net.n_features_in_)
-    shape = tuple(int(n) for n in known.get("frame_shape") or (N,))
-    if int(np.prod(shape)) != N:
-        raise ValueError(f"the model says that its frames have the shape {shape}, but it has {N} units; learn it again.")
-    about = {**{name: known[name] for name in _ABOUT_FRAMES if name in known}, "frame_shape": shape}
-    packed = getattr(net, "attached_patterns_", None)
-    if packed is None:
-        return Attached(None, **about)
-    if packed.dtype != np.uint8 or packed.shape != (sum(known.get("lengths", ())), -(-N // 8)):
-        raise ValueError("the patterns stored in the model do not fit its size; learn it again.")
-    X = np.where(np.unpackbits(packed, axis=1, count=N), 1, -1).astype(np.int8)
-    return Attached(Sequences(X, **{name: known[name] for name in _ABOUT_SEQUENCES if name in known}, **about), **about)
+    N, packed = int(net.n_features_in_), getattr(net, "attached_patterns_", None)
+    about = {name: known[name] for name in _ABOUT_FRAMES if name in known}
+    try:
+        if not isinstance(about.get("kind", ""), str) or not isinstance(about.get("options", {}), dict):
+            raise ValueError("kind is a word, and options are a table")
+        if packed is None:
+            X = np.ones((1, N), dtype=np.int8)  # stands in for the patterns, so that the rest can be checked
+        else:
+            about |= {name: known[name] for name in _ABOUT_SEQUENCES if name in known}
+            X = np.where(np.unpackbits(packed, axis=1, count=N), 1, -1).astype(np.int8)
+        data = Sequences(X, **about)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"what the model says about its sequences does not fit it ({error}); learn it again.") from None
+    kept = {name: getattr(data, name) for name in _ABOUT_FRAMES}
+    return Attached(None if packed is None else data, **kept)

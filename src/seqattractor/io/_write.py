@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -162,11 +163,11 @@ def _write_folder(path: Path, recalled: Recalled) -> None:
 
     frames = unbinarize(recalled.recall, recalled.frame_shape, high=255)
     digits = len(str(len(frames) - 1))
-    part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    part = path.with_name(f".{path.name[:40]}.{secrets.token_hex(8)}.part")  # known before it is made, as in `atomic_write`
     try:
+        part.mkdir()
         for t, frame in enumerate(frames):
             Image.fromarray(frame).save(part / f"frame{t:0{digits}}.png")
-        part.chmod(0o755)
         part.rename(path)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)

@@ -9,13 +9,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.datasets._random import random_periodic
 from seqattractor.lab.materials import first_material
+from seqattractor.learning.compiled import is_kept
 from seqattractor.networks._registry import make_network
 
 _KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # small networks; the first kind is what a first visit learns with
@@ -40,7 +40,7 @@ class Compiled:
         threading.Thread(target=self.warm_up, name="lab-warm-up", daemon=True).start()
 
     def warm_up(self) -> None:
-        """Make all kinds ready; takes a moment, or some 20 s where nothing is in numba's cache yet."""
+        """Make all kinds ready; takes a moment, or some 20 s where nothing is on disk yet."""
         try:
             if not is_cached():
                 with suppress(OSError):  # where no process can be started, this one compiles
@@ -57,7 +57,7 @@ class Compiled:
             self.at_work = False
 
     def _load(self, kind: str) -> None:
-        """Load a kind from numba's cache, or compile it."""
+        """Load a kind from disk, or compile it."""
         if not self.ready[kind].is_set():
             use(kind)
             self.ready[kind].set()
@@ -90,7 +90,7 @@ def _compile_apart() -> subprocess.Popen[str]:
 
 
 def compile_all() -> None:
-    """Fill numba's cache, giving way to other processes, and print each kind of network that is done."""
+    """Compile all kinds, giving way to other processes, and print each kind of network that is done."""
     if hasattr(os, "nice"):
         os.nice(5)
     for kind in _KINDS:
@@ -99,21 +99,11 @@ def compile_all() -> None:
 
 
 def is_cached() -> bool:
-    """Whether numba has something of each kind in its cache; if that is of an older version, it compiles after all."""
+    """Whether machine code of each kind is kept on disk; if that is of an older version or damaged, it is compiled after all."""
     from seqattractor.learning.exact import kernels
     from seqattractor.learning.sparse import kernels as sparse_kernels
 
-    return all(any(map(_has_file, vars(module).values())) for module in (kernels, sparse_kernels))
-
-
-def _has_file(value: Any) -> bool:
-    """Whether this is a compiled function of which numba's cache has a file."""
-    folder = getattr(getattr(value, "stats", None), "cache_path", None)
-    if folder is None:
-        return False
-    function = value.py_func
-    module = function.__module__.rsplit(".", 1)[-1]
-    return any(Path(folder).glob(f"{module}.{function.__qualname__}-{function.__code__.co_firstlineno}.*.nbi"))
+    return all(any(map(is_kept, vars(module).values())) for module in (kernels, sparse_kernels))
 
 
 def use(kind: str) -> None:

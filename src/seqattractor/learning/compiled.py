@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import logging
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
+
+from seqattractor.learning.kept_code import KernelCache, say_that_nothing_is_kept
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -28,31 +26,17 @@ def inlined(function: _Function) -> _Function:
 
 def kernel(function: _Function) -> _Function:
     """Decorator of what Python calls; the machine code is kept on disk until it or one of its parts changes."""
+    compiled: Any = njit(nogil=True)(function)
     try:
-        compiled: Any = njit(nogil=True, cache=True)(function)
+        compiled._cache = KernelCache(function)
     except RuntimeError:  # numba finds no folder that it may write to, as in a hardened container
-        _say_that_nothing_is_kept()
-        return part(function)
-    # On its own numba sees changes in the file of the kernel, not in those of its parts. It has no public way to say more; a
-    # numba without this private one would only keep machine code too long for those who edit kernels.
-    kept: Any = getattr(compiled, "_cache", None)
-    if (of_this_file := getattr(kept, "_index_key", None)) is not None:
-        kept._index_key = lambda *args: (*of_this_file(*args), _sources())
+        say_that_nothing_is_kept()
+    except AttributeError:  # a numba whose cache is made in another way; then its files are trusted
+        compiled.enable_caching()
     return cast(_Function, compiled)
 
 
-@cache
-def _say_that_nothing_is_kept() -> None:
-    """Say once why every process will compile."""
-    logging.getLogger("seqattractor").warning(
-        "there is no folder in which compiled kernels could be kept, so they are compiled in memory each time; "
-        "set NUMBA_CACHE_DIR to a folder that can be written to"
-    )
-
-
-@cache
-def _sources() -> str:
-    """A fingerprint of all files with kernels or parts of them."""
-    folder = Path(__file__).parent
-    text = b"".join(path.read_bytes() for path in sorted([*folder.rglob("lanes.py"), *folder.rglob("*kernels.py")]))
-    return hashlib.sha256(text).hexdigest()
+def is_kept(value: Any) -> bool:
+    """Whether this is a kernel with machine code on disk; if that is of older sources or damaged, it is compiled after all."""
+    kept = getattr(value, "_cache", None)
+    return isinstance(kept, KernelCache) and kept.is_filled()

@@ -143,10 +143,10 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         "hidden_bias_": "float M if bias",
         "visible_bias_": "float N if bias",
         "target_bias_": "float M if bias",
-        "hidden_errors_": "int E",
-        "visible_errors_": "int E",
+        "hidden_errors_": "count E",
+        "visible_errors_": "count E",
     }
-    declared_values = ("n_iter_", "converged_")
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_hidden": "size M"}
 
     def __init__(
         self,

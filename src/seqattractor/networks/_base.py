@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from seqattractor import noise as _noise
 from seqattractor._checks import is_count, refuse_masked
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.networks._model_file import to_json, write_model
+from seqattractor.networks._declared import check_fitted
+from seqattractor.networks._model_file import from_json, to_json, write_model
 from seqattractor.networks._run import Run, led_memory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions, check_patterns, check_sequences, transitions
@@ -63,10 +64,13 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     """Classes from outside this package, which `sa.load` must know by name."""
 
     declared_arrays: ClassVar[dict[str, str]] = {}
-    """What the class learns, for the check of model files: kind ("float", "int" or "pattern") and symbols of the shape of each
-    array, such as ``{"U_": "float M kN"}``, with " ?" at the end of what may be missing and " if bias" at the end of what is
-    there only with a parameter ``bias=True``. A class of the user's may declare nothing, and then save anything."""
-    declared_values: ClassVar[tuple[str, ...]] = ()
+    """What the class learns, for the check of model files: kind ("float", "int", "count", "pattern" of -1 and +1, "ternary" of
+    -1, 0 and +1) and symbols of the shape of each array, such as ``{"U_": "float M kN"}``, and " if " with the name of a
+    parameter behind what is only there with it. A class of the user's may declare nothing: then it saves what its methods set."""
+    declared_values: ClassVar[dict[str, str]] = {}
+    """The same for single values: "number", "positive", "flag", "generator", "word" with the words there are, "count" with the
+    symbol of its upper limit if there is one, or "size" with the symbol of a shape that it must be. A parameter that must fit
+    the arrays can stand here too, such as ``{"n_hidden": "size M"}``."""
 
     n_features_in_: int
     order_: int
@@ -197,6 +201,21 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         ValueError: n_hidden must be at least 1, but it is 0.
         """
 
+    def check_order(self) -> None:
+        """Refuse an `order` or `on_conflict` that makes no sense; every network has them.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.LookupMemory(order=0).check_order()
+        Traceback (most recent call last):
+        ValueError: order must be a whole number, 1 or more, or 'auto', but it is 0.
+        """
+        if self.order != "auto" and not is_count(self.order):
+            raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {self.order!r}.")
+        if self.on_conflict not in ("raise", "learn"):
+            raise ValueError(f"on_conflict must be 'raise' or 'learn', but it is {self.on_conflict!r}.")
+
     # -- learning -----------------------------------------------------------------------------------------------
 
     def fit(
@@ -257,11 +276,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> sa.LookupMemory().transitions(sa.datasets.xor()).inputs.shape
         (4, 2)
         """
+        self.check_order()
         order = self.order_ if continuing else self.order
-        if order != "auto" and not is_count(order):
-            raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {order!r}.")
-        if self.on_conflict not in ("raise", "learn"):
-            raise ValueError(f"on_conflict must be 'raise' or 'learn', but it is {self.on_conflict!r}.")
         patterns, checked = check_sequences(X, lengths, order=1 if order == "auto" else int(order))
         if continuing:
             check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
@@ -453,6 +469,11 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray)}
         values = {k: to_json(v, k) for k, v in fitted.items() if k not in arrays}
         parameters = {k: to_json(v, k) for k, v in self.get_params(deep=False).items()}
+        as_loaded = [{k: from_json(v) for k, v in part.items()} for part in (parameters, values)]
+        try:  # what could not be loaded is not saved
+            check_fitted(self, as_loaded[0], as_loaded[1], arrays)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"this {type(self).__name__} cannot be saved: {str(error).rstrip('.')}.") from None
         header = {"class": type(self).__name__, "parameters": parameters, "values": values, "seqattractor": __version__}
         write_model(path, header, arrays)
 
@@ -473,14 +494,24 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return np.asarray(run.step() != shown.targets)
 
     @contextmanager
-    def _unchanged_by_failure(self) -> Iterator[None]:
-        """Put all attributes back if learning fails, is interrupted, or its callback raises."""
+    def _unchanged_by_failure(self, *, in_place: bool = False) -> Iterator[None]:
+        """Put all attributes back if learning fails, is interrupted, or its callback raises; random generators too.
+
+        Learning on top of what is there may change arrays in place: then their contents are put back as well.
+        """
         before = dict(vars(self))
+        arrays = [(value, value.copy()) for value in before.values() if in_place and isinstance(value, np.ndarray)]
+        generators = [value.bit_generator for value in before.values() if isinstance(value, np.random.Generator)]
+        states = [generator.state for generator in generators]
         try:
             yield
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
+            for array, content in arrays:
+                array[...] = content
+            for generator, state in zip(generators, states, strict=True):
+                generator.state = state
             raise
 
     def _warn_of_errors(self, left: tuple[int, int] | None) -> None:

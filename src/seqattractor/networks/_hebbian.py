@@ -49,8 +49,8 @@ class HebbianMemory(VisibleLayerMemory, EpochMemory):
 
     max_epochs = 1  # a second presentation would only double the weights
 
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "int E"}
-    declared_values = ("n_iter_", "converged_")
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order

@@ -16,6 +16,8 @@ from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions, split
 
+_MOST_STEPS = 10_000  # of inference; every step of recall takes that many
+
 
 @final
 class LatentPredictiveMemory(EpochMemory):
@@ -76,10 +78,10 @@ class LatentPredictiveMemory(EpochMemory):
     declared_arrays: ClassVar[dict[str, str]] = {
         "W_r_": "float H H",
         "W_o_": "float N H",
-        "visible_errors_": "int E",
+        "visible_errors_": "count E",
         "losses_": "float E",
     }
-    declared_values = ("n_iter_", "converged_")
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
 
     def __init__(
         self,
@@ -158,7 +160,8 @@ class LatentPredictiveMemory(EpochMemory):
         check_positive(self.learning_rate, "learning_rate")
         check_count(self.max_epochs, "max_epochs")
         check_not_negative(self.tol, "tol")
-        check_count(self.inference_steps, "inference_steps")
+        if check_count(self.inference_steps, "inference_steps") > _MOST_STEPS:
+            raise ValueError(f"inference_steps must be at most {_MOST_STEPS}, but it is {self.inference_steps}.")
         check_positive(self.inference_rate, "inference_rate")
         if self.init_scale is not None:
             check_not_negative(self.init_scale, "init_scale")

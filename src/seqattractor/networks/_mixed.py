@@ -6,11 +6,11 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from seqattractor._checks import check_count, check_not_negative
+from seqattractor._checks import check_not_negative
 from seqattractor.learning.rule import sign
 from seqattractor.networks._interactions import Interaction
 from seqattractor.networks._pattern_store import PatternStore
-from seqattractor.networks._slow import remember, start_memory, unfinished
+from seqattractor.networks._slow import check_slow_steps, remember, start_memory, unfinished
 from seqattractor.sequences import Patterns
 
 _LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
@@ -96,7 +96,7 @@ class MixedSequenceMemory(PatternStore):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
         super().check_parameters()
-        check_count(self.slow_steps, "slow_steps")
+        check_slow_steps(self.slow_steps)
         check_not_negative(self.slow_weight, "slow_weight")
         if self.interaction != "polynomial" and self.beta > _LARGEST_BETA:
             raise ValueError(f"beta must be at most {_LARGEST_BETA:g}, but it is {self.beta}.")

@@ -10,7 +10,7 @@ import warnings
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,14 @@ FORMAT = "seqattractor-model"
 FORMAT_VERSION = 2
 _WITHOUT_DIGEST = 1
 _HEADER = "header.json"
-_MOST_HEADER = 2**26  # bytes; names, settings and the shapes of arrays take some thousands
+_MOST_HEADER = 2**22  # bytes; settings take some thousands, the names of many sequences and units some hundred thousands
+_MOST_DIRECTORY = 2**20  # bytes; a network has some ten arrays, of a hundred bytes each
+_MOST_WORDS = 300  # characters of what is said about a damaged file
 _NPY_HEADER = 2**16  # bytes; numpy writes 128
-_MADE = (1980, 1, 1, 0, 0, 0)  # the time of every member, so that the same network gives the same bytes
+_ZIP_END, _ZIP64_END = 22, 76  # bytes; the second with its pointer
 # What zipfile and numpy raise on the way through an npz whose inside is broken.
 DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
+_MADE = (1980, 1, 1, 0, 0, 0)  # the time of every member, so that the same network gives the same bytes
 
 
 def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -33,8 +36,13 @@ def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: di
     members = {f"{name}.npy": _npy_parts(array) for name, array in sorted(arrays.items())}
     full = {"format": FORMAT, "version": FORMAT_VERSION, **header}
     full["digest"] = _digest(full, members)
+    text = json.dumps(full, indent=1).encode()
+    if len(text) > _MOST_HEADER:
+        raise ValueError(
+            f"settings and metadata_ take {len(text)} bytes, and a model file holds {_MOST_HEADER}; keep less there."
+        )
     with atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-        for name, parts in {_HEADER: [json.dumps(full, indent=1).encode()], **members}.items():
+        for name, parts in {_HEADER: [text], **members}.items():
             with archive.open(zipfile.ZipInfo(name, _MADE), "w", force_zip64=True) as member:
                 for part in parts:
                     member.write(part)
@@ -50,25 +58,29 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         raise FileNotFoundError(f"there is no model file {target}.")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder, not a model file.")
-    with refusing(target):
-        with zipfile.ZipFile(target) as archive:
-            if _HEADER not in archive.namelist():
-                raise ValueError(f"{target} is not a seqattractor model: it has no header.")
-            members = {info.filename: _content(archive, info) for info in archive.infolist()}
-            if len(members) < len(archive.infolist()):
-                raise ValueError("two of its arrays have the same name")
+    if not target.is_file():  # a pipe or a device may never end
+        raise OSError(f"{target} is not a regular file, so that it cannot be a model file.")
+    with target.open("rb") as file, refusing(target):
+        members = _members(file, target)
         header = json.loads(members.pop(_HEADER))
         _check_header(header, target)
         digest = header.pop("digest", None)
-        if header["version"] == _WITHOUT_DIGEST:
-            warnings.warn(
-                f"{target} was saved by seqattractor 0.1 without a digest, so that damage may go unnoticed; save it again.",
-                stacklevel=3,
-            )
-        elif digest != _digest(header, {name: [content] for name, content in members.items()}):
+        with_digest = header["version"] != _WITHOUT_DIGEST
+        if digest != (_digest(header, {name: [content] for name, content in members.items()}) if with_digest else None):
             raise ValueError("its contents are not what was saved")
-        header.pop("arrays", None)  # shapes, which version 1 had in the header
-        return header, {name.removesuffix(".npy"): _from_npy(content) for name, content in members.items()}
+        arrays = {name.removesuffix(".npy"): _from_npy(content) for name, content in members.items()}
+        if not with_digest and header["arrays"] != {name: list(array.shape) for name, array in arrays.items()}:
+            raise ValueError("its arrays are not those that its header names")
+    if not with_digest:
+        warnings.warn(
+            f"{target} was saved by seqattractor 0.1 without a digest, so that damage may go unnoticed; save it again.",
+            stacklevel=3,
+        )
+    return header, arrays
+
+
+class Refused(ValueError):
+    """What is wrong with a file, in a whole sentence that names it."""
 
 
 class refusing:
@@ -82,13 +94,16 @@ class refusing:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         """Say what is wrong with the file, and that it is this file; interruptions pass."""
-        if not isinstance(error, Exception) or str(self.path) in str(error):
+        if not isinstance(error, Exception):
             return
+        if isinstance(error, Refused):
+            raise ValueError(str(error)) from None
         if isinstance(error, zipfile.BadZipFile):
             raise ValueError(
                 f"{self.path} is not a seqattractor model, or it is truncated: it cannot be opened as an npz file."
             ) from None
-        why = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        why = " ".join((str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}").split())
+        why = why if len(why) <= _MOST_WORDS else f"{why[:_MOST_WORDS]}..."
         raise ValueError(f"the model file {self.path} is damaged ({why}); save the model again.") from None
 
 
@@ -105,23 +120,49 @@ def _digest(header: dict[str, Any], members: dict[str, list[Any]]) -> str:
 def _check_header(header: Any, target: Path) -> None:
     """Refuse a header that is not ours or of another version."""
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ValueError(f"{target} is not a seqattractor model.")
-    if header.get("version") not in (_WITHOUT_DIGEST, FORMAT_VERSION):
-        raise ValueError(
-            f"{target} is a model file of version {header.get('version')!r}, but this seqattractor reads versions "
+        raise Refused(f"{target} is not a seqattractor model.")
+    version = header.get("version")
+    if type(version) is not int or version not in (_WITHOUT_DIGEST, FORMAT_VERSION):
+        raise Refused(
+            f"{target} is a model file of version {repr(version)[:20]}, but this seqattractor reads versions "
             f"{_WITHOUT_DIGEST} and {FORMAT_VERSION}; save it again with a matching release."
         )
 
 
-def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytearray:
-    """One member of the archive, which may be as large as the file and no larger."""
-    if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
-        raise ValueError(f"its member {info.filename} is compressed, which model files never are")
-    if info.filename == _HEADER and info.file_size > _MOST_HEADER:
-        raise ValueError(f"its header has {info.file_size} bytes")
-    if info.filename != _HEADER and not info.filename.endswith(".npy"):
-        raise ValueError(f"it has a member {info.filename!r}")
-    return bytearray(archive.read(info))
+def _members(file: IO[bytes], target: Path) -> dict[str, bytearray]:
+    """What is in the archive, by name. Sizes are checked first: all together are no larger than the file."""
+    size = os.fstat(file.fileno()).st_size
+    _check_directory(file, size)
+    with zipfile.ZipFile(file) as archive:
+        infos = {info.filename: info for info in archive.infolist()}
+        if _HEADER not in infos:
+            raise Refused(f"{target} is not a seqattractor model: it has no header.")
+        if len(infos) < len(archive.infolist()):
+            raise ValueError("two of its members have the same name")
+        for name, info in infos.items():
+            if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
+                raise ValueError(f"its member {name!r} is compressed, which model files never are")
+            if name != _HEADER and not name.endswith(".npy"):
+                raise ValueError(f"it has a member {name!r}")
+        if infos[_HEADER].file_size > _MOST_HEADER:
+            raise ValueError(f"its header has {infos[_HEADER].file_size} bytes")
+        if sum(info.file_size for info in infos.values()) > size:
+            raise ValueError("its members lie one over the other")
+        return {name: bytearray(archive.read(info)) for name, info in infos.items()}
+
+
+def _check_directory(file: IO[bytes], size: int) -> None:
+    """Refuse a file that does not end as a zip does, or whose directory is so long that reading it takes much memory."""
+    file.seek(max(0, size - _ZIP64_END - _ZIP_END))
+    tail = file.read()
+    end, longer = tail[-_ZIP_END:], tail[:-_ZIP_END]
+    if not end.startswith(b"PK\x05\x06"):
+        raise zipfile.BadZipFile
+    length = int.from_bytes(end[12:16], "little")
+    if longer[-20:].startswith(b"PK\x06\x07"):  # the longer end of archives beyond 4 GB, and a pointer to it
+        length = int.from_bytes(longer[-36:-28], "little")
+    if length > _MOST_DIRECTORY:
+        raise ValueError(f"its directory has {length} bytes")
 
 
 def _npy_parts(array: NDArray[Any]) -> list[Any]:
@@ -144,7 +185,8 @@ def _from_npy(content: bytearray) -> NDArray[Any]:
     if dtype.kind not in "biuf" or int(np.prod(shape, dtype=object)) * dtype.itemsize != size:
         raise ValueError(f"an array of {dtype} and shape {shape} does not fit its {size} bytes")
     flat = np.frombuffer(content, dtype, offset=buffer.tell())
-    return flat.reshape(shape, order="F" if by_columns else "C")
+    array = flat.reshape(shape, order="F" if by_columns else "C")
+    return array if dtype.isnative else array.astype(dtype.newbyteorder("="))  # of a machine with the other order of bytes
 
 
 # -- parameters and fitted values as plain JSON values -----------------------------------------------------------
@@ -192,10 +234,24 @@ def from_json(value: Any) -> Any:
     """
     if isinstance(value, dict) and "__generator__" in value:
         state = value["__generator__"]
-        kind = getattr(np.random, str(state["bit_generator"]), None)
-        if not (isinstance(kind, type) and issubclass(kind, np.random.BitGenerator)):
-            raise TypeError("unknown random generator")
-        bit_generator = kind()
+        _check_state(state)
+        bit_generator = getattr(np.random, state["bit_generator"])()
         bit_generator.state = state
         return np.random.Generator(bit_generator)
     return value
+
+
+def _check_state(state: dict[str, Any]) -> None:
+    """Refuse states that numpy takes without a look: places outside of an array, and numbers that would repeat for ever."""
+    kind, inner = state["bit_generator"], state["state"]
+    match kind:
+        case "PCG64" | "PCG64DXSM":
+            right = inner["inc"] % 2 == 1
+        case "MT19937":
+            right = 0 <= inner["pos"] <= len(inner["key"]) == 624 and any(inner["key"])
+        case "Philox":
+            right = 0 <= state["buffer_pos"] <= len(state["buffer"]) == 4
+        case _:
+            right = kind == "SFC64"
+    if not right:
+        raise ValueError("the state of its random generator is none that there can be")

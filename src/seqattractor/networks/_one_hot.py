@@ -52,7 +52,7 @@ class OneHotNetwork(HiddenLayerMemory):
     V_: Patterns
 
     declared_arrays: ClassVar[dict[str, str]] = {"U_": "pattern M kN", "V_": "pattern N M", "bias_": "int N"}
-    declared_values = ("n_hidden_",)
+    declared_values: ClassVar[dict[str, str]] = {"n_hidden_": "size M"}
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order

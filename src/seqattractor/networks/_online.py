@@ -45,11 +45,13 @@ class OnlineMemory(SequenceMemory):
     def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
         """Present the transitions of `X` once and learn from each, on top of what the network knows.
 
-        Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`. With the three-factor
-        rule (`SequenceAttractor`, `VisibleNetwork`) a loop over the same sequences is what `fit` does: from zero weights
-        (``init_scale=0``) errors and weights are equal bit for bit, whatever kappa and eta are, ties included. From random ones
-        they are equal up to rounding of the weights, which are multiplied by eta after each presentation here and once in
-        `fit`; a field would have to come as near to kappa as that for an error to be counted differently.
+        Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`. If it fails or is
+        interrupted, the network is as it was before.
+
+        With the three-factor rule (`SequenceAttractor`, `VisibleNetwork`) a loop over the same sequences is what `fit` does: from
+        zero weights (``init_scale=0``) errors and weights are equal bit for bit, whatever kappa and eta are, ties included. From
+        random ones they are equal up to rounding of the weights, which are multiplied by eta after each presentation here and
+        once in `fit`; a field would have to come as near to kappa as that for an error to be counted differently.
 
         Parameters
         ----------
@@ -72,12 +74,13 @@ class OnlineMemory(SequenceMemory):
         >>> while net.score([A, B]) < 1:
         ...     net = net.partial_fit([A, B])
         """
-        self.check_parameters()
-        new = not self._fitted()
-        transitions = self.transitions(X, lengths, continuing=not new)
-        if new:
-            self.begin(transitions)
-        self.present(transitions)
+        with self._unchanged_by_failure(in_place=True):
+            self.check_parameters()
+            new = not self._fitted()
+            transitions = self.transitions(X, lengths, continuing=not new)
+            if new:
+                self.begin(transitions)
+            self.present(transitions)
         return self
 
 

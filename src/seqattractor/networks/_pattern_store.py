@@ -31,8 +31,8 @@ class PatternStore(OnlineMemory):
 
     declared_arrays: ClassVar[dict[str, str]] = {
         "patterns_": "pattern T kN",
-        "successors_": "pattern T N",
-        "inverse_": "float T T ?",
+        "successors_": "ternary T N",
+        "inverse_": "float T T if pseudo_inverse",
     }
 
     def begin(self, transitions: Transitions) -> None:

@@ -72,8 +72,8 @@ class PredictiveCodingMemory(EpochMemory):
 
     losses_: NDArray[np.float64]
 
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "int E", "losses_": "float E"}
-    declared_values = ("n_iter_", "converged_")
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,

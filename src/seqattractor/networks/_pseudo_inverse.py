@@ -42,8 +42,8 @@ class PseudoInverseMemory(VisibleLayerMemory):
     1.0
     """
 
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "int E"}
-    declared_values = ("n_iter_", "converged_")
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order

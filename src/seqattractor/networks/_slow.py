@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor._checks import check_count
 from seqattractor.sequences import Patterns
+
+_MOST_STEPS = 10_000  # a run holds that many states
+
+
+def check_slow_steps(steps: int) -> None:
+    """Refuse a number of steps that is none, or for which no memory would do."""
+    if check_count(steps, "slow_steps") > _MOST_STEPS:
+        raise ValueError(f"slow_steps must be at most {_MOST_STEPS}, but it is {steps}.")
 
 
 def start_memory(states: Patterns, steps: int) -> Patterns:

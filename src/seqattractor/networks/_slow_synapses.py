@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_not_negative
+from seqattractor._checks import check_not_negative
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import field, hebbian, sign
 from seqattractor.networks._online import EpochMemory
-from seqattractor.networks._slow import remember, start_memory, unfinished
+from seqattractor.networks._slow import check_slow_steps, remember, start_memory, unfinished
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions
 
@@ -67,8 +67,8 @@ class SlowSynapseMemory(EpochMemory):
     W_: Weights
     W_S_: Weights
 
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N N", "W_S_": "float N N", "visible_errors_": "int E"}
-    declared_values = ("n_iter_", "converged_")
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N N", "W_S_": "float N N", "visible_errors_": "count E"}
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self, *, slow_weight: float = 2.5, slow_steps: int = 5, on_conflict: Literal["raise", "learn"] = "raise"
@@ -114,4 +114,4 @@ class SlowSynapseMemory(EpochMemory):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
         check_not_negative(self.slow_weight, "slow_weight")
-        check_count(self.slow_steps, "slow_steps")
+        check_slow_steps(self.slow_steps)

@@ -81,9 +81,9 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     declared_arrays: ClassVar[dict[str, str]] = {
         "W_": "float N kN",
         "visible_bias_": "float N if bias",
-        "visible_errors_": "int E",
+        "visible_errors_": "count E",
     }
-    declared_values = ("n_iter_", "converged_")
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,

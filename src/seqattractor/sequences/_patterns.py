@@ -5,6 +5,7 @@ Several sequences stand one below the other in one array, with ``lengths`` besid
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -108,8 +109,8 @@ def check_frame_shape(frame_shape: int | Iterable[int] | None, n_units: int) -> 
     shape = tuple(int(side) for side in shape)
     if min(shape, default=0) < 1:
         raise ValueError(f"the sides of a frame must be 1 or more, but its shape is {shape}.")
-    if int(np.prod(shape)) != n_units:
-        raise ValueError(f"a frame of shape {shape} has {int(np.prod(shape))} units, but the patterns have {n_units}.")
+    if (units := math.prod(shape)) != n_units:  # of Python's whole numbers, which do not wrap around
+        raise ValueError(f"a frame of shape {shape} has {units} units, but the patterns have {n_units}.")
     return shape
 
 
