@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import seqattractor as sa
+from dask_cluster import dask_cluster
 from quiet import fit_quietly, quietly
 
 distributed = pytest.importorskip("distributed")
@@ -102,3 +103,16 @@ def test_a_worker_that_dies_in_the_middle_of_a_fit_changes_nothing(cluster, clie
     thread.join()
     assert killed
     assert_same(here, there)
+
+
+@pytest.mark.slow
+def test_a_fit_whose_scheduler_is_killed_ends_with_one_sentence_and_leaves_the_network_as_it_was(tmp_path):
+    net = sa.SequenceAttractor(n_hidden=50, random_state=1)
+    with dask_cluster(tmp_path, 1) as processes, distributed.Client(processes.address, timeout=5) as lost:
+        net.fit_on_cluster(lost, sa.datasets.random_periodic(12, 40, rng=0))
+        before = net.V_.copy()
+        processes.scheduler.kill()
+        processes.scheduler.wait()
+        with pytest.raises(OSError, match=r"the Dask cluster was lost: .*; start it again, then fit again\."):
+            net.fit_on_cluster(lost, sa.datasets.random_periodic(13, 40, rng=0))
+    assert np.array_equal(net.V_, before)

@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -85,6 +87,17 @@ def test_a_comparison_whose_process_is_killed_goes_on(tmp_path, whole):
     assert killed.returncode == -signal.SIGKILL
     assert run(tmp_path, "--jobs", "2").returncode == 0
     assert files(tmp_path) == whole
+
+
+def test_a_damaged_trial_of_a_comparison_is_said_and_done_again(tmp_path):
+    path = tmp_path / "s.db"
+    arguments = {"values": [5, 9], "trials": 3, "study": path}
+    first = compare("random", ["hebbian", "lookup"], **arguments)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE trials SET outcome = replace(outcome, 'true', 'false')")
+    with pytest.warns(UserWarning, match=r"s.db: \d+ damaged rows are left out and count as missing"):
+        again = compare("random", ["hebbian", "lookup"], **arguments)
+    assert again.to_json() == first.to_json()
 
 
 OWN = """

@@ -1,12 +1,17 @@
 """Comparisons and capacities on a Dask cluster: the same bytes as in this process, also when a worker dies in a trial."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
 
 import seqattractor as sa
+from dask_cluster import dask_cluster
+from seqattractor._dask import ClusterLost, Watch
 from seqattractor.cli.capacity import command as capacity_command
+from seqattractor.experiments import Grid, run_sweep
 from seqattractor.tasks.capacity import capacity
 from seqattractor.tasks.compare import compare
 
@@ -51,6 +56,39 @@ def test_capacities_on_a_cluster_are_those_of_this_process(tmp_path, address):
     options = {"n": [20, 30], "flips": 1, "success": 0.5, "max_trials": 12}
     here, there = (capacity("hebbian", **options, dask=dask) for dask in (None, address))
     assert json.dumps(there.rows()) == json.dumps(here.rows())
+
+
+def test_a_cluster_without_workers_is_given_up_after_a_while():
+    with distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster, distributed.Client(cluster) as client:
+        watch = Watch(client, patience=1.0)
+        said = (
+            "no worker has been at the Dask scheduler for 1 s|the Dask scheduler does not answer"  # the latter on a busy machine
+        )
+        with pytest.raises(ClusterLost, match=said):
+            list(iter(watch.threads, 0))
+
+
+@pytest.mark.slow
+def test_a_sweep_whose_scheduler_is_killed_ends_with_one_sentence_and_goes_on(tmp_path):
+    grid = Grid({"network": "lookup", "n": 20, "t": [5, 9]}, trials=300)
+    path = tmp_path / "s.db"
+    with dask_cluster(tmp_path, 1) as cluster:
+        script = tmp_path / "run.py"
+        script.write_text(
+            "import os, signal, sys\nfrom seqattractor.cli import main, progress as display\n"
+            "from contextlib import contextmanager\n"
+            "@contextmanager\ndef shown(title, *, quiet=False):\n"
+            "    yield lambda progress: progress.done < 3 or os.kill(int(scheduler), signal.SIGKILL)\n"
+            "scheduler = sys.argv.pop(1)\ndisplay.trial_progress = shown\nmain()\n"
+        )
+        options = ["sweep", "run", "-o", str(path), "--network", "lookup", "--n", "20", "--t", "5,9", "--trials", "300"]
+        run = [sys.executable, str(script), str(cluster.scheduler.pid), *options, "--dask", cluster.address]
+        ended = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"seqattractor: the Dask cluster ({cluster.address}) was lost: ")
+    assert ended.stderr.endswith("; what was finished is kept: start the cluster again, then run the same command again.\n")
+    assert len(ended.stderr.splitlines()) == 1
+    assert 3 <= run_sweep(grid, path).before < 600
 
 
 @pytest.mark.slow

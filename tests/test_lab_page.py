@@ -205,7 +205,7 @@ def test_the_code_on_the_page_runs_and_follows_the_settings(open_page, capsys):
     assert capsys.readouterr().out == "True\n"
     X, trajectory = variables["X"], variables["trajectory"]
     assert np.sum(trajectory[0] != X[0]) == np.sum(sa.noise.flip(X[0], 7, rng=1)[1:] != X[0][1:]) + (trajectory[0, 0] != X[0, 0])
-    tau = sa.locked_on_at(trajectory, X)
+    tau = sa.retrieved_at(trajectory, X)
     assert f"from step τ = {tau} on" in page.inner_text("#verdicts")
 
 

@@ -25,6 +25,17 @@ def test_frames_stride_crop_size_loop_and_repeats_do_what_they_say(tmp_path):
     assert np.array_equal(load(tmp_path / "twice.npy", drop_repeats=True), PATTERNS)
 
 
+def test_nearly_equal_frames_can_be_left_out(tmp_path):
+    X = np.ones((5, 20), dtype=np.int8)
+    X[1, :2] = X[2, :4] = X[3, :5] = X[4, :12] = -1  # 2, 4, 5 and 12 units from the first
+    np.save(tmp_path / "slow.npy", X)
+    assert np.array_equal(load(tmp_path / "slow.npy", drop_near=3), X[[0, 2, 4]])  # compared with the last one kept
+    assert np.array_equal(load(tmp_path / "slow.npy", drop_near=2), X[[0, 2, 4]])
+    assert np.array_equal(load(tmp_path / "slow.npy", drop_near=1), X[[0, 1, 2, 4]])
+    with pytest.raises(ValueError, match="drop_near must be a whole number"):
+        load(tmp_path / "slow.npy", drop_near=-1)
+
+
 def test_large_pictures_are_shrunk_unless_told_otherwise(tmp_path):
     Image.fromarray(np.kron(FRAMES[0], np.ones((20, 20), np.uint8))).save(tmp_path / "a.png")
     assert load(tmp_path / "a.png").frame_shape == (96, 128)

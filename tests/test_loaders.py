@@ -95,6 +95,27 @@ def test_text_art_tables_and_names_of_columns(tmp_path):
     assert load(tmp_path / "roll.csv").units == ["60", "62", "64"]
 
 
+def test_the_names_of_columns_say_which_are_spike_times(tmp_path):
+    spikes = [(0.01, "a"), (0.02, "b"), (0.13, "a"), (0.31, "c")]
+    forward, backward = tmp_path / "forward.csv", tmp_path / "backward.csv"
+    forward.write_text("time,unit\n" + "".join(f"{t},{u}\n" for t, u in spikes))
+    backward.write_text("unit,time\n" + "".join(f"{u},{t}\n" for t, u in spikes))
+    one, other = (sa.io.load(path, bin=0.1) for path in (forward, backward))
+    assert one.units == other.units == ["a", "b", "c"]
+    assert np.array_equal(one, other)
+    for path in (forward, backward):
+        with pytest.raises(ValueError, match=r"looks like spike times .* give the width of a time bin in seconds with bin"):
+            sa.io.load(path)
+
+
+def test_units_before_times_without_names_are_not_guessed_at(tmp_path):
+    (tmp_path / "s.csv").write_text("3,0.01\n1,0.02\n3,0.13\n")
+    with pytest.raises(ValueError, match="as if units came before times"):
+        sa.io.load(tmp_path / "s.csv", bin=0.1)
+    (tmp_path / "whole.csv").write_text("0,3\n5,1\n9,3\n")  # times in whole seconds are times
+    assert sa.io.load(tmp_path / "whole.csv", bin=1).shape == (10, 2)
+
+
 def test_spike_times_become_a_raster_from_text_and_from_npz(tmp_path):
     (tmp_path / "s.csv").write_text("time,unit\n0.05,n10\n0.06,n2\n0.31,n2\n")
     found = load(tmp_path / "s.csv", bin=0.1)

@@ -19,15 +19,15 @@ def test_retrieved_means_the_whole_sequence_in_order_at_some_time(path, X):
 
 
 @given(path=st.lists(patterns, min_size=1, max_size=12), X=st.lists(patterns, min_size=1, max_size=3))
-def test_locked_on_at_is_the_first_time(path, X):
-    tau = sa.locked_on_at(path, X)
+def test_retrieved_at_is_the_first_time(path, X):
+    tau = sa.retrieved_at(path, X)
     starts = [s for s in range(len(path) - len(X) + 1) if path[s : s + len(X)] == X]
     assert tau == (starts[0] if starts else None)
 
 
 def test_the_sequence_may_end_with_the_last_row_of_the_trajectory():
     X = sa.datasets.xor()
-    assert sa.locked_on_at(np.vstack([-X[1:2], X]), X) == 1
+    assert sa.retrieved_at(np.vstack([-X[1:2], X]), X) == 1
     assert not sa.retrieved(X[:-1], X)
 
 

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -158,12 +159,158 @@ def test_a_study_of_the_first_format_opens_and_goes_on(tmp_path):
     db.close()
     with Store(tmp_path / "s.db", readonly=True) as store:
         assert list(store.finished()) == [finished(0)]
+    with pytest.warns(UserWarning, match=r"s.db is of format 1, whose 1 trials have no checksums: damage may not show"):
+        Store(tmp_path / "s.db").close()
     for _ in range(2):
-        with Store(tmp_path / "s.db") as store:
+        with Store(tmp_path / "s.db") as store:  # from now on they have some
             assert store.get(Trial(POINT, 0)) == finished(0)
             store.add([finished(1)])
     with Store(tmp_path / "s.db", readonly=True) as store:
         assert list(store.finished()) == [finished(0), finished(1)]
+
+
+def test_a_study_of_the_second_format_opens_and_says_that_it_cannot_be_checked(tmp_path):
+    db = sqlite3.connect(tmp_path / "s.db")
+    db.executescript(FIRST_FORMAT.replace("<point>", POINT.key))
+    db.execute("ALTER TABLE trials ADD COLUMN protocol TEXT NOT NULL DEFAULT 'retrieval'")
+    db.execute("ALTER TABLE trials ADD COLUMN times TEXT")
+    copied = "'another point', 1, settings, seed, outcome, error, 1.0, '', '', '', protocol, times"
+    db.execute(f"INSERT INTO trials SELECT {copied} FROM trials")
+    db.execute("PRAGMA user_version = 2")
+    db.commit()
+    db.close()
+    shown = study.read_study(tmp_path / "s.db")
+    assert shown.finished == [finished(0)]  # a key that is not that of the settings is seen even so
+    assert "1 damaged row is left out and counts as missing: trial 1 of the point 'another point'" in shown.notes[0]
+    assert "is of format 2, whose 1 trials have no checksums: damage may not show" in shown.notes[1]
+
+
+# -- damage ---------------------------------------------------------------------------------------------------------------
+
+
+def damage(path, statement, *values):
+    """Change a study behind its back."""
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(statement, values)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "outcome = replace(outcome, 'true', 'false')",
+        "outcome = json_remove(outcome, '$.success')",
+        "outcome = substr(outcome, 2)",
+        "seed = 1",
+        "settings = replace(settings, '10', '20')",
+        "trial = 7",
+        "version = '1.0+abd'",
+        "seconds = 0.5",
+        "checksum = ''",
+    ],
+)
+def test_a_damaged_row_is_named_left_out_and_set_aside_when_the_study_goes_on(tmp_path, change):
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.add([finished(number) for number in range(3)])
+    damage(path, f"UPDATE trials SET {change} WHERE trial = 1")
+    with Store(path, readonly=True) as store:
+        assert list(store.finished()) == [finished(0), finished(2)]
+        assert len(store.keys()) == 2
+        assert store.get(Trial(POINT, 1)) is None
+        (name,) = store.contents().damaged
+    assert name.startswith(f"trial {7 if 'trial' in change else 1} of the point '{POINT.key}'")
+    with pytest.warns(UserWarning, match=r"s.db: 1 damaged row is left out and counts as missing: trial . of the point"):
+        Store(path).close()
+    with Store(path) as store:  # now without a word
+        assert store.add([finished(1)]) == 1
+        assert list(store.finished()) == [finished(number) for number in range(3)]
+    with closing(sqlite3.connect(path)) as db:
+        ((aside, _),) = db.execute("SELECT * FROM set_aside").fetchall()
+    assert POINT.key in aside
+
+
+def test_a_damaged_or_missing_grid_is_said(tmp_path):
+    path = tmp_path / "s.db"
+    grids = [Grid({"network": "lookup", "n": n, "t": 5}, trials=3).as_json() for n in (20, 30)]
+    with Store(path) as store:
+        for grid in grids:
+            store.add_grid(grid)
+    damage(path, "UPDATE grids SET grid = replace(grid, '30', '31') WHERE grid LIKE '%30%'")
+    with Store(path, readonly=True) as store:
+        assert store.grids() == grids[:1]
+        assert store.contents().damaged[0].startswith("a grid, ")
+    damage(path, "DELETE FROM grids")
+    notes = " ".join(study.read_study(path).notes)
+    assert "its list of grids is damaged, so that more trials may be missing than are counted; run it with its GRID file" in notes
+
+
+def test_a_page_that_cannot_be_read_costs_its_own_rows_and_the_damaged_file_is_kept(tmp_path):
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.add([finished(number) for number in range(200)])
+    content = bytearray(path.read_bytes())
+    page = content.index(f"{POINT.key}".encode(), 8 * 4096) // 4096 * 4096
+    content[page : page + 4096] = bytes(4096)
+    path.write_bytes(content)
+    with Store(path, readonly=True) as store:
+        there = list(store.finished())
+        assert "SQLite finds it damaged" in store.contents().problems[0]
+    assert 100 < len(there) < 200
+    assert there == [finished(each.trial.number) for each in there]
+    with pytest.warns(UserWarning, match=r"s.db is damaged: SQLite finds it damaged.*What was damaged is kept in .*s.db.damaged"):
+        Store(path).close()
+    with Store(path) as store:
+        assert store.keys() == {each.trial.key: each.version for each in there}
+        assert store.add([finished(number) for number in range(200)]) == 200 - len(there)
+    assert (tmp_path / "s.db.damaged").read_bytes() == content
+
+
+def test_a_study_of_which_nothing_can_be_read_is_one_sentence_with_its_name(tmp_path):
+    path = tmp_path / "s.db"
+    for change, words in (("DROP TABLE trials", "no table of trials"), ("ALTER TABLE trials DROP COLUMN host", "no such column")):
+        path.unlink(missing_ok=True)
+        Store(path).close()
+        damage(path, change)
+        before = path.read_bytes()
+        for readonly in (True, False):
+            with pytest.raises(OSError, match=rf"s.db is damaged \(.*{words}.*\); put a copy of it in its place"):
+                Store(path, readonly=readonly).contents()
+        assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert len(path.read_bytes()) == len(before)
+
+
+def test_a_study_that_was_cut_off_is_said_to_be_damaged(tmp_path):
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.add([finished(number) for number in range(200)])
+    path.write_bytes(path.read_bytes()[:20_000])
+    for readonly in (True, False):
+        with pytest.raises(OSError, match=r"the study .*s.db is damaged \(database disk image is malformed\); put a copy"):
+            Store(path, readonly=readonly)
+    assert path.stat().st_size == 20_000
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_study_that_is_deleted_or_replaced_while_it_is_written_is_said_and_what_was_finished_is_saved(tmp_path, replaced):
+    path, other = tmp_path / "s.db", tmp_path / "other.db"
+    with Store(other) as store:
+        store.add([finished(number, host="other") for number in range(5)])
+    store = Store(path)
+    store.add([finished(0)])
+    if replaced:
+        other.rename(path)
+    else:
+        path.unlink()
+    with pytest.raises(OSError, match=r"s.db was deleted or replaced .* all trials that were finished are in .*s.db.saved"):
+        store.add([finished(1)])
+    store.close()
+    with Store(tmp_path / "s.db.saved", readonly=True) as store:
+        assert list(store.finished()) == [finished(0), finished(1)]
+    if replaced:
+        with Store(path, readonly=True) as store:  # nothing of ours got into it
+            assert [each.host for each in store.finished()] == ["other"] * 5
+    else:
+        assert not path.exists()
 
 
 def test_protocols_share_a_file_and_are_told_apart(tmp_path):

@@ -1,15 +1,14 @@
 """Sweeps: the same table whoever runs the trials and whatever is killed on the way."""
 
 import json
-import multiprocessing
 import os
-import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -32,15 +31,6 @@ def csv_of(path):
         return table.as_csv(study.trial_rows(store.finished()))
 
 
-def count(path):
-    """How many trials a study has, or 0 if it is not there yet."""
-    try:
-        with Store(path, readonly=True) as store:
-            return len(store.keys())
-    except (ValueError, OSError):
-        return 0
-
-
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
     path = tmp_path_factory.mktemp("sweep") / "whole.db"
@@ -49,113 +39,16 @@ def uninterrupted(tmp_path_factory):
     return csv_of(path)
 
 
-# -- kills ----------------------------------------------------------------------------------------------------------
+# -- who runs it ----------------------------------------------------------------------------------------------------------
 
 
-def start(path, jobs, trials=GRID.trials):
+def start(path, jobs):
     """Start the same sweep from the command line, in a process of its own."""
     options = [f"--{key}={','.join(map(str, values))}" for key, values in GRID.settings.items() if key not in PARAMETERS]
     options += [f"--set={key}={value}" for key, value in PARAMETERS.items()]
-    options += ["--trials", str(trials), "--seed", str(GRID.seed)]
+    options += ["--trials", str(GRID.trials), "--seed", str(GRID.seed)]
     command_line = [sys.executable, "-m", "seqattractor", "sweep", "run", "-o", str(path), *options]
     return subprocess.Popen([*command_line, "--jobs", str(jobs), "--json"], stdout=subprocess.PIPE, text=True)
-
-
-DYING = """
-import json, os, signal, sys, threading
-from seqattractor.experiments import Grid
-from seqattractor.experiments import run_sweep
-
-settings, trials, seed, path, jobs, goal, pause = json.loads(sys.argv[1])
-
-def die(progress):
-    if progress.done >= goal:
-        threading.Timer(pause, os.kill, (os.getpid(), signal.SIGKILL)).start() if pause else os.kill(os.getpid(), signal.SIGKILL)
-
-run_sweep(Grid(settings, trials=trials, seed=seed), path, jobs=jobs, progress=die)
-"""
-
-
-def kill_sweep(path, jobs, rng, trials=GRID.trials, pause=0.0):
-    """Run a sweep in a process of its own that ends as by a power cut, `pause` seconds after it has added some trials."""
-    goal = count(path) + int(rng.integers(1, 12))
-    words = json.dumps([SETTINGS, trials, GRID.seed, str(path), jobs, goal, pause])
-    sweep = subprocess.Popen([sys.executable, "-c", DYING, words], stdout=subprocess.PIPE)
-    sweep.communicate(timeout=600)  # its workers hold the same pipe: this waits until they have ended, too
-    assert sweep.returncode == -signal.SIGKILL
-
-
-def run_while_killing(path, rng, times, trials=GRID.trials, **options):
-    """Run the sweep here and kill a worker, again and again, each time some trials after the last."""
-    killed = []
-    goal = count(path) + int(rng.integers(1, 10))
-
-    def kill(progress):
-        nonlocal goal
-        workers = [child.pid for child in multiprocessing.active_children()]
-        if workers and progress.done >= goal and len(killed) < times:
-            killed.append(int(rng.choice(workers)))
-            os.kill(killed[-1], signal.SIGKILL)
-            goal = progress.done + int(rng.integers(1, 10))
-
-    run_sweep(Grid(SETTINGS, trials=trials, seed=GRID.seed), path, progress=kill, **options)
-    return len(killed)
-
-
-def test_killing_the_sweep_and_its_workers_changes_nothing_in_the_table(tmp_path, uninterrupted):
-    rng = np.random.default_rng(0)
-    path = tmp_path / "s.db"
-    kill_sweep(path, 2, rng)
-    kill_sweep(path, 1, rng)
-    assert 0 < count(path) < 100
-    assert run_while_killing(path, rng, 1, jobs=2) == 1
-    assert csv_of(path) == uninterrupted
-
-
-def test_killing_a_dask_worker_changes_nothing_in_the_table(tmp_path, uninterrupted):
-    pytest.importorskip("distributed")
-    path = tmp_path / "s.db"
-    assert run_while_killing(path, np.random.default_rng(1), 1, dask="local", jobs=2) == 1
-    assert csv_of(path) == uninterrupted
-
-
-LONG = 100  # trials at each point, for many kills
-
-
-@pytest.fixture(scope="module")
-def long_and_uninterrupted(tmp_path_factory):
-    path = tmp_path_factory.mktemp("sweep") / "long.db"
-    run_sweep(Grid(SETTINGS, trials=LONG, seed=GRID.seed), path)
-    return csv_of(path)
-
-
-@pytest.mark.slow
-def test_twenty_kills_of_the_sweep_change_nothing_in_the_table(tmp_path, long_and_uninterrupted):
-    path = tmp_path / "s.db"
-    rng = np.random.default_rng(2)
-    for k in range(20):
-        kill_sweep(path, 1 + k % 2, rng, LONG, pause=rng.uniform(0.001, 0.05))  # at any moment
-    assert 0 < count(path) < 4 * LONG
-    start(path, 2, LONG).communicate()
-    assert csv_of(path) == long_and_uninterrupted
-
-
-@pytest.mark.slow
-def test_twenty_kills_of_workers_change_nothing_in_the_table(tmp_path, long_and_uninterrupted):
-    path = tmp_path / "s.db"
-    assert run_while_killing(path, np.random.default_rng(3), 20, LONG, jobs=2) == 20
-    assert csv_of(path) == long_and_uninterrupted
-
-
-@pytest.mark.slow
-def test_twenty_kills_of_dask_workers_change_nothing_in_the_table(tmp_path, long_and_uninterrupted):
-    pytest.importorskip("distributed")
-    rng = np.random.default_rng(4)
-    killed = 0
-    while killed < 20:  # trials come back in chunks, so that one sweep is over after about ten kills
-        path = tmp_path / f"after {killed} kills.db"
-        killed += run_while_killing(path, rng, 20 - killed, LONG, dask="local", jobs=2)
-        assert csv_of(path) == long_and_uninterrupted
 
 
 def test_two_sweeps_on_one_file_share_the_work(tmp_path, uninterrupted):
@@ -218,6 +111,23 @@ def test_results_of_workers_that_run_other_code_are_refused_where_only_this_code
         assert run_trials(trials, store, executors.in_this_process, current=True).before == 2
 
 
+@pytest.mark.parametrize("who", [{}, {"jobs": 2}, pytest.param({"dask": "local", "jobs": 2}, marks=pytest.mark.slow)])
+def test_a_study_that_is_deleted_while_a_sweep_runs_does_not_end_as_if_all_were_well(tmp_path, who, uninterrupted):
+    if "dask" in who:
+        pytest.importorskip("distributed")
+    path = tmp_path / "s.db"
+
+    def delete(progress):
+        if progress.done >= 3:
+            path.unlink(missing_ok=True)
+
+    with pytest.raises(OSError, match=r"s\.db was deleted or replaced while it was being written; all trials .* are in .*saved"):
+        run_sweep(GRID, path, progress=delete, **who)
+    (tmp_path / "s.db.saved").rename(path)
+    assert run_sweep(GRID, path).before >= 3
+    assert csv_of(path) == uninterrupted
+
+
 # -- what a user does -----------------------------------------------------------------------------------------------
 
 
@@ -240,7 +150,7 @@ def test_a_sweep_adds_only_what_is_missing(small, tmp_path):
     assert "0 were there, 16 added" in invoke("run", small / "grid.toml", "-o", path, "--jobs", 1).output
     assert "16 were there, 0 added" in invoke("run", small / "grid.toml", "-o", path, "--jobs", 1).output
     more = invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--trials", 5, "--json")
-    assert json.loads(more.stdout) == {"study": str(path), "total": 20, "before": 16, "added": 4, "failed": 0}
+    assert json.loads(more.stdout) == {"study": str(path), "total": 20, "before": 16, "added": 4, "failed": 0, "by_other_code": 0}
 
 
 def test_a_study_goes_on_without_its_grid_file(small, tmp_path):
@@ -262,6 +172,53 @@ def test_status_shows_points_failures_and_what_is_missing(tmp_path):
     summary = json.loads(invoke("status", path, "--json").output)
     assert (summary["trials"], summary["missing"], summary["failed"]) == (4, 5, 2)
     assert [point["successes"] for point in summary["points"]] == [0, 2]
+
+
+def test_status_answers_for_a_new_and_for_an_empty_file(tmp_path):
+    Store(tmp_path / "new.db").close()
+    (tmp_path / "empty.db").touch()
+    for name in ("new.db", "empty.db"):
+        assert "0 trials over, 0 missing, 0 failed" in invoke("status", tmp_path / name).output
+        with pytest.raises(ValueError, match=f"{name} knows no grid to go on with"):
+            invoke("run", "--resume", "-o", tmp_path / name)
+
+
+def test_trials_of_other_code_are_said_by_run_status_and_export(small, tmp_path):
+    path = tmp_path / "s.db"
+    with Store(small / "s.db", readonly=True) as theirs, Store(path) as store:
+        store.add([replace(each, version="0.1+another") for each in list(theirs.finished())[:5]])
+    said = "Other code than this did 5 of these trials."
+    ran = invoke("run", small / "grid.toml", "-o", path, "--jobs", 1)
+    assert f"16 trials, 5 were there, 11 added. {said}" in ran.output
+    assert said in invoke("status", path).output
+    assert said in invoke("export", path, "-o", tmp_path / "s.csv").stderr
+    assert json.loads(invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--json").stdout)["by_other_code"] == 5
+
+
+def test_damage_is_said_by_status_and_export_and_resume_does_it_again(small, tmp_path):
+    path = tmp_path / "s.db"
+    path.write_bytes((small / "s.db").read_bytes())
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE trials SET outcome = outcome || ' ' WHERE trial = 2 AND settings LIKE '%: 9%'")
+    shown = invoke("status", path).output
+    assert "14 trials over, 2 missing" in shown
+    assert "2 damaged rows are left out and count as missing: trial 2 of the point" in shown
+    exported = invoke("export", path, "-o", tmp_path / "s.csv")
+    assert "14 rows. 2 trials of its grids are missing." in exported.stdout
+    assert "2 damaged rows are left out" in exported.stderr
+    assert "2 damaged rows are left out" in invoke("plot", path, "-o", tmp_path / "s.png").stderr
+    with pytest.warns(UserWarning, match="2 damaged rows are left out and count as missing"):
+        ran = invoke("run", "--resume", "-o", path, "--jobs", 1)
+    assert "14 were there, 2 added" in ran.output
+    for study_file, name in ((small / "s.db", "a"), (path, "b")):
+        invoke("export", study_file, "-o", tmp_path / f"{name}.csv")
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_a_seed_that_no_study_could_keep_is_refused_before_any_work(tmp_path):
+    with pytest.raises(ValueError, match=r"seed must be below 2\*\*63"):
+        invoke("run", "-o", tmp_path / "s.db", "--network", "lookup", "--t", 5, "--seed", 2**63)
+    assert not (tmp_path / "s.db").exists()
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])

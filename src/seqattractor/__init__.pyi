@@ -11,6 +11,7 @@ from .analysis._hidden_activity import hidden_activity as hidden_activity
 from .analysis._retrieval import locked_on_at as locked_on_at
 from .analysis._retrieval import overlap as overlap
 from .analysis._retrieval import retrieved as retrieved
+from .analysis._retrieval import retrieved_at as retrieved_at
 from .analysis._retrieval import success_rate as success_rate
 from .analysis._retrieval import wilson_interval as wilson_interval
 from .analysis._robustness import basin as basin

@@ -9,6 +9,7 @@ from ._retrieval import SuccessRate as SuccessRate
 from ._retrieval import locked_on_at as locked_on_at
 from ._retrieval import overlap as overlap
 from ._retrieval import retrieved as retrieved
+from ._retrieval import retrieved_at as retrieved_at
 from ._retrieval import success_rate as success_rate
 from ._retrieval import wilson_interval as wilson_interval
 from ._robustness import RobustnessCurve as RobustnessCurve

@@ -115,7 +115,7 @@ class Attractors(Result):
         if self.unfinished:
             parts.append(f"{self.unfinished} did not settle")
         stored = "; ".join(f"sequence {s}: {rate}" for s, rate in enumerate(self.reached[:5]))
-        return ", ".join(parts) + "." + (f" Stored sequences reached: {stored}." if stored else "")
+        return ", ".join(parts) + "." + (f" Starts that come to a stored sequence, in any phase: {stored}." if stored else "")
 
 
 def find_attractors(

@@ -14,6 +14,9 @@ from seqattractor._checks import refuse_masked
 from seqattractor._faces import Result
 from seqattractor.sequences import Patterns, check_patterns
 
+LOCKED_ON = "locked on: every frame from there to the end right and in phase"
+"""The criterion of `locked_on_at` in words, for everything that counts by it."""
+
 
 def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
     """Tell whether the sequence was recalled: xi(tau + t) = x(t) for some tau >= 0 and all t = 1..T (section 6.2).
@@ -40,11 +43,11 @@ def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
     >>> sa.retrieved(X[::-1], X)
     False
     """
-    return locked_on_at(trajectory, X) is not None
+    return retrieved_at(trajectory, X) is not None
 
 
-def locked_on_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
-    """Give the step at which recall locks on to the sequence: the smallest tau with xi(tau + t) = x(t) for all t = 1..T, or None.
+def retrieved_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
+    """Give the tau of section 6.2: the smallest tau with xi(tau + t) = x(t) for all t = 1..T, or None.
 
     Parameters
     ----------
@@ -54,13 +57,13 @@ def locked_on_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
     Returns
     -------
     int or None
-        The row of the trajectory at which the network locks on to the sequence; 0 is the cue.
+        The row of the trajectory at which the whole sequence begins; 0 is the cue.
 
     Examples
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
-    >>> sa.locked_on_at(np.vstack([X[2], X[3], X]), X)
+    >>> sa.retrieved_at(np.vstack([X[2], X[3], X]), X)
     2
     """
     sequence, path = _check_pair(trajectory, X)
@@ -69,6 +72,43 @@ def locked_on_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
         if np.array_equal(path[tau : tau + len(sequence)], sequence):
             return int(tau)
     return None
+
+
+def locked_on_at(trajectory: ArrayLike, truth: ArrayLike) -> int | None:
+    """Give the step at which recall locks on: every pattern from there to the end is right and in phase.
+
+    This is the criterion by which commands and lab judge a recall from a given place. Section 6.2 (`retrieved`) asks for the
+    whole sequence in any phase, which an open sequence cannot show once its first pattern was corrupted.
+
+    Parameters
+    ----------
+    trajectory : array of +-1, shape (K, N)
+        What the network did, as `recall` returns it; row 0 is the cue.
+    truth : array of +-1, shape (L, N), L <= K
+        What should be seen in the first L rows: the stored sequence from the place of the cue on.
+
+    Returns
+    -------
+    int or None
+        The first row from which on all rows up to L are right. None if these are fewer than half: a recall that only runs into
+        the last pattern has not followed the sequence.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_sequences(1, 6, 20, rng=0)
+    >>> late, never = X.copy(), X.copy()
+    >>> late[:2, 0] *= -1
+    >>> never[:5, 0] *= -1
+    >>> sa.locked_on_at(late, X), sa.locked_on_at(never, X)
+    (2, None)
+    """
+    sequence, path = _check_pair(trajectory, truth, "truth")
+    if len(sequence) > len(path):
+        raise ValueError(f"the truth has {len(sequence)} patterns, but the trajectory has only {len(path)}.")
+    wrong = np.flatnonzero(np.any(path[: len(sequence)] != sequence, axis=1))
+    first = int(wrong[-1]) + 1 if wrong.size else 0
+    return first if 2 * first <= len(sequence) else None
 
 
 def overlap(trajectory: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
@@ -191,14 +231,14 @@ def _wilson(successes: int, trials: int, confidence: float) -> tuple[float, floa
     return float(interval.low), float(interval.high)
 
 
-def _check_pair(trajectory: ArrayLike, X: ArrayLike) -> tuple[Patterns, Patterns]:
+def _check_pair(trajectory: ArrayLike, X: ArrayLike, name: str = "X") -> tuple[Patterns, Patterns]:
     """Check a sequence and a trajectory of the same network."""
-    sequence = check_patterns(X, "X")
+    sequence = check_patterns(X, name)
     refuse_masked(trajectory, "trajectory")
     path = np.asarray(trajectory)
     if path.ndim == 3:
         raise ValueError("the trajectory is a batch (three dimensions); give one of its trajectories at a time.")
     states = check_patterns(path, "trajectory")
     if states.shape[1] != sequence.shape[1]:
-        raise ValueError(f"the trajectory has {states.shape[1]} neurons, but the patterns of X have {sequence.shape[1]}.")
+        raise ValueError(f"the trajectory has {states.shape[1]} neurons, but the patterns of {name} have {sequence.shape[1]}.")
     return sequence, states

@@ -31,11 +31,15 @@ def passages(path: Patterns, X: Patterns) -> Patterns:
 
     States between two patterns, in which some units have gone on and others have not, are passed over.
     """
+    return path[stays_at(path, X)]
+
+
+def stays_at(path: Patterns, X: Patterns) -> list[int]:
+    """The rows of a path (K, N) in which a stay at a stored pattern begins."""
     known = {x.tobytes() for x in X}
     names = [state.tobytes() for state in path]
     at = [t for t, name in enumerate(names) if name in known]
-    stays = [t for k, t in enumerate(at) if k == 0 or names[at[k - 1]] != names[t]]
-    return path[stays]
+    return [t for k, t in enumerate(at) if k == 0 or names[at[k - 1]] != names[t]]
 
 
 class Led:

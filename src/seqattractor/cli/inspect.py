@@ -60,6 +60,7 @@ def command(
     The sequences come from --data, or from the model file if it holds them. Without either, the cycles that random starts lead to
     stand for them: a stored loop is itself such a cycle.
     """
+    from seqattractor.cli.progress import part_progress
     from seqattractor.networks import load
     from seqattractor.tasks.inspect import inspect_network
 
@@ -69,7 +70,9 @@ def command(
     X, lengths, source = _sequences(net, files, as_options(loading))
     if flips is not None and flips > net.n_features_in_:
         raise ValueError(f"--flips is {flips}, but the network has only {net.n_features_in_} units.")
-    inspection = inspect_network(net, X, lengths, source=source, flips=flips, starts=starts, effort=effort, exact=exact, rng=seed)
+    choices: dict[str, Any] = {"flips": flips, "starts": starts, "effort": effort, "exact": exact, "rng": seed}
+    with part_progress(quiet=as_json) as tell:
+        inspection = inspect_network(net, X, lengths, source=source, tell=tell, **choices)
     values = {"model": str(model), **inspection.to_dict()}
     if html is not None:
         from seqattractor._files import atomic_write

@@ -12,8 +12,9 @@ from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, load
 
 if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
-    from seqattractor.tasks.learn import Attempt
+    from seqattractor.tasks.choose import Attempt
 
+NOT_STORED = 1  # exit code
 EXAMPLES = """\b
 Examples:
   seqattractor learn cat.gif -o cat.npz
@@ -37,9 +38,7 @@ Examples:
     "--order",
     callback=count_or_auto,
     metavar="NUMBER|auto",
-    default="1",
-    show_default=True,
-    help="How many past patterns the network sees; auto: as few as resolve all conflicts.",
+    help="How many past patterns the network sees; auto: as few as resolve all conflicts. [1, or 2 if 1 cannot store them]",
 )
 @click.option("--epochs", type=click.IntRange(min=1), help="Stop after this many presentations of the sequences. [500]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same network.")
@@ -56,7 +55,7 @@ def command(
     out: Path,
     network: str,
     hidden: int | str | None,
-    order: int | str,
+    order: int | str | None,
     epochs: int | None,
     seed: int,
     settings: tuple[str, ...],
@@ -81,29 +80,33 @@ def command(
     most = getattr(make_network(network, **parameters), "max_epochs", None)  # wrong names are refused before files are read
     data = read_files(inputs, **as_options(loading))
     try:
-        data = prepare(data, order)  # type: ignore[arg-type]  # count_or_auto lets no other word pass
+        data = prepare(data, order or 1)  # type: ignore[arg-type]  # count_or_auto lets no other word pass
     except ConflictError as error:
         raise ValueError(_remedy(data, str(error), error.context)) from None
     with epoch_progress(most, quiet=as_json) as progress:
-        learned = learn(data, network, parameters, progress=progress, tell=None if as_json else _tell)
-    attach(learned.net, data, patterns=not no_patterns)
+        learned = learn(
+            data, network, parameters, widen=not isinstance(order, int), progress=progress, tell=None if as_json else _tell
+        )
+    attach(learned.net, learned.data, patterns=not no_patterns)
     learned.net.save(out)
     size = out.stat().st_size
     if as_json:
         click.echo(json.dumps({"model": str(out), "bytes": size, **learned.to_dict()}, indent=1))
-        return
-    click.echo(f"{learned.describe()}; saved as {out} ({_size(size)})")
-    for warning in learned.warnings:
-        click.echo(f"warning: {warning}", err=True)
+    else:
+        click.echo(f"{learned.describe()}; saved as {out} ({_size(size)})")
+        for warning in learned.warnings:
+            click.echo(f"warning: {warning}", err=True)
+    if learned.score < 1:
+        raise SystemExit(NOT_STORED)
 
 
-def _parameters(network: str, hidden: int | str | None, order: int | str, epochs: int | None, seed: int) -> dict[str, Any]:
+def _parameters(network: str, hidden: int | str | None, order: int | str | None, epochs: int | None, seed: int) -> dict[str, Any]:
     """The parameters that this command has options for; those without a choice only as far as the network has them."""
     from seqattractor.networks._registry import parameters_of
 
     known = parameters_of(network)
     wanted = {
-        "order": order if "order" in known or order != 1 else None,
+        "order": order if "order" in known or order not in (None, 1) else None,
         "random_state": seed if "random_state" in known else None,
         "n_hidden": None if hidden == "auto" else hidden,
         "max_epochs": epochs,
@@ -138,7 +141,9 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
 def _tell(attempt: Attempt) -> None:
     """Say how learning went with one number of hidden neurons."""
     recall = f"{attempt.recalled} of {attempt.cues} noisy cues recalled" if attempt.score == 1 else "not stored"
-    click.echo(f"  {attempt.n_hidden} hidden neurons: {attempt.score:.1%} of the transitions, {recall}", err=True)
+    context = f", a context of {attempt.order} patterns" if attempt.order > 1 else ""
+    tried = f"{attempt.n_hidden} hidden neurons, {attempt.epochs} epochs{context}"
+    click.echo(f"  {tried}: {attempt.score:.1%} of the transitions, {recall}", err=True)
 
 
 def _size(count: int) -> str:

@@ -91,6 +91,13 @@ _OPTIONS = (
     ),
     click.option("--loop", is_flag=True, help="Close each sequence: its last pattern is followed by the first."),
     click.option("--drop-repeats", is_flag=True, help="Drop a frame that equals the one before it."),
+    click.option(
+        "--drop-near",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="UNITS",
+        help="Drop a frame that differs from the last one kept in at most so many units.",
+    ),
     click.option("--key", help="The array in an npz file (for spikes: TIMES,UNITS)."),
     click.option("--time-axis", type=click.IntRange(0, 1), help="The axis of an array along which time runs, if not the first."),
     click.option("--bin", type=float, metavar="SECONDS", help="Read spike times, in bins of this width."),

@@ -66,6 +66,16 @@ def epoch_progress(most: int | None, *, quiet: bool = False) -> Iterator[Callabl
 
 
 @contextmanager
+def part_progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Give a function that shows which part of a long job is being done; on a terminal only, where it disappears at the end."""
+    from rich.console import Console
+
+    console = Console(stderr=True, quiet=quiet)
+    with console.status("") as status:
+        yield lambda part: status.update(f"{part} ...")
+
+
+@contextmanager
 def _bars(*, quiet: bool, transient: bool = False) -> Iterator[Bars]:
     """Bars on standard error, drawn only on a terminal."""
     from rich.console import Console

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from seqattractor.io._attached import Attached
     from seqattractor.networks._base import SequenceMemory
     from seqattractor.sequences import Patterns
-    from seqattractor.tasks.recall import Corruption, Recall, Stored
+    from seqattractor.tasks.recall import Corruption, Recall, RecallTrials
+    from seqattractor.tasks.stored import Stored
 
 SHOWN = 12  # steps at the beginning that are always printed
 STEPS_WITHOUT_TRUTH = 50
@@ -79,7 +80,8 @@ def command(
     from seqattractor.io._write import check_writable, write_recall
     from seqattractor.networks import load
     from seqattractor.noise import as_generator
-    from seqattractor.tasks.recall import Stored, recall, recall_often
+    from seqattractor.tasks.recall import recall, recall_often
+    from seqattractor.tasks.stored import Stored
 
     for path in outs:
         refuse_to_overwrite(path, (model, Path(cue)))
@@ -95,13 +97,29 @@ def command(
     shown = Recalled(outcome.states, outcome.truth, net.order_, shape, known.rate, known.units, known.step, known.kind)
     for path in outs:
         check_writable(path, shown)
-    summary = _summary(outcome, start)
+    summary, often = _summary(outcome, start), None
+    if known.kind == "spikes" and outcome.spikes is not None:
+        names = known.units or [str(unit) for unit in range(net.n_features_in_)]
+        rows = [{"unit": name, **row} for name, row in zip(names, outcome.spikes.rows(), strict=True)]
+        summary["spikes"] = {"summary": outcome.spikes.describe(), "units": rows}
     if trials:
-        if outcome.truth is None or len(outcome.truth) <= net.order_:
+        if stored is None or outcome.truth is None or len(outcome.truth) <= net.order_:
             raise ValueError("there is nothing stored to compare with, so trials cannot be counted.")
-        last, far = outcome.truth[-1], len(outcome.truth) - net.order_
-        rate = recall_often(net, start.cue, corruption, last, far, trials=trials, frame_shape=shape, noise=noise, rng=rng)
-        summary |= {"trials": trials, "successes": rate.successes, "interval": list(rate.interval)}
+        far = len(outcome.truth) - net.order_
+        often = recall_often(
+            net,
+            start.cue,
+            corruption,
+            far,
+            trials=trials,
+            stored=stored,
+            place=start.place,
+            frame_shape=shape,
+            noise=noise,
+            rng=rng,
+        )
+        summary |= {"trials": trials, "successes": often.rate.successes, "interval": list(often.rate.interval)}
+        summary["each_trial"] = often.rows()
     written = []
     for path in outs:
         write_recall(path, shown)
@@ -111,7 +129,7 @@ def command(
             write_recall(strip, shown)
             written.append(str(strip))
     summary["written"] = written
-    click.echo(json.dumps(summary, indent=1) if as_json else _sentences(outcome, summary))
+    click.echo(json.dumps(summary, indent=1) if as_json else _sentences(outcome, often, summary))
 
 
 def _corruption(flips: int, occlude: str | None) -> Corruption:
@@ -161,7 +179,7 @@ def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue:
     """Read a cue as the stored sequences were read, and look for the stored place that is nearest to it."""
     from seqattractor.io._units import align_units
 
-    options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "frames", "key")}
+    options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "drop_near", "frames", "key")}
     part = load_like(known.frame_shape, partial(read_file, cue), options, {"key": key})
     if known.units is not None:
         part = align_units(part, known.units)
@@ -191,11 +209,12 @@ def _summary(outcome: Recall, start: _Start) -> dict[str, Any]:
     }
     if outcome.wrong is not None and outcome.overlaps is not None:
         summary |= {"overlap": [round(float(v), 6) for v in outcome.overlaps], "wrong": outcome.wrong.tolist()}
-        summary |= {name: getattr(outcome, name) for name in ("exact_from", "locked_on", "tau", "verdict")}
+        summary |= {name: getattr(outcome, name) for name in ("locked_on", "tau", "worst_step", "verdict")}
+        summary["followed"] = None if outcome.followed is None else vars(outcome.followed)
     return summary
 
 
-def _sentences(outcome: Recall, summary: dict[str, Any]) -> str:
+def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, Any]) -> str:
     """Say how recall went, step by step."""
     order = outcome.cue_rows
     lines = [f"cue: {summary['cue']}, {summary['wrong_in_cue']} of {order * summary['n_units']} units wrong"]
@@ -205,15 +224,15 @@ def _sentences(outcome: Recall, summary: dict[str, Any]) -> str:
         lines += ["step  overlap  wrong  nearest stored", *first, *(["..."] if len(rest) > 2 else []), *rest[-2:]]
         if len(outcome.truth) <= order:
             lines.append("nothing is stored that follows the cue")
-        elif outcome.exact_from is None:
-            lines.append("the recall did not end in the stored sequence")
         else:
-            lines.append(f"exact from step {outcome.exact_from} on")
-    if "trials" in summary:
-        low, high = summary["interval"]
-        lines.append(
-            f"{summary['successes']} of {summary['trials']} trials ended exactly right (95% interval {low:.2f} to {high:.2f})"
-        )
+            lines.append(outcome.verdict)
+            if worst := outcome.worst_step:
+                most, overlap = summary["wrong"][order + worst - 1], summary["overlap"][-1]
+                lines.append(f"Worst step: {worst}, with {most} units wrong; overlap at the end: {overlap:.3f}.")
+            if "spikes" in summary:
+                lines.append(summary["spikes"]["summary"])
+    if often is not None:
+        lines.append(often.describe())
     return "\n".join([*lines, *(f"wrote {path}" for path in summary["written"])])
 
 

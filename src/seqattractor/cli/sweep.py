@@ -15,6 +15,7 @@ import click
 
 if TYPE_CHECKING:
     from seqattractor.experiments._grid import Grid
+    from seqattractor.experiments._study import Study
 
 _STUDY = click.Path(dir_okay=False, path_type=Path)
 # Settings of a trial that have an option of their own; all others go with --set.
@@ -134,7 +135,9 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
     if not rows:
         raise ValueError(f"{study} has no finished trials yet; there is nothing to export.")
     export(rows, out)
-    click.echo(f"{out}: {len(rows)} rows.")
+    missing = f" {contents.missing} trials of its grids are missing." if contents.missing else ""
+    click.echo(f"{out}: {len(rows)} rows.{missing}")
+    _warn(contents)
 
 
 @command.command(name="plot")
@@ -146,8 +149,16 @@ def plot(study: Path, out: Path, axis: str | None) -> None:
     from seqattractor.experiments._study import read_study
     from seqattractor.report.figures import save
 
-    save(lambda: read_study(study).plot(axis=axis).figure, out)
+    contents = read_study(study)
+    save(lambda: contents.plot(axis=axis).figure, out)
     click.echo(str(out))
+    _warn(contents)
+
+
+def _warn(study: Study) -> None:
+    """Say what somebody who uses the rows of a study should know."""
+    for caveat in study.caveats():
+        click.echo(f"warning: {caveat}", err=True)
 
 
 def parse_list(text: str) -> list[Any]:
@@ -180,7 +191,10 @@ def _wanted_grids(path: Path | None, given: dict[str, list[Any]], numbers: dict[
         if not resume:
             raise click.UsageError("say what to run: a GRID file, options such as --t 10,20, or --resume to go on with a study.")
         with Store(out, readonly=True) as store:
-            return [Grid.from_json(text) for text in store.grids()]
+            grids = [Grid.from_json(text) for text in store.grids()]
+        if not grids:
+            raise ValueError(f"{out} knows no grid to go on with; give a GRID file, or options such as --t 10,20.")
+        return grids
     start = read_grid(path) if path is not None else Grid({})
     return [Grid(start.settings | given, only=start.only, **{"trials": start.trials, "seed": start.seed} | numbers)]
 

@@ -226,4 +226,5 @@ def capacities(
             if progress is not None:
                 most = sum(s.n_trials if s.over else s.max_trials for s in searches)
                 progress(Progress(sum(s.n_trials for s in searches), 0, most))
+    store.kept_on_disk()  # says so if the file was damaged, deleted or replaced
     return [search.result() for search in searches]

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import logging
+import signal
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import islice, takewhile
+from multiprocessing import resource_tracker
 from typing import Any
 
 from seqattractor import __version__
-from seqattractor.experiments._executors import Executor, Trials, died, do_trial
+from seqattractor._dask import PATIENCE, ClusterLost, Watch, in_a_line, quiet_logs
+from seqattractor.experiments._executors import HOW_TO_START, Executor, Trials, died, do_trial
 from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished
 
 _CHUNKS = 4  # chunks of trials that wait for each thread of the cluster
 _CHUNK_SECONDS = 0.2  # short trials travel together, so that Dask's milliseconds for each task do not count
 _GIVE_UP = 3  # Dask gives up on a task after four deaths of workers; we after this many times that
-_PATIENCE = 60  # seconds to wait for a first worker
+_FAREWELL = 10  # seconds that a cluster gets to close in order
 
 
 def on_dask(address: str, jobs: int = 1) -> Executor:
@@ -27,7 +30,7 @@ def on_dask(address: str, jobs: int = 1) -> Executor:
 
     def run(trials: Trials) -> Generator[list[Finished], None, None]:
         with connect(address, jobs) as client:
-            yield from _Cluster(client).run(trials)
+            yield from _Cluster(client, address).run(trials)
 
     return run
 
@@ -36,20 +39,51 @@ def on_dask(address: str, jobs: int = 1) -> Executor:
 def connect(address: str, jobs: int = 1) -> Iterator[Any]:
     """Connect to a cluster, or start one ("local", of `jobs` workers) as long as this lasts; see that it runs this version."""
     distributed = _distributed()
-    if address == "local":
-        options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.ERROR}
-        cluster = distributed.LocalCluster(n_workers=jobs, processes=True, **options)
-        with cluster, distributed.Client(cluster) as client:
-            cluster.adapt(minimum=jobs, maximum=jobs, interval="2s")  # a nanny whose worker dies as it starts gives up
+    with quiet_logs():
+        if address == "local":
+            options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+            try:
+                with _without_ctrl_c():
+                    cluster = distributed.LocalCluster(n_workers=jobs, processes=True, **options)
+            except RuntimeError as error:
+                raise OSError(
+                    f"the workers of a local Dask cluster died as they started ({in_a_line(error)}). {HOW_TO_START}"
+                ) from None
+            with _closing(cluster), _closing(distributed.Client(cluster)) as client:
+                cluster.adapt(minimum=jobs, maximum=jobs, interval="2s")  # a nanny whose worker dies as it starts gives up
+                yield client
+            return
+        try:
+            client = distributed.Client(address, timeout=10)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ValueError(f"there is no Dask scheduler at {address} ({error}); start one with `dask scheduler`.") from None
+        with _closing(client):
+            _check_workers(client, address)
             yield client
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Start threads to which, and to the processes that they start, Ctrl-C means nothing: it is for this process alone."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
         return
+    resource_tracker.ensure_running()  # the thread that starts it would get Ctrl-C again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        client = distributed.Client(address, timeout=10)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise ValueError(f"there is no Dask scheduler at {address} ({error}); start one with `dask scheduler`.") from None
-    with client:
-        _check_workers(client, address)
-        yield client
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _closing(member: Any) -> Iterator[Any]:
+    """Close a client or a cluster in the end; if it does not answer, go without."""
+    try:
+        yield member
+    finally:
+        with suppress(OSError, TimeoutError, AssertionError):  # the last is distributed's own, of a close that was cut short
+            member.close(timeout=_FAREWELL)
 
 
 def _distributed() -> Any:
@@ -63,9 +97,10 @@ def _distributed() -> Any:
 def _check_workers(client: Any, address: str) -> None:
     """Wait for a worker, and refuse workers that run other code: their results would not be those of this code."""
     try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
+        client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
-        raise ValueError(f"no Dask worker came to {address} in {_PATIENCE} s; start one with `dask worker {address}`.") from None
+        seconds = f"{PATIENCE:.0f} s"
+        raise ValueError(f"no Dask worker came to {address} in {seconds}; start one with `dask worker {address}`.") from None
     here = __version__  # edits of the same version show in the version that every trial records
     try:
         versions = client.run(_version)
@@ -89,13 +124,13 @@ def _do_trials(trials: list[Trial]) -> list[Finished]:
 class _Cluster:
     """Keeps a cluster busy with chunks of trials."""
 
-    def __init__(self, client: Any) -> None:
-        self.client = client
+    def __init__(self, client: Any, address: str) -> None:
+        self.client, self.address = client, address
         self.completed = _distributed().as_completed(with_results=True, raise_errors=False)
+        self.watch = Watch(client)
         self.pending: dict[Any, list[Trial]] = {}
         self.deaths: Counter[tuple[str, int]] = Counter()
         self.chunk = 1
-        self._threads = (0.0, 1)
 
     def run(self, trials: Trials) -> Iterator[list[Finished]]:
         """Give trials back as they finish."""
@@ -103,7 +138,7 @@ class _Cluster:
             self._fill(trials)
             if not self.pending:
                 return
-            for future, result in self.completed.next_batch(block=True):
+            for future, result in self._next_batch():
                 chunk = self.pending.pop(future)
                 if future.status == "finished":
                     seconds = sum(each.seconds for each in result) / len(result)
@@ -114,7 +149,9 @@ class _Cluster:
 
     def _fill(self, trials: Trials) -> None:
         """Submit as many chunks as the cluster should have waiting."""
-        for _ in range(_CHUNKS * self._n_threads() - len(self.pending)):
+        with self._one_sentence():
+            threads = self.watch.threads()
+        for _ in range(_CHUNKS * threads - len(self.pending)):
             chunk = [trial for trial in takewhile(bool, islice(trials, self.chunk)) if trial is not None]
             if not chunk:
                 return
@@ -122,15 +159,25 @@ class _Cluster:
 
     def _submit(self, chunk: list[Trial]) -> None:
         """Hand a chunk to the cluster."""
-        future = self.client.submit(_do_trials, chunk, pure=False)
+        with self._one_sentence():
+            future = self.watch.ask(lambda: self.client.submit(_do_trials, chunk, pure=False))
         self.pending[future] = chunk
         self.completed.add(future)
+
+    def _next_batch(self) -> list[tuple[Any, Any]]:
+        """Wait for chunks that are over, as long as there is a cluster that may do them."""
+        with self._one_sentence():
+            while not (batch := self.completed.next_batch(block=False)):
+                self.watch.threads()
+                time.sleep(0.005)
+        return list(batch)
 
     def _again(self, chunk: list[Trial], problem: Any) -> list[Finished]:
         """Resubmit the trials of a chunk whose workers died, one by one; returns those that are given up."""
         killed = isinstance(problem, _distributed().KilledWorker)
         if isinstance(problem, Exception) and not killed:
-            raise OSError(f"the Dask cluster failed ({problem}); what was finished is kept: run the same command again.")
+            with self._one_sentence():
+                raise ClusterLost(in_a_line(problem))
         given_up = []
         for trial in chunk:
             self.deaths[trial.key] += killed and len(chunk) == 1
@@ -140,10 +187,11 @@ class _Cluster:
                 given_up.append(died(trial))
         return given_up
 
-    def _n_threads(self) -> int:
-        """How many trials the cluster can do at once; asked for now and then, since workers come and go."""
-        asked, n = self._threads
-        if time.monotonic() - asked > 2.0:
-            n = max(1, sum(self.client.nthreads().values()))
-            self._threads = (time.monotonic(), n)
-        return n
+    @contextmanager
+    def _one_sentence(self) -> Iterator[None]:
+        """Say what was lost, and what to do."""
+        try:
+            yield
+        except ClusterLost as error:
+            kept = "what was finished is kept: start the cluster again, then run the same command again."
+            raise OSError(f"the Dask cluster ({self.address}) was lost: {error}; {kept}") from error

@@ -34,6 +34,10 @@ _SUSPECT = 3  # a trial that was under way when this many workers died is done a
 _STARTS = 20  # how often workers may die as they start, before a sweep gives up
 _GIVE_UP = 5  # a trial in which, alone, this many workers died is recorded as failed
 
+HOW_TO_START = (
+    'In a script of your own, start workers below `if __name__ == "__main__":`; or use one job without Dask, which needs none.'
+)
+
 
 def do_trial(trial: Trial) -> Finished:
     """Do one trial, here and now; an error becomes part of the result.
@@ -146,10 +150,7 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
             here.close()  # the workers see it and go; after an error nobody waits for trials that nobody wants
             pool.shutdown(cancel_futures=True)
             there.close()
-    raise OSError(
-        f"{_STARTS} times, worker processes died as they started. In a script of your own, start them below "
-        '`if __name__ == "__main__":`; or use one job, which needs no workers.'
-    )
+    raise OSError(f"{_STARTS} times, worker processes died as they started. {HOW_TO_START}")
 
 
 def _start_worker(there: Any) -> None:

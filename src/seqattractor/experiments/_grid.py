@@ -13,7 +13,7 @@ from typing import Any
 
 from seqattractor._checks import check_count
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial, in_rounds
-from seqattractor.experiments._seeds import canonical
+from seqattractor.experiments._seeds import canonical, check_seed
 from seqattractor.experiments._trial import DEFAULTS
 from seqattractor.networks._registry import REGISTRY, parameters_of
 
@@ -51,7 +51,7 @@ class Grid:
     ) -> None:
         self.settings = {key: _as_list(key, value) for key, value in settings.items()}
         self.trials = check_count(trials, "trials")
-        self.seed = check_count(seed, "seed", 0)
+        self.seed = check_seed(seed)
         self.only = {name: {k: _as_list(k, v) for k, v in table.items()} for name, table in (only or {}).items()}
         self._check()
 

@@ -13,6 +13,7 @@ from seqattractor._faces import Result
 from seqattractor.experiments._executors import Executor, in_processes, in_this_process
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Trial
+from seqattractor.experiments._seeds import check_seed
 from seqattractor.experiments._store import Finished, Store
 
 
@@ -27,17 +28,22 @@ class Progress:
 
 @dataclass(frozen=True, repr=False)
 class SweepReport(Result):
-    """What a run did: all its trials, those that were there before, those that this run added, and failed ones among these."""
+    """What a run did: all its trials, those that were there before, those that this run added, and failed ones among these.
+
+    Last, how many of all its trials other code than this did.
+    """
 
     total: int
     before: int
     added: int
     failed: int
+    by_other_code: int = 0
 
     def describe(self) -> str:
         """Count the trials."""
         failed = f", {self.failed} of them failed" if self.failed else ""
-        return f"{self.total} trials, {self.before} were there, {self.added} added{failed}."
+        other = f" {say_other_code(self.by_other_code)}" if self.by_other_code else ""
+        return f"{self.total} trials, {self.before} were there, {self.added} added{failed}.{other}"
 
 
 def run_sweep(
@@ -120,10 +126,12 @@ def run_trials(
     SweepReport
     """
     wanted = {trial.key: trial for trial in trials}
+    for seed in {trial.point.seed for trial in wanted.values()}:
+        check_seed(seed)
     known = store.keys()
     todo = [trial for key, trial in wanted.items() if key not in known]
     if current:
-        todo = [t for key, t in wanted.items() if (known.get(key) or "").rpartition("+")[2] != t.point.fingerprint()]
+        todo = [t for key, t in wanted.items() if not _by_this_code(known.get(key), t)]
     before = len(wanted) - len(todo)
     # Several runs on one file start at different places and skip what another has done meanwhile.
     first = int(store.start_run(platform.node()) * 0.618 % 1 * len(todo))
@@ -142,9 +150,13 @@ def run_trials(
         if progress is not None:
             progress(Progress(done, failed, len(wanted)))
 
+    def report(there: dict[tuple[str, int], str | None]) -> SweepReport:
+        other = sum((version := there[key]) is not None and not _by_this_code(version, t) for key, t in wanted.items())
+        return SweepReport(len(wanted), before, added, failed, other)
+
     tell()
     if not todo:
-        return SweepReport(len(wanted), before, 0, 0)
+        return report(known)
     with closing(executor(missing())) as results:
         for finished in results:
             if current:
@@ -153,9 +165,20 @@ def run_trials(
             done += len(finished)
             failed += sum(result.error is not None for result in finished)
             tell()
-    if lost := wanted.keys() - store.keys():
-        raise OSError(f"{len(lost)} trials did not come back; all others are kept. Run the same command again.")
-    return SweepReport(len(wanted), before, added, failed)
+    there = store.kept_on_disk()
+    if lost := wanted.keys() - there:
+        raise OSError(f"{len(lost)} trials are not in {store.path}; all others are kept. Run the same command again.")
+    return report(there)
+
+
+def say_other_code(number: int) -> str:
+    """Say that other code than this did some trials of a study."""
+    return f"Other code than this did {number} of these trials."
+
+
+def _by_this_code(version: str | None, trial: Trial) -> bool:
+    """Whether a version is that of the code that would do a trial now."""
+    return (version or "").rpartition("+")[2] == trial.point.fingerprint()
 
 
 def check_code(finished: Iterable[Finished]) -> None:

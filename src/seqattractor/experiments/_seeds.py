@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from seqattractor._checks import check_count
+
 
 def canonical(value: Any) -> str:
     """Write plain values as JSON in one way only, with sorted keys.
@@ -51,6 +53,19 @@ def seed_of(seed: int, place: Any, trial: int) -> np.random.SeedSequence:
     digest = hashlib.sha256(canonical(place).encode()).digest()
     words = np.frombuffer(digest, dtype=">u4")[:4].tolist()
     return np.random.SeedSequence(seed, spawn_key=(*words, trial))
+
+
+def check_seed(seed: int) -> int:
+    """Refuse seeds that a study could not keep.
+
+    Examples
+    --------
+    >>> check_seed(3)
+    3
+    """
+    if check_count(seed, "seed", 0) >= 2**63:
+        raise ValueError(f"seed must be below 2**63, but it is {seed}.")
+    return seed
 
 
 def seed_at(seed: np.random.SeedSequence, place: Any) -> np.random.SeedSequence:

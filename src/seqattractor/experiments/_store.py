@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import shutil
 import sqlite3
 import time
+import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
+from seqattractor.experiments._contents import (
+    APPLICATION,
+    COLUMNS,
+    FORMAT,
+    Contents,
+    create_tables,
+    is_whole,
+    note_grids,
+    placed,
+    read_contents,
+    select_trials,
+    with_checksum,
+)
 from seqattractor.experiments._protocol import RETRIEVAL, Outcome, Point, Protocol, Trial
 from seqattractor.experiments._seeds import canonical
 
-_FORMAT = 2  # 1 had trials of section 6.2 only, and no times beside the seconds of a whole trial
-_APPLICATION = 0x73657141  # "seqA", in the header of the file
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS grids (grid TEXT PRIMARY KEY, added TEXT NOT NULL DEFAULT (datetime('now')));
-CREATE TABLE IF NOT EXISTS runs (
-    run INTEGER PRIMARY KEY AUTOINCREMENT, started TEXT NOT NULL DEFAULT (datetime('now')), host TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS trials (
-    point TEXT NOT NULL,
-    trial INTEGER NOT NULL,
-    settings TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    outcome TEXT,
-    error TEXT,
-    seconds REAL NOT NULL,
-    host TEXT NOT NULL,
-    version TEXT NOT NULL,
-    protocol TEXT NOT NULL DEFAULT 'retrieval',
-    times TEXT,
-    finished TEXT NOT NULL DEFAULT (datetime('now')),
-    PRIMARY KEY (point, trial),
-    CHECK ((outcome IS NULL) != (error IS NULL))
-) WITHOUT ROWID;
-"""
+_NAMED = 5  # damaged rows that a sentence names
 
 
 @dataclass(frozen=True)
@@ -64,6 +59,9 @@ class Finished:
 
 class Store:
     """A study file. Several processes may write to it at once; nothing is stored twice.
+
+    Rows that are damaged are never given. A file that is opened for writing is mended first: damaged rows are set aside, with a
+    warning that names them, so that their trials count as missing and are done again.
 
     Parameters
     ----------
@@ -92,29 +90,41 @@ class Store:
             raise ValueError(f"there is no study {self.path}; `seqattractor sweep run` makes one.")
         with self._clear_errors("be opened" if readonly else "be opened for writing"):
             self._db = self._open_to_read() if readonly else self._open_to_write()
-        self._db.row_factory = sqlite3.Row
+        own = not readonly and path is not None
+        self._place = self._where() if own else None
+        self._log_place = self._where("-wal") if own else None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, *error: object) -> None:
+        try:
+            if kind is None:
+                self._check_in_place()
+        finally:
+            self.close()
 
     def close(self) -> None:
         """Close the file; the last one to close it folds the log back into it."""
-        self._db.close()
+        if self._place is None or self._where() == self._place:
+            self._db.close()
+        else:  # SQLite would delete the log of the file that has taken this name: this connection is never closed
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._db))
 
     def start_run(self, host: str) -> int:
         """Note that a sweep starts, and give it a number, from 0 on."""
-        return int(self._write("INSERT INTO runs (host) VALUES (?)", host).lastrowid or 1) - 1
+        with self._writing():
+            return int(self._db.execute("INSERT INTO runs (host) VALUES (?)", (host,)).lastrowid or 1) - 1
 
     def add_grid(self, grid: str) -> None:
         """Note what is to be done, as `Grid.as_json` writes it, so that a sweep can go on without its grid file."""
-        self._write("INSERT OR IGNORE INTO grids (grid) VALUES (?)", grid)
+        with self._writing():
+            self._db.execute(f"INSERT OR IGNORE INTO grids {placed(('grid', 'added'))}", with_checksum((grid, _now())))
+            note_grids(self._db)
 
     def grids(self) -> list[str]:
         """The grids of this study, the oldest first."""
-        return [grid for (grid,) in self._read("SELECT grid FROM grids ORDER BY added, grid")]
+        return [grid for grid, _ in self.contents().grids]
 
     def add(self, finished: Iterable[Finished], *, replace: bool = False) -> int:
         """Commit trials that are over, for good.
@@ -130,97 +140,178 @@ class Store:
         int
             How many were not there yet.
         """
-        rows = []
-        for f in finished:
-            point = f.trial.point
-            outcome, times = (None if plain is None else canonical(plain) for plain in (f.outcome, f.times))
-            identity = (*f.trial.key, point.protocol.name, canonical(point.settings), point.seed)
-            rows.append((*identity, outcome, f.error, f.seconds, f.host, f.version, times))
-        columns = "point, trial, protocol, settings, seed, outcome, error, seconds, host, version, times"
-        insert = f"INSERT INTO trials ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO "
+        insert = f"INSERT INTO trials {placed(COLUMNS)} ON CONFLICT DO "
         if replace:
-            changed = ", ".join(f"{name} = excluded.{name}" for name in columns.split(", ")[5:])
+            changed = ", ".join(f"{name} = excluded.{name}" for name in (*COLUMNS[5:], "checksum"))
             insert += f"UPDATE SET {changed} WHERE version != excluded.version OR error IS NOT NULL"
         else:
             insert += "NOTHING"
-        with self._clear_errors(), self._db:
+        rows = [with_checksum(_values(each)) for each in finished]
+        with self._writing():
             return self._db.executemany(insert, rows).rowcount
 
     def get(self, trial: Trial) -> Finished | None:
         """Give a trial, if it is over."""
-        rows = self._read(f"{self._select} WHERE point = ? AND trial = ?", *trial.key)
-        return _finished(trial, rows[0]) if rows else None
+        with self._clear_errors("be read"):
+            row = self._db.execute(f"{self._select} WHERE point = ? AND trial = ?", trial.key).fetchone()
+        return _finished(trial, row) if row is not None and is_whole(row) else None
+
+    def contents(self) -> Contents:
+        """All that the file holds now, and what of it is damaged."""
+        with self._clear_errors("be read"):
+            return read_contents(self._db)
 
     def keys(self) -> dict[tuple[str, int], str | None]:
         """The keys of all trials that are over, with the version of the code that did each; None if it failed."""
-        rows = self._read("SELECT point, trial, iif(error IS NULL, version, NULL) FROM trials")
-        return {(point, number): version for point, number, version in rows}
+        rows = self.contents().rows
+        return {key: row["version"] if row["error"] is None else None for key, row in rows.items()}
 
     def finished(self, protocol: Protocol = RETRIEVAL) -> Iterator[Finished]:
         """All trials of a protocol that are over, in no order that means anything."""
-        for row in self._read(f"SELECT * FROM ({self._select}) WHERE protocol = ? ORDER BY point, trial", protocol.name):
-            yield _finished(Trial(Point(protocol, json.loads(row["settings"]), row["seed"]), row["trial"]), row)
+        yield from finished_in(self.contents(), protocol)
 
     def forget_failed(self) -> int:
         """Drop trials that ended with an error, so that they are done again; returns how many."""
-        return self._write("DELETE FROM trials WHERE error IS NOT NULL").rowcount
+        with self._writing():
+            return self._db.execute("DELETE FROM trials WHERE error IS NOT NULL").rowcount
+
+    def kept_on_disk(self) -> dict[tuple[str, int], str | None]:
+        """What `keys` gives to someone who opens the file anew: what this process wrote may not be there any more."""
+        if self._place is None:
+            return self.keys()
+        self._check_in_place()
+        with Store(self.path, readonly=True) as again:
+            return again.keys()
 
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _read(self, statement: str, *values: Any) -> list[sqlite3.Row]:
-        """All rows that a statement gives."""
-        with self._clear_errors("be read"):
-            return self._db.execute(statement, values).fetchall()
-
-    def _write(self, statement: str, *values: Any) -> sqlite3.Cursor:
-        """Execute a statement and commit it."""
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Commit what is done inside, and see that the file is still there: SQLite goes on writing to a deleted one."""
         with self._clear_errors(), self._db:
-            return self._db.execute(statement, values)
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+        self._check_in_place()
+
+    def _where(self, end: str = "") -> tuple[int, int] | None:
+        """What tells the file, or the log beside it, from another one of the same name."""
+        try:
+            found = self.path.with_name(self.path.name + end).stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _check_in_place(self) -> None:
+        """Refuse to go on if the file was deleted or replaced; what was finished is saved beside it."""
+        if self._place is None or self._where() == self._place:
+            return
+        saved = _free_name(self.path, "saved")
+        try:
+            with closing(sqlite3.connect(saved)) as copy:
+                self._db.backup(copy)
+            kept = f"all trials that were finished are in {saved}: give it that name again and run the same command."
+        except sqlite3.Error:
+            kept = "the trials that were finished could not be saved beside it; run the same command again."
+        if self._log_place is not None and self._where("-wal") == self._log_place:
+            for end in ("-wal", "-shm"):  # SQLite would take them for the log of the file that has this name now
+                self.path.with_name(self.path.name + end).unlink(missing_ok=True)
+        raise OSError(f"the study {self.path} was deleted or replaced while it was being written; {kept}")
 
     @cached_property
     def _select(self) -> str:
-        """The statement that reads trials, also of files of the first format."""
-        known = [row["name"] for row in self._read("PRAGMA table_info(trials)")]
-        return "SELECT *" + ("" if "times" in known else f", '{RETRIEVAL.name}' AS protocol, NULL AS times") + " FROM trials"
+        """The statement that reads trials."""
+        return select_trials(self._db)
 
     def _open_to_write(self) -> sqlite3.Connection:
-        """Open or make a study."""
+        """Open or make a study, and mend it if it needs it."""
         if self.path.is_dir():
             raise ValueError(f"{self.path} is a folder; give the name of a study file, such as {self.path / 'study.db'}.")
         if not self.path.parent.is_dir():
             raise ValueError(f"the folder {self.path.parent} does not exist; make it first.")
-        # Another process may be writing, or making the very same file: wait for it.
-        db = sqlite3.connect(self.path, timeout=60.0)
+        db = self._connect_to_write()
         try:
-            _check_ours(db, self.path)
-            _switch_to_wal(db)
-            db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut at most the last trials
-            with db:
-                db.execute("BEGIN IMMEDIATE")
-                for statement in _SCHEMA.split(";"):
-                    db.execute(statement)
-                if db.execute("PRAGMA user_version").fetchone()[0] == 1:
-                    db.execute("ALTER TABLE trials ADD COLUMN protocol TEXT NOT NULL DEFAULT 'retrieval'")
-                    db.execute("ALTER TABLE trials ADD COLUMN times TEXT")
-                db.execute(f"PRAGMA application_id = {_APPLICATION}")
-                db.execute(f"PRAGMA user_version = {_FORMAT}")
+            db.execute("BEGIN IMMEDIATE")
+            contents = read_contents(db)
+            if not contents.whole or contents.format < FORMAT:
+                db = self._mend(db, contents)
+            db.commit()
         except BaseException:
             db.close()
             raise
         return db
 
+    def _connect_to_write(self) -> sqlite3.Connection:
+        """Connect to a study that may not be there yet; waits for other processes that write, or make the very same file."""
+        db = _connect(str(self.path))
+        try:
+            _check_ours(db, self.path)
+            _switch_to_wal(db)
+            db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut at most the last trials
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _mend(self, db: sqlite3.Connection, contents: Contents) -> sqlite3.Connection:
+        """Make tables of what is whole: in the same file, or, where its pages are damaged, in a new one of the same name."""
+        kept = None
+        try:
+            create_tables(db, contents.rows.values(), contents.grids)
+            db.executemany("INSERT INTO set_aside (damaged) VALUES (?)", ((row,) for row in contents.aside))
+            sound = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+        except sqlite3.DatabaseError as error:
+            if contents.whole or _cannot_write(error):
+                raise
+            sound = False
+        if not sound:
+            db.rollback()
+            db.close()
+            kept = self._start_anew(contents)
+            db = self._connect_to_write()
+        told = []
+        if not contents.whole:
+            where = "in its table set_aside" if kept is None else f"in {kept}"
+            told.append(f"{say_damage(self.path, contents)} What was damaged is kept {where}.")
+        if contents.rows and contents.format < FORMAT:
+            told.append(f"{say_format(self.path, contents)} They have checksums from now on.")
+        if told:
+            warnings.warn(" ".join(told), stacklevel=4)
+        return db
+
+    def _start_anew(self, contents: Contents) -> Path:
+        """Put a new file of what is whole in the place of one whose pages are damaged; gives the name that that has now."""
+        target = self.path.resolve()  # a link still leads to the study afterwards
+        kept, part = _free_name(target, "damaged"), _free_name(target, "part")
+        try:
+            with closing(_connect(str(part))) as db, db:
+                db.execute("BEGIN IMMEDIATE")
+                create_tables(db, contents.rows.values(), contents.grids)
+            shutil.copymode(target, part)
+            for end in ("-wal", "-shm", ""):  # of another process that has it open, which then sees that it was replaced
+                beside = target.with_name(target.name + end)
+                if beside.exists():
+                    os.replace(beside, kept.with_name(kept.name + end))
+            os.replace(part, target)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        return kept
+
     def _open_to_read(self) -> sqlite3.Connection:
         """Open a study that is there; also from a folder in which SQLite may not make its side files."""
         place = self.path.resolve().as_uri()
-        db = sqlite3.connect(f"{place}?mode=ro", uri=True, timeout=60.0)
+        db = _connect(f"{place}?mode=ro", uri=True)
         try:
             _check_ours(db, self.path)
         except sqlite3.OperationalError:
             db.close()
             if self.path.with_name(self.path.name + "-wal").exists():
                 raise
-            db = sqlite3.connect(f"{place}?immutable=1", uri=True)
+            db = _connect(f"{place}?immutable=1", uri=True)
             _check_ours(db, self.path)
+        except BaseException:
+            db.close()
+            raise
         return db
 
     @contextmanager
@@ -228,17 +319,84 @@ class Store:
         """Say in one sentence what SQLite could not do."""
         try:
             yield
+        except sqlite3.OperationalError as error:
+            if "no such" not in str(error):
+                raise OSError(
+                    f"the study {self.path} cannot {what} ({error}); every trial that was committed is kept. "
+                    "Look for a full disk, a read-only folder or a damaged file, then run the same command again."
+                ) from error
+            raise self._is_damaged(error) from error
         except sqlite3.Error as error:
-            raise OSError(
-                f"the study {self.path} cannot {what} ({error}); every trial that was committed is kept. "
-                "Look for a full disk, a read-only folder or a damaged file, then run the same command again."
-            ) from error
+            raise self._is_damaged(error) from error
+
+    def _is_damaged(self, error: sqlite3.Error) -> OSError:
+        """The sentence for a file of which nothing can be used."""
+        return OSError(
+            f"the study {self.path} is damaged ({error}); put a copy of it in its place, or give another name, so that its "
+            "trials are done again."
+        )
 
 
-def _finished(trial: Trial, row: sqlite3.Row) -> Finished:
+def finished_in(contents: Contents, protocol: Protocol = RETRIEVAL) -> Iterator[Finished]:
+    """All trials of a protocol in what a study holds."""
+    for row in contents.rows.values():
+        if row["protocol"] == protocol.name:
+            yield _finished(Trial(Point(protocol, json.loads(row["settings"]), row["seed"]), row["trial"]), row)
+
+
+def say_damage(path: str | os.PathLike[str], contents: Contents) -> str:
+    """Say in sentences what of a study is damaged."""
+    told = [f"{path} is damaged: {problem}." for problem in contents.problems]
+    if n := len(contents.damaged):
+        named = "; ".join(contents.damaged[:_NAMED]) + (f"; and {n - _NAMED} more" if n > _NAMED else "")
+        rows = "1 damaged row is left out and counts" if n == 1 else f"{n} damaged rows are left out and count"
+        told.append(f"{path}: {rows} as missing: {named}.")
+    return " ".join(told)
+
+
+def say_format(path: str | os.PathLike[str], contents: Contents) -> str:
+    """Say that the trials of an older format cannot be checked."""
+    return f"{path} is of format {contents.format}, whose {len(contents.rows)} trials have no checksums: damage may not show."
+
+
+def _values(finished: Finished) -> tuple[Any, ...]:
+    """The values of a row, in the order of `COLUMNS`."""
+    point = finished.trial.point
+    outcome, times = (None if plain is None else canonical(plain) for plain in (finished.outcome, finished.times))
+    identity = (*finished.trial.key, point.protocol.name, canonical(point.settings), point.seed)
+    by = (float(finished.seconds), finished.host, finished.version)
+    return (*identity, outcome, finished.error, *by, times, _now())
+
+
+def _finished(trial: Trial, row: Any) -> Finished:
     """A row of the table as an object."""
     outcome, times = (None if row[name] is None else json.loads(row[name]) for name in ("outcome", "times"))
     return Finished(trial, outcome, row["error"], row["seconds"], row["host"], row["version"], times)
+
+
+def _now() -> str:
+    """The time, as SQLite writes it."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _free_name(path: Path, kind: str) -> Path:
+    """A name beside a file that is not taken."""
+    names = (path.with_name(f"{path.name}.{kind}{number or ''}") for number in count())
+    return next(name for name in names if not name.exists())
+
+
+def _connect(place: str, *, uri: bool = False) -> sqlite3.Connection:
+    """Open a database whose text may be damaged."""
+    db = sqlite3.connect(place, uri=uri, timeout=60.0)
+    db.row_factory = sqlite3.Row
+    db.text_factory = lambda text: text.decode(errors="replace")
+    return db
+
+
+def _cannot_write(error: sqlite3.DatabaseError) -> bool:
+    """Whether the disk, and not what stands in the file, is at fault."""
+    words = ("full", "readonly", "locked", "unable to open", "I/O")
+    return isinstance(error, sqlite3.OperationalError) and any(word in str(error) for word in words)
 
 
 def _switch_to_wal(db: sqlite3.Connection) -> None:
@@ -261,10 +419,10 @@ def _check_ours(db: sqlite3.Connection, path: Path) -> None:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
+        if "not a database" not in str(error):
             raise
         raise ValueError(f"{path} is not a study of seqattractor (it is not a SQLite file); choose another name.") from None
-    if application != _APPLICATION and not (empty and application == 0):
+    if application != APPLICATION and not (empty and application == 0):
         raise ValueError(f"{path} is a SQLite file, but not a study of seqattractor; choose another name.")
-    if version > _FORMAT:
+    if version > FORMAT:
         raise ValueError(f"{path} was made by a later version of seqattractor (format {version}); update this one.")

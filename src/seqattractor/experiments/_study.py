@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import wilson_interval
+from seqattractor.experiments._contents import FORMAT
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Point
-from seqattractor.experiments._store import Finished, Store
+from seqattractor.experiments._run import say_other_code
+from seqattractor.experiments._store import Finished, Store, finished_in, say_damage, say_format
 from seqattractor.experiments._table import Row
 from seqattractor.experiments._trial import DEFAULTS, OUTCOME
-from seqattractor.networks._registry import parameters_of
+from seqattractor.networks._registry import REGISTRY, parameters_of
 
 COUNTS = ("trials", "failed", "successes", "rate", "low", "high")
 """What a study says of each point beside its settings, in the order of columns."""
@@ -30,6 +32,10 @@ class Study(Result):
     """Trials that are over."""
     missing: int
     """How many trials of its grids are not there yet."""
+    damaged: list[str] = field(default_factory=list)
+    """The names of rows that are damaged; they count as missing."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences: what is damaged, and whether damage could go unseen."""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -42,6 +48,8 @@ class Study(Result):
             "errors": sorted({each.error for each in self.finished if each.error is not None}),
             "by_other_code": sum(not each.by_this_code for each in self.finished),
             "seconds": sum(each.seconds for each in self.finished),
+            "damaged": self.damaged,
+            "notes": self.notes,
         }
 
     def describe(self) -> str:
@@ -50,10 +58,12 @@ class Study(Result):
         lines = [
             f"{self.path}: {s['trials']} trials over, {s['missing']} missing, {s['failed']} failed; {s['seconds']:.0f} s of work."
         ]
-        lines += [f"failed: {error}" for error in s["errors"]]
-        if other := s["by_other_code"]:
-            lines.append(f"{other} of these trials were done by other code than this; `sweep export --timing` shows which.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"failed: {error}" for error in s["errors"]), *self.caveats()])
+
+    def caveats(self) -> list[str]:
+        """Say in sentences why the rows may not be all there are, or not of one kind: damage, and trials that other code did."""
+        other = sum(not each.by_this_code for each in self.finished)
+        return self.notes + ([f"{say_other_code(other)} `sweep export --timing` shows which."] if other else [])
 
     def rows(self) -> list[Row]:
         """Give a row for each point: settings, trials, failures, and success with its 95 % interval."""
@@ -88,9 +98,20 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     [(5, 3), (10, 3)]
     """
     with Store(path, readonly=True) as store:
-        wanted = {trial.key for grid in store.grids() for trial in Grid.from_json(grid).all_trials()}
-        finished = list(store.finished())
-    return Study(str(path), finished, len(wanted - {each.trial.key for each in finished}))
+        contents = store.contents()
+    finished = list(finished_in(contents))
+    wanted: set[tuple[str, int]] = set()
+    notes = []
+    for text, _ in contents.grids:
+        try:
+            wanted |= {trial.key for trial in Grid.from_json(text).all_trials()}
+        except ValueError as error:
+            notes.append(f"{path} has a grid that this version cannot run, so that its missing trials do not count: {error}")
+    if not contents.whole:
+        notes.append(f"{say_damage(path, contents)} `sweep run --resume` does again what is missing.")
+    if contents.rows and contents.format < FORMAT:
+        notes.append(say_format(path, contents))
+    return Study(str(path), finished, len(wanted - {each.trial.key for each in finished}), contents.damaged, notes)
 
 
 def settings_of(point: Point) -> Row:
@@ -103,7 +124,8 @@ def settings_of(point: Point) -> Row:
     100
     """
     settings = DEFAULTS | point.settings
-    if "n_hidden" not in parameters_of(settings["network"]):
+    known = settings["network"] in REGISTRY  # older files may name networks that have another name now
+    if known and "n_hidden" not in parameters_of(settings["network"]):
         settings["m"] = None
     return settings | {"seed": point.seed}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.analysis._retrieval import locked_on_at
+from seqattractor.analysis._retrieval import retrieved_at
 from seqattractor.analysis._robustness import basin, passages, steps_per_pattern
 from seqattractor.datasets._random import random_periodic, random_sequences
 from seqattractor.networks._base import SequenceMemory
@@ -190,7 +190,7 @@ def _judge_one(path: Patterns, x: Patterns, task: Task, net: SequenceMemory) -> 
     dwells = net.traits().dwells
     if task.closed:
         seen = passages(path, task.X) if dwells else path
-        return locked_on_at(seen, x) if len(seen) else None
+        return retrieved_at(seen, x) if len(seen) else None
     told = path[net.order_ :]
     if dwells:
         told = passages(told, task.X)

@@ -21,7 +21,7 @@ BLACK, GROUND, INK, WHITE, EXTRA, MISSING = 0, 4, 26, 31, 32, 33
 PALETTE: list[int] = [level * 255 // 31 for level in range(32) for _ in range(3)] + [230, 159, 0] + [86, 180, 233]
 PANEL = 192  # pixels that the longer side of a panel should have at least
 RASTER_WIDTH = 600
-GAP, LINE = 8, 18
+GAP, LINE, NAMES_WIDTH = 8, 18, 64
 MAX_MOMENTS = 300  # frames of an animation
 
 
@@ -134,7 +134,23 @@ def _raster_moment(recalled: Recalled, t: int) -> Picture:
     panels[title] = np.where(np.arange(K)[:, None] > t, np.uint8(GROUND + 2), recalled.judged)
     width = max(K * wide, 220)
     rows = [part for title, x in panels.items() for part in (_text(title, width), _enlarged(x.T[::-1], high, wide))]
-    return _framed(_below([*rows, _caption(recalled, t, width)]))
+    body = _below([*rows, _caption(recalled, t, width)])
+    if recalled.units is None:
+        return _framed(body)
+    names = _names(recalled.units[::-1], high)
+    side = _below([part for _ in panels for part in (_text("", NAMES_WIDTH), names)])
+    below = np.full((len(body) - len(side), NAMES_WIDTH), GROUND, dtype=np.uint8)
+    return _framed(_beside([np.concatenate([side, below]), body]))
+
+
+def _names(units: list[str], high: int) -> Picture:
+    """Names of units beside a raster of so many pixels for each, as many as have room."""
+    picture = np.full((len(units) * high, NAMES_WIDTH), GROUND, dtype=np.uint8)
+    for k in range(0, len(units), -(-LINE // high)):
+        top = max(0, k * high + (high - LINE) // 2)
+        if top + LINE <= len(picture):
+            picture[top : top + LINE] = _text(units[k][:8], NAMES_WIDTH)
+    return picture
 
 
 def _caption(recalled: Recalled, t: int, width: int) -> Picture:
@@ -143,6 +159,8 @@ def _caption(recalled: Recalled, t: int, width: int) -> Picture:
     bar = np.full((3, width), GROUND + 5, dtype=np.uint8)
     bar[:, : round(width * (t + 1) / K)] = INK
     words = f"step {recalled.step_at(t)} of {recalled.step_at(K - 1)}"
+    if recalled.kind == "spikes" and recalled.rate:
+        words += f"   {recalled.step_at(t) / recalled.rate:.3g} s"
     if t < len(recalled.overlaps) and width >= 160:
         words += f"   overlap {recalled.overlaps[t]:.3f}"
     return np.concatenate([bar, _text(words, width)])

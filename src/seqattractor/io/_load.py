@@ -16,7 +16,7 @@ from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, to_patterns
 from seqattractor.io._terms import remedy
 from seqattractor.io._units import align_units, all_units
-from seqattractor.sequences import Sequences
+from seqattractor.sequences import Patterns, Sequences
 from seqattractor.sequences._patterns import is_loop
 from seqattractor.sequences._transitions import close_loop
 
@@ -58,6 +58,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         Close the sequence: x(T) = x(1).
     drop_repeats : bool
         Drop a pattern that equals the one before it.
+    drop_near : int
+        Drop a pattern that differs from the last one that was kept in at most so many units.
     key : str, optional
         The name of the array in an npz file; for spikes two, ``"times,units"``. An array with a twin ``<key>_shape`` is taken as
         bit-packed and unpacked to that shape.
@@ -175,8 +177,8 @@ def _as_sequences(recording: Recording, options: Options, path: Path) -> Sequenc
             raise NoPicturesError(f"size and crop are for pictures, but {path} has none; leave them out.")
         recording.sequences = [_pick(s, options, path) for s in recording.sequences]
     patterns = to_patterns(recording, options, path)
-    if options.drop_repeats:
-        patterns = [p[np.append(True, (p[1:] != p[:-1]).any(axis=1))] for p in patterns]
+    if options.drop_repeats or options.drop_near:
+        patterns = [_without_repeats(p, options.drop_near) for p in patterns]
     if options.loop:  # a sequence that ends where it began is closed already
         patterns = [p if is_loop(p) else close_loop(p, 1) for p in patterns]
     return Sequences(
@@ -191,6 +193,15 @@ def _as_sequences(recording: Recording, options: Options, path: Path) -> Sequenc
         closed=int(options.loop),
         options=options.as_dict(),
     )
+
+
+def _without_repeats(patterns: Patterns, near: int) -> Patterns:
+    """Leave out every pattern that differs from the last one kept in at most so many units."""
+    kept = [0]
+    for t in range(1, len(patterns)):
+        if np.count_nonzero(patterns[t] != patterns[kept[-1]]) > near:
+            kept.append(t)
+    return patterns[kept]
 
 
 def _pick(values: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:

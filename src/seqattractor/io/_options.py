@@ -46,6 +46,7 @@ class Options:
     crop: tuple[int, int, int, int] | None = None
     loop: bool = False
     drop_repeats: bool = False
+    drop_near: int = 0
     key: str | None = None
     time_axis: int | None = None
     bin: float | None = None
@@ -66,6 +67,8 @@ class Options:
             raise ValueError(f'the threshold must be a number, "otsu" or "median", but it is {self.threshold!r}.')
         if not is_count(self.stride):
             raise ValueError(f"the stride must be a whole number, 1 or more, but it is {self.stride!r}.")
+        if not is_count(self.drop_near, 0):
+            raise ValueError(f"drop_near must be a whole number of units, 0 or more, but it is {self.drop_near!r}.")
         self._check_ranges()
         if self.time_axis is not None and self.time_axis not in (0, 1):
             raise ValueError(f"the time axis must be 0 or 1, but it is {self.time_axis!r}.")

@@ -15,7 +15,7 @@ from seqattractor.io._arrays import open_arrays
 from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, check_room
 from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy
-from seqattractor.io._text import MAX_COLUMNS, cells_in, number_of
+from seqattractor.io._text import MAX_COLUMNS, cells_in, number_of, spike_columns
 from seqattractor.io._units import natural_key
 
 MAX_BYTES = 2**31  # of a raster
@@ -126,16 +126,36 @@ def _named(names: list[str], words: tuple[str, ...], path: Path) -> str:
 
 
 def _from_text(path: Path) -> tuple[NDArray[Any], list[str], NDArray[Any]]:
-    """Read two columns, spike times and units, which may be any words: times, names, and whose each spike is."""
+    """Read two columns, spike times and units, which may be any words: times, names, and whose each spike is.
+
+    A first line of names says which column is which; without one, times come first.
+    """
     times, which = array("d"), array("q")
     names: dict[str, int] = {}
+    when, who = 0, 1
+    headed = False
     for number, cells in chain.from_iterable(cells_in(path)):
         if len(cells) != 2:
             raise ValueError(f"line {number} of {path} has {len(cells)} columns; spikes have two, a time in seconds and a unit.")
-        value = number_of(cells[0])
+        if not times and not headed and (columns := spike_columns(cells)) is not None:
+            (when, who), headed = columns, True
+            continue
+        value = number_of(cells[when])
         if value is None and times:
-            raise ValueError(f"line {number} of {path} starts with {brief(cells[0])}, which is not a time in seconds.")
+            raise ValueError(f"line {number} of {path} has {brief(cells[when])} for a time, which is not a number of seconds.")
         if value is not None:
             times.append(value)
-            which.append(names.setdefault(cells[1], len(names)))
+            which.append(names.setdefault(cells[who], len(names)))
+    if not headed:
+        _refuse_swapped(path, np.array(times), list(names))
     return np.array(times), list(names), np.array(which)
+
+
+def _refuse_swapped(path: Path, times: NDArray[Any], names: list[str]) -> None:
+    """Refuse two columns without names of which the first looks like units and the second like times."""
+    others = [number_of(name) for name in names[:1000]]
+    if len(times) > 2 and (times == np.floor(times)).all() and any(value is not None and value % 1 for value in others):
+        raise ValueError(
+            f"{path} has whole numbers in its first column and fractions in its second, as if units came before times; "
+            "write a first line with the names of the columns, such as unit,time, or put times first."
+        )

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
 from seqattractor.io._recording import Recording, check_room, collect_frames
-from seqattractor.io._terms import Budget, TooLargeError, brief
+from seqattractor.io._terms import Budget, TooLargeError, brief, remedy
 
 OFF = " .·-_0"  # these characters are off in text art, all others on
 TIME_NAMES = ("time", "t", "seconds", "time_s", "time (s)")
+SPIKE_TIME_NAMES = (*TIME_NAMES, "times", "spike_time", "spike_times", "spike time", "timestamp")
+UNIT_NAMES = ("id", *(word + end for word in ("unit", "neuron", "cell", "cluster") for end in ("", "s", "_id", " id")))
 MAX_BYTES = 2**26
 MAX_COLUMNS = 2**20
 
@@ -100,6 +102,19 @@ def number_of(cell: str) -> float | None:
         return None
 
 
+def spike_columns(header: list[str]) -> tuple[int, int] | None:
+    """Find the columns of spike times and units among two named columns; None if these are not their names.
+
+    Examples
+    --------
+    >>> spike_columns(["unit", "time (s)"]), spike_columns(["time", "neuron_1"])
+    ((1, 0), None)
+    """
+    names = [name.lower() for name in header]
+    places = [[k for k, name in enumerate(names) if name in known] for known in (SPIKE_TIME_NAMES, UNIT_NAMES)]
+    return (places[0][0], places[1][0]) if len(names) == 2 and all(len(found) == 1 for found in places) else None
+
+
 def _cells(line: str, number: int, path: Path) -> list[str]:
     """Split a line at commas, semicolons or tabs, or else at blanks."""
     separator = next((character for character in ",;\t" if character in line), None)
@@ -119,6 +134,9 @@ def _numbers(path: Path) -> tuple[list[str] | None, list[NDArray[Any]]]:
         for number, cells in block:
             row = [number_of(cell) for cell in cells]
             if None in row and not width:
+                if spike_columns(cells) is not None:
+                    how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
+                    raise ValueError(f"{path} looks like spike times (its columns are {' and '.join(cells)}); {how}.")
                 header, width = cells, len(cells)
                 continue
             if None in row:

@@ -94,13 +94,14 @@ def _draw(drawing: Figure, job: Job, runs: list[Recall]) -> None:
         curves.plot(epochs, job.visible[k], label=f"visible{mark}", color=(plots.BLUE, plots.GREEN)[k])
         if any(job.hidden[k]):
             curves.plot(epochs, job.hidden[k], "--", label=f"hidden{mark}", color=(plots.ORANGE, plots.RED)[k])
-        overlap.plot(runs[k].followed, ("-", "--")[k], label=f"recall{mark}", color=(plots.BLUE, plots.GREEN)[k])
+        if (known := runs[k].overlaps) is not None:
+            overlap.plot(known, ("-", "--")[k], label=f"recall{mark}", color=(plots.BLUE, plots.GREEN)[k])
     curves.set(xlabel="epoch", ylabel="updates", title="Learning", yscale="symlog")
     overlap.set(
         xlabel="step",
         ylabel="overlap",
         title="Recall",
-        ylim=(min(-0.05, *(np.nanmin(run.followed) - 0.05 for run in runs)), 1.05),
+        ylim=(min(-0.05, *(run.overlaps.min() - 0.05 for run in runs if run.overlaps is not None)), 1.05),
     )
     for ax in (curves, overlap):
         ax.grid(visible=True)

@@ -13,7 +13,8 @@ from seqattractor.lab.requests import Fields, Limits, Refusal, pack
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns, Sequences, close_loops
 from seqattractor.tasks.learn import quick_certificate
-from seqattractor.tasks.recall import Corruption, Recall, Stored, hidden_states, recall
+from seqattractor.tasks.recall import Corruption, Recall, hidden_states, recall
+from seqattractor.tasks.stored import Stored
 
 _MOST = 150_000_000  # weights * transitions: a few seconds
 
@@ -84,12 +85,18 @@ def as_json(net: SequenceMemory, outcome: Recall) -> dict[str, Any]:
     return {
         "bits": pack(outcome.states),
         "hidden": None if hidden is None else {"units": hidden.shape[1], "bits": pack(hidden)},
-        "overlaps": [None if np.isnan(m) else round(float(m), 4) for m in outcome.followed],
+        "overlaps": [None if row is None else round(row, 4) for row in _overlaps(outcome)],
         "locked_on": outcome.locked_on,
         "tau": outcome.tau,
         "verdict": outcome.verdict,
         "good": outcome.locked_on is not None,
     }
+
+
+def _overlaps(outcome: Recall) -> list[float | None]:
+    """Give the overlap of every row with the truth; None where it is not known."""
+    known = [] if outcome.overlaps is None else outcome.overlaps.tolist()
+    return [*known, *[None] * (len(outcome.states) - len(known))]
 
 
 def certified_radii(net: SequenceMemory, data: Sequences) -> list[int] | None:

@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.analysis._retrieval import wilson_interval
+from seqattractor.analysis._retrieval import LOCKED_ON, wilson_interval
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target
 from seqattractor.paper.trials.pictures import frames_of, load_pictures, recalled_frames, sha256_of
@@ -96,7 +96,7 @@ class RecallFigure(PictureTarget):
                 "converged": outcome["converged"],
                 "sequences": len(outcome["retrieved"]),
                 "retrieved": sum(outcome["retrieved"]),
-                "exact_from_frame": outcome["exact_from"],
+                "locked_on_at_frame": outcome["locked_on"],
                 "wrong_pixels_by_frame": np.sum(outcome["wrong"], axis=0).tolist(),
             }
             for number, outcome in enumerate(trials, start=1)
@@ -108,9 +108,9 @@ class RecallFigure(PictureTarget):
         total, retrieved = sum(row["sequences"] for row in rows), sum(row["retrieved"] for row in rows)
         low, high = (100 * end for end in wilson_interval(retrieved, total))
         networks = f"{len(rows)} network{'s' if len(rows) > 1 else ''}"
-        at_once = sum(row["exact_from_frame"].count(2) for row in rows)
+        at_once = sum(row["locked_on_at_frame"].count(2) for row in rows)
         closed = (truth[:, 0] == truth[:, -1]).all()
-        criterion = "by the criterion of section 6.2" if closed else "exactly up to the last frame"
+        criterion = "by the criterion of section 6.2" if closed else f"({LOCKED_ON})"
         return Verdict(
             retrieved > total / 2,
             f"{retrieved} of {total} sequences in {networks} were recalled {criterion} from {result.data['settings']['flips']} "
@@ -234,7 +234,7 @@ class Ablation(PictureTarget):
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
         """Sequences retrieved and mean wrong pixels."""
         wrong = np.array([outcome["wrong"] for outcome in trials])  # (networks, sequences, T)
-        in_step = [sum(start <= wrong.shape[2] for start in outcome["exact_from"]) for outcome in trials]
+        in_step = [sum(frame is not None for frame in outcome["locked_on"]) for outcome in trials]
         return [
             {
                 "method": cell["method"],
@@ -260,13 +260,13 @@ class Ablation(PictureTarget):
         claim = "As in the paper, learning U and V recalls best"
         if not best:
             claim = "Unlike in the paper, learning U and V is not the best"
-        return Verdict(best, f"{claim}. Sequences recalled in step, exactly up to the last frame: {words}.")
+        return Verdict(best, f"{claim}. Sequences recalled ({LOCKED_ON}): {words}.")
 
     def tables(self, result: Result) -> list[Table]:
         """Counts of each method."""
         columns = {
             "": "{words}",
-            "recalled in step": "{in_step} of {sequences}",
+            "locked on, in phase": "{in_step} of {sequences}",
             "in any phase (6.2)": "{retrieved} of {sequences}",
             "learned without error": "{converged} of {networks}",
             "wrong pixels per frame": "{mean_wrong_pixels_in_a_recalled_frame:.1f}",

@@ -81,7 +81,9 @@ class Inspection(Result):
         if self.robustness is not None:
             text = f"One step from a randomly corrupted pattern: {_lower(self.robustness.describe())}"
             if self.basin is not None:
-                text += f" From {self.flips} flips, {self.basin:.1%} of all starts end up on the sequence and in phase."
+                text += (
+                    f" From {self.flips} flips, {self.basin:.1%} of all starts are on the sequence and in phase after 25 steps."
+                )
             parts["Measured robustness"] = text
         if self.from_random is not None:
             text = f"From random starts: {_lower(self.from_random.describe())}"
@@ -105,7 +107,9 @@ class Inspection(Result):
         lengths = [len(x) for x in self.sequences]
         size = f"{lengths[0]} patterns" if len(set(lengths)) == 1 else f"{min(lengths)} to {max(lengths)} patterns"
         many = "1 sequence" if len(lengths) == 1 else f"{len(lengths)} sequences"
-        return f"{many} of {size}, {words[self.source]}; {self.score:.1%} of the transitions are made without a wrong unit."
+        transitions = sum(length - self.net.order_ for length in lengths)
+        made = f"{self.score:.1%} of the {transitions} transitions are made without a wrong unit"
+        return f"{many} of {size}, {words[self.source]}; {made}."
 
     def describe(self) -> str:
         """Say everything in sentences."""
@@ -154,6 +158,7 @@ def inspect_network(
     effort: float = 1.0,
     exact: bool = False,
     rng: Seed = 0,
+    tell: Callable[[str], Any] | None = None,
 ) -> Inspection:
     """Say everything about a trained network that a bounded amount of work tells.
 
@@ -177,6 +182,8 @@ def inspect_network(
     exact : bool
         Use mixed-integer programming where the certificate leaves a gap.
     rng : int, Generator or None
+    tell : callable, optional
+        Called with the name of each part when work on it begins.
 
     Returns
     -------
@@ -192,7 +199,7 @@ def inspect_network(
     ('cycles', 8)
     """
     check_is_fitted(net, "n_features_in_")
-    work = _Work(net, effort)
+    work = _Work(net, effort, tell)
     generator = as_generator(rng)
     count = work.starts(starts)
     stored = None if X is None or lengths is None else list(split(X, lengths))
@@ -254,7 +261,8 @@ def _from_sequences(inspection: Inspection, work: _Work, starts: int, exact: boo
 class _Work:
     """How much may be done, counted in multiplications, and what was done."""
 
-    def __init__(self, net: SequenceMemory, effort: float) -> None:
+    def __init__(self, net: SequenceMemory, effort: float, tell: Callable[[str], Any] | None) -> None:
+        self.tell = tell or (lambda part: None)
         self.operations, self.order = effort * OPERATIONS, net.order_
         self.left_out: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
@@ -263,6 +271,7 @@ class _Work:
     def do(self, name: str, call: Callable[[], _T]) -> _T | None:
         """Run a part, note its time, and note why where it does not apply to the network."""
         start = time.monotonic()
+        self.tell(name)
         try:
             return call()
         except NotApplicable as reason:

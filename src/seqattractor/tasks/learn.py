@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
-from seqattractor import noise
 from seqattractor._faces import Result
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._threshold_view import supports_certificate
@@ -21,13 +17,10 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of
 from seqattractor.sequences import Sequences, close_loops
 from seqattractor.sequences._transitions import conflicts
+from seqattractor.tasks.advice import warnings_about
+from seqattractor.tasks.choose import Attempt, choose_hidden, fit_quietly
 
 MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: a few seconds
-LADDER = (25, 50, 100, 200, 400, 800, 1600, 3200)
-PATIENCE = 2  # sizes to try after the first that stores everything, if recall from noise is still poor
-ENOUGH = 0.9  # of the cues
-CUES = 20  # in the test of recall
-HORIZON = 20  # steps after which recall is judged
 
 
 class ConflictError(ValueError):
@@ -37,26 +30,6 @@ class ConflictError(ValueError):
         super().__init__(sentence)
         self.context = context
         """The context that would, if there is one."""
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """How one size did."""
-
-    n_hidden: int
-    epochs: int
-    converged: bool
-    """Whether the last epoch was free of errors."""
-    score: float
-    """The fraction of transitions without a wrong unit."""
-    recalled: int
-    cues: int
-    """Of so many noisy cues, so many ended at the right pattern."""
-
-    @property
-    def enough(self) -> bool:
-        """Whether everything is stored with its margin, and nearly every noisy cue brings it back."""
-        return self.converged and self.score == 1.0 and self.recalled >= ENOUGH * self.cues
 
 
 @dataclass(frozen=True, repr=False)
@@ -181,6 +154,7 @@ def learn(
     network: str = "attractor",
     parameters: Mapping[str, Any] | None = None,
     *,
+    widen: bool = False,
     progress: ProgressCallback | None = None,
     tell: Callable[[Attempt], Any] | None = None,
 ) -> LearningResult:
@@ -194,6 +168,8 @@ def learn(
         A short name of the registry.
     parameters : mapping, optional
         Of the network.
+    widen : bool
+        Whether a larger context may be tried where no number of hidden neurons stores everything.
     progress : callable, optional
         Called with epoch, hidden errors and visible errors after each epoch.
     tell : callable, optional
@@ -217,114 +193,26 @@ def learn(
     started = time.perf_counter()
     attempts: list[Attempt] = []
     if "n_hidden" in parameters_of(network) and "n_hidden" not in given:
-        net, attempts = choose_hidden(net, data, tell=tell, callback=progress)
+        fixed = "max_epochs" in given
+        net, attempts = choose_hidden(net, data, fixed_epochs=fixed, tell=tell, callback=progress)
+        if widen and "order" in parameters_of(network) and max(one.score for one in attempts) < 1:
+            wider, more = prepare(data, net.order_ + 1), net.order_ + 1
+            other, tried = choose_hidden(
+                clone(net).set_params(order=more), wider, fixed_epochs=fixed, tell=tell, callback=progress
+            )
+            attempts += tried
+            if max(one.merit for one in tried) > max(one.merit for one in attempts[: -len(tried)]):
+                net, data = other, wider
     else:
-        _fit(net, data, progress)
+        fit_quietly(net, data, progress)
     seconds = time.perf_counter() - started
     score = net.score(data)
     certificate = quick_certificate(net, data, MOST_TO_CERTIFY)
     radius, noise = (
         (None, None) if certificate is None else (int(c.min()) for c in (certificate.radius, certificate.noise_radius))
     )
-    return LearningResult(net, data, score, radius, noise, attempts, _warnings(net, data, score, radius), seconds)
-
-
-def choose_hidden(
-    net: SequenceMemory,
-    data: Sequences,
-    *,
-    tell: Callable[[Attempt], Any] | None = None,
-    callback: ProgressCallback | None = None,
-) -> tuple[SequenceMemory, list[Attempt]]:
-    """Learn with more and more hidden neurons until everything is stored and comes back from noisy cues.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-        With a parameter ``n_hidden``; it is not changed.
-    data : Sequences
-    tell : callable, optional
-        Called with each `Attempt`.
-    callback : callable, optional
-        For `fit`.
-
-    Returns
-    -------
-    net : SequenceMemory
-        The smallest network of the sizes 25, 50, 100, ..., 3200 that learns without an error left and recalls from 9 of 10
-        cues; if none of them does, the one that stores most transitions and recalls best.
-    attempts : list of Attempt
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(10, 40, rng=0)
-    >>> net, attempts = choose_hidden(sa.SequenceAttractor(random_state=0), X)
-    >>> net.n_hidden == attempts[-1].n_hidden, net.score(X)
-    (True, 1.0)
-    """
-    seed = int(noise.as_generator(0).integers(2**32))
-    attempts: list[Attempt] = []
-    best, chosen = (-1.0, False, 0), net
-    for n_hidden in LADDER:
-        trial = _fit(clone(net).set_params(n_hidden=n_hidden), data, callback)
-        score = trial.score(data)
-        recalled = recalls_from_noise(trial, data, cues=CUES, rng=seed) if score == 1 else 0
-        attempts.append(Attempt(n_hidden, int(trial.n_iter_), bool(trial.converged_), score, recalled, CUES))
-        if tell is not None:
-            tell(attempts[-1])
-        merit = score, attempts[-1].converged, recalled
-        if merit > best:
-            best, chosen = merit, trial
-        if attempts[-1].enough or sum(attempt.score == 1.0 for attempt in attempts) > PATIENCE:
-            break
-    return chosen, attempts
-
-
-def recalls_from_noise(net: SequenceMemory, data: Sequences, *, flips: float = 0.1, cues: int = CUES, rng: noise.Seed = 0) -> int:
-    """Count the noisy cues from random places after which the network is at the right pattern some steps later.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-    data : Sequences
-        What it has stored.
-    flips : float
-        The fraction of units flipped in every pattern of the cue.
-    cues : int
-    rng : int, Generator or None
-
-    Returns
-    -------
-    int
-        How many of the cues led, after at most 20 steps or at the end of the sequence, to the stored pattern.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(10, 60, rng=0)
-    >>> recalls_from_noise(sa.LookupMemory().fit(X), X, flips=0.05, cues=5)
-    5
-    """
-    generator = noise.as_generator(rng)
-    order, good = net.order_, 0
-    sequences = data.split()
-    for _ in range(cues):
-        sequence = sequences[int(generator.integers(len(sequences)))]
-        start = int(generator.integers(len(sequence) - order))
-        steps = min(len(sequence) - order - start, HORIZON)
-        clean = sequence[start : start + order]
-        noisy = noise.flip(clean, round(flips * clean.shape[1]), generator)
-        trajectory = net.recall(noisy[0] if order == 1 else noisy, steps)
-        good += bool(np.array_equal(trajectory[-1], sequence[start + order - 1 + steps]))
-    return good
-
-
-def _fit(net: SequenceMemory, data: Sequences, callback: ProgressCallback | None) -> SequenceMemory:
-    """Let a network learn; errors that are left are told elsewhere, in words of our own."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return net.fit(data, callback=callback)
+    told = warnings_about(net, data, score, radius, attempts)
+    return LearningResult(net, data, score, radius, noise, attempts, told, seconds)
 
 
 def quick_certificate(net: SequenceMemory, data: Sequences, most: int) -> Certificate | None:
@@ -346,29 +234,3 @@ def quick_certificate(net: SequenceMemory, data: Sequences, most: int) -> Certif
     if len(data) * net.n_parameters() > most or not supports_certificate(net):
         return None
     return certify(net, data, method="count", attack=False)
-
-
-def _warnings(net: SequenceMemory, data: Sequences, score: float, radius: int | None) -> list[str]:
-    """The warnings that matter."""
-    sentences = []
-    grows = "n_hidden" in net.get_params(deep=False)
-    if (data.patterns == data.patterns[0]).all():
-        sentences.append("all patterns are equal, so there is nothing to recall; look at the input, or choose another threshold.")
-    if not getattr(net, "converged_", True):
-        hidden, visible = (int(getattr(net, name, [0])[-1]) for name in ("hidden_errors_", "visible_errors_"))
-        sentences.append(
-            f"learning stopped after {getattr(net, 'n_iter_', '?')} epochs with errors left ({hidden} hidden, {visible} visible "
-            f"in the last), so recall may be fragile; allow more epochs{' or use more hidden neurons' if grows else ''}."
-        )
-    if score < 1.0:
-        other = "the network sparse, " if type(net).__name__ == "SequenceAttractor" else ""
-        sentences.append(
-            f"only {score:.1%} of the transitions are stored without a wrong unit; "
-            f"try {'more hidden neurons, ' if grows else ''}{other}a larger order, or less to store."
-        )
-    elif radius is not None and radius <= 0:
-        sentences.append(
-            "not even one wrong unit is proven to be harmless (certified radius 0 by a quick look; `seqattractor inspect` looks "
-            "closer); recall from noise may fail, so try it."
-        )
-    return sentences

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,88 +10,15 @@ from numpy.typing import NDArray
 
 from seqattractor import noise
 from seqattractor._faces import Result
-from seqattractor.analysis._retrieval import SuccessRate, locked_on_at, success_rate
+from seqattractor.analysis._retrieval import LOCKED_ON, SuccessRate, locked_on_at, retrieved_at, success_rate
+from seqattractor.analysis._robustness import stays_at, steps_per_pattern
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Patterns, Sequences, close_loops, stack_context
+from seqattractor.sequences import Patterns, stack_context
+from seqattractor.tasks.stored import Followed, Stored
 
 MOST_VALUES = 2**30
 MOST_AT_ONCE = 2**26  # values of trials that are recalled side by side
-
-
-@dataclass(frozen=True)
-class Stored:
-    """Sequences that a network has learned.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_periodic(5, 8, rng=0)
-    >>> stored = Stored.of(X)
-    >>> stored.period(0, order=1), stored.steps(0, 2, order=1)
-    (4, 4)
-    >>> bool((stored.following(0, 2, 6, order=1) == X[[2, 3, 0, 1, 2, 3]]).all())
-    True
-    """
-
-    sequences: tuple[Patterns, ...]
-    """Each of shape (T_s, N)."""
-    closed: tuple[int, ...]
-    """How many patterns at the end of each sequence repeat its beginning; 0 where it ends."""
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, data: Sequences, order: int | None = None) -> Stored:
-        """Take sequences as they are, or with loops closed for a network that sees the last `order` patterns."""
-        closed = tuple((data.closed or 1 if order is None else order) if loop else 0 for loop in data.loops)
-        parts = data.split() if order is None else close_loops(data, order=order).split()
-        return cls(tuple(parts), closed, tuple(data.names))
-
-    def place(self, row: int) -> tuple[int, int]:
-        """Give the sequence and the frame of a row, where the sequences stand one below the other."""
-        ends = np.cumsum([len(x) for x in self.sequences])
-        s = int(np.searchsorted(ends, row, side="right"))
-        return s, int(row - ends[s] + len(self.sequences[s]))
-
-    def period(self, s: int, order: int) -> int | None:
-        """Give the period of a loop that a network with a context of `order` patterns goes round; None where it ends."""
-        closed = self.closed[s]
-        return len(self.sequences[s]) - closed if closed >= order else None
-
-    def following(self, s: int, frame: int, rows: int, order: int) -> Patterns:
-        """Give the patterns from a frame on: round and round in a loop, else to the end; shape (rows or fewer, N)."""
-        sequence, period = self.sequences[s], self.period(s, order)
-        if period is not None:
-            return sequence[(frame + np.arange(rows)) % period]
-        return sequence[frame : frame + rows]
-
-    def steps(self, s: int, frame: int, order: int) -> int:
-        """Give the steps from a cue that begins at a frame to the end of the sequence, or one round of a loop; at least 1."""
-        return self.period(s, order) or max(1, len(self.sequences[s]) - frame - order)
-
-    def nearest(self, cue: Patterns) -> tuple[int, int, float]:
-        """Give the place that is most like a cue of shape (order, N): sequence, frame and overlap."""
-        flat = cue.reshape(-1).astype(np.float64)
-        best = (0, 0, -2.0)
-        for s, sequence in enumerate(self.sequences):
-            overlaps = stack_context(sequence, len(cue))[:-1].astype(np.float64) @ flat / flat.size
-            if overlaps.size and overlaps.max() > best[2]:
-                best = (s, int(overlaps.argmax()), float(overlaps.max()))
-        return best
-
-    def nearest_names(self, states: Patterns) -> list[str]:
-        """Name for each state the stored pattern that is most like it, as SEQUENCE:FRAME."""
-        X = np.concatenate(self.sequences)
-        rows = (states.astype(np.float32) @ X.astype(np.float32).T).argmax(axis=1)
-        return ["{}:{}".format(*self.place(int(row))) for row in rows]
-
-    def steps_made(self, order: int) -> set[bytes]:
-        """Give every step of `order` + 1 successive patterns, as bytes."""
-        return {x[t : t + order + 1].tobytes() for x in self.sequences for t in range(len(x) - order)}
-
-    def last_patterns(self, order: int) -> set[bytes]:
-        """Give the patterns at which sequences end, as bytes."""
-        return {x[-1].tobytes() for s, x in enumerate(self.sequences) if self.period(s, order) is None}
 
 
 @dataclass(frozen=True)
@@ -126,6 +53,39 @@ class Corruption:
 
 
 @dataclass(frozen=True, repr=False)
+class SpikeCounts(Result):
+    """Spikes that were recalled, missed and invented, for each unit; each of shape (N,)."""
+
+    recalled: NDArray[np.int64]
+    missed: NDArray[np.int64]
+    false: NDArray[np.int64]
+
+    def describe(self) -> str:
+        """Say how many of the spikes were recalled, and how many are false."""
+        recalled, missed, false = (int(counts.sum()) for counts in (self.recalled, self.missed, self.false))
+        recall = f"{recalled} of {recalled + missed} spikes recalled ({_percent(recalled, missed)})"
+        return f"{recall}, {false} false (precision {_percent(recalled, false)})."
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give a row for each unit; a rate is None where there is nothing to count."""
+        return [
+            {
+                "recalled": int(hits),
+                "missed": int(missed),
+                "false": int(false),
+                "recall": float(hits / (hits + missed)) if hits + missed else None,
+                "precision": float(hits / (hits + false)) if hits + false else None,
+            }
+            for hits, missed, false in zip(self.recalled, self.missed, self.false, strict=True)
+        ]
+
+
+def _percent(part: int, rest: int) -> str:
+    """A part of a whole in words."""
+    return f"{part / (part + rest):.1%}" if part + rest else "none to count"
+
+
+@dataclass(frozen=True, repr=False)
 class Recall(Result):
     """What a network recalled from a cue."""
 
@@ -138,9 +98,11 @@ class Recall(Result):
     nearest: list[str] | None
     """For each row the stored pattern that is most like it, as SEQUENCE:FRAME."""
     locked_on: int | None
-    """The row from which on every step is a stored one, until the sequence or the recall ends."""
+    """The row from which on every unit is right and in phase to the end, as `seqattractor.locked_on_at` has it."""
     tau: int | None
-    """tau of section 6.2, where the whole sequence was recalled."""
+    """tau of section 6.2, where the whole sequence was recalled, in whichever phase."""
+    followed: Followed | None
+    """The stored sequence that is followed in the end, in whichever phase, or its negative."""
     verdict: str
     """Whether it has worked, in a sentence."""
 
@@ -148,6 +110,11 @@ class Recall(Result):
     def steps(self) -> int:
         """How many steps the network has made."""
         return len(self.states) - self.cue_rows
+
+    @property
+    def lock_step(self) -> int | None:
+        """The step at which it locked on; 0 where the cue was right already."""
+        return None if self.locked_on is None else max(0, self.locked_on - self.cue_rows + 1)
 
     @property
     def wrong(self) -> NDArray[np.int64] | None:
@@ -160,24 +127,18 @@ class Recall(Result):
         return None if self.wrong is None else 1.0 - 2.0 * self.wrong / self.states.shape[1]
 
     @property
-    def followed(self) -> NDArray[np.float64]:
-        """Overlap with what is followed, shape (K,): the truth, and stored patterns once locked on; nan where none is known."""
-        overlaps = np.full(len(self.states), np.nan)
-        if self.overlaps is not None:
-            known = len(self.overlaps)
-            overlaps[:known] = self.overlaps
-            if self.locked_on is not None:
-                overlaps[self.locked_on : known] = 1.0  # it may follow the sequence out of step with the truth
-        return overlaps
+    def worst_step(self) -> int | None:
+        """The recalled step with the most wrong units, the first of several; None where none is wrong or no truth is known."""
+        recalled = np.zeros(0) if self.wrong is None else self.wrong[self.cue_rows :]
+        return int(np.argmax(recalled)) + 1 if recalled.any() else None
 
     @property
-    def exact_from(self) -> int | None:
-        """The step from which on no unit is wrong, as far as the truth is known; None where the last row is wrong."""
-        if self.wrong is None:
+    def spikes(self) -> SpikeCounts | None:
+        """Who was on after the cue, and who should have been; silence, which dominates the overlap, does not count."""
+        if self.truth is None:
             return None
-        errors = np.flatnonzero(self.wrong[self.cue_rows :])
-        step = int(errors[-1]) + 2 if errors.size else 1
-        return step if step <= len(self.wrong) - self.cue_rows else None
+        wanted, seen = (rows[self.cue_rows : len(self.truth)] > 0 for rows in (self.truth, self.states))
+        return SpikeCounts((wanted & seen).sum(axis=0), (wanted & ~seen).sum(axis=0), (~wanted & seen).sum(axis=0))
 
     def describe(self) -> str:
         """Say how it went."""
@@ -193,6 +154,42 @@ class Recall(Result):
             {"step": t - self.cue_rows + 1, "overlap": overlaps[t], "wrong": wrong[t], "nearest": nearest[t]}
             for t in range(self.cue_rows - 1, len(self.states))
         ]
+
+
+@dataclass(frozen=True, repr=False)
+class RecallTrials(Result):
+    """Recalls from the same place with fresh noise."""
+
+    locked_on: tuple[int | None, ...]
+    """The step at which each trial locked on, or None."""
+    followed: tuple[bool, ...]
+    """Whether each trial came to follow something stored: the sequence in any phase, another one, or the negative of one."""
+    most_wrong: tuple[int, ...]
+    """Wrong units in the worst step of each trial."""
+    final_overlap: tuple[float, ...]
+    """Overlap with the truth in the last step of each trial."""
+
+    @property
+    def rate(self) -> SuccessRate:
+        """How many trials locked on."""
+        return success_rate([step is not None for step in self.locked_on])
+
+    def describe(self) -> str:
+        """Say how many trials locked on and when, and what the others did."""
+        (low, high), steps = self.rate.interval, [step for step in self.locked_on if step is not None]
+        text = f"{self.rate.successes} of {self.rate.trials} trials {LOCKED_ON} (95% interval {low:.2f} to {high:.2f})"
+        if steps:
+            text += f", at step {np.median(steps):g} (median), {max(steps)} at the latest"
+        if lost := sum(followed and step is None for followed, step in zip(self.followed, self.locked_on, strict=True)):
+            text += f"; {lost} followed something stored, but out of phase, another sequence, or a negative"
+        end = f"overlap at the end: {np.mean(self.final_overlap):.3f} on average"
+        return f"{text}. Worst step: {max(self.most_wrong)} units wrong; {end}."
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give a row for each trial."""
+        names = ("locked_on", "followed", "most_wrong", "final_overlap")
+        values = zip(*(getattr(self, name) for name in names), strict=True)
+        return [{"trial": number, **dict(zip(names, value, strict=True))} for number, value in enumerate(values)]
 
 
 def recall(
@@ -213,6 +210,7 @@ def recall(
     cue : ndarray of +-1, shape (k, N)
         At least as many patterns as the network's context; it is given the last ones.
     steps : int
+        How many patterns to recall; a network that dwells may take as many steps for each as its memory is long.
     stored : Stored, optional
         What the network has learned.
     place : (int, int)
@@ -232,37 +230,131 @@ def recall(
     >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X)
     >>> cue = Corruption(flips=6)(X[:1], (60,), rng=1)
     >>> recall(net, cue, 20, stored=Stored.of(X))
-    Recall: locked on at step 1: from there on every unit is right
+    Recall: locked on at step 1 of 20: every frame from there to the end is right and in phase
     """
     order = net.order_
-    if steps * net.n_features_in_ > MOST_VALUES:
+    rows = steps * steps_per_pattern(net)
+    if rows * net.n_features_in_ > MOST_VALUES:
         raise ValueError(f"{steps} steps of {net.n_features_in_} units are too many to keep; ask for fewer steps.")
     taken = cue[-order:]
-    states = np.concatenate([cue[:-order], net.recall(taken[0] if order == 1 else taken, steps, noise=noise, rng=rng)])
+    states = np.concatenate([cue[:-order], net.recall(taken[0] if order == 1 else taken, rows, noise=noise, rng=rng)])
+    outcome = judge(net, states, len(cue), stored, place)
+    return outcome if stored is None else replace(outcome, nearest=stored.nearest_names(states))
+
+
+def judge(net: SequenceMemory, states: Patterns, cue_rows: int, stored: Stored | None, place: tuple[int, int]) -> Recall:
+    """Judge what a network did: the one place that decides whether a recall has worked.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        Whose states these are. One that dwells at each pattern is judged at its own pace: by its passages from one stored
+        pattern to another.
+    states : ndarray of +-1, shape (K, N)
+        Cue and recall.
+    cue_rows : int
+        How many rows are the cue.
+    stored : Stored or None
+        What the network has learned.
+    place : (int, int)
+        Sequence and frame of the first row, in `stored`.
+
+    Returns
+    -------
+    Recall
+    """
     if stored is None:
-        return Recall(states, len(cue), None, None, None, None, "")
-    s, frame = place
-    truth = stored.following(s, frame, len(states), order)
+        return Recall(states, cue_rows, None, None, None, None, None, "")
+    (s, frame), order = place, net.order_
     period = stored.period(s, order)
-    locked_on = _locked_on(states, stored, order, s)
-    tau = locked_on_at(states, stored.sequences[s] if period is None else stored.sequences[s][: period + 1])
-    verdict = _failure(states, truth) if locked_on is None else _success(states, truth, locked_on, stored, place, period)
-    return Recall(states, len(cue), truth, stored.nearest_names(states), locked_on, tau, verdict)
+    wanted = stored.following(s, frame, 1 + (len(states) - 1) // steps_per_pattern(net), order)
+    at = _rows_that_count(net, states, stored, wanted)
+    path = states[at]
+    locked_on = locked_on_at(path, wanted) if len(path) >= len(wanted) else None
+    tau = retrieved_at(path, stored.sequences[s] if period is None else stored.sequences[s][: period + 1])
+    followed = stored.followed_by(path, order, prefer=s)
+    pace = np.searchsorted(at, np.arange(len(states)), side="right") - 1  # how many passages each row has behind it
+    outcome = Recall(
+        states,
+        cue_rows,
+        wanted[pace[pace < len(wanted)]],
+        None,
+        None if locked_on is None else int(at[locked_on]),
+        None if tau is None else int(at[tau]),
+        None if followed is None else replace(followed, since=int(at[followed.since]), until=int(at[followed.until - 1]) + 1),
+        "",
+    )
+    behind = int(pace[outcome.followed.since]) if outcome.followed else 0
+    return replace(outcome, verdict=_verdict(outcome, stored, place, behind, order))
+
+
+def _rows_that_count(net: SequenceMemory, states: Patterns, stored: Stored, wanted: Patterns) -> NDArray[np.int64]:
+    """All rows; of a network that dwells the cue and the rows in which a stay at a stored pattern begins."""
+    if not net.traits().dwells:
+        return np.arange(len(states))
+    stays = stays_at(states, np.concatenate(stored.sequences))
+    first = [t for t in stays[:1] if t == 0 or np.array_equal(states[t], wanted[0])]  # the cue, or the cue made clean
+    return np.array([0, *stays[len(first) :]])
+
+
+def _verdict(outcome: Recall, stored: Stored, place: tuple[int, int], pace: int, order: int) -> str:
+    """Say in a sentence or two how a recall went."""
+    assert outcome.overlaps is not None
+    if outcome.locked_on == 0:
+        return "On the sequence from the start: the cue was right already, and so is every frame to the end."
+    if outcome.locked_on is not None:
+        return (
+            f"Locked on at step {outcome.lock_step} of {outcome.steps}: every frame from there to the end is right and in phase."
+        )
+    if outcome.followed is not None:
+        return _out_of_phase(outcome, outcome.followed, stored, place, pace, order)
+    again = np.flatnonzero((outcome.states[:-1] == outcome.states[-1]).all(axis=1))
+    if again.size:
+        period = len(outcome.states) - 1 - int(again[-1])
+        where = "it got stuck in one pattern" if period == 1 else f"it went astray into a loop of {period} patterns"
+    else:
+        where = "it wandered without settling"
+    end = f"The overlap with the truth was {outcome.overlaps[-1]:.2f} at the end"
+    if outcome.overlaps[-1] == 1:
+        end = "The last frame is right, but less than half of the frames before it"
+    return f"Not recalled: {where}. {end}."
+
+
+def _out_of_phase(outcome: Recall, followed: Followed, stored: Stored, place: tuple[int, int], pace: int, order: int) -> str:
+    """A sentence for a recall that follows something stored, but not what the cue asked for."""
+    since = f"from step {max(0, followed.since - outcome.cue_rows + 1)} on"
+    name = f" {stored.names[followed.sequence]}" if len(stored.names) > 1 else ""
+    if followed.mirrored:
+        return (
+            f"Not recalled: {since} it follows the negative of the stored sequence{name}, with every unit reversed. "
+            "That is an attractor, too."
+        )
+    s, frame = place
+    if followed.sequence != s:
+        return f"Not recalled: {since} it follows another stored sequence,{name}."
+    ahead, period = followed.frame - (frame + pace), stored.period(s, order)
+    if period is not None:
+        ahead = (ahead + period // 2) % period - period // 2
+    if not ahead:
+        return f"Not recalled to the end: {since} it follows the sequence in phase, but not for half of the frames."
+    count = f"{abs(ahead)} frame{'s' if abs(ahead) > 1 else ''} {'ahead' if ahead > 0 else 'behind'}"
+    return f"Out of phase: {since} it follows the sequence exactly, but {count}."
 
 
 def recall_often(
     net: SequenceMemory,
     clean: Patterns,
     corruption: Corruption,
-    last: Patterns,
     steps: int,
     *,
     trials: int,
+    stored: Stored,
+    place: tuple[int, int],
     frame_shape: tuple[int, ...],
     noise: int = 0,
     rng: Seed = 0,
-) -> SuccessRate:
-    """Recall again and again with other noise, and count how often the last pattern is exact.
+) -> RecallTrials:
+    """Recall again and again with fresh noise.
 
     Parameters
     ----------
@@ -270,10 +362,12 @@ def recall_often(
     clean : ndarray of +-1, shape (order, N)
         The cue before it is corrupted.
     corruption : Corruption
-    last : ndarray of +-1, shape (N,)
-        The pattern that should be there after `steps`.
     steps : int
+        As in `recall`.
     trials : int
+    stored : Stored
+    place : (int, int)
+        Sequence and frame of the first pattern of the cue.
     frame_shape : tuple of int
     noise : int
         Units flipped before every step.
@@ -281,17 +375,22 @@ def recall_often(
 
     Returns
     -------
-    SuccessRate
+    RecallTrials
     """
     generator = as_generator(rng)
-    at_once = max(1, MOST_AT_ONCE // ((len(clean) + steps) * net.n_features_in_))
-    outcomes: list[bool] = []
+    rows = steps * steps_per_pattern(net)
+    at_once = max(1, MOST_AT_ONCE // ((len(clean) + rows) * net.n_features_in_))
+    outcomes: list[tuple[int | None, bool, int, float]] = []
     while len(outcomes) < trials:
         some = range(min(at_once, trials - len(outcomes)))
         cues = np.stack([corruption(clean, frame_shape, generator) for _ in some])
-        runs = net.recall(cues[:, 0] if net.order_ == 1 else cues, steps, noise=noise, rng=generator)
-        outcomes += (runs[:, -1] == last).all(axis=1).tolist()
-    return success_rate(outcomes)
+        runs = net.recall(cues[:, 0] if net.order_ == 1 else cues, rows, noise=noise, rng=generator)
+        for outcome in (judge(net, run, len(clean), stored, place) for run in runs):
+            assert outcome.wrong is not None
+            assert outcome.overlaps is not None
+            most_wrong = int(outcome.wrong[outcome.cue_rows :].max(initial=0))
+            outcomes.append((outcome.lock_step, outcome.followed is not None, most_wrong, float(outcome.overlaps[-1])))
+    return RecallTrials(*zip(*outcomes, strict=True))
 
 
 def hidden_states(net: SequenceMemory, states: Patterns) -> Patterns | None:
@@ -312,54 +411,3 @@ def hidden_states(net: SequenceMemory, states: Patterns) -> Patterns | None:
     zeta = net.hidden_states(stack_context(states, net.order_))
     silent = np.full((net.order_ - 1, zeta.shape[1]), -1, dtype=np.int8)
     return np.concatenate([silent, np.where(zeta > 0, 1, -1).astype(np.int8)])
-
-
-def _locked_on(states: Patterns, stored: Stored, order: int, s: int) -> int | None:
-    """The first row from which on every step is a stored one, until a sequence or the recall ends.
-
-    In a loop this must hold for a whole round, or for half of a recall that is too short for that: the last steps alone could be
-    chance.
-    """
-    known, last = stored.steps_made(order), stored.last_patterns(order)
-    ends = [t for t, row in enumerate(states) if row.tobytes() in last]
-    stop = ends[0] if ends else len(states) - 1
-    first = stop + 1
-    for t in range(stop - order, -1, -1):
-        if states[t : t + order + 1].tobytes() not in known:
-            break
-        first = t
-    if ends:
-        return min(first, stop)
-    once_round = stored.period(s, order) or len(stored.sequences[s]) - 1
-    return first if stop - first >= min(once_round, stop // 2) else None
-
-
-def _success(
-    states: Patterns, truth: Patterns, locked_on: int, stored: Stored, place: tuple[int, int], period: int | None
-) -> str:
-    """A sentence for a recall that has worked, also where it is ahead of the truth or behind."""
-    if locked_on == 0:
-        return "On the sequence from the start: the cue was right already."
-    begin = f"Locked on at step {locked_on}"
-    if np.array_equal(states[locked_on : len(truth)], truth[locked_on:]):
-        return f"{begin}: from there on every unit is right."
-    s, frame = place
-    X = stored.sequences[s]
-    places = [p for p in range(period or 0) if np.array_equal(states[locked_on : locked_on + 2], X[p : p + 2])]
-    if not places or period is None:
-        return f"{begin}, at another place of what was stored: from there on every step is right."
-    ahead = (places[0] - (frame + locked_on)) % period
-    where = f"{ahead} ahead of the truth" if ahead <= period / 2 else f"{period - ahead} behind the truth"
-    return f"{begin}, {where}: from there on every unit is right."
-
-
-def _failure(states: Patterns, truth: Patterns) -> str:
-    """A sentence for a recall that has not worked, with where it ended up."""
-    again = np.flatnonzero((states[:-1] == states[-1]).all(axis=1))
-    if again.size:
-        period = len(states) - 1 - int(again[-1])
-        where = "it got stuck in one pattern" if period == 1 else f"it went astray into a loop of {period} patterns"
-    else:
-        where = "it wandered without settling"
-    overlap = (states[len(truth) - 1] == truth[-1]).mean() * 2 - 1
-    return f"Not recalled: {where}. The overlap with the truth was {overlap:.2f} at the end."

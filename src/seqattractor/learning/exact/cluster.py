@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
 
+from seqattractor._dask import ClusterLost, Watch, in_a_line, quiet_logs
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
 from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, pieces, start_fields
 from seqattractor.learning.exact.tape import Codes
@@ -24,7 +26,6 @@ from seqattractor.sequences import Patterns
 _BLOCKS = 4  # for each thread of the cluster, so that all end at about the same time
 _LEAST_ROWS = 16
 _ATTEMPTS = 5  # how often a phase may lose workers
-_PATIENCE = 60  # seconds to wait for a worker
 
 _Result = TypeVar("_Result")
 
@@ -102,18 +103,33 @@ class _Cluster:
 
     def __init__(self, client: Any, kappa: float, eta: float, max_epochs: int) -> None:
         self.client, self.kappa, self.eta, self.max_epochs = client, kappa, eta, max_epochs
+        self.watch = Watch(client)
 
     def surely(self, phase: Callable[[], _Result]) -> _Result:
         """Do a phase, and do it again if workers were lost."""
         for _ in range(_ATTEMPTS):
             try:
-                self.client.wait_for_workers(1, timeout=_PATIENCE)
-                return phase()
+                with quiet_logs():
+                    self._wait_for_a_worker()
+                    return phase()
+            except ClusterLost as error:
+                raise OSError(f"the Dask cluster was lost: {error}; start it again, then fit again.") from error
             except (OSError, CancelledError) as error:  # also what distributed raises when connections or data are lost
                 problem: BaseException = error
         raise OSError(
-            f"the Dask cluster failed {_ATTEMPTS} times in one fit ({problem}); see what ends its workers."
+            f"the Dask cluster failed {_ATTEMPTS} times in one fit ({in_a_line(problem)}); see what ends its workers."
         ) from problem
+
+    def _wait_for_a_worker(self) -> None:
+        """Wait for a worker, but neither for long nor for one of a scheduler that is gone."""
+        if self.client.status != "running":
+            raise ClusterLost("the connection to the scheduler is gone")
+        try:
+            self.client.wait_for_workers(1, timeout=self.watch.patience)
+        except TimeoutError:
+            raise ClusterLost(f"no worker has been at the Dask scheduler for {self.watch.patience:.0f} s") from None
+        except Exception as error:
+            raise ClusterLost(in_a_line(error)) from error
 
     def hidden(self, inputs: Patterns, z: Patterns, U: Floats, theta: float) -> tuple[Integers, Integers, Floats]:
         """Learn U; returns the errors of each epoch, all flips of codes, and U."""
@@ -132,7 +148,7 @@ class _Cluster:
             )
             for rows in self._blocks(len(U))
         ]
-        errors, flips, weights = zip(*self.client.gather(tasks), strict=True)
+        errors, flips, weights = zip(*self._gather(tasks), strict=True)
         return np.sum(errors, axis=0), np.concatenate(flips), np.concatenate(weights)
 
     def visible(self, y: Patterns, flips: Integers, targets: Patterns, V: Floats) -> tuple[Integers, Floats]:
@@ -144,13 +160,24 @@ class _Cluster:
             )
             for rows in self._blocks(len(V))
         ]
-        errors, weights = zip(*self.client.gather(tasks), strict=True)
+        errors, weights = zip(*self._gather(tasks), strict=True)
         return np.sum(errors, axis=0), np.concatenate(weights)
 
     def _blocks(self, total: int) -> list[slice]:
         """Blocks of rows, some for each thread of the cluster."""
-        threads = max(1, sum(self.client.nthreads().values()))
+        threads = self.watch.threads()
         return list(pieces(total, max(_LEAST_ROWS, -(-total // (_BLOCKS * threads)))))
+
+    def _gather(self, tasks: list[Any]) -> list[Any]:
+        """Wait for tasks as long as there is a cluster that may do them."""
+        while not all(task.done() for task in tasks):
+            self.watch.threads()
+            try:
+                import_module("distributed").wait(tasks, timeout=2)
+            except TimeoutError:
+                continue
+        gathered: list[Any] = self.client.gather(tasks)
+        return gathered
 
     def _send(self, *arrays: Any) -> list[Any]:
         """Send arrays to some worker; tasks go where their data is."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.analysis._retrieval import retrieved
+from seqattractor.analysis._retrieval import locked_on_at, retrieved
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._walker import walker
 from seqattractor.experiments._trial import PERIODS
@@ -44,7 +44,7 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
     closed = all(pictures.loops)
     paths = net.recall(cues, steps=PERIODS * T if closed else T - 1)
     wrong = [(path[:T] != x).sum(axis=1) for path, x in zip(paths, sequences, strict=True)]
-    exact_from = [T + 1 - int(np.argmax(one[::-1] > 0)) for one in wrong]  # frames count from 1, and the cue is wrong
+    locked_on = [locked_on_at(path, x) for path, x in zip(paths, sequences, strict=True)]
     N, M = net.V_.shape
     return {
         "converged": bool(net.converged_),
@@ -52,13 +52,12 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
         "hidden_errors": (net.hidden_errors_ / M).tolist(),
         "visible_errors": (net.visible_errors_ / N).tolist(),
         "wrong": [one.tolist() for one in wrong],
-        # From which frame on every frame was exact, up to the last; T + 1 if even the last was not.
-        "exact_from": exact_from,
-        # Section 6.2's criterion on a closed loop. An open sequence never shows its first frame again: there, that
-        # the recall came onto the sequence and stayed to its end.
+        # The frame, counted from 1, from which on every frame to the last was right and in phase; None if never, or too late.
+        "locked_on": [None if row is None else row + 1 for row in locked_on],
+        # Section 6.2's criterion on a closed loop. An open sequence never shows its first frame again: there, that it locked on.
         "retrieved": [
-            bool(retrieved(path, x)) if closed else start <= T
-            for path, x, start in zip(paths, sequences, exact_from, strict=True)
+            bool(retrieved(path, x)) if closed else row is not None
+            for path, x, row in zip(paths, sequences, locked_on, strict=True)
         ],
         "frames": _pack(paths[:, :T]) if number == 0 else None,  # the first network is shown
     }

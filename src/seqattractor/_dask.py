@@ -1,0 +1,89 @@
+"""Waiting for a Dask cluster that may be lost: bounded, and without the words that `distributed` has for it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+PATIENCE = 60.0
+"""Seconds to wait for a worker, or for an answer of the scheduler."""
+
+_BETWEEN = 2.0  # seconds between two questions to the scheduler; workers come and go
+_TELLERS = ("distributed", "tornado", "asyncio")  # loggers that tell, with tracebacks, what we say in a sentence
+
+_Result = TypeVar("_Result")
+
+
+class ClusterLost(OSError):
+    """The scheduler, or every worker, is gone for good."""
+
+
+class Watch:
+    """Asks a cluster now and then whether it is still there.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    patience : float
+        Seconds after which a cluster without an answer or without workers is given up.
+    """
+
+    def __init__(self, client: Any, patience: float = PATIENCE) -> None:
+        self.client, self.patience = client, patience
+        self._threads = 1
+        self._asked = -_BETWEEN
+        self._last_worker = time.monotonic()
+
+    def threads(self) -> int:
+        """How many tasks the cluster can do at once; raises `ClusterLost` if there is none to ask, or has long been no worker."""
+        now = time.monotonic()
+        if now - self._asked >= _BETWEEN:
+            threads = sum(
+                self.ask(lambda: self.client.sync(self.client.scheduler.ncores, callback_timeout=self.patience)).values()
+            )
+            self._asked = time.monotonic()
+            if threads:
+                self._threads, self._last_worker = threads, self._asked
+            elif self._asked - self._last_worker > self.patience:
+                raise ClusterLost(f"no worker has been at the Dask scheduler for {self.patience:.0f} s")
+        return self._threads
+
+    def _ask_for_threads(self) -> dict[str, int]:
+        """The threads of each worker; what `client.nthreads()` gives, but within a time."""
+        threads: dict[str, int] = self.client.sync(self.client.scheduler.ncores, callback_timeout=self.patience)
+        return threads
+
+    def ask(self, question: Callable[[], _Result]) -> _Result:
+        """Let the client do something for which it needs the scheduler."""
+        try:
+            return question()
+        except Exception as error:  # of many kinds: closed connections, timeouts, closed loops, cancelled futures
+            raise ClusterLost(f"the Dask scheduler does not answer any more ({in_a_line(error)})") from error
+
+
+@contextmanager
+def quiet_logs() -> Iterator[None]:
+    """Keep what `distributed` tells about lost connections off the terminal."""
+
+    def nothing(record: logging.LogRecord) -> bool:
+        return False
+
+    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if name.split(".")[0] in _TELLERS]
+    for logger in loggers:
+        logger.addFilter(nothing)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(nothing)
+
+
+def in_a_line(error: BaseException) -> str:
+    """What an error of `distributed` says, in one line for people: without the names of tasks and without an end."""
+    first = next(iter(str(error).strip().splitlines()), "").rstrip(".")
+    if "scheduler-connection-lost" in first:
+        return "the connection to the scheduler is gone"
+    return first or type(error).__name__

@@ -1,0 +1,258 @@
+"""What a study file holds, row by row: what is whole, what is damaged, and a new file of what is whole.
+
+Every row carries a checksum of all its other values, and the list of grids one of all grids. A row that does not match is never
+given to anyone; the rest of the file is. Files of formats 1 and 2 have no checksums: there a row counts as whole if it can be
+read and its key is that of its settings and seed.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from seqattractor.experiments._seeds import canonical, digest_of
+
+FORMAT = 3  # 1 had trials of section 6.2 only, and no times beside the seconds of a whole trial; 2 had no checksums
+APPLICATION = 0x73657141  # "seqA", in the header of the file
+COLUMNS = (
+    *("point", "trial", "protocol", "settings", "seed", "outcome", "error", "seconds", "host", "version", "times", "finished"),
+)
+"""Of a trial; the checksum is over all of them."""
+
+_OLD = {"protocol": "'retrieval'", "times": "NULL"}  # what stands for the columns that format 1 did not have
+_SCHEMA = """
+CREATE TABLE grids (grid TEXT PRIMARY KEY, added TEXT NOT NULL, checksum TEXT NOT NULL);
+CREATE TABLE study (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE trials (
+    point TEXT NOT NULL,
+    trial INTEGER NOT NULL,
+    settings TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    outcome TEXT,
+    error TEXT,
+    seconds REAL NOT NULL,
+    host TEXT NOT NULL,
+    version TEXT NOT NULL,
+    protocol TEXT NOT NULL,
+    times TEXT,
+    finished TEXT NOT NULL,
+    checksum TEXT NOT NULL,
+    PRIMARY KEY (point, trial),
+    CHECK ((outcome IS NULL) != (error IS NULL))
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (
+    run INTEGER PRIMARY KEY AUTOINCREMENT, started TEXT NOT NULL DEFAULT (datetime('now')), host TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS set_aside (damaged TEXT NOT NULL, found TEXT NOT NULL DEFAULT (datetime('now')));
+"""
+_TABLES = ("grids", "study", "trials", "runs", "set_aside")
+
+Row = Any
+"""A `sqlite3.Row`, or a dict with the same keys."""
+
+
+@dataclass
+class Contents:
+    """What a study file holds."""
+
+    format: int
+    """0 if it holds nothing at all, as a new file does."""
+    rows: dict[tuple[str, int], Row] = field(default_factory=dict)
+    """The trials that are whole, by their keys."""
+    grids: list[tuple[str, str]] = field(default_factory=list)
+    """The grids that are whole and when each was added, the oldest first."""
+    damaged: list[str] = field(default_factory=list)
+    """The names of rows that are damaged."""
+    aside: list[str] = field(default_factory=list)
+    """What stands in these rows."""
+    problems: list[str] = field(default_factory=list)
+    """What is wrong with the file as a whole: sentences without an end."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is damaged."""
+        return not (self.damaged or self.problems)
+
+
+def read_contents(db: sqlite3.Connection) -> Contents:
+    """Read all that a study holds at one moment, and tell what is whole; raises `sqlite3.Error` if it has no table of trials."""
+    inside = db.in_transaction
+    if not inside:
+        db.execute("BEGIN")  # another process may be writing
+    try:
+        return _read(db)
+    finally:
+        if not inside:
+            db.execute("ROLLBACK")
+
+
+def create_tables(db: sqlite3.Connection, rows: Iterable[Row] = (), grids: Iterable[tuple[str, str]] = ()) -> None:
+    """Make the tables of a study inside a transaction, and fill them."""
+    for name in _TABLES[:3]:
+        db.execute(f"DROP TABLE IF EXISTS {name}")
+    for statement in _SCHEMA.split(";"):
+        db.execute(statement)
+    db.executemany(f"INSERT INTO trials {placed(COLUMNS)}", (with_checksum([row[name] for name in COLUMNS]) for row in rows))
+    db.executemany(f"INSERT INTO grids {placed(('grid', 'added'))}", map(with_checksum, grids))
+    note_grids(db)
+    db.execute(f"PRAGMA application_id = {APPLICATION}")
+    db.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def note_grids(db: sqlite3.Connection) -> None:
+    """Note inside a transaction which grids there are, so that a missing one is missed."""
+    grids = sorted(grid for (grid,) in db.execute("SELECT grid FROM grids"))
+    db.execute("INSERT OR REPLACE INTO study VALUES ('grids', ?)", (digest_of(grids),))
+
+
+def placed(columns: Sequence[str]) -> str:
+    """The part of an INSERT that names columns, and the checksum after them."""
+    return f"({', '.join([*columns, 'checksum'])}) VALUES ({', '.join('?' * (len(columns) + 1))})"
+
+
+def with_checksum(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Values of a row with their checksum after them.
+
+    Examples
+    --------
+    >>> with_checksum(("a", 1))[2] == with_checksum(("a", 1))[2] != with_checksum(("a", 2))[2]
+    True
+    """
+    return (*values, digest_of(list(values)))
+
+
+def is_whole(row: Row, columns: Sequence[str] = COLUMNS) -> bool:
+    """Whether a row is as it was written, as far as its format can tell."""
+    try:
+        values = [row[name] for name in columns]
+        if "checksum" in list(row.keys()):
+            return bool(row["checksum"] == digest_of(values))
+        return columns != COLUMNS or _is_plausible(row)
+    except (TypeError, ValueError):  # bytes, or infinite: nothing that we write
+        return False
+
+
+def select_trials(db: sqlite3.Connection) -> str:
+    """The statement that reads the trials of a file of any format, with a checksum if there is one."""
+    known = {name for _, name, *_ in db.execute("PRAGMA table_info(trials)")}
+    checked = ["checksum"] if "checksum" in known or _version(db) >= FORMAT else []
+    old = {} if checked else _OLD
+    names = (name if name in known or name not in old else f"{old[name]} AS {name}" for name in (*COLUMNS, *checked))
+    return f"SELECT {', '.join(names)} FROM trials"
+
+
+def _read(db: sqlite3.Connection) -> Contents:
+    """Read all inside a transaction."""
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return Contents(0)
+    if "trials" not in tables:
+        raise sqlite3.DatabaseError("it has no table of trials")
+    select = select_trials(db)
+    # The header alone is not believed: one flipped bit in it would turn all checks off.
+    contents = Contents(FORMAT if "checksum" in select else _version(db))
+    if (problem := _checked_by_sqlite(db)) is not None:
+        contents.problems.append(f"SQLite finds it damaged ({problem}); trials that cannot be read count as missing")
+    for row in _readable(db, select, contents):
+        if not is_whole(row):
+            contents.damaged.append(_name_of(row))
+            contents.aside.append(ascii(tuple(row)))
+        else:
+            contents.rows.setdefault((row["point"], row["trial"]), row)  # a damaged page may be reached twice
+    if contents.format >= FORMAT:
+        contents.problems += [f"it has no table {name}" for name in _TABLES if name not in tables]
+    if "grids" in tables:
+        _read_grids(db, contents)
+    if {"grids", "study"} <= tables:
+        noted = db.execute("SELECT value FROM study WHERE name = 'grids'").fetchone()
+        if noted is None or noted[0] != digest_of(sorted(grid for grid, _ in contents.grids)):
+            contents.problems.append(
+                "its list of grids is damaged, so that more trials may be missing than are counted; run it with its GRID file"
+            )
+    return contents
+
+
+def _readable(db: sqlite3.Connection, select: str, contents: Contents) -> Iterator[sqlite3.Row]:
+    """All rows that can be read: from the first on, and, if a page in between cannot, also from the last on."""
+    seen: set[int] = set()
+    for order in ("ASC", "DESC"):
+        try:
+            for row in db.execute(f"{select} ORDER BY point {order}, trial {order}"):
+                content = hash(tuple(row))
+                if order == "ASC" or content not in seen:
+                    seen.add(content)
+                    yield row
+            return
+        except sqlite3.OperationalError:  # a column is missing, or the file is locked
+            raise
+        except sqlite3.DatabaseError as error:
+            if not contents.problems:
+                contents.problems.append(f"SQLite finds it damaged ({error}); trials that cannot be read count as missing")
+
+
+def _read_grids(db: sqlite3.Connection, contents: Contents) -> None:
+    """Read the grids."""
+    checked = contents.format >= FORMAT
+    rows = db.execute(f"SELECT grid, added{', checksum' if checked else ''} FROM grids").fetchall()
+    for row in rows:
+        if is_whole(row, ("grid", "added")) and _is_object(row["grid"]):
+            contents.grids.append((row["grid"], row["added"]))
+        else:
+            contents.damaged.append(f"a grid, {_short(row['grid'])}")
+            contents.aside.append(ascii(tuple(row)))
+    contents.grids.sort(key=lambda pair: pair[::-1])
+
+
+def _checked_by_sqlite(db: sqlite3.Connection) -> str | None:
+    """What SQLite finds wrong with the pages of a file, in its words."""
+    try:
+        (found,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            raise
+        return str(error)
+    return None if found == "ok" else " ".join(found.replace("*** in database main ***", "").split())
+
+
+def _is_plausible(row: Row) -> bool:
+    """Whether a row without a checksum can be read, and its key is that of its settings and seed."""
+    settings, outcome = (None if row[name] is None else json.loads(row[name]) for name in ("settings", "outcome"))
+    if row["times"] is not None:
+        json.loads(row["times"])
+    retrieval = row["protocol"] == "retrieval"
+    content = [settings, row["seed"]]
+    kinds = {"trial": int, "seed": int, "seconds": float, "host": str, "version": str, "finished": str}
+    return (
+        row["point"] == digest_of(content if retrieval else [row["protocol"], *content])
+        and all(isinstance(row[name], kind) for name, kind in kinds.items())
+        and (isinstance(outcome, dict) if row["error"] is None else outcome is None and isinstance(row["error"], str))
+        and not (retrieval and outcome is not None and not isinstance(outcome.get("success"), bool))
+    )
+
+
+def _is_object(text: Any) -> bool:
+    """Whether this is JSON of an object, written in our way."""
+    try:
+        value = json.loads(text)
+        return isinstance(value, dict) and canonical(value) == text
+    except (TypeError, ValueError):
+        return False
+
+
+def _name_of(row: Row) -> str:
+    """What a person may recognize a damaged trial by."""
+    return f"trial {_short(row['trial'])} of the point {_short(row['point'])}, {_short(row['settings'])}"
+
+
+def _short(value: Any) -> str:
+    """A value of a damaged row in one line that a terminal can show."""
+    text = ascii(value)
+    return text if len(text) <= 100 else text[:97] + "..."
+
+
+def _version(db: sqlite3.Connection) -> int:
+    """The format that the header names."""
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
