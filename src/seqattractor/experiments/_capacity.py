@@ -141,11 +141,12 @@ class Search:
     def _interval(self) -> tuple[float, float, float]:
         """The interval of the capacity and the median, with the ends moved outwards to lengths that were tried.
 
-        Between two of these lengths only the assumed shape of the curve says where success ends; a steep one may end anywhere.
+        Between a length with a success and one with a failure only the assumed shape of the curve says where success ends; a
+        steep one may end anywhere.
         """
         low, median, high = self.curve.capacity(_SURE)
-        below = max((t for t in self.tried if t <= low), default=1)
-        above = min((t - 1 for t in self.tried if t > high), default=math.floor(high))
+        below = max((t for t in self.tried if t <= low and self.right[t]), default=1)
+        above = min((t - 1 for t, n in self.tried.items() if t > high and self.right[t] < n), default=math.floor(high))
         # An end within a pattern of a length that was tried stays where it is.
         return low if below == math.floor(low) else below, median, high if above == math.floor(high) else above
 
