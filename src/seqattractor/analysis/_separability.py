@@ -356,7 +356,8 @@ def _by_inverse(gram: NDArray[np.int64], seen: Patterns, columns: Patterns, bias
     dense = _of_weights(seen.T, bias).astype(np.float64)
     blocks = np.array_split(scaled, -(-scaled.shape[1] // 256), axis=1)
     largest = np.concatenate([np.abs(dense @ block).max(axis=0) for block in blocks])
-    return [Proof(_shorten(a), None, float(m / w)) for a, m, w in zip(scaled.T, margins, largest, strict=True)]
+    ratios = np.divide(margins, largest, out=np.full(len(largest), np.inf), where=largest > 0)  # the bias alone may do
+    return [Proof(_shorten(a), None, float(ratio)) for a, ratio in zip(scaled.T, ratios, strict=True)]
 
 
 def _shorten(weights: NDArray[np.float64]) -> NDArray[Any]:
