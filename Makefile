@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= results
 
-.PHONY: run test lint paper trust bench docs clean
+.PHONY: run test test-lowest lint paper trust bench docs clean
 .DELETE_ON_ERROR:
 
 # One stamp for each set of packages (run: none but the package's own), renewed when pyproject.toml changes.
@@ -18,11 +18,23 @@ run: $(VENV)/installed-run
 	$(BIN)/seqattractor reproduce --quick --out $(OUT)
 
 # Two test processes on two cores: more BLAS threads would only fight for them.
-test paper trust: export OPENBLAS_NUM_THREADS = 1
+test test-lowest paper trust: export OPENBLAS_NUM_THREADS = 1
 
 test: $(VENV)/installed-dev
 	sh tests/install_browser.sh
 	$(BIN)/python -m pytest -n 2 -m "not slow and not trust"
+
+# The same, without a browser, with the lowest version of each direct dependency that pyproject.toml allows, in a venv of its own.
+LOWEST := $(VENV)-lowest
+
+$(LOWEST)/installed: pyproject.toml tests/lowest_versions.py
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python tests/lowest_versions.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet -c $(LOWEST)/constraints.txt -e '.[dev]'
+	touch $@
+
+test-lowest: $(LOWEST)/installed
+	$(LOWEST)/bin/python -m pytest -n 2 -m "not slow and not trust and not browser"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -47,4 +59,4 @@ docs: $(VENV)/installed-dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/gallery docs/generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LOWEST) build dist docs/_build docs/gallery docs/generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache

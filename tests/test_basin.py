@@ -119,12 +119,12 @@ def passed(net, X, cue, t, due):
 def test_a_network_that_dwells_is_measured_by_what_recall_shows(net, flips):
     X = sa.datasets.random_periodic(8, 300, rng=0)
     net.fit(X)
-    cues = sa.noise.flip(X[:-1], flips, rng=1)
+    cues = sa.noise.flip(X[:-1], flips, rng=np.random.default_rng(1))
     ends = [passed(net, X, cue, t, 5) for t, cue in enumerate(cues)]
     right = [np.array_equal(end, X[(t + 5) % 7]) for t, end in enumerate(ends)]
-    assert sa.basin(net, X, flips=flips, settle=5, rng=1) == np.mean(right)
+    assert sa.basin(net, X, flips=flips, settle=5, rng=np.random.default_rng(1)) == np.mean(right)
     one = [np.array_equal(passed(net, X, cue, t, 1), X[t + 1]) for t, cue in enumerate(cues)]
-    assert sa.robustness_curve(net, X, flips=[flips], trials=7, rng=1).rate == np.mean(one)
+    assert sa.robustness_curve(net, X, flips=[flips], trials=7, rng=np.random.default_rng(1)).rate == np.mean(one)
     if flips <= 30:
         assert all(right)
         assert all(one)
@@ -135,7 +135,7 @@ def test_a_network_with_a_context_is_led_to_each_start(flips):
     A, B, C = sa.datasets.random_periodic(4, 30, rng=0)[:3]
     X = np.array([A, B, A, C, A])
     net = sa.LatentPredictiveMemory(40, on_conflict="learn", random_state=0).fit(X)
-    cues = sa.noise.flip(X[:-1], flips, rng=1)
+    cues = sa.noise.flip(X[:-1], flips, rng=np.random.default_rng(1))
     right = {1: [], 2: []}
     for t, cue in enumerate(cues):
         latent = net.start(X[:1])
@@ -147,8 +147,8 @@ def test_a_network_with_a_context_is_led_to_each_start(flips):
         right[2].append(np.array_equal(second[0], X[(t + 2) % 4]))
     assert np.array_equal(net.recall(cues[0], steps=1)[1], X[1]) == right[1][0]
     for settle in (1, 2):
-        assert sa.basin(net, X, flips=flips, settle=settle, rng=1) == np.mean(right[settle])
-    assert sa.robustness_curve(net, X, flips=[flips], trials=4, rng=1).rate == np.mean(right[1])
+        assert sa.basin(net, X, flips=flips, settle=settle, rng=np.random.default_rng(1)) == np.mean(right[settle])
+    assert sa.robustness_curve(net, X, flips=[flips], trials=4, rng=np.random.default_rng(1)).rate == np.mean(right[1])
     if flips == 0:
         assert np.mean(right[1]) == net.score(X) == 1
 

@@ -198,7 +198,7 @@ def test_a_cue_is_covered_then_flipped_then_painted():
     rng = np.random.default_rng(3)
     expected = sa.noise.flip(sa.noise.occlude(X[:2], X.frame_shape, fraction=0.3, rng=rng), 9, rng)
     expected[-1, [5, 6]] *= -1
-    assert np.array_equal(Corruption(9, 0.3, (5, 6))(X[:2], X.frame_shape, 3), expected)
+    assert np.array_equal(Corruption(9, 0.3, (5, 6))(X[:2], X.frame_shape, np.random.default_rng(3)), expected)
     block = Corruption(0, ((0, 8), (0, 22)))(X[:1], X.frame_shape, 0)
     assert np.array_equal(block, sa.noise.occlude(X[:1], X.frame_shape, ((0, 8), (0, 22))))
 

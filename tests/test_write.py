@@ -96,3 +96,15 @@ def test_an_error_in_between_leaves_what_was_there(tmp_path, monkeypatch, name):
         sa.io.write(tmp_path / name, DIGITS)
     assert [path.name for path in tmp_path.iterdir()] == ([] if name == "folder" else [name])
     assert name == "folder" or (tmp_path / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["a\nb.npz", "a\x1b[31m.csv", "\x00.npz"])
+def test_a_name_that_cannot_stand_in_a_sentence_is_refused_in_one(tmp_path, name):
+    path, X = f"{tmp_path}/{name}", sa.datasets.xor()
+    net = sa.LookupMemory().fit(X)
+    calls = [lambda: sa.load(path), lambda: sa.io.load(path), lambda: net.save(path), lambda: sa.io.write(path, X)]
+    for call in [*calls, lambda: sa.io.load_mnist(path), lambda: sa.experiments.Store(path)]:
+        with pytest.raises(ValueError, match="has a line break or another control character") as refused:
+            call()
+        assert str(refused.value).isprintable()
+    assert list(tmp_path.iterdir()) == []

@@ -1,12 +1,50 @@
-"""Checks of numbers and words that users give, each with one clear sentence."""
+"""Checks of numbers, words and arrays that users give, each with one clear sentence."""
 
 from __future__ import annotations
 
 import numbers
+import os
 import sys
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+MOST = 2**62
+"""The largest whole number that is counted with: sums with another one still fit into 64 bits."""
+LARGEST = 1e100
+"""The largest size of a parameter that is not whole, and its inverse the smallest: no sum or product of a few overflows."""
+
+_STEPS = 2.0**40
+
+
+def say(value: Any) -> str:
+    """Write a value in a sentence: on one line, and not longer than a line.
+
+    Examples
+    --------
+    >>> say(10**400), say(np.zeros((2, 2))), say("x")
+    ('a number of 401 digits', 'an array of shape (2, 2)', "'x'")
+    """
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape}"
+    if _is_number(value, numbers.Integral) and abs(int(value)) >= 10**40:
+        return f"a number of {_digits(abs(int(value)))} digits"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a huge fraction has no decimal form, and users' objects may have none at all
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _digits(value: int) -> int:
+    """How many decimal digits a large number has; Python refuses to write very large ones."""
+    return int(value.bit_length() * 0.30102999566398120) + 1
+
+
+def _is_number(value: Any, kind: type = numbers.Real) -> bool:
+    """Whether a value is a number; True and False are none, and neither is a time, which numpy calls an integer."""
+    return isinstance(value, kind) and not isinstance(value, (bool, np.timedelta64))
 
 
 def refuse_masked(values: Any, name: str) -> None:
@@ -32,12 +70,17 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def is_count(value: Any, least: int = 1) -> bool:
-    """Whether a value is a whole number, at least `least`; True and False do not count."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least
+    """Whether a value is a whole number, at least `least` and not beyond counting; True and False do not count."""
+    return _is_number(value, numbers.Integral) and least <= int(value) <= MOST
 
 
-def check_count(value: Any, name: str, least: int = 1) -> int:
-    """Check a whole number, at least `least`.
+def is_auto(value: Any) -> bool:
+    """Whether a value is the word "auto"; an array of words is not."""
+    return isinstance(value, str) and value == "auto"
+
+
+def check_count(value: Any, name: str, least: int = 1, most: int = MOST) -> int:
+    """Check a whole number, at least `least` and at most `most`.
 
     Examples
     --------
@@ -45,52 +88,195 @@ def check_count(value: Any, name: str, least: int = 1) -> int:
     Traceback (most recent call last):
     ValueError: n_hidden must be at least 1, but it is 0.
     """
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, but it is {value!r}.")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, but it is {value}.")
+    if not _is_number(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number, but it is {say(value)}.")
+    if int(value) < least:
+        raise ValueError(f"{name} must be at least {least}, but it is {say(int(value))}.")
+    if int(value) > most:
+        raise ValueError(f"{name} must be at most {most}, but it is {say(int(value))}.")
     return int(value)
 
 
 def check_number(value: Any, name: str) -> float:
-    """Check a finite number."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, but it is {value!r}.")
-    if not np.isfinite(float(value)):
+    """Check a finite number of a size that one can reckon with."""
+    if not _is_number(value):
+        raise TypeError(f"{name} must be a number, but it is {say(value)}.")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf")
+    if isinstance(value, numbers.Rational) and not np.isfinite(number):
+        raise ValueError(f"{name} must lie between {-LARGEST:g} and {LARGEST:g}, but it is {say(value)}.")
+    if not np.isfinite(number):
         raise ValueError(f"{name} must be finite, but it is {value}.")
-    return float(value)
+    if abs(number) > LARGEST:
+        raise ValueError(f"{name} must lie between {-LARGEST:g} and {LARGEST:g}, but it is {number:g}.")
+    return number
 
 
 def check_positive(value: Any, name: str) -> float:
     """Check a finite number above zero."""
-    if check_number(value, name) <= 0:
-        raise ValueError(f"{name} must be above 0, but it is {value}.")
-    return float(value)
+    number = check_number(value, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be above 0, but it is {say(value)}.")
+    if number < 1 / LARGEST:
+        raise ValueError(f"{name} must be at least {1 / LARGEST:g}, but it is {number:g}.")
+    return number
 
 
 def check_not_negative(value: Any, name: str) -> float:
     """Check a finite number, zero or more."""
-    if check_number(value, name) < 0:
-        raise ValueError(f"{name} must be 0 or more, but it is {value}.")
-    return float(value)
+    number = check_number(value, name)
+    if number < 0:
+        raise ValueError(f"{name} must be 0 or more, but it is {say(value)}.")
+    if 0 < number < 1 / LARGEST:
+        raise ValueError(f"{name} must be 0, or at least {1 / LARGEST:g}, but it is {number:g}.")
+    return number
 
 
-def check_flag(value: Any, name: str) -> bool:
-    """Check True or False.
+def check_in_steps(eta: float, **parameters: float) -> None:
+    """Refuse parameters that are too many learning steps: what is learned is counted in whole steps of eta.
 
     Examples
     --------
-    >>> check_flag(1, "bias")
+    >>> check_in_steps(1e-3, kappa=2**63)
     Traceback (most recent call last):
-    TypeError: bias must be True or False, but it is 1.
+    ValueError: kappa must be at most 1.09951e+12 learning steps, which are eta = 0.001 each, but it is 9.22337e+18.
     """
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, but it is {value!r}.")
+    for name, value in parameters.items():
+        if abs(float(value)) > _STEPS * float(eta):
+            steps = f"{_STEPS:g} learning steps, which are eta = {float(eta):g} each"
+            raise ValueError(f"{name} must be at most {steps}, but it is {float(value):g}.")
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Check True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, but it is {say(value)}.")
     return bool(value)
+
+
+def check_kind(value: Any, kind: type | tuple[type, ...], name: str, source: str) -> None:
+    """Refuse what is not of a class; `source` says what gives one.
+
+    Examples
+    --------
+    >>> check_kind("x", dict, "settings", "a dict of settings")
+    Traceback (most recent call last):
+    TypeError: settings must be a dict of settings, but it is 'x'.
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be {source}, but it is {say(value)}.")
+
+
+def as_array(value: Any, name: str) -> NDArray[Any]:
+    """See what a user gave as an array; refuse what is none, or has values that no array of numbers can hold.
+
+    Examples
+    --------
+    >>> as_array([[1, -1], [1]], "X")
+    Traceback (most recent call last):
+    ValueError: the rows of X differ in length, so that they make no array.
+    """
+    if hasattr(value, "toarray"):
+        raise TypeError(f"{name} is a sparse matrix; patterns of +-1 have no zeros, so pass a dense array instead.")
+    refuse_masked(value, name)
+    try:
+        array: NDArray[Any] = np.asarray(value)
+    except OverflowError:
+        raise ValueError(f"{name} has a number that is too large.") from None
+    except (TypeError, ValueError):
+        raise ValueError(f"the rows of {name} differ in length, so that they make no array.") from None
+    return array
+
+
+def as_numbers(value: Any, name: str) -> NDArray[Any]:
+    """See what a user gave as an array of real numbers: booleans, whole numbers or floats."""
+    array = as_array(value, name)
+    if array.dtype == object or array.dtype.kind in "USVmM":
+        try:
+            with np.errstate(all="ignore"):
+                array = array.astype(np.float64) if array.dtype.kind not in "mM" else array.astype(object).astype(np.float64)
+        except (TypeError, ValueError):
+            if not array.ndim:
+                kind = say(value) if isinstance(value, (str, bytes, np.ndarray)) else f"a {type(value).__name__}"
+                raise TypeError(f"{name} must be an array of numbers, but it is {kind}.") from None
+            first = say(array.flat[0]) if array.size else "none"
+            raise TypeError(f"{name} must be an array of numbers; it has entries of another type, such as {first}.") from None
+        except OverflowError:
+            raise ValueError(f"{name} has a number that is too large.") from None
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
+    return array
+
+
+def check_finite(value: Any, name: str, *axes: str) -> NDArray[np.float64]:
+    """Check an array of finite numbers with these axes, none of them empty.
+
+    Examples
+    --------
+    >>> check_finite([[1.0]], "weights", "neurons")
+    Traceback (most recent call last):
+    ValueError: weights must be numbers of shape (neurons), but the shape is (1, 1).
+    """
+    array = as_numbers(value, name).astype(np.float64)
+    if array.ndim != len(axes) or not array.size:
+        raise ValueError(f"{name} must be numbers of shape ({', '.join(axes)}), but the shape is {array.shape}.")
+    if not (np.abs(array) <= LARGEST).all():
+        raise ValueError(f"{name} must be finite, and not beyond {LARGEST:g}.")
+    return array
+
+
+def check_counts(values: Any, name: str, least: int, most: int) -> NDArray[np.int64]:
+    """Check a list of whole numbers, each from `least` to `most`, shape (n,)."""
+    array = as_numbers(values, name)
+    wrong = f"{name} must be whole numbers from {least} to {most}, but they are {say(values)}."
+    if array.ndim > 1 or array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
+        raise ValueError(wrong)
+    array = np.atleast_1d(array)
+    if not array.size or np.any(array != np.floor(array)) or array.min() < least or array.max() > most:
+        raise ValueError(wrong)
+    return array.astype(np.int64)
+
+
+def check_memory(n_bytes: int, what: str) -> None:
+    """Refuse what needs more memory than there is, before any of it is taken.
+
+    Examples
+    --------
+    >>> check_memory(2**70, "a network of so many neurons")
+    Traceback (most recent call last):
+    ValueError: there is not enough memory for a network of so many neurons: it needs 1.07e+09 TiB; ask for less.
+    """
+    if n_bytes > _memory():
+        size = f"{n_bytes / 2**40:.3g} TiB" if n_bytes >= 2**40 else f"{n_bytes / 2**30:.3g} GiB"
+        raise ValueError(f"there is not enough memory for {what}: it needs {size}; ask for less.")
+
+
+def _memory() -> float:
+    """How many bytes this process may have: all that the machine has, or less if it is bounded."""
+    try:
+        bounds: list[float] = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    except (AttributeError, OSError, ValueError):  # other systems
+        return float("inf")
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        bounds += [limit] if limit != resource.RLIM_INFINITY else []
+    except (ImportError, OSError):
+        pass
+    return min(bounds)
+
+
+def check_text(value: Any, name: str) -> str:
+    """Check a text."""
+    check_kind(value, str, name, "a text")
+    return str(value)
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     """Check one of a few words."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, but it is {value!r}.")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, but it is {say(value)}.")
     return value

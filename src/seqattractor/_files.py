@@ -11,6 +11,22 @@ from pathlib import Path
 from typing import IO
 
 
+def named_path(path: str | os.PathLike[str]) -> Path:
+    r"""Take a path that can stand in a sentence: line breaks and other control characters in a name are refused.
+
+    Examples
+    --------
+    >>> named_path("a\nb.npz")
+    Traceback (most recent call last):
+    ...
+    ValueError: 'a\nb.npz' has a line break or another control character in it; rename the file.
+    """
+    taken = Path(path)
+    if not str(taken).isprintable():
+        raise ValueError(f"{str(taken)[:200]!r} has a line break or another control character in it; rename the file.")
+    return taken
+
+
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name only when it is complete.
@@ -27,7 +43,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> path.read_text()
     'whole'
     """
-    target = _target(Path(path))
+    target = _target(named_path(path))
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the name of a file.")
     if target.exists() and not target.is_file():  # a device or a pipe would be replaced by a file

@@ -6,26 +6,32 @@ Every function takes a generator or a seed, and leaves its input alone.
 from __future__ import annotations
 
 import numbers
+import zlib
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import is_count, refuse_masked
+from seqattractor._checks import as_numbers, check_number, is_count, say
 from seqattractor.sequences import Patterns, check_frame_shape, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
 
 Seed = int | Sequence[int] | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
 
+_LONGEST_SEED = 1000
 
-def as_generator(rng: Seed) -> np.random.Generator:
+
+def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
     """Make a generator from a seed; a generator is used as it is, and moves on.
 
     Parameters
     ----------
     rng : int, list of int, Generator, RandomState, SeedSequence or None
         None is a fresh seed from the operating system.
+    purpose : str
+        What the random numbers are for. One seed gives a different stream for each purpose: whoever passes 0 everywhere must not
+        flip just those units of a pattern that the same numbers had set to +1.
 
     Returns
     -------
@@ -38,11 +44,21 @@ def as_generator(rng: Seed) -> np.random.Generator:
     """
     if isinstance(rng, np.random.RandomState):
         return np.random.default_rng(rng.randint(2**31, size=4))
-    if isinstance(rng, (bool, float, str)):
-        raise TypeError(f"a seed is a whole number, a numpy Generator or None, not {rng!r}.")
-    if isinstance(rng, (int, np.integer)) and rng < 0:
-        raise ValueError(f"a seed must be 0 or more, but it is {rng}.")
-    return np.random.default_rng(rng)
+    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng < 0:
+        raise ValueError(f"a seed must be 0 or more, but it is {say(rng)}.")
+    wrong = f"a seed is a whole number, a list of these, a numpy Generator or None, not {say(rng)}."
+    if isinstance(rng, (bool, np.bool_, float, str, bytes, bytearray)) or getattr(rng, "dtype", np.dtype(int)).kind not in "iu":
+        raise TypeError(wrong)
+    if isinstance(rng, (list, tuple, np.ndarray)) and np.size(rng) > _LONGEST_SEED:  # numpy would mix all of it
+        raise ValueError(f"a list of whole numbers that is a seed must have at most {_LONGEST_SEED} of them.")
+    try:
+        if purpose and rng is not None and not isinstance(rng, (np.random.Generator, np.random.BitGenerator)):
+            seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
+            key = (*seeds.spawn_key, zlib.crc32(purpose.encode()))
+            return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=key))
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError, AttributeError, OverflowError):  # whatever numpy stumbles over is not a seed
+        raise TypeError(wrong) from None
 
 
 def flip(x: ArrayLike, k: int, rng: Seed = None) -> Patterns:
@@ -68,10 +84,11 @@ def flip(x: ArrayLike, k: int, rng: Seed = None) -> Patterns:
     batch = _as_batch(x)
     n = batch.shape[1]
     if not is_count(k, 0) or k > n:
-        raise ValueError(f"the number of flips must be a whole number from 0 to {n}, the number of units, but it is {k!r}.")
+        raise ValueError(f"the number of flips must be a whole number from 0 to {n}, the number of units, but it is {say(k)}.")
+    k = int(k)
     noisy = batch.copy()
     if k:
-        generator = as_generator(rng)
+        generator = as_generator(rng, "flip")
         units = np.argpartition(generator.random(batch.shape), k - 1, axis=1)[:, :k]
         np.put_along_axis(noisy, units, -np.take_along_axis(noisy, units, axis=1), axis=1)
     return noisy.reshape(np.shape(x))
@@ -112,27 +129,30 @@ def occlude(
     """
     batch = _as_batch(x)
     shape = check_frame_shape(frame_shape, batch.shape[1])
-    if value not in (-1, 1):
-        raise ValueError(f"covered units become -1 or +1, not {value!r}.")
+    if check_number(value, "value") not in (-1, 1):
+        raise ValueError(f"covered units become -1 or +1, not {say(value)}.")
     if not (isinstance(fraction, numbers.Real) and 0 < fraction <= 1):
-        raise ValueError(f"the covered fraction must be above 0 and at most 1, but it is {fraction!r}.")
-    generator = as_generator(rng)
+        raise ValueError(f"the covered fraction must be above 0 and at most 1, but it is {say(fraction)}.")
+    generator = as_generator(rng, "occlude")
     frames = batch.copy().reshape(-1, *shape)
     for frame in frames:
-        frame[_slices(shape, block) if block is not None else _random_block(shape, fraction, generator)] = value
+        frame[_slices(shape, block) if block is not None else _random_block(shape, fraction, generator)] = int(value)
     return frames.reshape(np.shape(x))
 
 
 def _slices(shape: tuple[int, ...], block: tuple[tuple[int, int], ...]) -> tuple[slice, ...]:
     """Check a block of (start, stop) pairs and make slices of it."""
-    if len(block) != len(shape) or any(not 0 <= a < b <= n for (a, b), n in zip(block, shape, strict=False)):
-        raise ValueError(f"the block {block} does not lie inside a frame of shape {shape}; give a (start, stop) for each axis.")
-    return tuple(slice(a, b) for a, b in block)
+    ends = as_numbers(block, "block")
+    fits = ends.shape == (len(shape), 2) and ends.dtype.kind in "iu"
+    if not fits or any(not 0 <= a < b <= n for (a, b), n in zip(ends.tolist(), shape, strict=True)):
+        where = f"inside a frame of shape {shape}; give a (start, stop) for each axis."
+        raise ValueError(f"the block {say(block)} does not lie {where}")
+    return tuple(slice(a, b) for a, b in ends.tolist())
 
 
 def _random_block(shape: tuple[int, ...], fraction: float, rng: np.random.Generator) -> tuple[slice, ...]:
     """Place a block with the proportions of the frame at random."""
-    side = fraction ** (1 / len(shape))
+    side = float(fraction) ** (1 / len(shape))
     sizes = [max(1, min(n, round(n * side))) for n in shape]
     starts = [int(rng.integers(n - size + 1)) for n, size in zip(shape, sizes, strict=True)]
     return tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
@@ -140,6 +160,5 @@ def _random_block(shape: tuple[int, ...], fraction: float, rng: np.random.Genera
 
 def _as_batch(x: ArrayLike) -> Patterns:
     """See one pattern as a batch of one."""
-    refuse_masked(x, "x")
-    array = np.asarray(x)
+    array = as_numbers(x, "x")
     return check_patterns(array[None] if array.ndim == 1 else array, "x", shape=array.shape)

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from seqattractor._checks import check_count
+from seqattractor._checks import check_count, check_memory
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.analysis._robustness import passages
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._run import Run
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
@@ -168,10 +167,12 @@ def find_attractors(
     >>> attractors[0].period, attractors[0].stored, (attractors[0].patterns == X[:9]).all()
     (9, 0, np.True_)
     """
-    check_is_fitted(net, "n_features_in_")
+    check_learned(net)
     check_count(max_steps, "max_steps")
+    if flips is not None:
+        check_count(flips, "flips", 0)
     sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
-    graph = _Graph(net, _starts(net, sequences, starts, flips, as_generator(rng)), max_steps)
+    graph = _Graph(net, _starts(net, sequences, starts, flips, as_generator(rng, "attractors")), max_steps)
     return _summarise(graph, sequences)
 
 
@@ -321,10 +322,11 @@ def _starts(
 ) -> Patterns:
     """The starts as (B, order * N)."""
     N, order = net.n_features_in_, net.order_
-    if not isinstance(starts, (int, np.integer)):
+    if not np.isscalar(starts):
         given = net._as_states(starts, "start")[0]
         return given.reshape(len(given), -1)
     count = check_count(starts, "starts")
+    check_memory(10 * count * order * N, f"a search from {count} starts")
     if flips is None:
         return rng.choice(np.array([-1, 1], dtype=np.int8), size=(count, order * N))
     if not sequences:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from seqattractor._checks import check_choice, check_count
+from seqattractor._checks import check_choice, check_count, check_flag
 from seqattractor._faces import Result
 from seqattractor.analysis._breaking_sets import NODES, breaking_set, smallest_breaking_set, weakest_neuron
 from seqattractor.analysis._certificate_bound import Transition, flip_radius, theorem_4
@@ -187,6 +187,7 @@ def certify(
     """
     check_choice(method, "method", ("auto", "count", "tight", "exact"))
     check_count(node_limit, "node_limit", 0)
+    check_flag(attack, "attack")
     view = threshold_view(net)
     inputs, targets, counts = net.shown(X, lengths)
     made = np.flatnonzero(np.all((net.next_patterns(inputs) == targets) & (view.next(inputs) == targets), axis=1))

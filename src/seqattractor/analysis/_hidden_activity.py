@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import check_count
 from seqattractor._faces import Result
 from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
 from seqattractor.networks._base import SequenceMemory
@@ -71,7 +72,7 @@ class HiddenActivity(Result):
 
     def patterns_of(self, neuron: int) -> NDArray[np.int64]:
         """Give the transitions at which a neuron is active."""
-        return np.flatnonzero(self.active[:, neuron])
+        return np.flatnonzero(self.active[:, check_count(neuron, "neuron", 0, self.active.shape[1] - 1)])
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per hidden neuron: how often it is active, and how many bits it tells."""

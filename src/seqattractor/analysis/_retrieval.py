@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import refuse_masked
+from seqattractor._checks import as_numbers, check_count, check_positive, say
 from seqattractor._faces import Result
 from seqattractor.sequences import Patterns, check_patterns
 
@@ -189,12 +189,13 @@ def success_rate(outcomes: ArrayLike, confidence: float = 0.95) -> SuccessRate:
     >>> print(success_rate([True, True, False, True]))
     3/4 (95% interval 0.301 to 0.954)
     """
-    array = np.asarray(outcomes).ravel()
+    array = as_numbers(outcomes, "outcomes").ravel()
+    check_confidence(confidence)
     if array.size == 0:
         raise ValueError("a success rate needs at least one trial.")
     if not np.isin(array, (0, 1)).all():
         raise ValueError("outcomes must be True or False (or 1 and 0), one for each trial.")
-    return SuccessRate(int(array.sum()), array.size, confidence)
+    return SuccessRate(int(array.sum()), array.size, float(confidence))
 
 
 def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -216,11 +217,17 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
     >>> f"{low:.3f} {high:.3f}"
     '0.802 0.930'
     """
-    if trials < 1 or not 0 <= successes <= trials:
+    check_count(trials, "trials")
+    if check_count(successes, "successes", 0) > trials:
         raise ValueError(f"there must be at least one trial and no more successes than trials, not {successes} of {trials}.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"the confidence must lie between 0 and 1, but it is {confidence!r}.")
+    check_confidence(confidence)
     return _wilson(int(successes), int(trials), float(confidence))
+
+
+def check_confidence(confidence: Any) -> None:
+    """Refuse a confidence that is no probability of an interval."""
+    if not 0 < check_positive(confidence, "the confidence") < 1:
+        raise ValueError(f"the confidence must lie between 0 and 1, but it is {say(confidence)}.")
 
 
 @cache  # a table or a sweep asks for the same few counts again and again
@@ -234,8 +241,7 @@ def _wilson(successes: int, trials: int, confidence: float) -> tuple[float, floa
 def _check_pair(trajectory: ArrayLike, X: ArrayLike, name: str = "X") -> tuple[Patterns, Patterns]:
     """Check a sequence and a trajectory of the same network."""
     sequence = check_patterns(X, name)
-    refuse_masked(trajectory, "trajectory")
-    path = np.asarray(trajectory)
+    path = as_numbers(trajectory, "trajectory")
     if path.ndim == 3:
         raise ValueError("the trajectory is a batch (three dimensions); give one of its trajectories at a time.")
     states = check_patterns(path, "trajectory")

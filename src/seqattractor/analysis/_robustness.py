@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count
+from seqattractor._checks import check_count, check_counts, check_memory
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._run import Run, led_memory
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, Transitions, check_sequences, split
@@ -136,8 +136,9 @@ def basin(
     >>> sa.basin(net, X, flips=50, rng=1) < 0.5
     True
     """
+    check_learned(net)
     check_count(flips, "flips", 0)
-    check_count(settle, "settle")
+    settle = check_count(settle, "settle")
     shown = net.shown(X, lengths)
     due, wanted = [], []
     for sequence in split(*check_sequences(X, lengths)):
@@ -147,7 +148,7 @@ def basin(
         place = newest + settle if round_ else np.minimum(newest + settle, last)
         due.append(place - newest)
         wanted.append(sequence[place % round_ if round_ else place])
-    cues = flip(shown.inputs.reshape(-1, net.n_features_in_), flips, rng).reshape(shown.inputs.shape)
+    cues = flip(shown.inputs.reshape(-1, net.n_features_in_), flips, as_generator(rng, "basin")).reshape(shown.inputs.shape)
     arrived = Led(net, shown).arrive(np.arange(len(cues)), cues, np.concatenate(due))
     return float(np.mean(np.all(arrived == np.concatenate(wanted), axis=1)))
 
@@ -171,7 +172,7 @@ class RobustnessCurve(Result):
 
     def at(self, k: int) -> SuccessRate:
         """Give the successes of entry k with their interval."""
-        return SuccessRate(int(self.successes[k]), self.trials)
+        return SuccessRate(int(self.successes[check_count(k, "k", 0, len(self.successes) - 1)]), self.trials)
 
     @property
     def half(self) -> int | None:
@@ -232,14 +233,14 @@ def robustness_curve(
     >>> curve.successes[:2], curve.half
     (array([100, 100]), 30)
     """
-    check_count(trials, "trials")
+    check_learned(net)
+    trials = check_count(trials, "trials")
     shown = net.shown(X, lengths)
     inputs, targets, _ = shown
     units = inputs.shape[1]
-    asked = _spread(units) if flips is None else np.atleast_1d(np.asarray(flips))
-    if asked.ndim != 1 or asked.dtype.kind not in "iu" or asked.min(initial=0) < 0 or asked.max(initial=0) > units:
-        raise ValueError(f"flips must be whole numbers from 0 to {units}, the number of units, but they are {flips!r}.")
-    generator = as_generator(rng)
+    asked = _spread(units) if flips is None else check_counts(flips, "flips", 0, units)
+    check_memory(10 * trials * units, f"a curve of {trials} trials")
+    generator = as_generator(rng, "robustness")
     which = np.arange(trials) % len(inputs)
     one = np.ones(trials, dtype=np.int64)
     led = Led(net, shown)

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._traits import Layer
 from seqattractor.sequences import Patterns
 
@@ -82,7 +81,7 @@ def supports_certificate(net: SequenceMemory) -> bool:
     >>> sa.supports_certificate(sa.OneHotNetwork().fit(X)), sa.supports_certificate(sa.DenseSequenceMemory().fit(X))
     (True, False)
     """
-    check_is_fitted(net, "n_features_in_")
+    check_learned(net)
     return net.layers() is not None
 
 
@@ -102,7 +101,7 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
     ThresholdView
         Its `next` is the network's own, but for sums that are zero up to rounding.
     """
-    check_is_fitted(net, "n_features_in_")
+    check_learned(net)
     layers = net.layers()
     if layers is None:
         raise NotApplicable(

@@ -46,7 +46,7 @@ def make_problem(name: str, seed: int = 0) -> Problem:
     """Make one of `CASES`."""
     rng = np.random.default_rng(seed)
     if name == "digits":
-        return _problem(moving_digits(), 1000, rng)
+        return _problem(moving_digits(rng=np.random.default_rng(0)), 1000, rng)
     if name == "walker":
         return _problem(walker(), 200, rng)
     return random_problem(100, 500, int(name.removeprefix("random-")), rng)

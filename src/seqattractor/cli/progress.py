@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -90,5 +90,6 @@ def _bars(*, quiet: bool, transient: bool = False) -> Iterator[Bars]:
         TimeRemainingColumn(),
     )
     hidden = quiet or not console.is_terminal
-    with Progress(*columns, console=console, disable=hidden, transient=transient, speed_estimate_period=300) as bars:
+    bars = Progress(*columns, console=console, disable=hidden, transient=transient, speed_estimate_period=300)
+    with nullcontext() if hidden else bars:  # before version 15 rich ends also what is hidden with an empty line
         yield bars

@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count
+from seqattractor._checks import as_numbers, check_count, check_memory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Sequences
 
@@ -54,13 +54,14 @@ def moving_digits(
     Sequences: 3 sequences of 5 patterns, 64 x 64 pixels
     """
     glyphs = _small_digits() if digits is None else _check_digits(digits)
-    for name, value in (("n_sequences", n_sequences), ("n_digits", n_digits), ("size", size)):
-        check_count(value, name)
-    check_count(length, "length", 2)
+    n_sequences, n_digits = check_count(n_sequences, "n_sequences"), check_count(n_digits, "n_digits")
+    size, length = check_count(size, "size"), check_count(length, "length", 2)
+    what = f"a set of {n_sequences} sequences of {length} frames of {size} x {size} pixels"
+    check_memory(length * size**2 * (n_sequences + 8), what)
     if size <= max(glyphs.shape[1:]):
         raise ValueError(f"size must exceed the {max(glyphs.shape[1:])} pixels of a digit, but it is {size}.")
 
-    generator = as_generator(rng)
+    generator = as_generator(rng, "digits")
     drawn = (_sequence(glyphs, length, size, n_digits, generator) for _ in range(n_sequences + MAX_REDRAWS))
     sequences = list(islice(without_conflicts(drawn), n_sequences))
     if len(sequences) < n_sequences:
@@ -87,9 +88,11 @@ def _small_digits() -> NDArray[np.float64]:
 
 def _check_digits(digits: ArrayLike) -> NDArray[np.float64]:
     """Scale images to at most 1 and check that there are some."""
-    images = np.asarray(digits, dtype=np.float64)
+    images = as_numbers(digits, "digits").astype(np.float64)
     if images.ndim != 3 or images.size == 0:
         raise ValueError(f"digits must be images of shape (n, height, width), but the shape is {images.shape}.")
+    if not np.isfinite(images).all():
+        raise ValueError("digits must be finite, but some pixels are not.")
     if not images.max() > 0:
         raise ValueError("digits must have pixels above 0, but all images are dark.")
     return np.asarray(images / images.max())

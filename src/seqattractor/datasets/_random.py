@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numbers
-
 import numpy as np
 
-from seqattractor._checks import check_count
+from seqattractor._checks import check_count, check_memory, check_number, say
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Sequences
 
@@ -38,7 +36,8 @@ def random_periodic(T: int, N: int = 100, *, correlation: float = 0.0, bias: flo
     >>> X.shape, (X[0] == X[-1]).all()
     ((50, 100), np.True_)
     """
-    check_count(T, "T", 2)
+    T, N = check_count(T, "T", 2), check_count(N, "N")
+    check_memory(2 * T * N, f"a sequence of {T} patterns of {N} units")
     X = _draw([T - 1], N, correlation, bias, as_generator(rng))
     return Sequences(np.concatenate([X, X[:1]]), closed=1)
 
@@ -66,20 +65,19 @@ def random_sequences(
     >>> random_sequences(3, 10, 40, rng=0)
     Sequences: 3 sequences of 10 patterns, 40 units
     """
-    check_count(n_sequences, "n_sequences", 1)
-    check_count(T, "T", 2)
+    n_sequences, T, N = check_count(n_sequences, "n_sequences"), check_count(T, "T", 2), check_count(N, "N")
+    check_memory(2 * n_sequences * T * N, f"a set of {n_sequences} sequences of {T} patterns of {N} units")
     lengths = [T] * n_sequences
-    return Sequences(_draw(lengths, N, correlation, bias, as_generator(rng)), np.array(lengths))
+    return Sequences(_draw(lengths, N, correlation, bias, as_generator(rng, "sequences")), np.array(lengths))
 
 
 def _draw(lengths: list[int], N: int, correlation: float, bias: float, rng: np.random.Generator) -> Patterns:
     """Draw sequences pattern by pattern, each again as long as it equals an earlier one."""
-    check_count(N, "N", 1)
-    if not (isinstance(correlation, numbers.Real) and 0 <= correlation < 1):
-        raise ValueError(f"the correlation must be 0 or more and below 1, but it is {correlation!r}.")
-    if not (isinstance(bias, numbers.Real) and -1 < bias < 1):
-        raise ValueError(f"the bias must lie between -1 and 1, but it is {bias!r}.")
-    total = sum(lengths)
+    if not 0 <= check_number(correlation, "the correlation") < 1:
+        raise ValueError(f"the correlation must be 0 or more and below 1, but it is {say(correlation)}.")
+    if not -1 < check_number(bias, "the bias") < 1:
+        raise ValueError(f"the bias must lie between -1 and 1, but it is {say(bias)}.")
+    correlation, bias, total = float(correlation), float(bias), sum(lengths)
     if N < 60 and total > 2**N:
         raise ValueError(f"there are only {2**N} different patterns of {N} units, fewer than the {total} asked for.")
     seen: set[bytes] = set()

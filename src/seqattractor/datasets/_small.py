@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from seqattractor._checks import check_choice, check_count, check_memory, is_count, say
 from seqattractor.io._units import note_name
 from seqattractor.sequences import Sequences
 
@@ -94,8 +95,8 @@ def toy(which: int = 1) -> Sequences:
     >>> toy(1).shape
     (6, 10)
     """
-    if which not in _PICTURES:
-        raise ValueError(f"there are toy sequences {' and '.join(map(str, _PICTURES))}, but no {which!r}.")
+    if not is_count(which) or which not in _PICTURES:
+        raise ValueError(f"there are toy sequences {' and '.join(map(str, _PICTURES))}, but no {say(which)}.")
     rows = _PICTURES[which].split()
     X = np.array([[1 if unit[t] == "#" else -1 for unit in rows] for t in range(len(rows[0]))], dtype=np.int8)
     return Sequences(X, names=[f"toy {which}"], closed=1)
@@ -145,8 +146,9 @@ def place_cells(steps: int = 36, path: Literal["loop", "eight"] = "loop") -> Seq
     >>> X.shape, int((X[0] > 0).sum())
     ((21, 256), 26)
     """
-    if path not in ("loop", "eight"):
-        raise ValueError(f"the path must be 'loop' or 'eight', but it is {path!r}.")
+    check_choice(path, "path", ("loop", "eight"))
+    steps = check_count(steps, "steps", 4)
+    check_memory(20 * steps * SIDE**2, f"a path of {steps} steps")
     if path == "eight":
         steps += steps % 2  # so that both passes hit the middle exactly
     turn = 2 * np.pi * np.arange(steps) / steps

@@ -8,7 +8,7 @@ walks on the spot, as in size-normalised gait silhouettes, seen from its right-h
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count
+from seqattractor._checks import check_count, is_count, say
 from seqattractor.sequences import Sequences
 
 FRAME_SHAPE = (128, 88)  # rows, columns: the paper's "88 x 128"
@@ -61,8 +61,9 @@ def walker(n_frames: int = N_FRAMES, *, shrink: int = 1) -> Sequences:
     """
     if check_count(n_frames, "n_frames") > N_FRAMES:
         raise ValueError(f"the walk has {N_FRAMES} frames, fewer than the {n_frames} asked for.")
-    if shrink not in (1, 2, 4):
-        raise ValueError(f"shrink must be 1, 2 or 4, but it is {shrink!r}.")
+    if not is_count(shrink) or shrink not in (1, 2, 4):
+        raise ValueError(f"shrink must be 1, 2 or 4, but it is {say(shrink)}.")
+    n_frames, shrink = int(n_frames), int(shrink)
     span = N_FRAMES / N_STRIDES if n_frames <= N_FRAMES // N_STRIDES else N_FRAMES
     places = np.floor(np.arange(n_frames) * span / n_frames).astype(int)
     frames = np.stack([_silhouette(_skeleton(k / N_FRAMES)) for k in places])

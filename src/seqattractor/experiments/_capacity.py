@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from seqattractor._checks import check_count, check_positive
 from seqattractor._faces import Result
 from seqattractor.experiments._executors import Executor
 from seqattractor.experiments._grid import Grid
@@ -99,6 +100,8 @@ class Search:
     t_max: int = 5000
 
     def __post_init__(self) -> None:
+        check_positive(self.precision, "precision")
+        check_count(self.max_trials, "max_trials")
         (self.point,) = Grid(self.settings, seed=self.seed).points()
         self.curve = SuccessCurve(self.success, self.t_max)
         self.tried: Counter[int] = Counter()

@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
+import numpy as np
+
+from seqattractor._checks import check_flag, say
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._comparison_tests import ComparisonTest, get_test
@@ -90,6 +93,10 @@ class Comparison(Result):
 
     def row(self, network: str, value: Any) -> Row:
         """Give the results of one network at one value."""
+        values = self.settings["values"]
+        if not any(row["network"] == network for row in self.networks if isinstance(network, str)) or not _among(value, values):
+            names = ", ".join(row["network"] for row in self.networks)
+            raise ValueError(f"there are results of {names} at {values}, but none of {say(network)} at {say(value)}.")
         return next(row for row in self.results if row["network"] == network and row["value"] == value)
 
     def reach(self, network: str) -> Any:
@@ -108,6 +115,7 @@ class Comparison(Result):
 
     def to_json(self, *, timing: bool = False) -> str:
         """Write everything as JSON; without times (`timing`) the text is the same for the same seed."""
+        check_flag(timing, "timing")
         data = {"settings": self.settings, "networks": self.networks, "rows": self.results, "conclusion": self.describe()}
         if timing:
             data["seconds"] = self.seconds
@@ -115,8 +123,14 @@ class Comparison(Result):
 
     def to_csv(self, *, timing: bool = False) -> str:
         """Write a line for each value and network as CSV, with `timing` also the seconds."""
+        check_flag(timing, "timing")
         rows = [row | times for row, times in zip(self.rows(), self.seconds, strict=True)] if timing else self.rows()
         return as_csv(rows).decode()
+
+
+def _among(value: Any, values: Sequence[Any]) -> bool:
+    """Whether a value is one of the values; an array is none."""
+    return isinstance(value, (str, int, float, np.number)) and value in values
 
 
 def _summary(outcomes: Sequence[Row]) -> Row:

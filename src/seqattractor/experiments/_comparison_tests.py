@@ -120,6 +120,6 @@ def get_test(name: str) -> ComparisonTest:
     >>> get_test("noise").axis
     'flipped units of the cue'
     """
-    if name not in TESTS:
-        raise ValueError(f"there is no protocol {name!r}; the protocols are {', '.join(TESTS)}.")
+    if not isinstance(name, str) or name not in TESTS:
+        raise ValueError(f"there is no protocol {str(name)[:40]!r}; the protocols are {', '.join(TESTS)}.")
     return TESTS[name]

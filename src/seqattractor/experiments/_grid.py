@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from seqattractor._checks import check_count
+from seqattractor._checks import check_count, check_kind, say
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial, in_rounds
 from seqattractor.experiments._seeds import canonical, check_seed
 from seqattractor.experiments._trial import DEFAULTS
@@ -49,6 +49,8 @@ class Grid:
     def __init__(
         self, settings: dict[str, Any], *, trials: int = 20, seed: int = 0, only: dict[str, dict[str, Any]] | None = None
     ) -> None:
+        for name, table in {"settings": settings, "only": only or {}, **(only if isinstance(only, dict) else {})}.items():
+            check_kind(table, dict, str(name), "a dict of settings by name")
         self.settings = {key: _as_list(key, value) for key, value in settings.items()}
         self.trials = check_count(trials, "trials")
         self.seed = check_seed(seed)
@@ -106,7 +108,7 @@ class Grid:
                 if key in _COUNTS:
                     check_count(value, key, _COUNTS[key])
                 elif key in DEFAULTS and not isinstance(_same_kind(value, DEFAULTS[key]), type(DEFAULTS[key])):
-                    raise ValueError(f"{key} must be {_KINDS[type(DEFAULTS[key])]}, but it is {value!r}.")
+                    raise ValueError(f"{key} must be {_KINDS[type(DEFAULTS[key])]}, but it is {say(value)}.")
         for point in self.points():
             given = DEFAULTS | point.settings
             for key in ("flips", "recall_noise"):
@@ -164,9 +166,9 @@ def _as_list(key: str, value: Any) -> list[Value]:
         raise ValueError(f"the list of {key} is empty; give at least one value, or leave it out.")
     for each in values:
         if each is not None and not isinstance(each, (bool, int, float, str)):
-            raise ValueError(f"{key} must be numbers or words, but one is {each!r}.")
+            raise ValueError(f"{key} must be numbers or words, but one is {say(each)}.")
         if isinstance(each, float) and not math.isfinite(each):
-            raise ValueError(f"{key} must be finite, but one is {each}.")
+            raise ValueError(f"{key} must be finite, but one is {say(each)}.")
     return values
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from seqattractor._checks import check_count
+from seqattractor._checks import check_count, check_flag, check_kind
 from seqattractor._faces import Result
 from seqattractor.experiments._executors import Executor, in_processes, in_this_process
 from seqattractor.experiments._grid import Grid
@@ -88,7 +88,11 @@ def run_sweep(
     >>> run_sweep(grid, path).added  # nothing is missing
     0
     """
+    check_kind(grids, (Grid, list, tuple), "grids", "a Grid or a list of these")
     all_grids = [grids] if isinstance(grids, Grid) else list(grids)
+    for each in all_grids:
+        check_kind(each, Grid, "each of the grids", "a Grid")
+    check_flag(retry_failed, "retry_failed")
     with Store(path) as store:
         for grid in all_grids:
             store.add_grid(grid.as_json())

@@ -18,6 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
+from seqattractor._files import named_path
 from seqattractor.experiments._contents import (
     APPLICATION,
     COLUMNS,
@@ -85,7 +86,7 @@ class Store:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, readonly: bool = False) -> None:
-        self.path = Path(":memory:" if path is None else path)
+        self.path = Path(":memory:") if path is None else named_path(path)
         if readonly and not self.path.exists():
             raise ValueError(f"there is no study {self.path}; `seqattractor sweep run` makes one.")
         with self._clear_errors("be opened" if readonly else "be opened for writing"):

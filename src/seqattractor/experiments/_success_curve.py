@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import check_count, check_number, say
+
 Floats = NDArray[np.float64]
 
 _STEP = 0.006  # of log T, but no less than half a pattern
@@ -40,10 +42,9 @@ class SuccessCurve:
     """
 
     def __init__(self, success: float, t_max: int) -> None:
-        if not 0 < success < 1:
-            raise ValueError(f"the rate of success must lie between 0 and 1, but it is {success!r}.")
-        if t_max < 3:
-            raise ValueError(f"the greatest length must be at least 3, but it is {t_max!r}.")
+        if not 0 < check_number(success, "the rate of success") < 1:
+            raise ValueError(f"the rate of success must lie between 0 and 1, but it is {say(success)}.")
+        success, t_max = float(success), check_count(t_max, "the greatest length", 3)
         self.success, self.t_max = success, t_max
         halves = _lengths(t_max)
         half, width, lapse = (axis.ravel() for axis in np.meshgrid(halves, _WIDTHS, _LAPSES, indexing="ij"))

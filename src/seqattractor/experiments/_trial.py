@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from seqattractor._checks import check_kind
 from seqattractor.analysis._retrieval import retrieved_at
 from seqattractor.analysis._robustness import basin, passages, steps_per_pattern
 from seqattractor.datasets._random import random_periodic, random_sequences
@@ -76,6 +77,8 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     >>> outcome["success"], outcome["tau"]
     (True, 0)
     """
+    check_kind(settings, dict, "settings", "a dict of settings by name")
+    check_kind(seed, np.random.SeedSequence, "seed", "a numpy SeedSequence")
     data, network, noise = (np.random.default_rng(child) for child in seed.spawn(3))
     return retrieve_once(settings, data, network, noise)
 

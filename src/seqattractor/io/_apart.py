@@ -22,6 +22,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from seqattractor._files import named_path
 from seqattractor.io._load import NoPicturesError, join, load
 from seqattractor.io._recording import MAX_VALUES
 from seqattractor.io._terms import Terms, TooLargeError, on_terms, remedy
@@ -65,7 +66,7 @@ def load_apart(
     """
     seconds = bounds.seconds * max(1, len(paths))
     job = {
-        **{"sys_path": sys.path, "paths": [os.fspath(path) for path in paths], "several": several},
+        **{"sys_path": sys.path, "paths": [os.fspath(named_path(path)) for path in paths], "several": several},
         **{"options": options, "terms": asdict(terms), "memory": bounds.memory, "seconds": seconds},
     }
     command = [sys.executable, "-P", "-c", _PROGRAM.format(__name__)]

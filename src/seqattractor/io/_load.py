@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor._checks import say
+from seqattractor._files import named_path
 from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, to_patterns
 from seqattractor.io._terms import remedy
@@ -82,7 +84,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     >>> load(path, loop=True)
     Sequences: 1 loop of 3 patterns, 3 x 3 pixels
     """
-    target = Path(path)
+    target = named_path(path)
     try:
         chosen = Options(**options)
     except TypeError as error:
@@ -124,8 +126,8 @@ def load_all(paths: Iterable[str | os.PathLike[str]], **options: Any) -> Sequenc
     >>> both.names, both.lengths
     (['a', 'b'], array([2, 2]))
     """
-    if not isinstance(paths, Iterable) or isinstance(paths, (str, bytes)):
-        raise TypeError(f"load_all reads a list of files, but it got {paths!r}; load reads one.")
+    if not isinstance(paths, Iterable) or isinstance(paths, (str, bytes, np.ndarray)):
+        raise TypeError(f"load_all reads a list of files, but it got {say(paths)}; load reads one.")
     files = list(paths)
     return join(files, [load(path, **options) for path in files])
 

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor._checks import say
+from seqattractor._files import named_path
 from seqattractor.datasets._moving_digits import moving_digits, without_conflicts
 from seqattractor.io._arrays import open_arrays
 from seqattractor.io._pictures import pictures_in, read_still
@@ -70,7 +72,7 @@ def load_gait(
     >>> bool((X == walker()[:5]).all())
     True
     """
-    files = _frames_of(Path(folder), subject, sequence, n_frames)
+    files = _frames_of(named_path(folder), subject, sequence, n_frames)
     frames = [read_still(path) for path in files[:n_frames]]
     for path, frame in zip(files, frames, strict=False):
         if frame.shape != frames[0].shape:
@@ -95,7 +97,7 @@ def _frames_of(folder: Path, subject: str | int | None, sequence: str, n_frames:
     candidates = _subject_folders(folder, sequence)
     if subject is not None:
         if not str(subject).isdigit():
-            raise ValueError(f"a subject must be a number, but it is {subject!r}.")
+            raise ValueError(f"a subject must be a number, but it is {say(subject)}.")
         candidates = [path for path in candidates if path.name.isdigit() and int(path.name) == int(subject)]
         if not candidates:
             raise ValueError(f"{folder} has no subject {subject} in {sequence}.")
@@ -132,7 +134,8 @@ def load_mnist(path: str | Path) -> NDArray[np.uint8]:
     ...     load_mnist(f"{folder}/mnist.npz").shape
     (5, 28, 28)
     """
-    return _digit_images(Path(path), _read_array(Path(path)))
+    target = named_path(path)
+    return _digit_images(target, _read_array(target))
 
 
 def load_moving_mnist(
@@ -171,7 +174,7 @@ def load_moving_mnist(
     >>> bool((again == X).all())
     True
     """
-    path = Path(path)
+    path = named_path(path)
     array = _read_array(path)
     if array.ndim == 3:
         return moving_digits(n_sequences, length, digits=_digit_images(path, array), rng=rng)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count, check_positive, refuse_masked
+from seqattractor._checks import as_numbers, check_count, check_positive, refuse_masked
 from seqattractor.io._arrays import open_arrays
 from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, check_room
@@ -92,7 +92,7 @@ def _flat(values: ArrayLike, name: str) -> NDArray[np.float64]:
     """Check one of the two columns of a list of spikes."""
     refuse_masked(values, name)
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = as_numbers(values, name).astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be an array of numbers, one for each spike.") from None
     if array.ndim != 1 or not array.size:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from seqattractor._checks import check_kind
 from seqattractor.sequences import Sequences
 
 SCALE = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
@@ -33,6 +34,8 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
     >>> align_units(part, ["B3", "C4", "D4"]).patterns
     array([[-1,  1, -1]], dtype=int8)
     """
+    check_kind(part, Sequences, "part", "Sequences, as loaders give them")
+    check_kind(units, Iterable, "units", "a list of names")
     units = list(units)
     if part.units is None or list(part.units) == units:
         return part

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seqattractor._checks import check_count
-from seqattractor._files import atomic_write
+from seqattractor._files import atomic_write, named_path
 from seqattractor.io import _compose as compose
 from seqattractor.io import _midi as midi
 from seqattractor.io import _video as video
@@ -66,7 +66,7 @@ def write(path: str | os.PathLike[str], patterns: ArrayLike, truth: ArrayLike | 
 
 def write_recall(path: str | os.PathLike[str], recalled: Recalled) -> None:
     """Write a recall as `write` does, with everything about it in one object."""
-    target = Path(path)
+    target = named_path(path)
     check_writable(target, recalled)
     _WRITERS[target.suffix.lower()](target, recalled)
 

@@ -9,7 +9,16 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import check_choice, check_count, check_flag, check_not_negative, check_number, check_positive
+from seqattractor._checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_in_steps,
+    check_memory,
+    check_not_negative,
+    check_number,
+    check_positive,
+)
 from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
@@ -232,11 +241,12 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     def begin(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order, then the biases if there are some."""
         rng = as_generator(self.random_state)
-        M, N, N_in = self.n_hidden, self.n_features_in_, self.n_features_in_ * self.order_
+        M, N, N_in = int(self.n_hidden), self.n_features_in_, self.n_features_in_ * self.order_
+        check_memory(8 * M * (N_in + 2 * N), f"a network of {M} hidden neurons")
         self.U_, self.V_, self.P_ = (rng.standard_normal(shape) for shape in ((M, N_in), (N, M), (M, N)))
         if not self._has_standard_U:
-            self.U_ *= self.init_scale
-        self.V_ *= 0.0 if self.rule == "hebbian" else self.init_scale
+            self.U_ *= float(self.init_scale)
+        self.V_ *= 0.0 if self.rule == "hebbian" else float(self.init_scale)
         if self.bias:
             self._draw_biases(rng)
         self._no_errors_yet(hidden=True)
@@ -307,6 +317,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         check_count(self.max_epochs, "max_epochs")
         check_number(self.target_threshold, "target_threshold")
         check_number(self.input_threshold, "input_threshold")
+        check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale, input_threshold=self.input_threshold)
         check_choice(self.engine, "engine", ("exact", "reference"))
 
     # -- inside -------------------------------------------------------------------------------------------------
@@ -354,7 +365,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def _draw_biases(self, rng: np.random.Generator) -> None:
         """Draw the weights of the constant unit: to hidden neurons, to visible ones, and in P."""
-        M, N = self.n_hidden, self.n_features_in_
+        M, N = int(self.n_hidden), self.n_features_in_
         scale = float(self.init_scale)
         if self.learn == "UV" and self.rule == "three-factor":
             # The updates of a hidden neuron that cannot learn its target may cancel in every epoch (those of XOR do). Its start

@@ -17,7 +17,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor import noise as _noise
-from seqattractor._checks import is_count, refuse_masked
+from seqattractor._checks import (
+    as_numbers,
+    check_choice,
+    check_count,
+    check_flag,
+    check_kind,
+    check_memory,
+    is_auto,
+    is_count,
+    say,
+)
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._declared import check_fitted
 from seqattractor.networks._model_file import from_json, to_json, write_model
@@ -25,6 +35,19 @@ from seqattractor.networks._run import Run, led_memory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions, check_patterns, check_sequences, transitions
 from seqattractor.sequences._transitions import check_no_conflicts, conflicts
+
+
+def check_learned(net: Any) -> None:
+    """Refuse what is not a network, or has not learned anything.
+
+    Examples
+    --------
+    >>> check_learned("x")
+    Traceback (most recent call last):
+    TypeError: net must be a network that has learned, such as SequenceAttractor().fit(X), but it is 'x'.
+    """
+    check_kind(net, SequenceMemory, "net", "a network that has learned, such as SequenceAttractor().fit(X)")
+    check_is_fitted(net, "n_features_in_")
 
 
 class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
@@ -211,10 +234,9 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         Traceback (most recent call last):
         ValueError: order must be a whole number, 1 or more, or 'auto', but it is 0.
         """
-        if self.order != "auto" and not is_count(self.order):
-            raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {self.order!r}.")
-        if self.on_conflict not in ("raise", "learn"):
-            raise ValueError(f"on_conflict must be 'raise' or 'learn', but it is {self.on_conflict!r}.")
+        if not is_auto(self.order) and not is_count(self.order):
+            raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {say(self.order)}.")
+        check_choice(self.on_conflict, "on_conflict", ("raise", "learn"))
 
     # -- learning -----------------------------------------------------------------------------------------------
 
@@ -277,11 +299,11 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         (4, 2)
         """
         self.check_order()
-        order = self.order_ if continuing else self.order
-        patterns, checked = check_sequences(X, lengths, order=1 if order == "auto" else int(order))
+        order = self.order_ if check_flag(continuing, "continuing") else self.order
+        patterns, checked = check_sequences(X, lengths, order=1 if is_auto(order) else int(order))
         if continuing:
             check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
-        if order == "auto":
+        if is_auto(order):
             ambiguous = conflicts(patterns, checked)
             if ambiguous.context is None:
                 raise ValueError(ambiguous.describe())
@@ -348,9 +370,13 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         """
         states, single = self._as_states(cue, "cue")
         if not is_count(steps, 0):
-            raise ValueError(f"steps must be a whole number, 0 or more, but it is {steps!r}.")
-        generator = _noise.as_generator(rng)
+            raise ValueError(f"steps must be a whole number, 0 or more, but it is {say(steps)}.")
+        if not is_count(noise, 0) or noise > states.shape[2]:
+            n = states.shape[2]
+            raise ValueError(f"noise must be a whole number from 0 to {n}, the number of units, but it is {say(noise)}.")
+        generator = _noise.as_generator(rng, "recall")
         order = states.shape[1]
+        check_memory(len(states) * (order + int(steps)) * states.shape[2], f"a recall of {steps} steps")
         trajectory = np.empty((len(states), order + int(steps), states.shape[2]), dtype=np.int8)
         trajectory[:, :order] = states
         run = Run(self, states.reshape(len(states), -1))
@@ -423,7 +449,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> sa.LookupMemory().fit(X[:10]).shown(X).targets.shape
         (19, 50)
         """
-        check_is_fitted(self, "n_features_in_")
+        check_learned(self)
         patterns, checked = check_sequences(X, lengths, order=self.order_)
         check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
         return transitions(patterns, checked, self.order_)
@@ -441,6 +467,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> sa.HebbianMemory().fit(sa.datasets.random_periodic(4, 30, rng=0)).n_parameters()
         900
         """
+        check_learned(self)
         names = self.traits().weights
         if names is None:
             names = tuple(k for k, v in self._fitted().items() if isinstance(v, np.ndarray) and not k.endswith("errors_"))
@@ -462,7 +489,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         >>> sa.load(path)
         OneHotNetwork()
         """
-        check_is_fitted(self, "n_features_in_")
+        check_learned(self)
         from seqattractor import __version__
 
         fitted = self._fitted()
@@ -536,7 +563,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _announcing(self, callback: ProgressCallback | None) -> ProgressCallback | None:
         """Let the callback also print a line now and then, if the user wants it (`verbose`)."""
-        verbose = int(getattr(self, "verbose", 0))
+        verbose = getattr(self, "verbose", 0)
+        verbose = int(verbose) if isinstance(verbose, bool) else check_count(verbose, "verbose", 0)
         if not verbose:
             return callback
 
@@ -549,9 +577,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _as_states(self, state: ArrayLike, name: str) -> tuple[Patterns, bool]:
         """Check one state or a batch of them and give it as (B, order, N)."""
-        check_is_fitted(self, "n_features_in_")
-        refuse_masked(state, name)
-        array: NDArray[Any] = np.asarray(state)
+        check_learned(self)
+        array = as_numbers(state, name)
         n, order = self.n_features_in_, self.order_
         one = (n,) if order == 1 else (order, n)
         single = array.ndim == len(one)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_not_negative, check_positive
+from seqattractor._checks import LARGEST, check_count, check_memory, check_not_negative, check_positive
 from seqattractor.learning.predictive_coding import TwoLayers
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import sign
@@ -120,7 +120,8 @@ class LatentPredictiveMemory(EpochMemory):
     def begin(self, transitions: Transitions) -> None:
         """Draw the initial weights."""
         rng = as_generator(self.random_state)
-        N, H = self.n_features_in_, self.n_latent
+        N, H = self.n_features_in_, int(self.n_latent)
+        check_memory(16 * H * (H + N), f"a network of {H} latent neurons")
         scale = 1 / np.sqrt(H) if self.init_scale is None else float(self.init_scale)
         self.W_r_, self.W_o_ = rng.standard_normal((H, H)) * scale, rng.standard_normal((N, H)) * scale
         self.losses_ = np.zeros(0)
@@ -130,8 +131,9 @@ class LatentPredictiveMemory(EpochMemory):
         """Go once through the sequences; the latent state starts anew with each."""
         pieces = zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True)
         sequences = [np.concatenate([x, x_next[-1:]]).astype(np.float64) for x, x_next in pieces]
-        wrong, loss = self._two_layers().learn(sequences, float(self.learning_rate))
-        if not (np.isfinite(self.W_r_).all() and np.isfinite(self.W_o_).all()):
+        with np.errstate(over="ignore", invalid="ignore"):  # said below
+            wrong, loss = self._two_layers().learn(sequences, float(self.learning_rate))
+        if not all((np.abs(W) < LARGEST).all() for W in (self.W_r_, self.W_o_)):
             raise ValueError(
                 f"learning diverged: the weights are not finite; lower learning_rate (it is {self.learning_rate:g}) or "
                 "inference_rate."

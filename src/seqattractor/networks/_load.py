@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from seqattractor._files import named_path
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._declared import check_fitted, declares
 from seqattractor.networks._model_file import Refused, from_json, read_model, refusing
@@ -40,7 +40,7 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     1.0
     """
     header, arrays = read_model(path)
-    with refusing(Path(path)):
+    with refusing(named_path(path)):
         name, parameters = str(header["class"]), {k: from_json(v) for k, v in header["parameters"].items()}
         if header["version"] == 1:
             name, parameters = _of_today(name, parameters)

@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._files import atomic_write
+from seqattractor._files import atomic_write, named_path
 
 FORMAT = "seqattractor-model"
 FORMAT_VERSION = 2
@@ -53,7 +53,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
 
     Members are stored as they are, so that nothing is larger in memory than the file is on disk.
     """
-    target = Path(path)
+    target = named_path(path)
     if not target.exists():
         raise FileNotFoundError(f"there is no model file {target}.")
     if target.is_dir():

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_choice, check_count, check_positive
+from seqattractor._checks import check_choice, check_count, check_flag, check_positive
 from seqattractor.networks._interactions import Interaction, Part, by_sign, fields, fields_of_mixed_overlaps
 from seqattractor.networks._online import OnlineMemory
 from seqattractor.networks._traits import Traits
@@ -57,6 +57,8 @@ class PatternStore(OnlineMemory):
         check_choice(self.interaction, "interaction", ("polynomial", "exponential", "softmax"))
         check_count(self.degree, "degree")
         check_positive(self.beta, "beta")
+        check_flag(self.pseudo_inverse, "pseudo_inverse")
+        check_flag(self.self_overlap, "self_overlap")
 
     def traits(self) -> Traits:
         """Tell what is fair to know: nothing is learned, and memory grows with what is stored."""

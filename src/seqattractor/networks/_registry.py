@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal
 
+from seqattractor._checks import say
 from seqattractor.networks._base import SequenceMemory
 
 Family = Literal["paper", "ours", "rival", "yardstick"]
@@ -101,8 +102,8 @@ def network_class(name: str) -> type[SequenceMemory]:
     >>> network_class("one-hot").__name__
     'OneHotNetwork'
     """
-    if name not in REGISTRY:
-        raise ValueError(f"there is no network {name!r}; the networks are {', '.join(REGISTRY)}.")
+    if not isinstance(name, str) or name not in REGISTRY:
+        raise ValueError(f"there is no network {say(name)}; the networks are {', '.join(REGISTRY)}.")
     entry = REGISTRY[name]
     cls: type[SequenceMemory] = getattr(import_module(f"seqattractor.networks.{entry.module}"), entry.cls)
     return cls

@@ -7,7 +7,17 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_choice, check_count, check_not_negative, check_number, check_positive
+from seqattractor._checks import (
+    check_choice,
+    check_count,
+    check_in_steps,
+    check_memory,
+    check_not_negative,
+    check_number,
+    check_positive,
+    is_auto,
+    say,
+)
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import field, heaviside
 from seqattractor.learning.sparse.defaults import TINY, choose_defaults, in_units
@@ -21,6 +31,8 @@ from seqattractor.sequences import Patterns, Transitions
 
 Weights = NDArray[np.floating[Any]]
 Auto = Literal["auto"]
+
+_LARGEST_BIAS = 2**15  # its square, and sums of it over many units, are counted in 32 bits
 
 
 @final
@@ -232,7 +244,9 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     def _learn(self, transitions: Transitions, noise: int | Auto, callback: ProgressCallback | None) -> int:
         """Learn from scratch with some noise; returns the number of wrong units that are left."""
         self._begin(transitions, noise)
-        share = 1.0 - np.arange(self.max_epochs) / self.max_epochs if self.decay_ else np.ones(self.max_epochs)
+        epochs = int(self.max_epochs)
+        check_memory(40 * epochs, f"a record of {epochs} epochs")
+        share = 1.0 - np.arange(epochs) / epochs if self.decay_ else np.ones(epochs)
         self._go_on(transitions, share, self._settings(), callback)
         return int(self._wrong_units(transitions).sum())
 
@@ -257,9 +271,12 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         """Begin with some noise."""
         inputs, targets = transitions.inputs, transitions.targets
         for name, value in choose_defaults(self, inputs, targets, noise).items():
-            setattr(self, f"{name}_", value)
+            setattr(self, f"{name}_", value.item() if isinstance(value, np.generic) else value)  # int8 would overflow
+        check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
+        check_in_steps(self.eta_visible_, kappa=self.kappa)
         rng = as_generator(self.random_state)
-        M, N, n_in = self.n_hidden, self.n_features_in_, inputs.shape[1]
+        M, N, n_in = int(self.n_hidden), self.n_features_in_, inputs.shape[1]
+        check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
         # Multiples of 2**-20 add up without rounding, so that the drive does not depend on the order of a sum.
@@ -323,7 +340,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def _settings(self, *, frozen_targets: bool = True) -> SparseSettings:
         """The rule in whole numbers."""
-        choosing = max(1, 3 * self.max_epochs // 10)
+        epochs = int(self.max_epochs)
+        choosing = max(1, 3 * epochs // 10)
         return SparseSettings(
             n_winners=self.n_winners_,
             winners=self.code == "winners",
@@ -336,37 +354,37 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
             feedback=float(self.feedback_),
             homeostasis=float(self.homeostasis_),
             # Feedback makes the busy busier: as long as it does, homeostasis has to hold against it.
-            homeostasis_epochs=choosing if self.feedback_ else max(1, self.max_epochs // 5),
+            homeostasis_epochs=choosing if self.feedback_ else max(1, epochs // 5),
             redraw=float(self.redraw),
             redraw_tolerance=float(self.redraw_tolerance_),
-            redraw_epochs=self.max_epochs // 2 if self.redraw else 0,
+            redraw_epochs=epochs // 2 if self.redraw else 0,
             target_epochs=choosing if frozen_targets else self.n_iter_ + 1,
         )
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
         M = check_count(self.n_hidden, "n_hidden")
-        if self.n_winners != "auto" and check_count(self.n_winners, "n_winners") > M:
+        if not is_auto(self.n_winners) and check_count(self.n_winners, "n_winners") > M:
             raise ValueError(f"n_winners must be at most n_hidden, which is {M}, but it is {self.n_winners}.")
         check_choice(self.code, "code", ("winners", "thresholds"))
         check_choice(self.target_from, "target_from", ("current", "next", "auto"))
         check_choice(self.engine, "engine", ("exact", "reference"))
         for name in ("bias", "noise"):
-            if getattr(self, name) != "auto":
-                check_count(getattr(self, name), name, least=0)
+            if not is_auto(getattr(self, name)):
+                check_count(getattr(self, name), name, 0, _LARGEST_BIAS)
         check_positive(self.kappa, "kappa")
-        if self.active_weight != "auto":
-            check_count(self.active_weight, "active_weight")
+        if not is_auto(self.active_weight):
+            check_count(self.active_weight, "active_weight", 1, _LARGEST_BIAS)
         for name in ("kappa_active", "eta_hidden", "eta_visible"):
-            if getattr(self, name) != "auto":
+            if not is_auto(getattr(self, name)):
                 check_positive(getattr(self, name), name)
-        if self.decay != "auto" and not isinstance(self.decay, (bool, np.bool_)):
-            raise TypeError(f"decay must be True, False or 'auto', but it is {self.decay!r}.")
+        if not is_auto(self.decay) and not isinstance(self.decay, (bool, np.bool_)):
+            raise TypeError(f"decay must be True, False or 'auto', but it is {say(self.decay)}.")
         for name in ("feedback", "homeostasis"):
-            if getattr(self, name) != "auto":
+            if not is_auto(getattr(self, name)):
                 check_not_negative(getattr(self, name), name)
         check_not_negative(self.redraw, "redraw")
-        if self.redraw_tolerance != "auto" and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1:
+        if not is_auto(self.redraw_tolerance) and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1:
             raise ValueError(f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}.")
         check_count(self.max_epochs, "max_epochs")
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_choice, check_count, check_flag, check_not_negative, check_positive
+from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
 from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
@@ -187,7 +187,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        if self.rule in _OTHER_RULES:
+        if isinstance(self.rule, str) and self.rule in _OTHER_RULES:
             raise ValueError(f"rule={self.rule!r} is a network of its own: sa.{_OTHER_RULES[self.rule]}.")
         if not callable(self.rule):
             check_choice(self.rule, "rule", ("perceptron",))
@@ -196,6 +196,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         check_flag(self.bias, "bias")
         check_not_negative(self.init_scale, "init_scale")
         check_count(self.max_epochs, "max_epochs")
+        check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale)
         check_choice(self.engine, "engine", ("exact", "reference"))
 
 

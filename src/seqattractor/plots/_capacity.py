@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import NullFormatter
 
-from seqattractor.plots._house import new_axes
+from seqattractor._checks import check_counts, say
+from seqattractor.plots._house import axes_or_new, check_color
 
 _SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
 
@@ -42,8 +43,12 @@ def capacity_curve(
     >>> capacity_curve(capacities.groups[0][0]).get_xlabel()
     'T'
     """
-    ax = ax or new_axes()
-    first, last = (min(capacity.tried), max(capacity.tried)) if ends is None else ends
+    if not hasattr(capacity, "tried"):
+        raise TypeError(f"capacity must be a Capacity, one of those that sa.capacity gives, but it is {say(capacity)}.")
+    if color is not None:
+        check_color(color)
+    first, last = (min(capacity.tried), max(capacity.tried)) if ends is None else check_counts(ends, "ends", 1, 10**9)
+    ax = axes_or_new(ax)
     T = np.geomspace(first, last, 150)
     (line,) = ax.plot(T, 100 * capacity.curve.rate(T), color=color, label=label, linewidth=1.4)
     rates = [100 * right / n for right, n in capacity.tried.values()]
@@ -76,7 +81,9 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
     >>> capacity_map(sa.capacity("hebbian", n=[20, 40], flips=1, max_trials=8)).get_xlabel()
     'N'
     """
-    ax = ax or new_axes()
+    if not hasattr(capacities, "groups"):
+        raise TypeError(f"capacities must be what sa.capacity gives, but it is {say(capacities)}.")
+    ax = axes_or_new(ax)
     axis, groups = capacity_groups(capacities)
     every = [each for pairs in groups.values() for each, _ in pairs]
     if axis is None:

@@ -10,8 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import MOST, check_counts, check_finite, check_kind, check_number, say
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes
+from seqattractor.plots._house import BLUE, GREY, ORANGE, axes_or_new, check_color
 
 _COLORS = ("#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a6fc0", "#8a8a8a", "#c05fa0", "#5fb0b0", "#a08030", "#606060")
 _MARKERS = "osD^vP*X<>"
@@ -51,8 +52,16 @@ def compared_bars(
     >>> [text.get_text() for text in ax.texts]
     ['9', '88', '4', '52']
     """
-    ax = ax or new_axes()
-    at, (rates, ends) = np.arange(len(labels)), _percent(successes, trials)
+    rates, ends = _percent(successes, trials)
+    check_kind(labels, (list, tuple, np.ndarray), "labels", "a list")
+    check_color(color)
+    paper = check_counts(paper, "paper", 0, 100).tolist()
+    if not len(labels) == len(paper) == len(rates):
+        raise ValueError(
+            f"there are {len(labels)} labels, {len(rates)} rates and {len(paper)} of the paper; give as many of each."
+        )
+    ax = axes_or_new(ax)
+    at = np.arange(len(labels))
     ax.bar(at - 0.2, rates, 0.4, color=color, label=f"here (of {trials[0]})")
     ax.bar(at + 0.2, paper, 0.4, facecolor="none", edgecolor=GREY, hatch="////", label="paper (of 100)")
     for k, (count, theirs) in enumerate(zip(successes, paper, strict=True)):
@@ -92,10 +101,14 @@ def success_curve(
     >>> ax.get_ylabel()
     'success, %'
     """
-    ax = ax or new_axes()
     rates, ends = _percent(successes, trials)
+    x = check_finite(x, "x", "points")
+    if len(x) != len(rates):
+        raise ValueError(f"there are {len(x)} points and {len(rates)} rates; give as many of each.")
+    shift = check_number(shift, "shift")
+    ax = axes_or_new(ax)
     options: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.4, "elinewidth": 1.0, "capsize": 2} | line
-    ax.errorbar(np.asarray(x, dtype=float) + shift, rates, yerr=np.abs(ends - rates), **options)
+    ax.errorbar(x + shift, rates, yerr=np.abs(ends - rates), **options)
     ax.set(ylim=(-4, 104), ylabel="success, %")
     ax.grid(visible=True)
     return ax
@@ -103,7 +116,10 @@ def success_curve(
 
 def _percent(successes: Sequence[int], trials: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Success in percent, (n,), and the ends of its Wilson intervals, (2, n)."""
-    pairs = list(zip(successes, trials, strict=True))
+    counts = check_counts(successes, "successes", 0, MOST), check_counts(trials, "trials", 1, MOST)
+    if len(counts[0]) != len(counts[1]):
+        raise ValueError(f"successes and trials belong together, but there are {len(counts[0])} and {len(counts[1])}.")
+    pairs = list(zip(*(each.tolist() for each in counts), strict=True))
     return np.array([100 * s / n for s, n in pairs]), 100 * np.array([wilson_interval(s, n) for s, n in pairs]).T
 
 
@@ -128,13 +144,13 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
     >>> ax.get_xlabel()
     'epoch'
     """
-    ax = ax or new_axes()
+    hidden, visible = check_finite(hidden, "hidden", "epochs"), check_finite(visible, "visible", "epochs")
+    ax = axes_or_new(ax)
     for errors, color, dash, label in (
         (hidden, ORANGE, "--", r"hidden neurons, $\Sigma\mu\,/\,M$"),
         (visible, BLUE, "-", r"visible neurons, $\Sigma\nu\,/\,N$"),
     ):
-        values: NDArray[np.float64] = np.asarray(errors, dtype=float)
-        ax.plot(np.arange(1, len(values) + 1), values, dash, color=color, label=label, linewidth=1.6)
+        ax.plot(np.arange(1, len(errors) + 1), errors, dash, color=color, label=label, linewidth=1.6)
     ax.set(xlabel="epoch", ylabel="errors per neuron", ylim=(0, None))
     ax.grid(visible=True)
     ax.legend(loc="upper right")
@@ -164,7 +180,11 @@ def comparison_curves(comparison: Any, *, networks: Sequence[str] | None = None,
     >>> comparison_curves(comparison).get_xlabel()
     'period length T'
     """
-    ax = ax or new_axes()
+    if not hasattr(comparison, "results"):
+        raise TypeError(f"comparison must be what sa.compare gives, but it is {say(comparison)}.")
+    if networks is not None:
+        check_kind(networks, (list, tuple), "networks", "a list of names")
+    ax = axes_or_new(ax)
     values = comparison.settings["values"]
     names = [network["network"] for network in comparison.networks] if networks is None else list(networks)
     for k, name in enumerate(names):
@@ -205,6 +225,8 @@ def study_curves(study: Any, *, axis: str | None = None, ax: Axes | None = None)
     >>> study_curves(sa.experiments.read_study(path)).get_xlabel()
     'T'
     """
+    if not hasattr(study, "varying"):
+        raise TypeError(f"study must be what read_study gives, but it is {say(study)}.")
     rows = [row for row in study.rows() if row["trials"]]
     if not rows:
         raise ValueError(f"{study.path} has no finished trials yet; there is nothing to draw.")
@@ -212,11 +234,11 @@ def study_curves(study: Any, *, axis: str | None = None, ax: Axes | None = None)
     numbers = [name for name in names if all(isinstance(row[name], (int, float)) for row in rows)]
     if axis is None:
         axis = "t" if "t" in numbers or not numbers else numbers[0]
-    if axis not in rows[0] or any(not isinstance(row[axis], (int, float)) for row in rows):
+    if not isinstance(axis, str) or axis not in rows[0] or any(not isinstance(row[axis], (int, float)) for row in rows):
         raise ValueError(
-            f"{axis!r} is not a setting with a number at every point; those that vary are {', '.join(numbers) or 'none'}."
+            f"{say(axis)} is not a setting with a number at every point; those that vary are {', '.join(numbers) or 'none'}."
         )
-    ax = ax or new_axes()
+    ax = axes_or_new(ax)
     others = [name for name in names if name != axis]
     curves: dict[str, list[dict[str, Any]]] = {}
     for row in rows:

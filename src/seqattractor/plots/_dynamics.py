@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import check_count, check_finite, check_kind
 from seqattractor.analysis._attractors import Attractors
-from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, new_axes
+from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new
 
 _MOST_STATES = 2000  # to find the plane from
 
@@ -38,7 +40,9 @@ def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = 
     >>> ax.get_xlabel()
     'starts, %'
     """
-    ax = ax or new_axes()
+    check_kind(attractors, Attractors, "attractors", "what find_attractors gives")
+    most = check_count(most, "most", 0)
+    ax = axes_or_new(ax)
     total = len(attractors.which)
     bars = []
     for a in attractors.attractors[:most]:
@@ -85,15 +89,22 @@ def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] =
     """
     from sklearn.decomposition import PCA
 
-    ax = ax or new_axes()
-    states = np.concatenate([np.asarray(x, dtype=np.float64) for x in stored])
+    sequences = _paths(stored, "stored")
+    if not sequences:
+        raise ValueError("stored is empty: give at least one sequence of states.")
+    N = sequences[0].shape[1]
+    paths = _paths(trajectories, "trajectories")
+    if any(x.shape[1] != N for x in (*sequences, *paths)):
+        raise ValueError("all sequences and trajectories must have the same number of neurons.")
+    ax = axes_or_new(ax)
+    states = np.concatenate(sequences)
     some = states[:: -(-len(states) // _MOST_STATES)]
     plane = PCA(min(2, *some.shape), random_state=0)
     with np.errstate(invalid="ignore"):  # states that are all equal spread nowhere
         plane.fit(some)
     parts = np.nan_to_num(plane.explained_variance_ratio_)
-    for k, path in enumerate(trajectories):
-        points = _two(plane.transform(np.asarray(path, dtype=np.float64)))
+    for k, path in enumerate(paths):
+        points = _two(plane.transform(path))
         ax.plot(*points.T, color=GREY, linewidth=0.8, alpha=0.8, label="recall" if k == 0 else None)
         ax.plot(*points[0], "o", color=GREY, markersize=4, label="cue" if k == 0 else None)
     colours = (BLUE, ORANGE, GREEN, RED)
@@ -104,6 +115,12 @@ def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] =
     ax.set(**{f"{axis}label": f"component {k + 1} ({part:.0%})" for k, (axis, part) in enumerate(zip("xy", parts, strict=False))})
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
+
+
+def _paths(given: Any, name: str) -> list[NDArray[np.float64]]:
+    """Several arrays of states, each checked."""
+    check_kind(given, (list, tuple, np.ndarray), name, "a list of arrays of states")
+    return [check_finite(x, f"{name}[{k}]", "time", "neurons") for k, x in enumerate(given)]
 
 
 def _two(points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.plots._house import GREY, RED, new_axes, unframed
+from seqattractor._checks import as_numbers, check_count, check_finite, check_kind, check_text
+from seqattractor.plots._house import GREY, RED, axes_or_new, unframed
 from seqattractor.sequences import Sequences
 
 
@@ -38,8 +39,11 @@ def filmstrip(frames: ArrayLike, *, label: str = "", numbers: Sequence[int] | No
     >>> ax.images[0].get_array().shape
     (8, 22)
     """
-    ax = ax or new_axes()
-    pictures = np.asarray(frames)
+    pictures = check_finite(frames, "frames", "time", "height", "width")
+    check_text(label, "label")
+    if numbers is not None:
+        check_kind(numbers, (list, tuple, range, np.ndarray), "numbers", "a list of times")
+    ax = axes_or_new(ax)
     height, width = pictures.shape[1:]
     gap = max(1, width // 30)
     _black_and_white(ax, tiles(pictures, 2 * gap))
@@ -72,8 +76,11 @@ def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax:
     >>> ax.images[0].get_array().shape
     (10, 7)
     """
-    ax = ax or new_axes()
-    patterns = np.asarray(X)
+    patterns = check_finite(X, "X", "time", "neurons")
+    check_text(title, "title")
+    if wrong is not None and as_numbers(wrong, "wrong").shape != patterns.shape:
+        raise ValueError(f"wrong must have the shape of X, {patterns.shape}.")
+    ax = axes_or_new(ax)
     _black_and_white(ax, patterns.T.astype(float))
     T, N = patterns.shape
     for t in np.arange(T - 1) + 0.5:
@@ -81,7 +88,7 @@ def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax:
     for j in np.arange(N - 1) + 0.5:
         ax.axhline(j, color=GREY, linewidth=0.5)
     if wrong is not None:
-        times, units = np.nonzero(np.asarray(wrong))
+        times, units = np.nonzero(as_numbers(wrong, "wrong"))
         ax.plot(times, units, "o", color=RED, markersize=4)
     ax.set_title(title)
     return ax
@@ -110,7 +117,9 @@ def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax:
     >>> sequence_rows(sa.datasets.moving_digits(2, 5)).get_yticklabels()[1].get_text()
     'sequence 1'
     """
-    ax = ax or new_axes()
+    check_kind(X, Sequences, "X", "Sequences, as datasets and loaders give them")
+    n_frames, n_sequences = check_count(n_frames, "n_frames"), check_count(n_sequences, "n_sequences")
+    ax = axes_or_new(ax)
     names, sequences = X.names[:n_sequences], X.split()[:n_sequences]
     if len(X.frame_shape) == 2:
         height, width = X.frame_shape

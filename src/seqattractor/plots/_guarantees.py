@@ -8,11 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from seqattractor._checks import check_kind
 from seqattractor.analysis._certificate import Certificate
 from seqattractor.analysis._robustness import RobustnessCurve
 from seqattractor.analysis._separability import Separability
 from seqattractor.plots._curves import success_curve
-from seqattractor.plots._house import BLUE, GREEN, GREY, RED, new_axes
+from seqattractor.plots._house import BLUE, GREEN, GREY, RED, axes_or_new
 
 
 def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> Axes:
@@ -37,7 +38,8 @@ def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> 
     >>> ax.get_ylabel()
     'flips'
     """
-    ax = ax or new_axes()
+    check_kind(certificate, Certificate, "certificate", "what certify gives")
+    ax = axes_or_new(ax)
     t = np.arange(len(certificate.radius))
     broken = certificate.breaking <= certificate.n_inputs
     if certificate.attacked and broken.any():
@@ -79,7 +81,13 @@ def margin_and_radius(certificates: Sequence[Certificate], labels: Sequence[str]
     >>> len(ax.collections)
     1
     """
-    ax = ax or new_axes()
+    for given, name in ((certificates, "certificates"), (labels, "labels")):
+        check_kind(given, (list, tuple, np.ndarray), name, "a list")
+    if not len(certificates) or len(certificates) != len(labels):
+        raise ValueError(f"each certificate needs a label, but there are {len(certificates)} and {len(labels)}.")
+    for each in certificates:
+        check_kind(each, Certificate, "each certificate", "what certify gives")
+    ax = axes_or_new(ax)
     for certificate, label in zip(certificates, labels, strict=True):
         spread = np.linspace(-0.25, 0.25, len(certificate.radius))  # points of equal height side by side
         ax.scatter(certificate.margin, certificate.radius + spread, s=12, alpha=0.7, label=label)
@@ -117,7 +125,9 @@ def robustness_with_certificate(
     >>> ax.get_xlabel()
     'flipped units'
     """
-    ax = ax or new_axes()
+    check_kind(curve, RobustnessCurve, "curve", "what robustness_curve gives")
+    check_kind(certificate, (Certificate, type(None)), "certificate", "what certify gives, or None")
+    ax = axes_or_new(ax)
     if certificate is not None and certificate.radius.min() >= 0:
         least, worst = int(certificate.radius.min()), int(certificate.breaking.min())
         ax.axvspan(0, least, color=GREEN, alpha=0.18, label=f"proven for any flips: {least}")
@@ -150,7 +160,8 @@ def separability_margins(separability: Separability, *, ax: Axes | None = None) 
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['separable: 1', 'not separable: 1']
     """
-    ax = ax or new_axes()
+    check_kind(separability, Separability, "separability", "what separable gives")
+    ax = axes_or_new(ax)
     margin, impossible = separability.margin, separability.impossible
     possible, alone = np.flatnonzero(np.isfinite(margin)), np.flatnonzero(np.isinf(margin))
     highest = float(margin[possible].max(initial=1.0))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import matplotlib.style
 from matplotlib.axes import Axes
+from matplotlib.colors import is_color_like
+
+from seqattractor._checks import check_flag, check_kind, say
 
 BLUE, ORANGE, GREEN, RED, GREY = "#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a8a8a"
 
@@ -33,15 +37,25 @@ def style(*, dark: bool = False) -> Iterator[None]:
     '#e6e6e6'
     """
     sheets = ["seqattractor.plots.house", "seqattractor.plots.dark"]
+    check_flag(dark, "dark")
     with matplotlib.style.context(sheets if dark else sheets[:1]):
         yield
 
 
-def new_axes() -> Axes:
-    """Axes of a new figure, for functions that are given none."""
+def axes_or_new(ax: Axes | None) -> Axes:
+    """The axes that a function is given, or those of a new figure."""
+    if ax is not None:
+        check_kind(ax, Axes, "ax", "matplotlib's Axes, or None for new ones")
+        return ax
     from matplotlib import pyplot as plt
 
     return plt.figure(layout="constrained").add_subplot()
+
+
+def check_color(color: Any) -> None:
+    """Refuse what matplotlib cannot draw with."""
+    if not is_color_like(color):
+        raise ValueError(f"color must be a colour of matplotlib's, such as 'C0' or '#3a8fc7', but it is {say(color)}.")
 
 
 def unframed(ax: Axes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike
 
+from seqattractor._checks import check_count, check_counts, check_finite, check_flag, check_kind
 from seqattractor.analysis._hidden_activity import HiddenActivity
+from seqattractor.networks._base import check_learned
 from seqattractor.plots._frames import stacked, tiles
-from seqattractor.plots._house import BLUE, ORANGE, new_axes, unframed
+from seqattractor.plots._house import BLUE, ORANGE, axes_or_new, unframed
 from seqattractor.sequences import check_patterns
 
 
@@ -44,8 +47,14 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort
     >>> ax.images[0].get_array().shape
     (30, 10)
     """
-    ax = ax or new_axes()
+    check_learned(net)
+    if not hasattr(net, "hidden"):
+        raise TypeError(f"{type(net).__name__} has no hidden neurons to draw.")
+    n_neurons, sort = check_count(n_neurons, "n_neurons"), check_flag(sort, "sort")
     states = check_patterns(trajectory, "trajectory")
+    if len(states) < net.order_:
+        raise ValueError(f"the trajectory has {len(states)} patterns, but the network looks at {net.order_} at a time.")
+    ax = axes_or_new(ax)
     windows = np.lib.stride_tricks.sliding_window_view(states, net.order_, axis=0).swapaxes(1, 2)
     zeta = np.asarray(net.hidden(windows[:, 0] if net.order_ == 1 else windows))[:, :n_neurons].T
     if sort:
@@ -77,7 +86,8 @@ def hidden_rates(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     >>> hidden_rates(activity).get_ylabel()
     'hidden neurons'
     """
-    ax = ax or new_axes()
+    check_kind(activity, HiddenActivity, "activity", "what hidden_activity gives")
+    ax = axes_or_new(ax)
     ax.hist(100 * activity.rate, bins=np.linspace(0, 100, 26).tolist(), color=BLUE)
     ax.axvline(100 * float(activity.rate.mean()), color=ORANGE, linewidth=1.4, label="mean")
     ax.set(xlim=(0, 100), xlabel="transitions at which a neuron is active, %", ylabel="hidden neurons")
@@ -107,7 +117,8 @@ def code_overlap(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     >>> code_overlap(activity).images[0].get_array().shape
     (8, 8)
     """
-    ax = ax or new_axes()
+    check_kind(activity, HiddenActivity, "activity", "what hidden_activity gives")
+    ax = axes_or_new(ax)
     image = ax.imshow(activity.overlap, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
     ax.figure.colorbar(image, ax=ax, label="overlap of codes", shrink=0.85)
     ax.set(xlabel="transition", ylabel="transition")
@@ -139,11 +150,13 @@ def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons
     >>> len(ax.images)
     1
     """
-    ax = ax or new_axes()
-    array = np.asarray(weights, dtype=np.float64)
-    size = int(np.prod(frame_shape))
-    if array.ndim != 2 or array.shape[1] % size:
-        raise ValueError(f"weights of shape {array.shape} cannot be drawn as frames of shape {tuple(frame_shape)}.")
+    array = check_finite(weights, "weights", "neurons", "inputs")
+    n_neurons = check_count(n_neurons, "n_neurons")
+    frame_shape = tuple(check_counts(frame_shape, "the sides of a frame", 1, array.shape[1]).tolist())
+    size = prod(frame_shape)
+    if len(frame_shape) != 2 or array.shape[1] % size:
+        raise ValueError(f"weights of shape {array.shape} cannot be drawn as frames of shape {frame_shape}.")
+    ax = axes_or_new(ax)
     chosen = array[:n_neurons, -size:]
     chosen = chosen / np.maximum(np.abs(chosen).max(axis=1, keepdims=True), np.finfo(float).tiny)
     columns = max(1, int(np.ceil(np.sqrt(len(chosen) * frame_shape[0] / frame_shape[1] * 1.6))))

@@ -9,10 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import check_count
 from seqattractor.analysis._retrieval import overlap
 from seqattractor.plots._frames import name_rows, spread_times, stacked, tiles
-from seqattractor.plots._house import BLUE, GREY, ORANGE, new_axes, unframed
-from seqattractor.sequences import check_patterns
+from seqattractor.plots._house import BLUE, GREY, ORANGE, axes_or_new, unframed
+from seqattractor.sequences import check_frame_shape, check_patterns
 
 _OFF, _ON, _EXTRA, _MISSING = range(4)
 _COLOURS = ListedColormap(["#101010", "#ffffff", ORANGE, "#56b4e9"])
@@ -56,9 +57,13 @@ def recall_strip(
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['0', '2', '5']
     """
-    ax = ax or new_axes()
     states = check_patterns(trajectory, "trajectory")
     known = None if truth is None else check_patterns(truth, "truth", n_features=states.shape[1])
+    frame_shape = check_frame_shape(frame_shape, states.shape[1])
+    if len(frame_shape) > 2:
+        raise ValueError(f"frames are drawn in two dimensions, but their shape is {frame_shape}.")
+    order, n_frames = check_count(order, "order"), check_count(n_frames, "n_frames")
+    ax = axes_or_new(ax)
     flat = len(frame_shape) == 1
     if flat:
         states, known = states[:, ::-1], None if known is None else known[:, ::-1]
@@ -110,9 +115,9 @@ def overlap_curve(
     >>> ax.lines[-1].get_ydata().tolist()
     [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
     """
-    ax = ax or new_axes()
     states = check_patterns(trajectory, "trajectory")
     known = check_patterns(truth, "truth", n_features=states.shape[1])
+    ax = axes_or_new(ax)
     length = min(len(states), len(known))
     if X is not None:
         nearest = overlap(states, X).max(axis=1)

@@ -5,15 +5,14 @@ Several sequences stand one below the other in one array, with ``lengths`` besid
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Iterable, Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import refuse_masked
+from seqattractor._checks import MOST, as_numbers, check_number, is_count, say
 
 Patterns = NDArray[np.int8]
 Lengths = NDArray[np.int64]
@@ -24,30 +23,9 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
 
     A message names the place of a wrong value in an array of the given `shape`: that of what the user wrote.
     """
-    if hasattr(X, "toarray"):
-        raise TypeError(f"{name} is a sparse matrix; patterns of +-1 have no zeros, so pass a dense array instead.")
-    refuse_masked(X, name)
-    try:
-        array = np.asarray(X)
-    except ValueError:
-        raise ValueError(f"the rows of {name} differ in length; every pattern must have the same number of neurons.") from None
-    if array.dtype == object or array.dtype.kind in "USV":
-        if array.ndim == 0 and X is not None:
-            raise TypeError(
-                f"{name} must be an array of -1 and +1 with two dimensions (time, neurons), but it is a {type(X).__name__}."
-            )
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"{name} must be an array of numbers -1 and +1; it has entries of another type, such as {array.flat[0]!r}."
-                if array.size
-                else f"{name} is empty."
-            ) from None
-    if np.iscomplexobj(array):
-        raise ValueError(f"Complex data not supported: {name} must hold only -1 and +1.")
     if X is None:
         raise TypeError(f"{name} is missing: it must be an array of -1 and +1 with two dimensions (time, neurons).")
+    array = as_numbers(X, name)
     if array.ndim != 2 and array.size:
         flatten = f"{name}.reshape(len({name}), -1) flattens frames"
         hint = flatten if array.ndim > 2 else "one row per time step, one column per neuron"
@@ -88,29 +66,27 @@ def check_lengths(lengths: ArrayLike | None, n_rows: int) -> Lengths:
     """Check that lengths are positive whole numbers that sum to the number of rows."""
     if lengths is None:
         return np.array([n_rows], dtype=np.int64)
-    refuse_masked(lengths, "lengths")
-    array = np.asarray(lengths)
+    array = as_numbers(lengths, "lengths")
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf" or not np.all(array == np.floor(array)):
-        raise ValueError(f"lengths must be a list of whole numbers, one per sequence, but it is {lengths!r}.")
+        raise ValueError(f"lengths must be a list of whole numbers, one per sequence, but it is {say(lengths)}.")
     if np.any(array < 1):
         s = int(np.flatnonzero(array < 1)[0])
         raise ValueError(f"every sequence needs a positive length, but lengths[{s}] is {array[s]:g}.")
-    if array.sum() != n_rows:
-        raise ValueError(f"lengths sum to {array.sum():g}, but X has {n_rows} rows; they must be equal.")
+    if (total := sum(map(float, array))) != n_rows:  # in floats: the sum of small or huge integers could wrap
+        raise ValueError(f"lengths sum to {total:g}, but X has {n_rows} rows; they must be equal.")
     return array.astype(np.int64)
 
 
 def check_frame_shape(frame_shape: int | Iterable[int] | None, n_units: int) -> tuple[int, ...]:
     """Check that a frame of this shape, by default a row, has as many units as a pattern."""
-    sides = n_units if frame_shape is None else frame_shape
-    shape = (sides,) if isinstance(sides, numbers.Integral) else tuple(sides) if isinstance(sides, Iterable) else (sides,)
-    if not all(isinstance(side, numbers.Integral) for side in shape):
-        raise TypeError(f"a frame's shape must be whole numbers, but it is {frame_shape!r}.")
-    shape = tuple(int(side) for side in shape)
+    sides = as_numbers(n_units if frame_shape is None else frame_shape, "the shape of a frame")
+    if sides.ndim > 1 or sides.dtype.kind not in "iuf" or not np.all(np.isfinite(sides)) or np.any(sides != np.floor(sides)):
+        raise ValueError(f"the shape of a frame must be whole numbers, but it is {say(frame_shape)}.")
+    shape = tuple(int(side) for side in np.atleast_1d(sides))
     if min(shape, default=0) < 1:
-        raise ValueError(f"the sides of a frame must be 1 or more, but its shape is {shape}.")
-    if (units := math.prod(shape)) != n_units:  # of Python's whole numbers, which do not wrap around
-        raise ValueError(f"a frame of shape {shape} has {units} units, but the patterns have {n_units}.")
+        raise ValueError(f"the sides of a frame must be 1 or more, but its shape is {say(shape)}.")
+    if prod(shape) != n_units:
+        raise ValueError(f"a frame of shape {say(shape)} has {say(prod(shape))} units, but the patterns have {n_units}.")
     return shape
 
 
@@ -165,15 +141,9 @@ def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:
     >>> binarize([[0, 255], [200, 10]], threshold=127)
     array([[-1,  1], [ 1, -1]], dtype=int8)
     """
-    refuse_masked(frames, "frames")
-    try:
-        array = np.asarray(frames)
-    except ValueError:
-        raise ValueError("the frames differ in size; every frame must have the same shape.") from None
-    if threshold is not None and not (isinstance(threshold, numbers.Real) and np.isfinite(threshold)):
-        raise ValueError(f"the threshold must be a finite number, but it is {threshold!r}.")
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"frames must be an array of numbers, not of {array.dtype}.")
+    array = as_numbers(frames, "frames")
+    if threshold is not None:
+        threshold = check_number(threshold, "the threshold")
     if array.ndim < 2 or array.size == 0:
         raise ValueError(f"frames must have the shape (time, ...) with at least one value, but its shape is {array.shape}.")
     array = array.reshape(len(array), -1)
@@ -213,6 +183,8 @@ def unbinarize(X: ArrayLike, frame_shape: tuple[int, ...] | None = None, *, low:
     """
     patterns = check_patterns(X)
     shape = check_frame_shape(frame_shape, patterns.shape[1])
-    frames = np.where(patterns > 0, high, low).reshape(len(patterns), *shape)
+    check_number(low, "low")
+    check_number(high, "high")
+    frames = np.where(patterns > 0, *(v if is_count(v, -MOST) else float(v) for v in (high, low))).reshape(len(patterns), *shape)
     fits = all(float(v).is_integer() and 0 <= v <= 255 for v in (low, high))
     return frames.astype(np.uint8) if fits else frames

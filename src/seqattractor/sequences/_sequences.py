@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from seqattractor._checks import check_count, check_positive
+from seqattractor._checks import check_count, check_kind, check_positive
 from seqattractor._faces import Result
 from seqattractor.sequences._patterns import Lengths, Patterns, check_frame_shape, check_lengths, check_patterns, is_loop, split
 
@@ -76,6 +76,8 @@ class Sequences(Result, NDArrayOperatorsMixin):
         patterns.flags.writeable = lengths.flags.writeable = False
         N = patterns.shape[1]
         shape = check_frame_shape(self.frame_shape, N)
+        for given, name in ((self.names, "names"), (self.units, "units")):
+            check_kind(given, (list, tuple, np.ndarray, type(None)), name, "a list of words")
         names = [f"sequence {s}" for s in range(len(lengths))] if self.names is None else [str(name) for name in self.names]
         if len(names) != len(lengths):
             raise ValueError(f"names must name every sequence, but there are {len(names)} names for {len(lengths)} sequences.")
@@ -199,6 +201,7 @@ def check_sequences(
     >>> X.shape, lengths
     ((5, 2), array([2, 3]))
     """
+    order = check_count(order, "order", 0)
     if _is_list_of_sequences(X):
         X, lengths = _join(X, lengths)
     if isinstance(X, Sequences):  # whose patterns were checked when it was made

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import check_count, check_memory
 from seqattractor._faces import Result
 from seqattractor.sequences._patterns import Lengths, Patterns, is_loop, split
 from seqattractor.sequences._sequences import Sequences, check_sequences
@@ -100,10 +101,12 @@ def close_loops(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = 
     >>> close_loops(X, order=2)[-2:].tolist()
     [[1, 1], [1, -1]]
     """
+    order = check_count(order, "order")
     data = X if isinstance(X, Sequences) and lengths is None else Sequences(*check_sequences(X, lengths, order=0))
     parts = []
     for x in data.split():
         repeated = data.closed or int(is_loop(x))
+        check_memory(order * x.shape[1], f"a loop with {order} patterns more")
         parts.append(close_loop(x[: len(x) - repeated], order) if repeated else x)
     closed = order if all(data.loops) else 0
     return replace(data, patterns=np.concatenate(parts), lengths=np.array([len(part) for part in parts]), closed=closed)
@@ -141,6 +144,10 @@ class Conflicts(Result, tuple[Conflict, ...]):
         self.context = context
         self.shortest = shortest
         return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """What copies are made of: a tuple by itself forgets the context."""
+        return tuple(self), self.context, self.shortest
 
     def rows(self) -> Iterable[dict[str, int]]:
         """One row per conflict: the two places at which the pattern stands."""

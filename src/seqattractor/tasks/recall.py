@@ -42,7 +42,7 @@ class Corruption:
 
     def __call__(self, cue: Patterns, frame_shape: tuple[int, ...], rng: Seed) -> Patterns:
         """Give the corrupted cue, of the same shape (patterns, N)."""
-        generator = as_generator(rng)
+        generator = as_generator(rng, "cue")
         if isinstance(self.occlusion, tuple):
             cue = noise.occlude(cue, frame_shape, self.occlusion)
         elif self.occlusion:
@@ -377,7 +377,7 @@ def recall_often(
     -------
     RecallTrials
     """
-    generator = as_generator(rng)
+    generator = as_generator(rng, "trials")
     rows = steps * steps_per_pattern(net)
     at_once = max(1, MOST_AT_ONCE // ((len(clean) + rows) * net.n_features_in_))
     outcomes: list[tuple[int | None, bool, int, float]] = []

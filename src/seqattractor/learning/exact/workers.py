@@ -15,6 +15,8 @@ from typing import Any, Self, TypeVar
 from numba.core import event
 from threadpoolctl import ThreadpoolController
 
+from seqattractor._checks import is_count, say
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _logger = logging.getLogger("seqattractor")
@@ -31,10 +33,12 @@ def count_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
-        raise TypeError(f"n_jobs must be a whole number or None, not {n_jobs!r}.")
+        raise TypeError(f"n_jobs must be a whole number or None, not {say(n_jobs)}.")
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; use a number of threads, -1 for all cores, or None for one.")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not is_count(abs(int(n_jobs))):
+        raise ValueError(f"n_jobs must be a number of threads that can be counted, but it is {say(n_jobs)}.")
     return int(n_jobs) if n_jobs > 0 else max(cores + 1 + int(n_jobs), 1)
 
 

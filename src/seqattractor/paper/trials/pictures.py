@@ -76,7 +76,7 @@ def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
     """Read or draw pictures."""
     if data == "gait":
         return load_gait(Path(path), n_frames=GAIT["T"]) if path else walker()
-    n, T, rng = DIGITS["sequences"], DIGITS["T"], [seed, number]
+    n, T, rng = DIGITS["sequences"], DIGITS["T"], np.random.default_rng([seed, number])
     return load_moving_mnist(path, n, T, rng=rng) if path else moving_digits(n, T, DIGITS["shape"][0], rng=rng)
 
 
