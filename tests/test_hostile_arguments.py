@@ -199,7 +199,7 @@ def test_values_are_told_on_one_short_line():
 
 def test_a_small_integer_type_is_an_ordinary_number_to_the_sparse_network():
     X = sa.datasets.random_periodic(6, 40, rng=0)
-    one, other = (sa.SparseSequenceAttractor(60, bias=b, max_epochs=5, random_state=0).fit(X) for b in (127, np.int8(127)))
+    one, other = (sa.SparseSequenceAttractor(60, bias=b, random_state=0).fit(X) for b in (127, np.int8(127)))
     assert np.array_equal(one.U_, other.U_)
 
 

@@ -168,9 +168,8 @@ def find_attractors(
     (9, 0, np.True_)
     """
     check_learned(net)
-    check_count(max_steps, "max_steps")
-    if flips is not None:
-        check_count(flips, "flips", 0)
+    max_steps = check_count(max_steps, "max_steps")
+    flips = None if flips is None else check_count(flips, "flips", 0)
     sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
     graph = _Graph(net, _starts(net, sequences, starts, flips, as_generator(rng, "attractors")), max_steps)
     return _summarise(graph, sequences)

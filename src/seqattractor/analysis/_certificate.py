@@ -186,7 +186,7 @@ def certify(
     np.True_
     """
     check_choice(method, "method", ("auto", "count", "tight", "exact"))
-    check_count(node_limit, "node_limit", 0)
+    node_limit = check_count(node_limit, "node_limit", 0)
     check_flag(attack, "attack")
     view = threshold_view(net)
     inputs, targets, counts = net.shown(X, lengths)

@@ -137,7 +137,7 @@ def basin(
     True
     """
     check_learned(net)
-    check_count(flips, "flips", 0)
+    flips = check_count(flips, "flips", 0)
     settle = check_count(settle, "settle")
     shown = net.shown(X, lengths)
     due, wanted = [], []

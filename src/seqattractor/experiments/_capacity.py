@@ -100,8 +100,7 @@ class Search:
     t_max: int = 5000
 
     def __post_init__(self) -> None:
-        check_positive(self.precision, "precision")
-        check_count(self.max_trials, "max_trials")
+        self.precision, self.max_trials = check_positive(self.precision, "precision"), check_count(self.max_trials, "max_trials")
         (self.point,) = Grid(self.settings, seed=self.seed).points()
         self.curve = SuccessCurve(self.success, self.t_max)
         self.tried: Counter[int] = Counter()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import MOST, as_numbers, check_number, is_count, say
+from seqattractor._checks import MOST, as_numbers, check_count, check_number, is_count, say
 
 Patterns = NDArray[np.int8]
 Lengths = NDArray[np.int64]
@@ -79,6 +79,7 @@ def check_lengths(lengths: ArrayLike | None, n_rows: int) -> Lengths:
 
 def check_frame_shape(frame_shape: int | Iterable[int] | None, n_units: int) -> tuple[int, ...]:
     """Check that a frame of this shape, by default a row, has as many units as a pattern."""
+    n_units = check_count(n_units, "n_units", 0)
     sides = as_numbers(n_units if frame_shape is None else frame_shape, "the shape of a frame")
     if sides.ndim > 1 or sides.dtype.kind not in "iuf" or not np.all(np.isfinite(sides)) or np.any(sides != np.floor(sides)):
         raise ValueError(f"the shape of a frame must be whole numbers, but it is {say(frame_shape)}.")

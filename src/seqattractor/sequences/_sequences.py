@@ -85,14 +85,14 @@ class Sequences(Result, NDArrayOperatorsMixin):
         if units is not None and len(units) != N:
             raise ValueError(f"units must name every column, but there are {len(units)} names for {N} columns.")
         rate, step = (x if x is None else check_positive(x, name) for x, name in ((self.rate, "rate"), (self.step, "step")))
-        settled = {"patterns": patterns, "lengths": lengths, "frame_shape": shape, "names": names, "units": units}
-        for name, value in {**settled, "rate": rate, "step": step}.items():
+        settled: dict[str, Any] = {"patterns": patterns, "lengths": lengths, "frame_shape": shape, "names": names, "units": units}
+        settled |= {"rate": rate, "step": step, "closed": check_count(self.closed, "closed", 0)}
+        for name, value in settled.items():
             object.__setattr__(self, name, value)
         self._check_closed()
 
     def _check_closed(self) -> None:
         """Refuse sequences that are said to be closed and are not."""
-        check_count(self.closed, "closed", 0)
         for name, x in zip(self.names, self.split(), strict=True):
             period = len(x) - self.closed
             if period < 1 or not np.array_equal(x[period:], x[: self.closed]):
