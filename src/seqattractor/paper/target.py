@@ -38,10 +38,11 @@ TARGETS = {
     "sparse-inputs": "retrieval:SPARSE_INPUTS",
     "sparse-targets": "retrieval:SPARSE_TARGETS",
     "theorems": "theory:THEOREMS",
+    "biases": "biases:TARGET",
     "capacity": "capacity:TARGET",
     "comparison": "comparison:TARGET",
 }
-PAST_THE_PAPER = ("capacity", "comparison")
+PAST_THE_PAPER = ("biases", "capacity", "comparison")
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 

@@ -13,14 +13,14 @@ from seqattractor.paper.settings import LEARNING
 
 
 def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """One trial of tables 1 and 2; settings are T, M, N, flips and learn.
+    """One trial of tables 1 and 2; settings are T, M, N, flips and learn, and bias where there are biases.
 
     Examples
     --------
     >>> retrieve_sequence({"T": 5, "M": 60, "N": 40, "flips": 2, "learn": "UV"}, np.random.SeedSequence(0))
     {'success': True}
     """
-    return {"success": _retrieves(settings, seed)}
+    return {"success": _retrieves(settings, seed, bias=settings.get("bias", False))}
 
 
 def retrieve_with_sparse_inputs(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
