@@ -43,7 +43,7 @@ plots.certificate_profile(certificates[-2], ax=left)
 plots.robustness_with_certificate(curves[-2], certificates[-2], ax=right)
 
 # %%
-# Where do random starts go? Besides the stored loop there is its mirror image: a network without thresholds does the same with
+# Where do random starts go? Besides the stored loop there is its mirror image: a network without biases does the same with
 # all signs inverted. In the plane of the first two principal components the cues fall onto the loop.
 
 attractors = sa.find_attractors(nets[-2], X, starts=200, rng=0)

@@ -31,50 +31,62 @@ def transitions(sequences, order=1):
     return pairs
 
 
-def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_threshold=0.0, learn_U=True):
-    """Equations (4)-(9) for the given number of epochs; stops after an epoch without an error."""
+def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_threshold=0.0, learn_U=True, biases=None):
+    """Equations (4)-(9) for the given number of epochs; stops after an epoch without an error.
+
+    `biases` are those of hidden and visible neurons, which learn as if a unit that is always 1 fed them, and those of the hidden
+    targets, which stay. The learned ones are returned at the end.
+    """
     U, V = [list(row) for row in U], [list(row) for row in V]
     M, N = len(U), len(V)
+    b, c, p = map(list, biases or ([0.0] * M, [0.0] * N, [0.0] * M))
     hidden_errors, visible_errors = [], []
     for _ in range(epochs):
         mu_sum = nu_sum = 0
         for x, x_next in pairs:
             if learn_U:
                 for i in range(M):
-                    z = sign(dot(P[i], x_next) - target_threshold)
-                    mu = heaviside(kappa - z * (dot(U[i], x) - input_threshold))
+                    z = sign(dot(P[i], x_next) + p[i] - target_threshold)
+                    mu = heaviside(kappa - z * (dot(U[i], x) + b[i] - input_threshold))
                     for k in range(len(x)):
                         U[i][k] = U[i][k] + eta * mu * z * x[k]
+                    if biases:
+                        b[i] = b[i] + eta * mu * z * 1
                     mu_sum += mu
-            y = [sign(dot(U[i], x) - input_threshold) for i in range(M)]
+            y = [sign(dot(U[i], x) + b[i] - input_threshold) for i in range(M)]
             for j in range(N):
-                nu = heaviside(kappa - x_next[j] * dot(V[j], y))
+                nu = heaviside(kappa - x_next[j] * (dot(V[j], y) + c[j]))
                 for i in range(M):
                     V[j][i] = V[j][i] + eta * nu * x_next[j] * y[i]
+                if biases:
+                    c[j] = c[j] + eta * nu * x_next[j] * 1
                 nu_sum += nu
         hidden_errors.append(mu_sum)
         visible_errors.append(nu_sum)
         if mu_sum == 0 and nu_sum == 0:
             break
-    return U, V, hidden_errors, visible_errors
+    return U, V, hidden_errors, visible_errors, *([b, c] if biases else [])
 
 
-def learn_visible(pairs, W, kappa, eta, epochs):
-    """The margin perceptron on W."""
+def learn_visible(pairs, W, kappa, eta, epochs, biases=None):
+    """The margin perceptron on W, and on biases if there are some."""
     W = [list(row) for row in W]
+    c = list(biases or [0.0] * len(W))
     errors = []
     for _ in range(epochs):
         count = 0
         for x, x_next in pairs:
             for j in range(len(W)):
-                nu = heaviside(kappa - x_next[j] * dot(W[j], x))
+                nu = heaviside(kappa - x_next[j] * (dot(W[j], x) + c[j]))
                 for k in range(len(x)):
                     W[j][k] = W[j][k] + eta * nu * x_next[j] * x[k]
+                if biases:
+                    c[j] = c[j] + eta * nu * x_next[j] * 1
                 count += nu
         errors.append(count)
         if count == 0:
             break
-    return W, errors
+    return W, errors, *([c] if biases else [])
 
 
 def hebbian(pairs):
@@ -83,17 +95,18 @@ def hebbian(pairs):
     return [[sum(x_next[j] * x[k] for x, x_next in pairs) for k in range(n_in)] for j in range(n_out)]
 
 
-def step(U, V, x, input_threshold=0.0):
-    """Equations (2)-(3)."""
-    zeta = [sign(dot(row, x) - input_threshold) for row in U]
-    return [sign(dot(row, zeta)) for row in V]
+def step(U, V, x, input_threshold=0.0, biases=None):
+    """Equations (2)-(3), with the biases of hidden and visible neurons if there are some."""
+    b, c = biases or ([0.0] * len(U), [0.0] * len(V))
+    zeta = [sign(dot(row, x) + b[i] - input_threshold) for i, row in enumerate(U)]
+    return [sign(dot(row, zeta) + c[j]) for j, row in enumerate(V)]
 
 
-def recall(U, V, cue, steps, input_threshold=0.0):
+def recall(U, V, cue, steps, input_threshold=0.0, biases=None):
     """The trajectory from one cue, order 1."""
     path = [list(cue)]
     for _ in range(steps):
-        path.append(step(U, V, path[-1], input_threshold))
+        path.append(step(U, V, path[-1], input_threshold, biases))
     return path
 
 

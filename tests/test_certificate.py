@@ -25,15 +25,18 @@ def network(kind, weights, N, M, seed):
         whole = rng.integers(-3, 4, size=shape).astype(float)
         return {"whole": whole, "binary": whole / 1024, "tenths": whole * 0.1, "normal": rng.standard_normal(shape)}[weights]
 
-    if kind == "visible":
-        net = sa.VisibleNetwork()
+    bias = kind.endswith("with biases")
+    if kind.startswith("visible"):
+        net = sa.VisibleNetwork(bias=bias)
         net.W_ = draw(N, N)
     elif kind == "sparse":
         net = sa.SparseSequenceAttractor(n_hidden=M)
         net.U_, net.hidden_bias_, net.V_ = draw(M, N), draw(M), draw(N, M)
     else:
-        net = sa.SequenceAttractor(n_hidden=M, input_threshold=float(draw(1)[0]))
+        net = sa.SequenceAttractor(n_hidden=M, input_threshold=float(draw(1)[0]), bias=bias)
         net.U_, net.V_ = draw(M, N), draw(N, M)
+    if bias:
+        net.hidden_bias_, net.visible_bias_ = draw(M), draw(N)
     net.n_features_in_, net.order_ = N, 1
     x = rng.choice(np.array([-1, 1], dtype=np.int8), size=N)
     return net, np.array([x, net.step(x)])
@@ -55,7 +58,7 @@ def never_ties_but_for_rounding(which):
 
 
 networks = st.tuples(
-    st.sampled_from(["attractor", "sparse", "visible"]),
+    st.sampled_from(["attractor", "attractor with biases", "sparse", "visible", "visible with biases"]),
     st.sampled_from(["whole", "binary", "tenths", "normal"]),
     st.integers(1, 8),
     st.integers(1, 7),

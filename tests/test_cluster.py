@@ -28,7 +28,8 @@ def client(cluster):
 
 
 def assert_same(one, other):
-    for name in ("U_", "V_", "P_", "hidden_errors_", "visible_errors_"):
+    biases = ("hidden_bias_", "visible_bias_", "target_bias_") if one.bias else ()
+    for name in ("U_", "V_", "P_", "hidden_errors_", "visible_errors_", *biases):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
     assert (one.n_iter_, one.converged_) == (other.n_iter_, other.converged_)
 
@@ -42,6 +43,8 @@ def assert_same(one, other):
         (12, {"learn": "V"}),
         (12, {"init_scale": 0.0, "eta": 2.0**-10}),
         (12, {"order": 2, "input_threshold": 1.5}),
+        (12, {"bias": True}),
+        (12, {"bias": True, "learn": "V"}),
     ],
 )
 def test_a_fit_on_a_cluster_gives_the_weights_of_a_fit_here(client, T, parameters):

@@ -223,7 +223,12 @@ def test_a_class_of_the_users_takes_part_only_where_it_is_named():
     class Brought(sa.LookupMemory):
         """A user's network."""
 
-    assert set(choose_networks(None)) == set(REGISTRY) - {"attractor-hebbian", "predictive-2"}
+    assert set(choose_networks(None)) == set(REGISTRY) - {
+        "attractor-hebbian",
+        "attractor-bias",
+        "perceptron-bias",
+        "predictive-2",
+    }
     assert list(choose_networks({"mine": Brought()})) == ["mine"]
 
 

@@ -34,11 +34,12 @@ def problems(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     p = draw(st.sampled_from([0.5, 0.1, 0.9]))
     inputs, targets, z = (patterns(rng, (n, k), p) for k in (order * N, N, M))
-    start = draw(st.sampled_from([0.0, 1e-3, 1e-2, 1.0]))
+    start, bias = draw(st.sampled_from([0.0, 1e-3, 1e-2, 1.0])), draw(st.booleans())
     return {
         "arrays": (inputs, targets, z),
-        "U": start * rng.standard_normal((M, order * N)),
-        "V": start * rng.standard_normal((N, M)),
+        "U": start * rng.standard_normal((M, order * N + bias)),
+        "V": start * rng.standard_normal((N, M + bias)),
+        "bias": bias,
         "kappa": draw(st.sampled_from([0.5, 1.0, 3.7, 200.0])),
         "eta": draw(st.sampled_from([1e-3, 0.1, 0.5, 2.0**-10])),
         "max_epochs": draw(st.integers(1, 60)),
@@ -69,7 +70,8 @@ def assert_same(fast, plain, problem):
     assert (fast.n_iter, fast.converged) == (plain.n_iter, plain.converged)
     assert close(fast.U, plain.U)
     assert close(fast.V, plain.V)
-    x, theta = problem["arrays"][0].T, problem["input_threshold"]
+    x, theta = problem["arrays"][0], problem["input_threshold"]
+    x = (np.column_stack([x, np.ones(len(x))]) if problem["bias"] else x).T
     if plain.converged or not problem["learn_U"]:  # elsewhere a field may be zero to the last bit, and its sign rounding
         assert np.array_equal(fast.U @ x >= theta, plain.U @ x >= theta)
 
@@ -90,33 +92,34 @@ def test_networks_without_hidden_neurons_learn_as_in_the_plain_loop(problem, n_j
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5]), st.booleans())
-def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit(seed, theta, learn_U):
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5]), st.booleans(), st.booleans())
+def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit(seed, theta, learn_U, bias):
     rng = np.random.default_rng(seed)
     n, N, M, eta = 7, 5, 9, 2.0**-10
     X, P = patterns(rng, (n + 1, N)), rng.standard_normal((M, N))
     z = np.where(X[1:] @ P.T >= 0, 1, -1).astype(np.int8)
-    U0 = np.zeros((M, N)) if learn_U else rng.standard_normal((M, N))
+    U0 = np.zeros((M, N + bias)) if learn_U else rng.standard_normal((M, N + bias))
     fast = engine.learn(
         X[:-1],
         X[1:],
         z,
         U=U0.copy(),
-        V=np.zeros((N, M)),
+        V=np.zeros((N, M + bias)),
         kappa=1.0,
         eta=eta,
         max_epochs=300,
         input_threshold=theta,
         learn_U=learn_U,
+        bias=bias,
     )
     pairs = oracle.transitions([X.tolist()])
-    U, V, hidden, visible = oracle.learn(
-        pairs, U0.tolist(), np.zeros((N, M)).tolist(), P.tolist(), 1.0, eta, 300, input_threshold=theta, learn_U=learn_U
-    )
+    how = {"input_threshold": theta, "learn_U": learn_U, "biases": (U0[:, -1], [0.0] * N, [0.0] * M) if bias else None}
+    U, V, hidden, visible, *biases = oracle.learn(pairs, U0[:, :N], np.zeros((N, M)), P, 1.0, eta, 300, **how)
     assert fast.hidden_errors.tolist() == hidden
     assert fast.visible_errors.tolist() == visible
-    assert np.array_equal(fast.U, U)
-    assert np.array_equal(fast.V, V)
+    assert np.array_equal(fast.U[:, :N], U)
+    assert np.array_equal(fast.V[:, :M], V)
+    assert [fast.U[:, N:].T.tolist(), fast.V[:, M:].T.tolist()] == ([[b] for b in biases] if bias else [[], []])
 
 
 @settings(max_examples=40, deadline=None)
@@ -224,6 +227,7 @@ def hard_problem(rng, max_epochs):
         "max_epochs": max_epochs,
         "input_threshold": 0.0,
         "learn_U": True,
+        "bias": False,
     }
 
 

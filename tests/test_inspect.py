@@ -52,6 +52,8 @@ def test_json_agrees_with_the_library(run, net, model, tmp_path):
     assert values["attractors"]["from_stored"]["reached"] == [{"successes": 20, "trials": 20}]
     assert values["hidden"]["follows_P"] == 1
     assert values["separability"]["possible"] == bool(sa.separable(X))
+    asked = values["separability_with_biases"]  # only where biases could make a difference
+    assert (asked is None) if sa.separable(X) else asked["possible"] == bool(sa.separable(X, bias=True))
     assert values["left_out"] == {}
 
 

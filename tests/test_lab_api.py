@@ -117,6 +117,7 @@ SHOWN_CODE = [
     ({"name": "digits", "frames": 8}, [{"name": "one-hot"}], {"start": 9}),
     (SMALL, [QUICK, {"name": "dense"}], {"flips": 5, "noise": 3, "occlusion": 0.2, "seed": 8}),
     ({"name": "walker", "frames": 8, "size": "small"}, [{"name": "attractor-V", "hidden": 40}], {"occlusion": 0.25, "seed": 4}),
+    (SMALL, [{**QUICK, "bias": 1}, {"name": "perceptron", "bias": 1}], {"flips": 3}),
 ]
 
 
@@ -133,6 +134,7 @@ def test_the_shown_python_code_does_the_same_as_the_page(visitor, sequence, netw
         trajectory = variables["trajectory" if len(networks) == 1 else f"trajectory_{'ab'[k]}"]
         shown = bits(run["bits"], answer["rows"], variables["X"].shape[1])
         assert (shown[-len(trajectory) :] == trajectory).all()
+        assert ("bias=True" in code.text) == any(network.get("bias") for network in networks)
 
 
 def test_drawn_frames_are_learned_and_their_code_reads_the_downloaded_sequence(visitor, tmp_path, monkeypatch, capsys):
@@ -307,6 +309,7 @@ def test_learning_ends_when_its_time_is_over():
         (SMALL, {"name": "attractor", "hidden": 10**9}, "between 1 and 2000"),
         (SMALL, {"name": "attractor", "epochs": 10**6}, "between 1 and 5000"),
         (SMALL, {"name": "attractor", "order": 7}, "between 0 and 6"),
+        (SMALL, {"name": "attractor", "bias": 2}, "between 0 and 1"),
     ],
 )
 def test_sizes_beyond_the_limits_are_refused_with_the_limit(visitor, sequence, network, word):

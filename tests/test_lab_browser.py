@@ -115,6 +115,22 @@ EPOCH = "Number(/epoch ([0-9]+)/.exec(document.getElementById('status').textCont
 EPOCHS = "Number(/([0-9]+) epoch/.exec(document.getElementById('status').textContent)?.[1])"  # at the end
 
 
+def test_biases_are_a_switch_beside_the_other_settings_and_stay_in_the_link(open_page):
+    page = open_page()
+    page.locator("#network-0 summary").click()
+    switch = page.locator("#network-0").get_by_label("Biases")
+    assert not switch.is_checked()
+    switch.check()
+    settled(page)
+    page.locator("#code-box summary").click()
+    settled(page)
+    assert "bias=True" in page.inner_text("#code")
+    page.reload()
+    settled(page)
+    page.locator("#network-0 summary").click()
+    assert page.locator("#network-0").get_by_label("Biases").is_checked()
+
+
 def test_a_long_learning_is_stopped_and_continued(open_page):
     page = open_page()
     page.click("[data-source=random]")

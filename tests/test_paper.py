@@ -277,6 +277,20 @@ def test_the_papers_own_counts_agree_with_the_paper(name, table, varied):
     assert "cells agree" in verdict.sentence
 
 
+def test_biases_are_put_beside_the_trials_of_table_1():
+    without = get_target("table1").cells(Request())
+    assert get_target("biases").cells(Request()) == [*without, *({**cell, "bias": True} for cell in without)]
+    assert get_target("biases").experiment == "table1"
+    target, result = counted("biases", lambda cell: 90 if "bias" in cell and cell["T"] == 80 and cell["learn"] == "UV" else 50)
+    assert len(result.rows()) == 60
+    sentence = target.verdict(result).sentence
+    assert "in 1 of 30 cells (Learning U and V, T = 80: 90 of 100 with biases, 50 without)" in sentence
+    assert "Learning U and V: 790 of 1500 with biases and 750 of 1500 without biases" in sentence
+    (table,) = target.tables(result)
+    assert len(table.rows) == 8
+    assert set(target.csv_rows(result)[0]) == {"T", "M", "learn", "trials", "successes", "paper", "bias", "low", "high"}
+
+
 def test_a_cell_that_differs_is_named_with_both_counts():
     def spoiled(cell):
         theirs = TABLE_1[cell["learn"]][cell["T"]]
@@ -367,6 +381,7 @@ def test_figure_1_proves_that_the_toy_sequences_need_hidden_neurons(tmp_path):
         assert combination.min() >= 0
         assert combination[targets < 0].max() > 0
         assert not ((combination * targets) @ X[:-1]).any()
+        assert (combination * targets).sum() == 0  # so that no bias helps
 
 
 @pytest.mark.parametrize(

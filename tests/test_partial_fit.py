@@ -16,7 +16,10 @@ NETWORKS = {
     "only V": lambda **options: sa.SequenceAttractor(n_hidden=8, learn="V", **options),
     "thresholds": lambda **options: sa.SequenceAttractor(n_hidden=8, input_threshold=0.2, target_threshold=1.0, **options),
     "visible": lambda **options: sa.VisibleNetwork(**options),
+    "biases": lambda **options: sa.SequenceAttractor(n_hidden=8, bias=True, **options),
+    "visible, biases": lambda **options: sa.VisibleNetwork(bias=True, **options),
 }
+WEIGHTS = ("U_", "V_", "W_", "hidden_bias_", "visible_bias_")
 STEPS = [(0.5, 0.01), (1.0, 1e-3), (0.3, 0.1), (0.7, 0.07), (0.25, 2.0**-6), (1.0, 0.3)]
 
 
@@ -43,7 +46,7 @@ def test_from_zero_weights_they_are_equal_bit_for_bit(kind, engine, seed, steps)
     options = {"kappa": kappa, "eta": eta, "init_scale": 0.0, "random_state": seed, "engine": engine}
     whole, bits = both(NETWORKS[kind], X, 40, **options)
     assert errors(whole) == errors(bits)
-    for name in ("U_", "V_", "W_"):
+    for name in WEIGHTS:
         if hasattr(whole, name):
             np.testing.assert_array_equal(getattr(whole, name), getattr(bits, name))
 
@@ -56,7 +59,7 @@ def test_from_random_weights_they_are_equal_up_to_rounding(kind, seed, steps):
     kappa, eta = steps
     whole, bits = both(NETWORKS[kind], X, 40, kappa=kappa, eta=eta, random_state=seed)
     assert errors(whole) == errors(bits)
-    for name in ("U_", "V_", "W_"):
+    for name in WEIGHTS:
         if hasattr(whole, name):
             np.testing.assert_allclose(getattr(whole, name), getattr(bits, name), rtol=1e-12, atol=1e-13)
 

@@ -26,13 +26,15 @@ def substitute(inputs, y, proof):
     """Check a proof with Python's fractions, entry by entry; says which of the two kinds it is."""
     if proof.weights is not None:
         for x, target in zip(inputs, y, strict=True):
-            field = sum((Fraction(int(w)) * int(k) for w, k in zip(proof.weights, x, strict=True)), Fraction(0))
+            field = sum((Fraction(int(w)) * int(k) for w, k in zip(proof.weights, x, strict=True)), Fraction(proof.bias))
             assert (field >= 0) == (target > 0)
         return "weights"
     assert all(k >= 0 for k in proof.combination)
     assert any(k > 0 for k, target in zip(proof.combination, y, strict=True) if target < 0)
     for unit in range(inputs.shape[1]):
         assert sum(int(k) * int(t) * int(x) for k, t, x in zip(proof.combination, y, inputs[:, unit], strict=True)) == 0
+    if proof.allows_bias:
+        assert sum(int(k) * int(t) for k, t in zip(proof.combination, y, strict=True)) == 0
     return "combination"
 
 
@@ -62,6 +64,87 @@ def test_the_exact_simplex_decides_without_floating_point(case):
     assert (combination is None) != (weights is None)
     proof = Proof(weights, combination, 0.0)
     assert (substitute(inputs, y, proof) == "weights") == some_weights_do(inputs, y)
+
+
+@settings(max_examples=150, deadline=None)
+@given(maps(most_units=3))
+def test_with_a_bias_the_verdict_is_that_of_trying_all_small_weights_and_biases(case):
+    inputs, y = case
+    seen = np.column_stack([inputs, np.ones(len(inputs), dtype=np.int8)])
+    proof = prove(seen.astype(np.int64), y, bias=True)
+    assert (substitute(seen, y, proof) == "weights") == some_weights_do(seen, y)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 7), st.integers(3, 20), st.sampled_from([True, False, None]))
+def test_a_bias_is_a_unit_that_is_always_on(seed, N, T, largest_margin):
+    X = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), size=(T, N))
+    without = sa.separable(X, largest_margin=largest_margin)
+    verdict = sa.separable(X, bias=True, largest_margin=largest_margin)
+    stretched = sa.separable(np.column_stack([X, np.ones(T, dtype=np.int8)]))
+    assert list(verdict.impossible) == list(stretched.impossible)
+    assert set(verdict.impossible) <= set(without.impossible)
+    assert verdict.verify()
+    for i in range(N):
+        proof, y = verdict.proof(i), X[1:, i]
+        assert proof.allows_bias
+        assert (substitute(X[:-1], y, proof) == "combination") == (i in verdict.impossible)
+        if proof.weights is not None and np.isfinite(proof.margin):
+            fields = y * (X[:-1] @ proof.weights + proof.bias)
+            assert verdict.margin[i] == pytest.approx(float(min(fields) / max(abs(proof.weights))), rel=1e-9)
+
+
+def test_the_margin_with_a_bias_is_the_largest_for_weights_up_to_one_whatever_the_bias():
+    X = sa.datasets.random_periodic(12, 30, bias=0.4, rng=3)
+    verdict, without = sa.separable(X, bias=True), sa.separable(X)
+    on_and_off = np.flatnonzero(np.isfinite(verdict.margin))
+    assert np.all(verdict.margin[on_and_off] >= without.margin[on_and_off] - 1e-6)
+    for i in on_and_off:
+        y, rng = X[1:, i], np.random.default_rng(int(i))
+        for _ in range(50):  # LP duality, with as much weight on patterns that call +1 as on those that call -1: b drops out
+            share = rng.dirichlet(np.ones(len(y)))
+            share = np.where(y > 0, share / share[y > 0].sum(), share / share[y < 0].sum()) / 2
+            assert verdict.margin[i] <= np.abs((share * y) @ X[:-1]).sum() + 1e-6
+
+
+def test_a_neuron_that_never_changes_needs_only_a_bias():
+    X = np.array([[1, 1, -1], [-1, 1, -1], [-1, 1, -1]], dtype=np.int8)
+    verdict = sa.separable(X, bias=True)
+    for i, b in ((1, 1), (2, -1)):
+        proof = verdict.proof(i)
+        assert (list(proof.weights), proof.bias, proof.margin) == ([0, 0, 0], b, np.inf)
+        assert "bias alone" in proof.describe()
+    assert verdict.plot().get_legend() is not None
+
+
+def test_words_say_whether_biases_were_allowed():
+    opposite = np.array([[1, 1], [-1, -1], [-1, 1]])  # a pattern and its opposite both call -1
+    xor = sa.datasets.xor()
+    assert "without hidden neurons and without biases" in sa.separable(opposite).describe()
+    assert "can store this, with biases" in sa.separable(opposite, bias=True).describe()
+    assert "can store this, even without biases" in sa.separable(xor[:3]).describe()
+    assert "not even with biases" in sa.separable(xor, bias=True).describe()
+    assert "2(N + 1) = 6" in sa.separable(xor, bias=True).describe()
+    assert "No weights without a bias" in sa.separable(opposite).proof(0).describe()
+    assert "No weights with a bias" in sa.separable(xor, bias=True).proof(0).describe()
+
+
+@pytest.mark.slow
+def test_some_random_sequences_called_impossible_are_possible_with_biases():
+    """And what learning says agrees: where proofs say yes, the perceptron with biases finds weights."""
+    rng, called, possible = np.random.default_rng(0), 0, 0
+    while called < 297:
+        X = rng.choice([-1, 1], size=(int(rng.integers(4, 16)), int(rng.integers(3, 8))))
+        if sa.separable(X):
+            continue
+        called += 1
+        verdict = sa.separable(X, bias=True)
+        possible += bool(verdict)
+        if verdict:
+            net = sa.VisibleNetwork(bias=True, kappa=0.5, eta=1.0, max_epochs=100_000, init_scale=0).fit(X)
+            assert net.converged_
+            assert net.score(X) == 1
+    assert 8 <= possible <= 60  # measured: 37 of 297
 
 
 @settings(max_examples=30, deadline=None)

@@ -36,8 +36,8 @@ class Attractor(Result):
     stored: int | None
     """The number of the stored sequence that it is, or None: then it is spurious, or where an open sequence leads."""
     mirror_of: int | None = None
-    """The number of the stored sequence of which it is the mirror image, all units inverted. A network without thresholds stores
-    these too: its dynamics is the same with all signs reversed."""
+    """The number of the stored sequence of which it is the mirror image, all units inverted. A network without thresholds and
+    biases stores these too: its dynamics is the same with all signs reversed."""
 
     @property
     def period(self) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._checks import check_count, check_flag
 from seqattractor._faces import Result
 from seqattractor.analysis._exact import combine_or_separate, kernel_vector
+from seqattractor.learning.rule import with_constant
 from seqattractor.sequences import Patterns, check_sequences, transitions
 
 # Weights with a margin are rounded to this many bits: far finer than any margin that counts, and exact in float64 sums.
@@ -25,19 +26,30 @@ class Proof(Result):
     """Why one visible neuron can, or cannot, be a perceptron that makes the sequence; whole numbers that anybody can check."""
 
     weights: NDArray[Any] | None
-    """Whole-number weights w, shape (order * N,), with w.x(t) >= 0 where x_i(t+1) = +1 and w.x(t) < 0 where it is -1, or None."""
+    """Whole-number weights w, shape (order * N,), with w.x(t) + b >= 0 where x_i(t+1) = +1 and w.x(t) + b < 0 where it is -1, or
+    None."""
     combination: NDArray[Any] | None
     """Whole numbers lambda_t >= 0, shape (n,), with sum_t lambda_t x_i(t+1) x(t) = 0 and some lambda_t > 0 where x_i(t+1) = -1;
-    or None. No w can exist then: it would make a sum of non-negative terms, one of them positive, equal to zero."""
+    or None. No w can exist then: it would make a sum of non-negative terms, one of them positive, equal to zero. If a bias is
+    allowed, sum_t lambda_t x_i(t+1) = 0 too, which rules out every b beside w."""
     margin: float
-    """min_t x_i(t+1) w.x(t) / max_k |w_k|; 0 if the neuron depends on sign(0) = +1, NaN if it is impossible."""
+    """min_t x_i(t+1) (w.x(t) + b) / max_k |w_k|; 0 if the neuron depends on sign(0) = +1, NaN if it is impossible, infinite
+    if the bias alone will do."""
+    allows_bias: bool = False
+    """Whether the neuron may have a bias b beside its weights."""
+    bias: int = 0
+    """b, a whole number, in units of the weights."""
 
     def describe(self) -> str:
         """Say what the proof shows."""
-        if self.combination is None:
-            return f"Whole-number weights serve this neuron with a margin of {self.margin:.3g}."
-        used = np.count_nonzero(self.combination)
-        return f"No weights can serve this neuron: {used} of its signed patterns add up to zero."
+        with_bias = "with a bias" if self.allows_bias else "without a bias"
+        if self.combination is not None:
+            used = np.count_nonzero(self.combination)
+            constant = ", each with a constant unit," if self.allows_bias else ""
+            return f"No weights {with_bias} can serve this neuron: {used} of its signed patterns{constant} add up to zero."
+        if self.margin == np.inf:
+            return "The bias alone serves this neuron, which is the same in all patterns."
+        return f"Whole-number weights {with_bias} serve this neuron with a margin of {self.margin:.3g}."
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -48,6 +60,8 @@ class Separability(Result):
     ----------
     impossible : ndarray of int
         The neurons that no weights can serve. Empty if a network without hidden neurons can make the sequences.
+    bias : bool
+        Whether neurons may have biases.
     margin : ndarray, shape (N,)
         Of each neuron, as in `Proof`; the largest possible one if `largest_margin` is true.
     largest_margin : bool
@@ -59,6 +73,7 @@ class Separability(Result):
     inputs: Patterns
     targets: Patterns
     largest_margin: bool
+    bias: bool
     _features: NDArray[np.int64]
     _proofs: list[Proof]
     _which: NDArray[np.int64]
@@ -73,7 +88,7 @@ class Separability(Result):
 
     @property
     def n_inputs(self) -> int:
-        """How many weights each neuron has."""
+        """How many weights each neuron has, beside a bias."""
         return int(self.inputs.shape[1])
 
     @property
@@ -89,10 +104,10 @@ class Separability(Result):
     @property
     def cover_probability(self) -> float:
         """The probability that one neuron with random targets is separable, were the inputs in general position (Cover 1965)."""
-        return cover_probability(self.n_transitions, self.n_inputs)
+        return cover_probability(self.n_transitions, self.n_inputs + self.bias)
 
     def proof(self, neuron: int) -> Proof:
-        """Give the weights of a neuron, or the combination that proves that there are none.
+        """Give the weights of a neuron, and its bias if there are biases, or the combination that proves that there are none.
 
         Parameters
         ----------
@@ -104,10 +119,12 @@ class Separability(Result):
         """
         check_count(neuron, "neuron", 0, len(self._which) - 1)
         proof = self._proofs[int(self._which[neuron])]
-        if proof.weights is None or len(proof.weights) == self.n_inputs:
-            return proof
-        # A wide problem keeps one coefficient per transition: w = sum_t a_t x(t), with w.x(s) = sum_t a_t K(t, s).
-        return Proof(_exact_product(self.inputs.T, proof.weights).astype(object), None, proof.margin)
+        w = proof.weights
+        if w is not None and len(w) != self.n_inputs + self.bias:
+            # A wide problem keeps one coefficient per transition: w = sum_t a_t x(t), with w.x(s) = sum_t a_t K(t, s).
+            w = _exact_product(_seen(self.inputs, self.bias).T, w).astype(object)
+        b = int(w[-1]) if self.bias and w is not None else 0
+        return Proof(w if w is None else w[: self.n_inputs], proof.combination, proof.margin, self.bias, b)
 
     def verify(self) -> bool:
         """Check every proof by substitution into the sequences, in whole-number arithmetic.
@@ -129,22 +146,35 @@ class Separability(Result):
     def describe(self) -> str:
         """Say in a few sentences which neurons are separable."""
         n, d, N = self.n_transitions, self.n_inputs, self.targets.shape[1]
+        weights, capacity = (f"{d} weights and a bias", "2(N + 1)") if self.bias else (f"{d} weights", "2N")
+        most = 2 * (d + self.bias)
         context = (
-            f"{n} transitions and {d} weights per neuron: {n / (2 * d):.2f} of Cover's capacity 2N = {2 * d}, "
+            f"{n} transitions and {weights} per neuron: {n / most:.2f} of Cover's capacity {capacity} = {most}, "
             f"where a neuron with random targets is separable with probability {self.cover_probability:.3g}."
         )
         if self:
-            return f"A network without hidden neurons can store this: all {N} neurons are linearly separable. {context}"
+            with_biases = "with biases" if self.bias else "even without biases"
+            return f"A network without hidden neurons can store this, {with_biases}: all {N} neurons are separable. {context}"
         listed = ", ".join(map(str, self.impossible[:10])) + (", ..." if self.impossible.size > 10 else "")
         verb = "is" if self.impossible.size == 1 else "are"
+        which = (
+            "without hidden neurons can store this, not even with biases"
+            if self.bias
+            else ("without hidden neurons and without biases can store this")
+        )
         return (
-            f"No network without hidden neurons can store this: {self.impossible.size} of {N} neurons {verb} not linearly "
-            f"separable (number {listed}), proven for each. {context}"
+            f"No network {which}: {self.impossible.size} of {N} neurons {verb} not linearly separable (number {listed}), proven "
+            f"for each. {context}"
         )
 
 
 def separable(
-    X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int = 1, largest_margin: bool | None = None
+    X: ArrayLike | Sequence[ArrayLike],
+    lengths: ArrayLike | None = None,
+    *,
+    order: int = 1,
+    bias: bool = False,
+    largest_margin: bool | None = None,
 ) -> Separability:
     """Decide for each visible neuron whether a perceptron can make its part of the sequences, with a proof either way.
 
@@ -160,10 +190,13 @@ def separable(
     lengths : array of shape (S,), optional
     order : int
         How many past patterns each neuron sees.
+    bias : bool
+        Whether neurons may have biases, w.x(t) + b instead of w.x(t): some sequences are impossible only without them. What is
+        impossible with biases is impossible without.
     largest_margin : bool, optional
-        Whether to find the weights whose margin min_t x_i(t+1) w.x(t) is largest for weights up to 1, up to rounding. That is
-        the margin that counts against flips: fewer than half of it can never change the answer. By default yes, unless the
-        problem is large.
+        Whether to find the weights whose margin min_t x_i(t+1) w.x(t) is largest for weights up to 1 (and any bias), up to
+        rounding. That is the margin that counts against flips: fewer than half of it can never change the answer. By default
+        yes, unless the problem is large.
 
     Returns
     -------
@@ -181,8 +214,17 @@ def separable(
     array([0, 0], dtype=object)
     >>> verdict.proof(1).weights                                # the second neuron only has to negate itself
     array([0, -1], dtype=object)
+    >>> bool(sa.separable(X, bias=True))                        # biases do not help
+    False
+
+    Here they do: a pattern and its opposite must both call -1.
+
+    >>> X = np.array([[1, 1], [-1, -1], [-1, 1]])
+    >>> bool(sa.separable(X)), bool(sa.separable(X, bias=True))
+    (False, True)
     """
     order = check_count(order, "order")
+    check_flag(bias, "bias")
     if largest_margin is not None:
         check_flag(largest_margin, "largest_margin")
     patterns, checked = check_sequences(X, lengths, order=order)
@@ -192,18 +234,24 @@ def separable(
     n, d = inputs.shape
     if largest_margin is None:
         largest_margin = columns.shape[1] * n * d <= 50_000_000
-    features = inputs.astype(np.int64)
+    seen = _seen(inputs, bias)
+    features = seen.astype(np.int64)
     proofs = None
     by_transitions = not largest_margin and d > n
     if by_transitions:
         # Weights may be sought among the combinations of the inputs, w = sum_t a_t x(t): there w.x(s) = sum_t a_t K(t, s).
-        features = (inputs.astype(np.float64) @ inputs.T.astype(np.float64)).astype(np.int64)
-        proofs = _by_inverse(features, inputs, columns)
+        features = (seen.astype(np.float64) @ seen.T.astype(np.float64)).astype(np.int64)
+        proofs = _by_inverse(features, seen, columns, bias)
     if proofs is None:
-        proofs = [prove(features, y) for y in columns.T]
+        proofs = [prove(features, y, bias=bias and not by_transitions) for y in columns.T]
         if by_transitions:
-            proofs = [_with_margin_of_weights(inputs, y, proof) for y, proof in zip(columns.T, proofs, strict=True)]
-    return Separability(inputs, targets, largest_margin, features, proofs, which)
+            proofs = [_with_margin_of_weights(seen, y, proof, bias) for y, proof in zip(columns.T, proofs, strict=True)]
+    return Separability(inputs, targets, largest_margin, bool(bias), features, proofs, which)
+
+
+def _seen(inputs: Patterns, bias: bool) -> Patterns:
+    """What each neuron sees: the inputs, and with a bias a unit that is always +1."""
+    return with_constant(inputs) if bias else inputs
 
 
 def cover_probability(n_points: int, n_weights: int) -> float:
@@ -234,31 +282,35 @@ def cover_probability(n_points: int, n_weights: int) -> float:
     return float(np.round(betainc(float(n_points - n_weights), float(n_weights), 0.5), 12))
 
 
-def prove(features: NDArray[np.int64], y: Patterns) -> Proof:
-    """Decide for one neuron: floating point proposes, whole numbers dispose."""
+def prove(features: NDArray[np.int64], y: Patterns, *, bias: bool = False) -> Proof:
+    """Decide for one neuron: floating point proposes, whole numbers dispose. With a bias the last feature is constant."""
     signed = y[:, None] * features
+    if bias and (y == y[0]).all():
+        alone = np.zeros(features.shape[1], dtype=object)
+        alone[-1] = int(y[0])
+        return Proof(alone, None, np.inf)
     for propose in (_largest_margin, _weak_margin):
-        proof = propose(signed, y)
+        proof = propose(signed, y, bias)
         if proof is not None and holds(features, y, proof):
             return proof
     combination, weights = combine_or_separate(signed, y < 0)
-    return Proof(weights, combination, float("nan") if weights is None else _margin(signed, weights))
+    return Proof(weights, combination, float("nan") if weights is None else _margin(signed, weights, bias))
 
 
-def _largest_margin(signed: NDArray[np.int64], y: Patterns) -> Proof | None:
+def _largest_margin(signed: NDArray[np.int64], y: Patterns, bias: bool) -> Proof | None:
     """Weights of the largest margin, or the combination that the dual solution proposes."""
-    weights, combination, margin = _linear_program(signed, np.ones(len(y)))
+    weights, combination, margin = _linear_program(signed, np.ones(len(y)), bias)
     if margin > _TINY:
         rounded = _shorten(np.rint(weights * 2.0**_BITS))
-        return Proof(rounded, None, _margin(signed, rounded))
+        return Proof(rounded, None, _margin(signed, rounded, bias))
     return _combination(signed, combination)
 
 
-def _weak_margin(signed: NDArray[np.int64], y: Patterns) -> Proof | None:
+def _weak_margin(signed: NDArray[np.int64], y: Patterns, bias: bool) -> Proof | None:
     """Weights that reach exactly zero at some targets +1, where sign(0) = +1 is right, or a combination that rules them out."""
     if not (y < 0).any():
         return Proof(np.zeros(signed.shape[1], dtype=object), None, 0.0)
-    weights, combination, margin = _linear_program(signed, (y < 0).astype(np.float64))
+    weights, combination, margin = _linear_program(signed, (y < 0).astype(np.float64), bias)
     if margin <= _TINY:
         return _combination(signed, combination)
     tight = (y > 0) & (signed @ weights < _TINY * margin * np.abs(signed).max())
@@ -266,13 +318,17 @@ def _weak_margin(signed: NDArray[np.int64], y: Patterns) -> Proof | None:
     return None if exact is None else Proof(exact, None, 0.0)
 
 
-def _linear_program(signed: NDArray[np.int64], demand: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any], float]:
-    """Maximise m over |w_k| <= 1 with signed_t . w >= m demand_t; returns w, the dual combination lambda and m."""
+def _linear_program(
+    signed: NDArray[np.int64], demand: NDArray[np.float64], bias: bool
+) -> tuple[NDArray[Any], NDArray[Any], float]:
+    """Maximise m over |w_k| <= 1, and any bias, with signed_t . w >= m demand_t; returns w, the dual combination lambda and m."""
     from scipy.optimize import linprog
 
     n, d = signed.shape
     scale = float(np.abs(signed).max())
     rows, bounds = np.column_stack([-signed / scale, demand]), [(-1, 1)] * d + [(0, d)]
+    if bias:
+        bounds[-2] = (-d, d)  # of neurons that are on and off in turn no larger one can be right: |w.x| <= d - 1
     result = linprog(np.append(np.zeros(d), -1.0), A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs")
     if result.x is None:  # the solver gave up: let the exact method decide
         return np.zeros(d), np.zeros(n), 0.0
@@ -292,7 +348,7 @@ def _combination(signed: NDArray[np.int64], near: NDArray[np.float64]) -> Proof 
     return Proof(None, combination, float("nan"))
 
 
-def _by_inverse(gram: NDArray[np.int64], inputs: Patterns, columns: Patterns) -> list[Proof] | None:
+def _by_inverse(gram: NDArray[np.int64], seen: Patterns, columns: Patterns, bias: bool) -> list[Proof] | None:
     """Weights for all neurons at once if the inputs are linearly independent: solve K a = y. None if that fails."""
     try:
         a = np.linalg.solve(gram.astype(np.float64), columns.astype(np.float64))
@@ -305,10 +361,11 @@ def _by_inverse(gram: NDArray[np.int64], inputs: Patterns, columns: Patterns) ->
     margins = (columns * (gram @ scaled)).min(axis=0)
     if not np.all(margins > 0):
         return None
-    dense = inputs.T.astype(np.float64)
+    dense = _of_weights(seen.T, bias).astype(np.float64)
     blocks = np.array_split(scaled, -(-scaled.shape[1] // 256), axis=1)
     largest = np.concatenate([np.abs(dense @ block).max(axis=0) for block in blocks])
-    return [Proof(_shorten(a), None, float(m / w)) for a, m, w in zip(scaled.T, margins, largest, strict=True)]
+    ratios = np.divide(margins, largest, out=np.full(len(largest), np.inf), where=largest > 0)  # the bias alone may do
+    return [Proof(_shorten(a), None, float(ratio)) for a, ratio in zip(scaled.T, ratios, strict=True)]
 
 
 def _shorten(weights: NDArray[np.float64]) -> NDArray[Any]:
@@ -317,18 +374,24 @@ def _shorten(weights: NDArray[np.float64]) -> NDArray[Any]:
     return np.asarray((whole // max(1, int(np.gcd.reduce(whole)))).astype(object))
 
 
-def _margin(signed: NDArray[np.int64], weights: NDArray[Any]) -> float:
-    """min_t signed_t . w / max_k |w_k|, rounded only at the end."""
-    largest = max(abs(int(k)) for k in weights)
-    return float(min(signed.astype(object) @ weights) / largest) if largest else 0.0
+def _of_weights(array: NDArray[Any], bias: bool) -> NDArray[Any]:
+    """The part of an array that belongs to weights and not to the bias, its last entry or row if there is one."""
+    return array[:-1] if bias else array
 
 
-def _with_margin_of_weights(inputs: Patterns, y: Patterns, proof: Proof) -> Proof:
+def _margin(signed: NDArray[np.int64], weights: NDArray[Any], bias: bool) -> float:
+    """min_t signed_t . w / max_k |w_k|, rounded only at the end; flips change no bias, so it does not count among the w_k."""
+    least = min(signed.astype(object) @ weights)
+    largest = max(abs(int(k)) for k in _of_weights(weights, bias))
+    return float(least / largest) if largest else float("inf") if least > 0 else 0.0
+
+
+def _with_margin_of_weights(seen: Patterns, y: Patterns, proof: Proof, bias: bool) -> Proof:
     """The proof with the margin of w = sum_t a_t x(t), which is measured by the largest weight and not the largest a_t."""
     if proof.weights is None:
         return proof
-    w = _exact_product(inputs.T, proof.weights)
-    return replace(proof, margin=_margin((y[:, None] * inputs).astype(np.int64), w))
+    w = _exact_product(seen.T, proof.weights)
+    return replace(proof, margin=_margin((y[:, None] * seen).astype(np.int64), w, bias))
 
 
 def holds(features: NDArray[Any], y: Patterns, proof: Proof) -> bool:

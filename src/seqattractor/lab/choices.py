@@ -13,8 +13,8 @@ from seqattractor.sequences._transitions import conflicts
 
 # What is called otherwise in the library, and what need not be said there.
 _PARAMETERS = {"hidden": "n_hidden", "epochs": "max_epochs", "seed": "random_state"}
-_DEFAULTS = {"kappa": 1.0, "eta": 1e-3, "max_epochs": 500, "order": 1, "degree": 2}
-_LEARNING = ("hidden", "kappa", "eta", "epochs", "order", "seed")
+_DEFAULTS = {"kappa": 1.0, "eta": 1e-3, "bias": False, "max_epochs": 500, "order": 1, "degree": 2}
+_LEARNING = ("hidden", "kappa", "eta", "bias", "epochs", "order", "seed")
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ NETWORKS: dict[str, Offer] = {
     "perceptron": Offer(
         "No hidden neurons",
         "Each unit drives the next pattern directly. Many sequences are impossible for it.",
-        ("kappa", "eta", "epochs", "order", "seed"),
+        ("kappa", "eta", "bias", "epochs", "order", "seed"),
     ),
     "attractor-V": Offer("Hidden neurons, only V learns", "The way into the hidden layer stays random.", _LEARNING),
     "attractor-hebbian": Offer(
-        "Hidden neurons, Hebbian V", "No error correction: V adds up what it sees, once.", ("hidden", "order", "seed")
+        "Hidden neurons, Hebbian V", "No error correction: V adds up what it sees, once.", ("hidden", "bias", "order", "seed")
     ),
     "one-hot": Offer(
         "One hidden neuron per step (Theorem 1)", "Stores any sequence, but a single flipped unit throws it off.", ("order",)
@@ -117,6 +117,7 @@ def read_network(spec: Fields, limits: Limits) -> Chosen:
         "hidden": spec.whole("hidden", 200, 1, limits.hidden),
         "kappa": spec.number("kappa", 1.0, 1e-6, 1e6),
         "eta": spec.number("eta", 1e-3, 1e-6, 1e3),
+        "bias": bool(spec.whole("bias", 0, 0, 1)),
         "epochs": spec.whole("epochs", 500, 1, limits.epochs),
         "order": spec.whole("order", 1, 0, limits.order) or "auto",
         "degree": spec.whole("degree", 2, 1, 30),

@@ -36,6 +36,7 @@ def learn(
     max_epochs: int,
     input_threshold: float = 0.0,
     learn_U: bool = True,
+    bias: bool = False,
     n_jobs: int | None = None,
     callback: ProgressCallback | None = None,
 ) -> Learned:
@@ -55,6 +56,8 @@ def learn(
         As in `SequenceAttractor`.
     learn_U : bool
         Whether U learns, too.
+    bias : bool
+        Whether there are biases: then U is (M, N_in + 1) and V is (N, M + 1), with the biases in their last columns.
     n_jobs : int, optional
         Not used here: the plain loop runs in one thread.
     callback : callable, optional
@@ -71,9 +74,8 @@ def learn(
     def epoch() -> tuple[int, int]:
         hidden = visible = 0
         for t in range(len(x)):
-            mu, nu = rule.learn_transition(
-                U, V, x[t], x_next[t], hidden_targets[t], kappa=kappa / eta, eta=1.0, theta=theta, learn_U=learn_U
-            )
+            transition = x[t], x_next[t], hidden_targets[t]
+            mu, nu = rule.learn_transition(U, V, *transition, kappa=kappa / eta, eta=1.0, theta=theta, learn_U=learn_U, bias=bias)
             hidden, visible = hidden + mu, visible + nu
         return hidden, visible
 

@@ -3,6 +3,8 @@
 One row of a matrix is one neuron: U is (M, N), V is (N, M), P is (M, N), W is (N, N). A pattern x is a vector of +-1; the
 dynamics also takes a batch of them, one per row. Learning is online: one transition x(t) -> x(t+1) at a time.
 With an order k > 1 the input x(t) is the stack of the last k patterns, and U is (M, kN).
+With biases, which the paper leaves out "as they can be absorbed into the equations", a unit that is always +1 joins x and y:
+every sum has one more term, and the last columns of U, V and W are the biases.
 Every weight changes by a product of three factors, all known where the weight is: the presynaptic activity,
 the postsynaptic target and an error of 0 or 1.
 """
@@ -27,6 +29,11 @@ def heaviside(h: Array) -> Array:
     return (h >= 0).astype(np.int8)
 
 
+def with_constant(x: Array) -> Array:
+    """Let a unit that is always +1 join the patterns: (N,) -> (N + 1,), (B, N) -> (B, N + 1). Its weights are the biases."""
+    return np.concatenate([x, np.ones((*x.shape[:-1], 1), dtype=x.dtype)], axis=-1)
+
+
 # -- the dynamics -----------------------------------------------------------------------------------------------
 
 
@@ -37,25 +44,25 @@ def field(W: Array, x: Array) -> Array:
     return x.astype(W.dtype, copy=False) @ W.T
 
 
-def next_visible_only(W: Array, xi: Array) -> Array:
+def next_visible_only(W: Array, xi: Array, bias: Array | float = 0.0) -> Array:
     """The next state of a network without hidden neurons, eq. (1)."""
-    return sign(field(W, xi))  # eq. (1)
+    return sign(field(W, xi) + bias)  # eq. (1)
 
 
-def hidden_state(U: Array, xi: Array, theta: float = 0.0) -> Array:
-    """The hidden neurons' state zeta; theta > 0 makes it sparse (the paper's ablation)."""
+def hidden_state(U: Array, xi: Array, theta: Array | float = 0.0) -> Array:
+    """The hidden neurons' state zeta; theta > 0 makes it sparse (the paper's ablation), and a bias is a theta below 0."""
     return sign(field(U, xi) - theta)  # eq. (2)
 
 
 def visible_state(V: Array, zeta: Array, bias: Array | float = 0.0) -> Array:
-    """The visible neurons' next state; the construction of Theorem 1 has a bias."""
+    """The visible neurons' next state; the construction of Theorem 1 has a bias, too."""
     return sign(field(V, zeta) + bias)  # eq. (3)
 
 
 # -- the learning rule ------------------------------------------------------------------------------------------
 
 
-def hidden_target(P: Array, x_next: Array, theta: float = 0.0) -> Array:
+def hidden_target(P: Array, x_next: Array, theta: Array | float = 0.0) -> Array:
     """What the hidden neurons should say: a fixed random projection of the next pattern; theta > 0 makes it sparse."""
     return sign(field(P, x_next) - theta)  # eq. (4)
 
@@ -75,12 +82,26 @@ def update_visible(V: Array, y: Array, x_next: Array, *, kappa: float, eta: floa
 
 
 def learn_transition(
-    U: Array, V: Array, x: Array, x_next: Array, z: Array, *, kappa: float, eta: float, theta: float = 0.0, learn_U: bool = True
+    U: Array,
+    V: Array,
+    x: Array,
+    x_next: Array,
+    z: Array,
+    *,
+    kappa: float,
+    eta: float,
+    theta: float = 0.0,
+    learn_U: bool = True,
+    bias: bool = False,
 ) -> tuple[int, int]:
-    """Learn one transition x(t) -> x(t+1), steps 1 and 2 of section 5; returns the errors sum mu and sum nu."""
+    """Learn one transition x(t) -> x(t+1), steps 1 and 2 of section 5; returns the errors sum mu and sum nu.
+
+    With biases U is (M, N + 1) and V is (N, M + 1): biases learn as all other weights, by eqs. (6) and (9).
+    """
+    x = with_constant(x) if bias else x
     hidden_errors = update_hidden(U, x, z, kappa=kappa, eta=eta, theta=theta) if learn_U else 0
     y = hidden_state(U, x, theta)  # eq. (7), with the U just updated
-    visible_errors = update_visible(V, y, x_next, kappa=kappa, eta=eta)
+    visible_errors = update_visible(V, with_constant(y) if bias else y, x_next, kappa=kappa, eta=eta)
     return hidden_errors, visible_errors
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from seqattractor._checks import (
     check_choice,
     check_count,
+    check_flag,
     check_in_steps,
     check_memory,
     check_not_negative,
@@ -22,11 +23,13 @@ from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
-from seqattractor.networks._layered import HiddenLayerMemory
+from seqattractor.networks._layered import HiddenLayerMemory, Weights, split_bias
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
+
+_HOLD = 10.0  # times init_scale: the size at which hidden biases that learn start
 
 
 @final
@@ -40,6 +43,14 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     Both weight matrices are learned online, one transition at a time, eqs. (4)-(9); `seqattractor.learning.rule` has them
     in plain numpy. The defaults are the settings of all experiments of the paper.
 
+    The paper leaves biases out "as they can be absorbed into the equations": with ``bias=True`` a unit that is always +1 joins
+    the visible and the hidden neurons, and its weights b and c learn by the same eqs. (6) and (9) as all others::
+
+        zeta = sign(U xi + b)      xi' = sign(V zeta + c)
+
+    Without biases the network is odd: it maps -xi to minus what it maps xi to, so that it cannot make the XOR sequence of the
+    paper's section 3, however many hidden neurons there are. With biases it learns it.
+
     Parameters
     ----------
     n_hidden : int
@@ -52,9 +63,14 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         The robustness, a margin that every neuron must exceed at every transition.
     eta : float
         The learning rate.
+    bias : bool
+        Whether hidden and visible neurons have biases, which learn as their other weights do. The paper's experiments have none.
     init_scale : float
         The standard deviation of the initial U and V; 0 starts from zero weights. (P is always standard normal: only the sign
-        of its projection counts.)
+        of its projection counts.) Visible biases start like V. Hidden biases that learn start at plus or minus ten times
+        `init_scale`, so that a hidden neuron with a target that it cannot learn keeps to one state; those of a fixed U are drawn
+        as U is. The constant unit's weights in P are +1 or -1. All of these are drawn after U, V and P, which are the same with
+        and without biases.
     max_epochs : int
         How often the sequences are presented at most. Learning ends earlier after an epoch without any error, since all later
         epochs would change nothing.
@@ -85,6 +101,12 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         Weights from hidden to visible neurons.
     P_ : ndarray, shape (M, N)
         The fixed random projection that makes the hidden targets.
+    hidden_bias_ : ndarray, shape (M,)
+        b, if ``bias=True``.
+    visible_bias_ : ndarray, shape (N,)
+        c, if ``bias=True``.
+    target_bias_ : ndarray, shape (M,)
+        The constant unit's part of the projection, z = sign(P x(t+1) + target_bias), if ``bias=True``; fixed as P is.
     hidden_errors_, visible_errors_ : ndarray of int, shape (n_epochs,)
         Updates in each epoch: the sums of mu and nu over neurons and transitions.
     n_iter_ : int
@@ -112,12 +134,24 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     >>> cue = sa.noise.flip(X[0], 5, rng=1)
     >>> sa.retrieved(net.recall(cue, steps=90), X)
     True
+
+    The XOR sequence needs biases; only V has to converge, some hidden targets are XOR themselves:
+
+    >>> import warnings
+    >>> X = sa.datasets.xor()
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     net = sa.SequenceAttractor(n_hidden=30, bias=True, random_state=0).fit(X)
+    >>> (net.recall(X[0], steps=4) == X).all(), net.visible_errors_[-1]
+    (np.True_, np.int64(0))
     """
 
     declared_arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
         "P_": "float M N",
+        "hidden_bias_": "float M if bias",
+        "visible_bias_": "float N if bias",
+        "target_bias_": "float M if bias",
         "hidden_errors_": "count E",
         "visible_errors_": "count E",
     }
@@ -131,6 +165,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         rule: Literal["three-factor", "hebbian"] = "three-factor",
         kappa: float = 1.0,
         eta: float = 1e-3,
+        bias: bool = False,
         init_scale: float = 1e-3,
         max_epochs: int = 500,
         target_threshold: float = 0.0,
@@ -147,6 +182,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         self.rule = rule
         self.kappa = kappa
         self.eta = eta
+        self.bias = bias
         self.init_scale = init_scale
         self.max_epochs = max_epochs
         self.target_threshold = target_threshold
@@ -203,14 +239,16 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         return self._learn(partial(engine_module(self.engine).learn, n_jobs=self.n_jobs), transitions, callback)
 
     def begin(self, transitions: Transitions) -> None:
-        """Draw U, V and P, in this order."""
+        """Draw U, V and P, in this order, then the biases if there are some."""
         rng = as_generator(self.random_state)
         M, N, N_in = int(self.n_hidden), self.n_features_in_, self.n_features_in_ * self.order_
         check_memory(8 * M * (N_in + 2 * N), f"a network of {M} hidden neurons")
         self.U_, self.V_, self.P_ = (rng.standard_normal(shape) for shape in ((M, N_in), (N, M), (M, N)))
-        if not (self.learn == "V" and self.input_threshold != 0):
+        if not self._has_standard_U:
             self.U_ *= float(self.init_scale)
         self.V_ *= 0.0 if self.rule == "hebbian" else float(self.init_scale)
+        if self.bias:
+            self._draw_biases(rng)
         self._no_errors_yet(hidden=True)
 
     def present(self, transitions: Transitions) -> None:
@@ -218,24 +256,23 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         if self.rule == "hebbian":
             self._add_hebbian(transitions)
             return
-        learned = reference.learn(
-            transitions.inputs,
-            transitions.targets,
-            self.hidden_targets(transitions.targets),
-            U=self.U_,
-            V=self.V_,
-            kappa=float(self.kappa),
-            eta=float(self.eta),
-            max_epochs=1,
-            input_threshold=float(self.input_threshold),
-            learn_U=self.learn == "UV",
-        )
-        self.U_, self.V_ = learned.U, learned.V
+        learned = self._run(reference.learn, transitions, max_epochs=1)
+        self._take_weights(learned.U, learned.V)
         self._count_errors(int(learned.visible_errors[0]), int(learned.hidden_errors[0]))
 
     def hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
-        return equations.hidden_state(self.U_, states, float(self.input_threshold))
+        return equations.hidden_state(self.U_, states, self._threshold)
+
+    @property
+    def _threshold(self) -> Any:
+        """What the field of a hidden neuron must reach: theta less the bias, one number for all without biases."""
+        theta = float(self.input_threshold)
+        return theta - self.hidden_bias_ if self.bias else theta
+
+    @property
+    def _visible_bias(self) -> Any:
+        return self.visible_bias_ if self.bias else 0.0
 
     def hidden_targets(self, x_next: Patterns) -> Patterns:
         """Give what the hidden neurons should say before each pattern, eq. (4).
@@ -255,16 +292,18 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         >>> sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X).hidden_targets(X[1:]).shape
         (7, 100)
         """
-        return equations.hidden_target(self.P_, x_next, float(self.target_threshold))
+        theta = float(self.target_threshold)
+        return equations.hidden_target(self.P_, x_next, theta - self.target_bias_ if self.bias else theta)
 
     def layers(self) -> tuple[Layer, ...]:
         """Give the hidden and the visible layer."""
         kappa = None if self.rule == "hebbian" else float(self.kappa)
-        return Layer.of(self.U_, -float(self.input_threshold), kappa=kappa), Layer.of(self.V_, kappa=kappa)
+        return Layer.of(self.U_, -self._threshold, kappa=kappa), Layer.of(self.V_, self._visible_bias, kappa=kappa)
 
     def traits(self) -> Traits:
         """Tell what is fair to know: weights are learned online, by what is known at their two ends."""
-        return Traits(weights=("U_", "V_"), stores_patterns=False, online=True, local=True)
+        biases = ("hidden_bias_", "visible_bias_") if self.bias else ()
+        return Traits(weights=("U_", "V_", *biases), stores_patterns=False, online=True, local=True)
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
@@ -273,6 +312,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         check_choice(self.rule, "rule", ("three-factor", "hebbian"))
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
+        check_flag(self.bias, "bias")
         check_not_negative(self.init_scale, "init_scale")
         check_count(self.max_epochs, "max_epochs")
         check_number(self.target_threshold, "target_threshold")
@@ -287,26 +327,64 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     ) -> tuple[int, int]:
         """Learn from scratch with an engine or a cluster; returns the errors of the last epoch."""
         self.begin(transitions)
-        learned = learner(
-            transitions.inputs,
-            transitions.targets,
-            self.hidden_targets(transitions.targets),
-            U=self.U_,
-            V=self.V_,
-            kappa=float(self.kappa),
-            eta=float(self.eta),
-            max_epochs=int(self.max_epochs),
-            input_threshold=float(self.input_threshold),
-            learn_U=self.learn == "UV",
-            callback=callback,
-        )
-        self.U_, self.V_ = learned.U, learned.V
+        learned = self._run(learner, transitions, max_epochs=int(self.max_epochs), callback=callback)
+        self._take_weights(learned.U, learned.V)
         self.hidden_errors_, self.visible_errors_ = learned.hidden_errors, learned.visible_errors
         self.n_iter_, self.converged_ = learned.n_iter, learned.converged
         return self._last_errors()
+
+    def _run(self, learner: Callable[..., Learned], transitions: Transitions, **options: Any) -> Learned:
+        """Let an engine or a cluster learn on top of what is there; nothing is kept yet."""
+        U, V = self._weights()
+        return learner(
+            transitions.inputs,
+            transitions.targets,
+            self.hidden_targets(transitions.targets),
+            U=U,
+            V=V,
+            kappa=float(self.kappa),
+            eta=float(self.eta),
+            input_threshold=float(self.input_threshold),
+            learn_U=self.learn == "UV",
+            bias=bool(self.bias),
+            **options,
+        )
 
     def _add_hebbian(self, transitions: Transitions) -> None:
         """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""
         y = self.hidden_states(transitions.inputs)
         self.V_ += equations.hebbian(y, transitions.targets)
-        self._count_errors(int(np.sum(equations.visible_state(self.V_, y) != transitions.targets)), 0)
+        if self.bias:  # the constant unit's part of the sum: the theta of Theorem 1
+            self.visible_bias_ += transitions.targets.sum(axis=0)
+        self._count_errors(int(np.sum(equations.visible_state(self.V_, y, self._visible_bias) != transitions.targets)), 0)
+
+    @property
+    def _has_standard_U(self) -> bool:
+        """Whether a fixed U is standard normal, whatever `init_scale` is: a threshold is counted in its units."""
+        return self.learn == "V" and self.input_threshold != 0
+
+    def _draw_biases(self, rng: np.random.Generator) -> None:
+        """Draw the weights of the constant unit: to hidden neurons, to visible ones, and in P."""
+        M, N = int(self.n_hidden), self.n_features_in_
+        scale = float(self.init_scale)
+        if self.learn == "UV" and self.rule == "three-factor":
+            # The updates of a hidden neuron that cannot learn its target may cancel in every epoch (those of XOR do). Its start
+            # must hold it in one state meanwhile: V would learn from the states right after updates, which recall does not see.
+            self.hidden_bias_ = rng.choice([-_HOLD, _HOLD], M) * scale
+        else:
+            self.hidden_bias_ = rng.standard_normal(M) * (1.0 if self._has_standard_U else scale)
+        self.visible_bias_ = rng.standard_normal(N) * (0.0 if self.rule == "hebbian" else scale)
+        self.target_bias_ = rng.choice([-1.0, 1.0], M)
+
+    def _weights(self) -> tuple[Weights, Weights]:
+        """U and V as learning takes them: with biases, these are their last columns, in arrays of their own."""
+        if not self.bias:
+            return self.U_, self.V_
+        return np.column_stack([self.U_, self.hidden_bias_]), np.column_stack([self.V_, self.visible_bias_])
+
+    def _take_weights(self, U: Weights, V: Weights) -> None:
+        """Keep what was learned."""
+        if self.bias:
+            U, self.hidden_bias_ = split_bias(U)
+            V, self.visible_bias_ = split_bias(V)
+        self.U_, self.V_ = U, V

@@ -14,19 +14,31 @@ from seqattractor.networks._online import OnlineMemory
 from seqattractor.networks._traits import Layer
 from seqattractor.sequences import Patterns
 
+Weights = NDArray[np.float64]
+
+
+def split_bias(weights: Weights) -> tuple[Weights, Weights]:
+    """Take the biases, the last column, off some weights: (M, N + 1) -> (M, N) and (M,)."""
+    return np.ascontiguousarray(weights[:, :-1]), weights[:, -1].copy()
+
 
 class VisibleLayerMemory(SequenceMemory):
     """A memory whose next state is sign(W xi)."""
 
-    W_: NDArray[np.float64]
+    W_: Weights
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
-        return next_visible_only(self.W_, states)
+        return next_visible_only(self.W_, states, self._visible_bias)
 
     def layers(self) -> tuple[Layer, ...]:
         """Give the one layer that there is."""
-        return (Layer.of(self.W_, kappa=self._margin),)
+        return (Layer.of(self.W_, self._visible_bias, kappa=self._margin),)
+
+    @property
+    def _visible_bias(self) -> Any:
+        """What neurons receive beside W xi."""
+        return 0.0
 
     @property
     def _margin(self) -> float | None:

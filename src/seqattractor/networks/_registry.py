@@ -42,11 +42,17 @@ REGISTRY: dict[str, Entry] = {
         {"learn": "V", "rule": "hebbian"},
         by_default=False,
     ),
+    "attractor-bias": Entry(
+        "_attractor", "SequenceAttractor", "paper", "the paper's network with learned biases", {"bias": True}, by_default=False
+    ),
     "sparse": Entry("_sparse", "SparseSequenceAttractor", "ours", "the same architecture with sparse hidden codes"),
     "hebbian": Entry("_hebbian", "HebbianMemory", "rival", "asymmetric Hebbian network (Amari 1972)"),
     "slow-synapses": Entry("_slow_synapses", "SlowSynapseMemory", "rival", "Hebbian with slow synapses (Kleinfeld 1986)"),
     "pseudo-inverse": Entry("_pseudo_inverse", "PseudoInverseMemory", "rival", "projection rule"),
     "perceptron": Entry("_visible", "VisibleNetwork", "paper", "margin perceptron without hidden neurons"),
+    "perceptron-bias": Entry(
+        "_visible", "VisibleNetwork", "paper", "margin perceptron with learned biases", {"bias": True}, by_default=False
+    ),
     "predictive": Entry("_predictive", "PredictiveCodingMemory", "rival", "temporal predictive coding (Tang 2023)"),
     "predictive-2": Entry(
         "_latent_predictive",

@@ -8,17 +8,16 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_choice, check_count, check_in_steps, check_not_negative, check_positive
+from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
 from seqattractor.learning import reference
+from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.networks._layered import VisibleLayerMemory
+from seqattractor.networks._layered import VisibleLayerMemory, Weights, split_bias
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Transitions
-
-Weights = NDArray[np.float64]
 
 OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
 """Called as ``rule(W, x, x_next)`` for one transition: changes W (N, order * N) in place, returns its number of errors."""
@@ -29,14 +28,17 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     """A recurrent network of visible neurons only, xi' = sign(W xi), eq. (1): the margin perceptron, or a rule of yours.
 
     It can make a sequence only if, for every neuron, the patterns after which it is on can be separated linearly from those
-    after which it is off (section 3 of the paper).
+    after which it is off (section 3 of the paper). With ``bias=True`` it is xi' = sign(W xi + c): a unit that is always +1 joins
+    the patterns, and its weights c learn as all others do.
 
     Parameters
     ----------
     rule : "perceptron" or callable
         How W learns: by the margin perceptron, which is the three-factor rule directly on W; or by a rule of your own, called as
         ``rule(W, x, x_next)`` for every transition: it changes W in place and returns its number of errors, and is called until
-        an epoch has none.
+        an epoch has none. With biases it sees x with a last entry of 1, and W with a last column of biases.
+    bias : bool
+        Whether neurons have biases. They start like W, and are drawn after it. The paper's experiments have none.
     kappa, eta, engine, n_jobs
         For the perceptron, as in `SequenceAttractor`.
     init_scale, max_epochs, order, on_conflict, random_state, verbose
@@ -45,6 +47,8 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     Attributes
     ----------
     W_ : ndarray, shape (N, order * N)
+    visible_bias_ : ndarray, shape (N,)
+        c, if ``bias=True``.
     visible_errors_ : ndarray of int, shape (n_epochs,)
         Updates in each epoch.
     n_iter_ : int
@@ -74,7 +78,11 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     1.0
     """
 
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
+    declared_arrays: ClassVar[dict[str, str]] = {
+        "W_": "float N kN",
+        "visible_bias_": "float N if bias",
+        "visible_errors_": "count E",
+    }
     declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
@@ -83,6 +91,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         *,
         kappa: float = 1.0,
         eta: float = 1e-3,
+        bias: bool = False,
         init_scale: float = 1e-3,
         max_epochs: int = 500,
         order: int | Literal["auto"] = 1,
@@ -95,6 +104,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self.rule = rule
         self.kappa = kappa
         self.eta = eta
+        self.bias = bias
         self.init_scale = init_scale
         self.max_epochs = max_epochs
         self.order = order
@@ -110,40 +120,61 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
             return super().fit_transitions(transitions, callback)
         self.begin(transitions)
         learned = engine_module(self.engine).learn_visible(
-            transitions.inputs,
+            self._seen(transitions.inputs),
             transitions.targets,
-            W=self.W_,
+            W=self._weights(),
             kappa=float(self.kappa),
             eta=float(self.eta),
             max_epochs=int(self.max_epochs),
             n_jobs=self.n_jobs,
             callback=callback,
         )
-        self.W_, self.visible_errors_ = learned.W, learned.errors
+        self._take_weights(learned.W)
+        self.visible_errors_ = learned.errors
         self.n_iter_, self.converged_ = learned.n_iter, learned.converged
         return self._last_errors()
 
     def begin(self, transitions: Transitions) -> None:
-        """Draw the random start of W."""
+        """Draw the random start of W, then of the biases if there are some."""
         rng = as_generator(self.random_state)
         self.W_ = rng.standard_normal((self.n_features_in_, self.n_features_in_ * self.order_)) * float(self.init_scale)
+        if self.bias:
+            self.visible_bias_ = rng.standard_normal(self.n_features_in_) * float(self.init_scale)
         self._no_errors_yet()
 
     def present(self, transitions: Transitions) -> None:
         """Learn from each transition in turn: an epoch as `fit` has it."""
         if not callable(self.rule):
-            kappa, eta = float(self.kappa), float(self.eta)
-            learned = reference.learn_visible(
-                transitions.inputs, transitions.targets, W=self.W_, kappa=kappa, eta=eta, max_epochs=1
-            )
-            self.W_ = learned.W
+            kappa, eta, inputs = float(self.kappa), float(self.eta), self._seen(transitions.inputs)
+            learned = reference.learn_visible(inputs, transitions.targets, W=self._weights(), kappa=kappa, eta=eta, max_epochs=1)
+            self._take_weights(learned.W)
             self._count_errors(int(learned.errors[0]))
             return
         x, x_next = transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64)
-        errors = sum(self.rule(self.W_, x[t], x_next[t]) for t in range(len(x)))
-        if not np.isfinite(self.W_).all():
+        W, x = self._weights(), self._seen(x)
+        errors = sum(self.rule(W, x[t], x_next[t]) for t in range(len(x)))
+        if not np.isfinite(W).all():
             raise ValueError("the rule made weights that are not finite; make its steps smaller.")
+        self._take_weights(W)
         self._count_errors(int(errors))
+
+    def _seen(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """What each neuron sees: the inputs, and with biases a unit that is always +1."""
+        return equations.with_constant(inputs) if self.bias else inputs
+
+    def _weights(self) -> Weights:
+        """W as learning takes it: with biases, these are its last column, in an array of its own."""
+        return np.column_stack([self.W_, self.visible_bias_]) if self.bias else self.W_
+
+    def _take_weights(self, W: Weights) -> None:
+        """Keep what was learned."""
+        if self.bias:
+            W, self.visible_bias_ = split_bias(W)
+        self.W_ = W
+
+    @property
+    def _visible_bias(self) -> Any:
+        return self.visible_bias_ if self.bias else 0.0
 
     @property
     def _margin(self) -> float | None:
@@ -151,7 +182,8 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
 
     def traits(self) -> Traits:
         """Tell what is fair to know; whether a rule of the user's is local is not known here."""
-        return Traits(weights=("W_",), stores_patterns=False, online=True, local=None if callable(self.rule) else True)
+        weights = ("W_", "visible_bias_") if self.bias else ("W_",)
+        return Traits(weights=weights, stores_patterns=False, online=True, local=None if callable(self.rule) else True)
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
@@ -161,6 +193,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
             check_choice(self.rule, "rule", ("perceptron",))
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
+        check_flag(self.bias, "bias")
         check_not_negative(self.init_scale, "init_scale")
         check_count(self.max_epochs, "max_epochs")
         check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale)

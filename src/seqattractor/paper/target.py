@@ -40,10 +40,11 @@ TARGETS = {
     "sparse-targets": "retrieval:SPARSE_TARGETS",
     "theorems": "theory:THEOREMS",
     "pooled": "pooled:TARGET",
+    "biases": "biases:TARGET",
     "capacity": "capacity:TARGET",
     "comparison": "comparison:TARGET",
 }
-PAST_THE_PAPER = ("pooled", "capacity", "comparison")
+PAST_THE_PAPER = ("pooled", "biases", "capacity", "comparison")
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 

@@ -53,7 +53,8 @@ class Figure1(Target):
         )
         return Verdict(
             all(row["impossible_neurons"] and not row["converged"] for row in rows),
-            f"As in the paper, neither sequence can be made without hidden neurons. Proof by linear programming: {proofs}. The "
+            "As in the paper, neither sequence can be made without hidden neurons, not even with biases. Proof by linear "
+            f"programming: {proofs}. The "
             f"perceptron rule reached zero errors in {sum(row['converged'] for row in rows)} of "
             f"{sum(row['trials'] for row in rows)} runs.",
         )
@@ -71,7 +72,8 @@ class Figure1(Target):
         rows = [row | {name: ", ".join(map(str, row[key])) for name, key in lists.items()} for row in result.rows()]
         caption = (
             "Proof: for neuron i, the sum over t of lambda(t) x_i(t+1) x(t) is the zero vector, no lambda is below 0, and one is "
-            "above 0 where x_i(t+1) = -1. Any weights w would make that sum of products with w positive."
+            "above 0 where x_i(t+1) = -1. Any weights w would make that sum of products with w positive. The sum over t of "
+            "lambda(t) x_i(t+1) is zero, too, so that a bias does not help."
         )
         return [Table.of(rows, columns, caption)]
 

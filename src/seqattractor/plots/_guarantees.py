@@ -163,11 +163,14 @@ def separability_margins(separability: Separability, *, ax: Axes | None = None) 
     check_kind(separability, Separability, "separability", "what separable gives")
     ax = axes_or_new(ax)
     margin, impossible = separability.margin, separability.impossible
-    possible = np.flatnonzero(~np.isnan(margin))
+    possible, alone = np.flatnonzero(np.isfinite(margin)), np.flatnonzero(np.isinf(margin))
+    highest = float(margin[possible].max(initial=1.0))
     ax.plot(possible, margin[possible], "o", color=BLUE, markersize=4, label=f"separable: {possible.size}")
+    if alone.size:  # any margin can be had: above all others
+        ax.plot(alone, np.full(alone.size, 1.1 * highest), "^", color=GREEN, label=f"by the bias alone: {alone.size}")
     ax.plot(impossible, np.zeros(impossible.size), "x", color=RED, label=f"not separable: {impossible.size}")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="visible neuron", ylabel="margin, largest weight 1", ylim=(-0.05 * float(np.nanmax(margin, initial=1.0)), None))
+    ax.set(xlabel="visible neuron", ylabel="margin, largest weight 1", ylim=(-0.05 * highest, None))
     ax.grid(axis="y")
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.0)
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.0)
     return ax

@@ -48,6 +48,8 @@ class Inspection(Result):
     from_stored: Attractors | None = None
     hidden: HiddenActivity | None = None
     separability: Separability | None = None
+    separability_with_biases: Separability | None = None
+    """Asked only where no network without hidden neurons and without biases can store the sequences."""
     left_out: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     """What each part took: for information, nothing depends on it."""
@@ -91,7 +93,8 @@ class Inspection(Result):
         if self.hidden is not None:
             parts["Hidden neurons"] = self.hidden.describe()
         if self.separability is not None:
-            parts["Without hidden neurons"] = self.separability.describe()
+            verdicts = (self.separability, self.separability_with_biases)
+            parts["Without hidden neurons"] = " ".join(verdict.describe() for verdict in verdicts if verdict is not None)
         if self.left_out:
             parts["Left out"] = " ".join(f"{name.capitalize()}: {reason}" for name, reason in self.left_out.items())
         return parts
@@ -136,6 +139,9 @@ class Inspection(Result):
             },
             "hidden": None if self.hidden is None else _hidden_values(self.hidden),
             "separability": None if self.separability is None else _separability_values(self.separability),
+            "separability_with_biases": (
+                None if self.separability_with_biases is None else _separability_values(self.separability_with_biases)
+            ),
             "left_out": self.left_out,
             "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
         }
@@ -242,7 +248,11 @@ def _from_sequences(inspection: Inspection, work: _Work, starts: int, exact: boo
     # A linear program for each visible neuron, unless the patterns are few and wide: then one linear system.
     n, d = sum(len(x) - net.order_ for x in sequences), net.order_ * net.n_features_in_
     if n < d / 2 or 4000.0 * net.n_features_in_ * n * d <= work.operations:
-        parts["separability"] = work.do("separability", lambda: separable(sequences, order=net.order_, largest_margin=False))
+        options: dict[str, Any] = {"order": net.order_, "largest_margin": False}
+        verdict = parts["separability"] = work.do("separability", lambda: separable(sequences, **options))
+        if not verdict:
+            name = "separability_with_biases"
+            parts[name] = work.do(name.replace("_", " "), lambda: separable(sequences, bias=True, **options))
     else:
         work.left_out["separability"] = "it takes too much work; use sa.separable."
     return parts

@@ -1,4 +1,4 @@
-// Small form controls with labels: a slider, a number, a choice.
+// Small form controls with labels: a slider, a number, a switch, a choice.
 
 let count = 0;
 
@@ -41,6 +41,16 @@ export function number({ label, low, high, step = 1, value, change }) {
     else input.value = last;
   };
   return field(label, input);
+}
+
+/** A switch: 0 or 1. */
+export function toggle({ label, value, change }) {
+  const input = Object.assign(document.createElement("input"), { type: "checkbox", checked: Boolean(value) });
+  input.onchange = () => change(Number(input.checked));
+  const box = document.createElement("label");
+  box.className = "check";
+  box.append(input, ` ${label}`);
+  return box;
 }
 
 /** A choice between words. */

@@ -39,7 +39,7 @@ function begin({ sequence, networks, order = 1, advice }) {
   chooseSource(sequence.name);
   settings.sequence = sequence;
   settings.compare = networks.length > 1;
-  networks.forEach((name, k) => Object.assign(settings.networks[k], { name, order, kappa: 1, seed: 0 }));
+  networks.forEach((name, k) => Object.assign(settings.networks[k], { name, order, kappa: 1, bias: 0, seed: 0 }));
   settings.cue.seed = 1;
   showChoice();
   buildNetworks();

@@ -1,6 +1,6 @@
 // The card in which one or two networks and their settings are chosen.
 
-import { choice, number, slider } from "./controls.js";
+import { choice, number, slider, toggle } from "./controls.js";
 import { changed, lab, settings } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
@@ -57,6 +57,7 @@ function buildNetwork(box, network, k) {
   const limits = catalogue.limits;
   if (has("kappa")) fields.append(number({ label: "Robustness κ", low: 1e-6, high: 1e6, step: "any", value: network.kappa, change: set("kappa") }));
   if (has("eta")) fields.append(number({ label: "Learning rate η", low: 1e-6, high: 1e3, step: "any", value: network.eta, change: set("eta") }));
+  if (has("bias")) fields.append(toggle({ label: "Biases, learned as the weights are", value: network.bias, change: set("bias") }));
   if (has("epochs")) fields.append(number({ label: "Epochs at most", low: 1, high: limits.epochs, value: network.epochs, change: set("epochs") }));
   if (has("degree")) fields.append(number({ label: "Degree", low: 1, high: 30, value: network.degree, change: set("degree") }));
   if (has("order")) fields.append(choice({ label: "Past patterns it sees", choices: ORDERS, value: String(network.order), change: set("order") }));

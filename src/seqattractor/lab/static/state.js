@@ -3,7 +3,7 @@
 import { debounced } from "./busy.js";
 import { encode } from "./link.js";
 
-const defaults = { name: "attractor", hidden: 150, kappa: 1, eta: 0.001, epochs: 500, order: 1, degree: 2, seed: 0 };
+const defaults = { name: "attractor", hidden: 150, kappa: 1, eta: 0.001, bias: 0, epochs: 500, order: 1, degree: 2, seed: 0 };
 
 /** All that a link restores. Flips, cover and noise are in percent. */
 export const settings = {

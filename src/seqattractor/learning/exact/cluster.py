@@ -20,7 +20,7 @@ from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, pie
 from seqattractor.learning.exact.tape import Codes
 from seqattractor.learning.exact.workers import Workers
 from seqattractor.learning.result import Learned, ProgressCallback
-from seqattractor.learning.rule import sign
+from seqattractor.learning.rule import sign, with_constant
 from seqattractor.sequences import Patterns
 
 _BLOCKS = 4  # for each thread of the cluster, so that all end at about the same time
@@ -43,13 +43,14 @@ def learn(
     client: Any,
     input_threshold: float = 0.0,
     learn_U: bool = True,
+    bias: bool = False,
     callback: ProgressCallback | None = None,
 ) -> Learned:
     """Learn U and V on a cluster: the same as `engine.learn`, with the same parameters.
 
     Parameters
     ----------
-    inputs, targets, hidden_targets, U, V, kappa, eta, max_epochs, input_threshold, learn_U
+    inputs, targets, hidden_targets, U, V, kappa, eta, max_epochs, input_threshold, learn_U, bias
         As in `engine.learn`.
     client : distributed.Client
         Of a cluster whose workers have this package.
@@ -63,16 +64,17 @@ def learn(
     run = _Cluster(client, kappa, eta, max_epochs)
     hidden_errors = np.zeros(max_epochs, dtype=np.int64)
     flips = np.empty((0, 4), dtype=np.int32)
-    U_learned = U
+    U_learned, seen = U, with_constant(inputs) if bias else inputs
     if learn_U:
-        hidden_errors, flips, U_learned = run.surely(lambda: run.hidden(inputs, hidden_targets, U, input_threshold))
+        hidden_errors, flips, U_learned = run.surely(lambda: run.hidden(seen, hidden_targets, U, input_threshold))
         y = hidden_targets.copy()
         at_once = flips[:, 0] == 0  # what differs from the targets in the first epoch; the tape starts with these codes
         y[flips[at_once, 1], flips[at_once, 2]] = flips[at_once, 3]
         flips = flips[~at_once]
     else:
-        fixed = start_fields(U, inputs, 1.0, input_threshold).T  # eq. (7): a fixed U makes one code
+        fixed = start_fields(U, seen, 1.0, input_threshold).T  # eq. (7): a fixed U makes one code
         y = sign(fixed)
+    y = with_constant(y) if bias else y
     visible_errors, V_learned = run.surely(lambda: run.visible(y, flips, targets, V))
     errors = np.stack([hidden_errors, visible_errors], axis=1)
     quiet = np.flatnonzero(~errors.any(axis=1))
@@ -91,6 +93,7 @@ def learn(
                 client=client,
                 input_threshold=input_threshold,
                 learn_U=learn_U,
+                bias=bias,
             )
     return Learned(U_learned, V_learned, errors[:, 0], errors[:, 1], len(errors), not errors[-1].any())
 

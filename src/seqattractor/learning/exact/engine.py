@@ -18,7 +18,7 @@ from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, pie
 from seqattractor.learning.exact.tape import Codes, Restorable, Tape
 from seqattractor.learning.exact.workers import Workers
 from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
-from seqattractor.learning.rule import sign
+from seqattractor.learning.rule import sign, with_constant
 from seqattractor.sequences import Patterns
 
 BLOCK_ROWS = 128
@@ -38,6 +38,7 @@ def learn(
     max_epochs: int,
     input_threshold: float = 0.0,
     learn_U: bool = True,
+    bias: bool = False,
     n_jobs: int | None = None,
     callback: ProgressCallback | None = None,
     block_rows: int = BLOCK_ROWS,
@@ -48,9 +49,9 @@ def learn(
     ----------
     inputs, targets, hidden_targets : ndarray of int8, shapes (n, N_in), (n, N) and (n, M)
         x(t), x(t+1) and z(t+1) of each transition, in the order of presentation.
-    U, V : ndarray of float64, shapes (M, N_in) and (N, M)
+    U, V : ndarray of float64, shapes (M, N_in) and (N, M), with one more column each if there are biases
         Initial weights; they are overwritten with the learned ones.
-    kappa, eta, max_epochs, input_threshold, learn_U
+    kappa, eta, max_epochs, input_threshold, learn_U, bias
         As in `reference.learn`.
     n_jobs : int, optional
         Number of threads; -1 for all cores. The result does not depend on it.
@@ -72,6 +73,7 @@ def learn(
     >>> learned.converged, learned.n_iter
     (True, 3)
     """
+    inputs = with_constant(inputs) if bias else inputs
     with Workers(n_jobs) as workers:
         if learn_U:
             K = Gram(gram(inputs))
@@ -81,10 +83,12 @@ def learn(
                 ),
                 pieces(len(U), block_rows),
             )
-            run = _Learning(workers, targets, V, kappa, eta, block_rows, hidden, hidden_targets)
+            y = hidden_targets
         else:
-            fixed = start_fields(U, inputs, 1.0, input_threshold).T  # eq. (7): a fixed U makes one code
-            run = _Learning(workers, targets, V, kappa, eta, block_rows, [], sign(fixed))
+            hidden = []
+            y = sign(start_fields(U, inputs, 1.0, input_threshold).T)  # eq. (7): a fixed U makes one code
+        # A constant unit in the codes never flips, so the tape need not know of it.
+        run = _Learning(workers, targets, V, kappa, eta, block_rows, hidden, with_constant(y) if bias else y)
         errors, converged = _in_windows(run.window, run.parts, max_epochs, callback)
         run.finish()
     return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), converged)

@@ -13,17 +13,18 @@ from seqattractor.paper.settings import LEARNING
 
 
 def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """One trial of tables 1 and 2; settings are T, M, N, flips and learn, and distinct if the period is not T - 1.
+    """One trial of tables 1 and 2; settings are T, M, N, flips and learn.
 
-    By the text of section 6.2 a sequence x(1), ..., x(T) has T - 1 distinct patterns, since x(T) = x(1). "distinct" is another
-    number of them, after which x(1) comes again: T if "period length T" is taken at its word.
+    "bias" is there where there are biases, and "distinct" if the period is not T - 1. By the text of section 6.2 a sequence x(1),
+    ..., x(T) has T - 1 distinct patterns, since x(T) = x(1). "distinct" is another number of them, after which x(1) comes again: T
+    if "period length T" is taken at its word.
 
     Examples
     --------
     >>> retrieve_sequence({"T": 5, "M": 60, "N": 40, "flips": 2, "learn": "UV"}, np.random.SeedSequence(0))
     {'success': True}
     """
-    return {"success": _retrieves(settings, seed)}
+    return {"success": _retrieves(settings, seed, bias=settings.get("bias", False))}
 
 
 def retrieve_with_sparse_inputs(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:

@@ -32,8 +32,8 @@ def train_perceptron(settings: dict[str, Any], seed: np.random.SeedSequence) -> 
 
 
 def _prove(sequence: int) -> dict[str, Any]:
-    """The neurons that no weights can drive, and a proof in whole numbers for the first of them."""
-    answer = separable(toy(sequence))
+    """The neurons that no weights can drive, not even with biases, and a proof in whole numbers for the first of them."""
+    answer = separable(toy(sequence), bias=True)
     combination = answer.proof(int(answer.impossible[0])).combination
     assert combination is not None  # since the neuron is impossible
     return {"impossible": (answer.impossible + 1).tolist(), "combination": [int(k) for k in combination]}
