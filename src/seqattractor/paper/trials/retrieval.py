@@ -16,8 +16,8 @@ def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) ->
     """One trial of tables 1 and 2; settings are T, M, N, flips and learn.
 
     "bias" is there where there are biases, and "distinct" if the period is not T - 1. By the text of section 6.2 a sequence x(1),
-    ..., x(T) has T - 1 distinct patterns, since x(T) = x(1). "distinct" is another number of them, after which x(1) comes again: T
-    if "period length T" is taken at its word.
+    ..., x(T) has T - 1 distinct patterns, since x(T) = x(1). "distinct" is another number of them, after which x(1) comes again:
+    T if "period length T" is taken at its word.
 
     Examples
     --------
