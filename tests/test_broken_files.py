@@ -206,7 +206,7 @@ def test_spikes_that_are_not_spikes_are_refused(tmp_path):
     (tmp_path / "a.csv").write_text("0.1,a\n0.2,b,c\n")
     says(tmp_path / "a.csv", "line 2 .* has 3 columns", bin=0.1)
     (tmp_path / "a.csv").write_text("0.1,a\nlater,b\n")
-    says(tmp_path / "a.csv", "line 2 .* starts with 'later'", bin=0.1)
+    says(tmp_path / "a.csv", "line 2 .* has 'later' for a time", bin=0.1)
     (tmp_path / "a.csv").write_text("time,unit\n")
     says(tmp_path / "a.csv", "holds no spikes", bin=0.1)
     (tmp_path / "a.csv").write_text("0.1,a\n1e300,b\n")

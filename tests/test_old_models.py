@@ -36,7 +36,7 @@ def test_a_model_of_0_1_loads_as_its_class_of_today_and_recalls_as_it_did(name, 
     with pytest.warns(UserWarning, match="without a digest"):
         net = sa.load(FOLDER / f"{name}.npz")
     assert type(net) is CLASSES[name]
-    cue = X[:2] if net.order_ == 2 else sa.noise.flip(X[0], 1, rng=1)
+    cue = X[:2] if net.order_ == 2 else sa.noise.flip(X[0], 1, rng=np.random.default_rng(1))
     with np.load(FOLDER / "recalls.npz") as recalls:
         assert np.array_equal(net.recall(cue, steps=12), recalls[name])
     net.save(tmp_path / "again.npz")

@@ -192,7 +192,7 @@ def test_trials_of_other_code_are_said_by_run_status_and_export(small, tmp_path)
     ran = invoke("run", small / "grid.toml", "-o", path, "--jobs", 1)
     assert f"16 trials, 5 were there, 11 added. {said}" in ran.output
     assert said in invoke("status", path).output
-    assert said in invoke("export", path, "-o", tmp_path / "s.csv").stderr
+    assert said in invoke("export", path, "-o", tmp_path / "s.csv").output
     assert json.loads(invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--json").stdout)["by_other_code"] == 5
 
 
@@ -206,8 +206,8 @@ def test_damage_is_said_by_status_and_export_and_resume_does_it_again(small, tmp
     assert "2 damaged rows are left out and count as missing: trial 2 of the point" in shown
     exported = invoke("export", path, "-o", tmp_path / "s.csv")
     assert "14 rows. 2 trials of its grids are missing." in exported.stdout
-    assert "2 damaged rows are left out" in exported.stderr
-    assert "2 damaged rows are left out" in invoke("plot", path, "-o", tmp_path / "s.png").stderr
+    assert "2 damaged rows are left out" in exported.output
+    assert "2 damaged rows are left out" in invoke("plot", path, "-o", tmp_path / "s.png").output
     with pytest.warns(UserWarning, match="2 damaged rows are left out and count as missing"):
         ran = invoke("run", "--resume", "-o", path, "--jobs", 1)
     assert "14 were there, 2 added" in ran.output
@@ -217,7 +217,7 @@ def test_damage_is_said_by_status_and_export_and_resume_does_it_again(small, tmp
 
 
 def test_a_seed_that_no_study_could_keep_is_refused_before_any_work(tmp_path):
-    with pytest.raises(ValueError, match=r"seed must be below 2\*\*63"):
+    with pytest.raises(ValueError, match=r"seed must be at most"):
         invoke("run", "-o", tmp_path / "s.db", "--network", "lookup", "--t", 5, "--seed", 2**63)
     assert not (tmp_path / "s.db").exists()
 

@@ -19,6 +19,7 @@ from seqattractor.sequences import Patterns, check_sequences, transitions
 _BITS = 24
 # Below this a margin found in floating point proves nothing, and the exact way decides.
 _TINY = 1e-6
+_MOST_POINTS = 10**8  # up to which the beta integral of every scipy that we allow has 12 digits
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -275,7 +276,7 @@ def cover_probability(n_points: int, n_weights: int) -> float:
     """
     from scipy.special import betainc
 
-    n_points, n_weights = check_count(n_points, "n_points", 0), check_count(n_weights, "n_weights", 0)
+    n_points, n_weights = check_count(n_points, "n_points", 0, _MOST_POINTS), check_count(n_weights, "n_weights", 0)
     if n_points <= n_weights or not n_weights:
         return float(n_points <= n_weights)
     # The sum of binomial coefficients as a beta integral; scipy's bdtr gives .39 instead of .5 for 10**8 points.

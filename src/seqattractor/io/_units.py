@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from seqattractor._checks import check_kind
 from seqattractor.sequences import Sequences
 
+MOST_UNITS = 2**20
 SCALE = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 
 
@@ -35,8 +37,10 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
     array([[-1,  1, -1]], dtype=int8)
     """
     check_kind(part, Sequences, "part", "Sequences, as loaders give them")
-    check_kind(units, (list, tuple), "units", "a list of names")
-    units = list(units)
+    check_kind(units, Iterable, "units", "a list of names")
+    units = list(islice(units, MOST_UNITS + 1))
+    if len(units) > MOST_UNITS:
+        raise ValueError(f"there are more than {MOST_UNITS} units, more than a network can have.")
     if part.units is None or list(part.units) == units:
         return part
     if not units:
