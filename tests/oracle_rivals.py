@@ -109,6 +109,37 @@ def _sum_of_terms(terms, kind, degree, beta):
         return sign(total), float(abs(total) / largest)
 
 
+def mixed_net(pairs, now, past, *, hold, call, lam, self_overlap=False, inverse=None):
+    """MixedNet with different functions: sum_mu xi_i^mu f_S(m_i^mu) + lam xi_i^{mu+1} f_A(mbar_i^mu), as in `dense`.
+
+    `hold` and `call` are f_S and f_A as (kind, degree or beta).
+    """
+    n = len(pairs[0][1])
+    keys = all_patterns(pairs)
+    called = [list(y) for _, y in pairs] + [[0] * n] * (len(keys) - len(pairs))
+    fields = []
+    with localcontext() as context:
+        context.prec = 60
+        context.Emin = -(10**8)
+        for i in range(n):
+            total, largest = Decimal(0), Decimal(0)
+            for weight, state, values, (kind, number) in ((1, now, keys, hold), (lam, past, called, call)):
+                u = [overlap(key, state, i, self_overlap) for key in keys]
+                count = u[0][1]
+                m = [Fraction(a, count) for a, _ in u]
+                if inverse is not None:
+                    m = [sum(inverse[p][q] * m[q] for q in range(len(m))) for p in range(len(m))]
+                f = [_decimal(a**number) if kind == "polynomial" else _exp(number, count, a) for a in m]
+                if kind == "softmax":
+                    norm = sum(f)
+                    f = [a / norm for a in f]
+                summands = [_decimal(weight) * value[i] * a for value, a in zip(values, f, strict=True)]
+                total += sum(summands)
+                largest = max([largest, *map(abs, summands)])
+            fields.append((sign(total), float(abs(total) / largest) if largest else 0.0))
+    return fields
+
+
 def _exp(beta, count, m):
     """exp(beta (count) (m - 1))."""
     return (_decimal(Fraction(beta)) * count * (_decimal(m) - 1)).exp()
@@ -219,6 +250,17 @@ def two_layers(sequences, W_r, W_o, rate, epochs, steps, step):
                         for k in range(H):
                             W_r[h][k] += rate / H * (z[h] - prior[h]) * math.tanh(before[k])
     return W_r, W_o
+
+
+def offline_recall(W_r, W_o, cue, n, steps, step):
+    """The authors' offline query: the latent state of the cue is inferred, then runs on; fields of the next n patterns."""
+    H, N = len(W_r), len(W_o)
+    z, _ = latent_state(W_r, W_o, cue, [0.0] * H, steps, step)
+    fields = []
+    for _ in range(n):
+        z = [sum(W_r[h][k] * math.tanh(z[k]) for k in range(H)) for h in range(H)]
+        fields.append([sum(W_o[i][h] * math.tanh(z[h]) for h in range(H)) for i in range(N)])
+    return fields
 
 
 # -- look-up ----------------------------------------------------------------------------------------------------

@@ -107,6 +107,65 @@ def test_mixed_networks_are_those_written_index_by_index(found, seed, kind, lam,
             expect(np.array(states[t]), fields, NEAR_TIE)
 
 
+functions = st.one_of(
+    st.tuples(st.just("polynomial"), st.integers(1, 4)),
+    st.tuples(st.sampled_from(["exponential", "softmax"]), st.sampled_from([0.25, 1, 3])),
+)
+
+
+def both_functions(hold, call):
+    """f_S and f_A, each as (kind, degree or beta), as parameters."""
+    slow = {"slow_interaction": call[0], "slow_degree" if call[0] == "polynomial" else "slow_beta": call[1]}
+    return {"interaction": hold[0], "degree" if hold[0] == "polynomial" else "beta": hold[1], **slow}
+
+
+@settings(max_examples=60)
+@given(
+    found=sequences(min_n=2),
+    seed=st.integers(0, 99),
+    hold=functions,
+    call=functions,
+    lam=st.sampled_from([0, 0.5, 2.5]),
+    tau=st.integers(1, 3),
+    self_overlap=st.booleans(),
+    pseudo_inverse=st.booleans(),
+)
+def test_mixed_networks_with_two_functions_are_those_written_index_by_index(
+    found, seed, hold, call, lam, tau, self_overlap, pseudo_inverse
+):
+    shared = {"slow_weight": lam, "slow_steps": tau, "self_overlap": self_overlap, "pseudo_inverse": pseudo_inverse}
+    net = sa.MixedSequenceMemory(**both_functions(hold, call), **shared).fit(found)
+    pairs = oracle.transitions([x.tolist() for x in found])
+    inverse = oracle_rivals.overlap_inverse(oracle_rivals.all_patterns(pairs)) if pseudo_inverse else None
+    cues = some_states(seed, 2, found[0].shape[1])
+    for cue, path in zip(cues, net.recall(cues, steps=3), strict=True):
+        states = [cue.tolist()] * (tau - 1) + path.tolist()
+        for t in range(tau, len(states)):
+            mean = [oracle_rivals.Fraction(s, tau) for s in np.array(states[t - tau : t]).sum(axis=0).tolist()]
+            fields = oracle_rivals.mixed_net(
+                pairs, states[t - 1], mean, hold=hold, call=call, lam=lam, self_overlap=self_overlap, inverse=inverse
+            )
+            expect(np.array(states[t]), fields, NEAR_TIE)
+
+
+@pytest.mark.parametrize("kind", ["polynomial", "exponential", "softmax"])
+def test_a_slow_part_that_is_told_to_be_the_same_changes_nothing(kind):
+    parameters = {"degree": 3, "beta": 0.5, "slow_steps": 3}
+    plain = sa.MixedSequenceMemory(kind, **parameters).fit(X)
+    told = sa.MixedSequenceMemory(kind, slow_interaction=kind, slow_degree=3, slow_beta=0.5, **parameters).fit(X)
+    cues = some_states(5, 20, 60)
+    assert np.array_equal(plain.recall(cues, steps=8), told.recall(cues, steps=8))
+
+
+def test_two_functions_that_both_vanish_in_floating_point_still_weigh_against_each_other():
+    frames = sa.datasets.walker()[::8]  # 13 of 11264 units; exp(-beta 2000) is 0 in float64
+    net = sa.MixedSequenceMemory("exponential", beta=0.5, slow_beta=0.25, slow_steps=2).fit(frames)
+    cues = sa.noise.flip(frames[:3], 1000, rng=0)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        answers = net.step(cues)
+    assert np.array_equal(answers, frames[1:4])  # 2.5 exp(-.25 d) outweighs exp(-.5 d) at any distance d
+
+
 def test_degree_one_is_the_hebbian_network_without_self_connections():
     hebbian = sa.HebbianMemory().fit(X[:5])
     np.fill_diagonal(hebbian.W_, 0)
@@ -191,7 +250,7 @@ def test_sequences_added_later_are_as_if_stored_at_once(kind):
 
 
 def test_it_is_saved_and_loaded(tmp_path):
-    net = sa.MixedSequenceMemory("softmax", beta=0.5, pseudo_inverse=True, slow_weight=2.0).fit(X)
+    net = sa.MixedSequenceMemory("softmax", beta=0.5, pseudo_inverse=True, slow_weight=2.0, slow_interaction="polynomial").fit(X)
     net.save(tmp_path / "net.npz")
     cue = sa.noise.flip(X[3], 6, rng=1)
     assert np.array_equal(sa.load(tmp_path / "net.npz").recall(cue, steps=12), net.recall(cue, steps=12))
@@ -204,6 +263,10 @@ def test_it_is_saved_and_loaded(tmp_path):
     ({"slow_steps": 0}, "slow_steps"),
     ({"slow_weight": -1.0}, "slow_weight"),
     ({"slow_weight": 1.0, "interaction": "softmax", "beta": 1e4}, "beta"),
+    ({"slow_interaction": "cubic"}, "slow_interaction"),
+    ({"slow_degree": 0}, "slow_degree"),
+    ({"slow_beta": 0.0}, "slow_beta"),
+    ({"slow_interaction": "softmax", "slow_beta": 1e4}, "slow_beta"),
 ])  # fmt: skip
 def test_senseless_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import warnings
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from matplotlib import pyplot as plt
 import seqattractor as sa
 from seqattractor.experiments._run import choose_executor
 from seqattractor.experiments._seeds import seed_of
+from seqattractor.paper import agreement
 from seqattractor.paper.agreement import TABLE_1, TABLE_2
 from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
@@ -67,13 +69,14 @@ def test_every_target_says_what_it_is_and_has_cells_that_json_can_hold(name):
     assert target.about
     for request in (Request(), QUICK):
         cells = target.cells(request)
-        assert len({json.dumps(cell, sort_keys=True) for cell in cells}) == len(cells) > 0
+        keys = {json.dumps(key, sort_keys=True) for key in zip(target.experiments(request), cells, strict=True)}
+        assert len(keys) == len(cells) > 0
         assert json.loads(json.dumps(cells)) == cells
 
 
 def test_an_unknown_target_is_named_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"no target 'fig2'; choose from fig1, fig3"):
-        get_target("fig2")
+    with pytest.raises(ValueError, match=r"no target 'fig9'; choose from fig1, fig2"):
+        get_target("fig9")
 
 
 def test_the_settings_are_those_of_section_6():
@@ -300,6 +303,72 @@ def test_a_cell_that_differs_is_named_with_both_counts():
     assert "T = 60, learn = UV: 60/100 here, 99/100 in the paper" in verdict.sentence
 
 
+def test_figure_2_is_drawn_with_every_connection(tmp_path):
+    target, result = get_target("fig2"), run(["fig2"], QUICK, tmp_path)["fig2"]
+    assert target.verdict(result).agrees
+    figure = target.figure(result)
+    [ax] = figure.axes
+    circles = sum(len(collection.get_offsets()) for collection in ax.collections)
+    assert circles == 5 + 4 + 5 + 4 + 5
+    arrows = [text for text in ax.texts if not text.get_text()]
+    assert len(arrows) == 3 * 5 * 4 + 1  # both ways on the left, U and V on the right, and the one between
+    plt.close(figure)
+
+
+def test_theorems_and_both_extensions_hold(tmp_path):
+    result = run(["theorems"], Request(trials=1), tmp_path)["theorems"]
+    assert [row["theorem"] for row in result.rows()] == ["1", "2", "3", "3 for V", "4", "4 for U"]
+    assert get_target("theorems").verdict(result).agrees
+
+
+def test_theorem_4_is_put_to_the_worst_flips_that_it_allows(monkeypatch):
+    """With a larger epsilon than the theorem allows the check must fail: else it would test nothing."""
+    from seqattractor.paper.trials import theorems
+
+    state = np.ones((1, 10))
+    weights = np.full((1, 10), 0.11)  # the field is 1.1, above kappa = 1; epsilon < 1 / 0.11 allows 4 flips, and 6 turn the sign
+    assert theorems._withstands(weights, state, np.ones((1, 1)), np.random.default_rng(0))
+    monkeypatch.setitem(theorems.LEARNING, "kappa", 1.5)
+    assert not theorems._withstands(weights, state, np.ones((1, 1)), np.random.default_rng(0))
+
+
+def test_both_readings_of_the_period_are_pooled_against_the_paper():
+    target = get_target("pooled")
+    cells, experiments = target.cells(Request()), target.experiments(Request())
+    assert len(cells) == 100
+    shared = list(zip(experiments[:50], cells[:50], strict=True))  # the first half are the trials of the tables themselves
+    assert shared == [(table, cell) for table in ("table1", "table2") for cell in get_target(table).cells(Request())]
+    assert all(cell["distinct"] == cell["T"] for cell in cells[50:])
+
+    def outcomes(shift):
+        for cell, table in zip(cells, experiments, strict=True):
+            theirs = TABLE_1[cell["learn"]][cell["T"]] if table == "table1" else TABLE_2[cell["learn"]][cell["M"]]
+            k = theirs + (0 if "distinct" in cell or not 5 < theirs < 90 else shift)
+            yield cell, [{"success": True}] * k + [{"success": False}] * (100 - k)
+
+    result = target.result(Request(), list(outcomes(7)))
+    verdict = target.verdict(result)
+    assert verdict.agrees is False
+    assert "that explains it" in verdict.sentence
+    assert "With T distinct patterns: odds ratio 1.00" in verdict.sentence
+    json.dumps(result.data, allow_nan=False)
+    figure = target.figure(result)
+    plt.close(figure)
+    assert [len(table.rows) for table in target.tables(result)] == [5, 6, 6]
+    assert "no difference that needs" in target.verdict(target.result(Request(), list(outcomes(0)))).sentence
+
+
+def test_a_period_of_T_has_one_pattern_more(monkeypatch):
+    from seqattractor.paper.trials import retrieval
+
+    lengths = []
+    monkeypatch.setattr(retrieval, "retrieve_with", lambda net, sizes, *streams: lengths.append(sizes["t"]) or {"success": True})
+    cell = {"T": 10, "M": 20, "N": 30, "flips": 1, "learn": "V"}
+    for settings in (cell, {**cell, "distinct": 10}):
+        retrieval.retrieve_sequence(settings, np.random.SeedSequence(0))
+    assert lengths == [10, 11]  # with the last pattern, which is the first again
+
+
 def test_figure_1_proves_that_the_toy_sequences_need_hidden_neurons(tmp_path):
     result = run(["fig1"], QUICK, tmp_path)["fig1"]
     from seqattractor.datasets import toy
@@ -378,17 +447,35 @@ def test_the_comparison_is_the_same_for_the_same_seed():
 
 @pytest.mark.slow
 def test_tables_1_and_2_agree_with_the_paper(tmp_path):
+    """Cell by cell; pooled we may succeed slightly more often, by what one pattern more explains (docs, "T - 1 or T")."""
     request = Request(trials=40, seed=20)
     for name, result in run(["table1", "table2"], request, tmp_path, jobs=2).items():
-        verdict = get_target(name).verdict(result)
-        assert verdict.agrees, verdict.sentence
+        compared = agreement.compare(result.rows())
+        assert min(row["p_holm"] for row in compared) >= agreement.LEVEL, get_target(name).verdict(result).sentence
+        low, high = agreement.pool_with_paper(compared).interval
+        assert low < 1.6
+        assert high > 0.8
+
+
+@pytest.mark.slow
+def test_with_T_distinct_patterns_the_counts_of_single_cells_are_the_papers():
+    """A part of `reproduce pooled`, in cells where one pattern more matters."""
+    from seqattractor.paper.trials.retrieval import retrieve_sequence
+
+    strata = []
+    for learn, T in (("V", 40), ("V", 50), ("V", 60), ("UV", 70), ("UV", 80)):
+        cell = {"T": T, "M": 500, "N": 100, "flips": 10, "learn": learn, "distinct": T}
+        seeds = np.random.SeedSequence([7, T, len(learn)]).spawn(30)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            successes = sum(retrieve_sequence(cell, seed)["success"] for seed in seeds)
+        strata.append((successes, 30, TABLE_1[learn][T], 100))
+    assert agreement.pool(strata).p > 0.001, agreement.pool(strata).words()
 
 
 @pytest.mark.slow
 def test_the_bound_on_tau_does_not_cost_retrievals():
     """Where retrieval is a matter of luck, five times as long a wait finds no further success."""
-    import warnings
-
     from seqattractor.experiments._trial import PERIODS
 
     T, missed = 80, 0

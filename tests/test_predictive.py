@@ -75,6 +75,33 @@ def test_two_layers_recall_batches_like_single_cues(latent):
     assert np.array_equal(latent.step(cues), paths[:, 1])
 
 
+@settings(max_examples=15)
+@given(found=sequences(max_n=4, max_t=4), seed=st.integers(0, 99), H=st.integers(1, 4))
+def test_offline_recall_is_that_of_the_authors_written_index_by_index(found, seed, H):
+    parameters = {"max_epochs": 2, "inference_steps": 5, "inference_rate": 0.1, "random_state": seed, "query": "offline"}
+    net = fit_quietly(sa.LatentPredictiveMemory(H, **parameters), found)
+    cue = found[0][0]
+    fields = oracle_rivals.offline_recall(net.W_r_.tolist(), net.W_o_.tolist(), cue.tolist(), 5, 5, 0.1)
+    for state, field in zip(net.recall(cue, steps=5)[1:].tolist(), fields, strict=True):
+        assert all(unit == oracle_rivals.sign(h) or abs(h) < 1e-9 for unit, h in zip(state, field, strict=True))
+
+
+def test_offline_recall_runs_on_by_itself_and_hears_only_what_it_did_not_predict(latent):
+    offline = sa.LatentPredictiveMemory(60, query="offline", random_state=0).fit(X)
+    assert np.array_equal(offline.W_r_, latent.W_r_)  # only recall differs
+    cues = sa.noise.flip(X[:3], 4, rng=1)
+    paths = offline.recall(cues, steps=6)
+    assert np.array_equal(paths[:, 1], latent.recall(cues, steps=1)[:, 1])  # the cue is inferred from either way
+    assert all(np.array_equal(offline.recall(cue, steps=6), path) for cue, path in zip(cues, paths, strict=True))
+    memory = offline.start(cues)
+    first = offline.next_patterns(cues, memory)
+    heard, unheard = memory.copy(), memory.copy()
+    offline.next_patterns(first, unheard)
+    offline.next_patterns(sa.noise.flip(first, 8, rng=2), heard)
+    assert not np.array_equal(heard, unheard)
+    assert offline.score(X) == 1
+
+
 def test_two_layers_are_saved_and_loaded(latent, tmp_path):
     latent.save(tmp_path / "net.npz")
     cue = sa.noise.flip(X[0], 4, rng=1)
@@ -103,6 +130,7 @@ def test_progress_is_told_and_can_end_learning():
     ({"tol": -1.0}, "tol"),
     ({"n_latent": 3, "inference_steps": 0}, "inference_steps"),
     ({"n_latent": 3, "inference_rate": -0.1}, "inference_rate"),
+    ({"n_latent": 3, "query": "online"}, "query"),
     ({"n_latent": 3, "init_scale": -1.0}, "init_scale"),
 ])  # fmt: skip
 def test_senseless_parameters_are_refused(parameters, message):

@@ -35,7 +35,8 @@ def walker(n_frames: int = N_FRAMES, *, shrink: int = 1) -> Sequences:
     """A walking figure: 103 distinct silhouettes in a closed loop of three strides.
 
     The length, the frame size and the kind of picture are those of the gait sequence in section 6.3 of the
-    paper. The three strides differ a little, as a person's do: posture and step length drift around the loop.
+    paper. The three strides differ a little, as a person's do: posture and step length drift around the loop. It is closed by its
+    first frame, which comes again as row 104; since phase and posture are periodic, that step is one like all others.
 
     Parameters
     ----------

@@ -116,9 +116,13 @@ class TwoLayers:
             z += self.step * ((prior - z) + (1 - activity**2) * (e_x @ self.W_o))  # down the gradient of E
         return z, prior
 
+    def go_on(self, z: Floats) -> Floats:
+        """The latent states one step after latent states z, with nothing seen in between: (B, H) -> (B, H)."""
+        return np.asarray(f(z) @ self.W_r.T)
+
     def predict(self, z: Floats) -> Floats:
         """The fields of the visible neurons one step after latent states z: (B, H) -> (B, N)."""
-        return f(f(z) @ self.W_r.T) @ self.W_o.T
+        return np.asarray(f(self.go_on(z)) @ self.W_o.T)
 
     def learn(self, sequences: Sequence[Floats], rate: float) -> tuple[int, float]:
         """Go once through sequences (T_s, N); returns the wrong units of the predictions and the mean squared error."""

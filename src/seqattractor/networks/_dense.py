@@ -99,7 +99,7 @@ class DenseSequenceMemory(PatternStore):
             # changes no sign; with it exp(-2 beta), the weight of the nearest pattern without the own unit, would vanish.
             beta = min(beta, np.log(4.0 * len(self.patterns_)) / 2)
         interaction = Interaction(self.interaction, int(self.degree), beta)
-        return sign(self._fields(interaction, [self._part(states, "successors_")]))
+        return sign(self._fields([interaction], [self._part(states, "successors_")]))
 
     def layers(self) -> tuple[Layer, ...] | None:
         """Give the one layer of the Hebbian network that degree 1 is; other memories are not threshold networks."""

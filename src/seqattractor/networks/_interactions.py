@@ -2,7 +2,8 @@
 
 Overlaps are held as sums u = sum_j xi_j S_j (whole numbers; N - 1 or N times the overlap m), and all weights of one neuron
 may be divided by the same positive number, since only the sign of its field counts. So nothing overflows: polynomials are
-divided by the largest overlap (only where whole numbers would not fit), exponentials are taken of the distance to it.
+divided by the largest overlap (only where whole numbers would not fit), exponentials are taken of the distance to it. Parts with
+different functions are divided by different numbers, whose ratio is put back when they are added.
 """
 
 from __future__ import annotations
@@ -61,6 +62,14 @@ class Interaction:
             return whole_power(u / top, self.degree)
         return np.asarray(np.exp(self.beta * (u - top) / self.unit))
 
+    def log_scale(self, top: Floats, count: int) -> Floats:
+        """The logarithm of what `weigh` divided f(m) by, for overlaps m of `count` neurons: u = unit count m."""
+        if self.kind == "softmax":
+            return np.zeros_like(top)  # it is divided by its sum anyway
+        if self.kind == "polynomial":
+            return np.asarray(self.degree * np.log(top / (self.unit * count)))
+        return np.asarray(self.beta * (top / self.unit - count))
+
     def normalised(self, parts: Sequence[Any]) -> bool:
         """Whether a field must be divided by the sum of its weights; with one part this would change no sign."""
         return self.kind == "softmax" and len(parts) > 1
@@ -84,26 +93,43 @@ def whole_power(u: Floats, degree: int) -> Floats:
     return result
 
 
-def fields(interaction: Interaction, parts: Sequence[Part], keys: Patterns) -> Floats:
+def fields(interactions: Sequence[Interaction], parts: Sequence[Part], keys: Patterns, count: int) -> Floats:
     """The fields of all neurons, shape (B, N), where neuron i adds keys_i^mu own_i to overlap mu; keys is (P, N).
 
     What it adds is +own_i or -own_i, so one product with the patterns does for all neurons whose own state has the same
-    size, and no array of neurons x patterns x batch is made.
+    size, and no array of neurons x patterns x batch is made. Each part has its interaction, and overlaps are of `count` neurons.
     """
     spread = max(float(np.abs(part.own).max()) for part in parts)
-    top = interaction.top([part.u for part in parts], sum(abs(part.weight) for part in parts), axis=1, spread=spread)
+    tops, scales = _scales(interactions, [part.u for part in parts], parts, count, axis=1, spread=spread)
     total = np.zeros(parts[0].own.shape)
     sizes = [np.unique(np.abs(part.own)) for part in parts]
     rows = max(keys.shape[0], 4 * max(map(len, sizes)) * len(total))
     for units in _blocks(keys.shape[1], rows):
-        for part, size in zip(parts, sizes, strict=True):
+        for interaction, part, size, top, scale in zip(interactions, parts, sizes, tops, scales, strict=True):
             signed = by_sign(keys[:, units], part.values[:, units]) if part.signed is None else part.signed[:, :, units]
             field = _field(interaction, part, size, signed, part.own[:, units], top)
             if interaction.normalised(parts):
                 ones = np.ones_like(keys[:, units])
                 field /= _field(interaction, part, size, by_sign(keys[:, units], ones), part.own[:, units], top)
-            total[:, units] += part.weight * field
+            total[:, units] += part.weight * (field if scale is None else field * scale)
     return total
+
+
+def _scales(
+    interactions: Sequence[Interaction], overlaps: Sequence[Floats], parts: Sequence[Part], count: int, axis: int, spread: float
+) -> tuple[list[Floats], list[Floats | None]]:
+    """What each part is divided by in `weigh`, and the factor by which to multiply it before parts are added.
+
+    Parts with the same interaction are divided by the same number and need no factor, so that whole numbers stay whole.
+    """
+    weight = sum(abs(part.weight) for part in parts)
+    if all(interaction == interactions[0] for interaction in interactions):
+        top = interactions[0].top(overlaps, weight, axis=axis, spread=spread)
+        return [top] * len(parts), [None] * len(parts)
+    tops = [one.top([u], weight, axis=axis, spread=spread) for one, u in zip(interactions, overlaps, strict=True)]
+    logs = [one.log_scale(top, count) for one, top in zip(interactions, tops, strict=True)]
+    largest = np.max(logs, axis=0)
+    return tops, [np.exp(log - largest) for log in logs]
 
 
 def by_sign(keys: Patterns, values: Patterns) -> Floats:
@@ -124,22 +150,22 @@ def _field(interaction: Interaction, part: Part, sizes: NDArray[Any], signed: Fl
     return field
 
 
-def fields_of_mixed_overlaps(interaction: Interaction, parts: Sequence[Part], shares: Floats) -> Floats:
+def fields_of_mixed_overlaps(interactions: Sequence[Interaction], parts: Sequence[Part], shares: Floats, count: int) -> Floats:
     """The same where neuron i adds any number shares_i^mu own_i to overlap mu; shares is (P, N).
 
     This happens when overlaps are mixed by an inverse. Every pair of a neuron and a pattern then has its own weight.
     """
     total = np.empty(parts[0].own.shape)
-    weight = sum(abs(part.weight) for part in parts)
     for units in _blocks(shares.shape[1], shares.shape[0]):
         for b in range(len(total)):
             seen = [part.u[b][:, None] - shares[:, units] * part.own[b, units] for part in parts]  # (P, n) each
-            top = interaction.top(seen, weight, axis=0)
-            field = np.zeros(top.shape[1])
-            for part, u in zip(parts, seen, strict=True):
+            tops, scales = _scales(interactions, seen, parts, count, axis=0, spread=0.0)
+            field = np.zeros(tops[0].shape[1])
+            for interaction, part, u, top, scale in zip(interactions, parts, seen, tops, scales, strict=True):
                 weights = interaction.weigh(u, top)
                 answer = (weights * part.values[:, units]).sum(axis=0)
-                field += part.weight * (answer / weights.sum(axis=0) if interaction.normalised(parts) else answer)
+                answer = answer / weights.sum(axis=0) if interaction.normalised(parts) else answer
+                field += part.weight * (answer if scale is None else answer * scale[0])
             total[b, units] = field
     return total
 

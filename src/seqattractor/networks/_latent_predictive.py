@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import LARGEST, check_count, check_memory, check_not_negative, check_positive
+from seqattractor._checks import LARGEST, check_choice, check_count, check_memory, check_not_negative, check_positive
 from seqattractor.learning.predictive_coding import TwoLayers
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import sign
@@ -39,6 +39,11 @@ class LatentPredictiveMemory(EpochMemory):
         Learning ends after an epoch with a mean squared error of the predictions below it.
     inference_steps, inference_rate : int, float
         Of the descent to the latent state.
+    query : {"recalled", "offline"}
+        From what latent states are inferred during recall. "recalled": from every pattern as it was recalled, thresholded.
+        "offline", the authors' own way: from the cue alone; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and
+        patterns are only read off it. There it is inferred again only from a pattern that the network did not predict itself
+        (after noise during recall, or after a wrong prediction in `score`).
     init_scale : float or None
         The standard deviation of the initial weights; by default 1 / sqrt(n_latent).
     on_conflict : {"raise", "learn"}
@@ -92,6 +97,7 @@ class LatentPredictiveMemory(EpochMemory):
         tol: float = 1e-6,
         inference_steps: int = 100,
         inference_rate: float = 0.01,
+        query: Literal["recalled", "offline"] = "recalled",
         init_scale: float | None = None,
         on_conflict: Literal["raise", "learn"] = "raise",
         random_state: Seed = None,
@@ -103,6 +109,7 @@ class LatentPredictiveMemory(EpochMemory):
         self.tol = tol
         self.inference_steps = inference_steps
         self.inference_rate = inference_rate
+        self.query = query
         self.init_scale = init_scale
         self.on_conflict = on_conflict
         self.random_state = random_state
@@ -142,15 +149,25 @@ class LatentPredictiveMemory(EpochMemory):
         self._count_errors(wrong)
 
     def start(self, states: Patterns) -> NDArray[np.float64]:
-        """Give the latent states before the cue: zeros, (B, H)."""
-        return np.zeros((len(states), self.n_latent))
+        """Give the latent states before the cue, zeros, (B, H); with offline queries also what was predicted last, (B, H + N)."""
+        predicted = self.n_features_in_ if self.query == "offline" else 0
+        return np.zeros((len(states), self.n_latent + predicted))  # no pattern is all zeros, so the cue was not predicted
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the latent states and is changed."""
-        latent = self.start(states) if memory is None else memory
+        carried = self.start(states) if memory is None else memory
         layers = self._two_layers()
-        latent[:] = layers.infer(states.astype(np.float64), latent)[0]
-        return sign(layers.predict(latent))
+        latent, predicted = carried[:, : self.n_latent], carried[:, self.n_latent :]
+        if self.query == "recalled":
+            latent[:] = layers.infer(states.astype(np.float64), latent)[0]
+        else:
+            told = (states != predicted).any(axis=1)  # something that the network did not predict itself
+            inferred = layers.infer(states[told].astype(np.float64), latent[told])[0]
+            latent[~told] = layers.go_on(latent[~told])
+            latent[told] = inferred
+        following = sign(layers.predict(latent))
+        predicted[:] = following if self.query == "offline" else predicted
+        return following
 
     def traits(self) -> Traits:
         """Tell what is fair to know: both rules are online and local."""
@@ -165,6 +182,7 @@ class LatentPredictiveMemory(EpochMemory):
         if check_count(self.inference_steps, "inference_steps") > _MOST_STEPS:
             raise ValueError(f"inference_steps must be at most {_MOST_STEPS}, but it is {self.inference_steps}.")
         check_positive(self.inference_rate, "inference_rate")
+        check_choice(self.query, "query", ("recalled", "offline"))
         if self.init_scale is not None:
             check_not_negative(self.init_scale, "init_scale")
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from seqattractor._checks import check_not_negative
+from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive
 from seqattractor.learning.rule import sign
 from seqattractor.networks._interactions import Interaction
 from seqattractor.networks._pattern_store import PatternStore
@@ -16,18 +16,28 @@ from seqattractor.sequences import Patterns
 _LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
 
 
+def _interaction(kind: str, degree: int, beta: float, steps: int) -> Interaction:
+    """An interaction; what its kind does not read is left out, so that two which do the same are equal."""
+    return Interaction(kind, int(degree), 1.0, steps) if kind == "polynomial" else Interaction(kind, 1, float(beta), steps)
+
+
 @final
 class MixedSequenceMemory(PatternStore):
     """The MixedNet of Chaudhry et al.: the state is held by its own pattern, and driven on by what it was some steps ago.
 
     With the overlaps m of the state and mbar of its average over the last `slow_steps` steps (see `DenseSequenceMemory`)::
 
-        S_i' = sign sum_mu [ xi_i^mu f(m_i^mu) + slow_weight xi_i^{mu+1} f(mbar_i^mu) ]
+        S_i' = sign sum_mu [ xi_i^mu f_S(m_i^mu) + slow_weight xi_i^{mu+1} f_A(mbar_i^mu) ]
+
+    f_S and f_A may be different functions. They count as they are defined in `DenseSequenceMemory`, with f(1) = 1 for
+    polynomials and exponentials; a softmax is divided by its sum over mu.
 
     Parameters
     ----------
     interaction, degree, beta, pseudo_inverse, self_overlap
-        As in `DenseSequenceMemory`; the same f for both parts.
+        As in `DenseSequenceMemory`; `interaction`, `degree` and `beta` are those of f_S, the part that holds the pattern.
+    slow_interaction, slow_degree, slow_beta
+        Those of f_A, the part that calls the next pattern; each by default the same as of f_S.
     slow_weight : float
         lambda, by which the slow part outweighs the fast one.
     slow_steps : int
@@ -56,6 +66,12 @@ class MixedSequenceMemory(PatternStore):
     >>> net = sa.MixedSequenceMemory(slow_steps=3).fit(X)
     >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in net.recall(X[0], steps=8)]
     [0, 1, 1, 1, 2, 2, 2, 3, 3]
+
+    A part that holds more steeply than the other one calls:
+
+    >>> net = sa.MixedSequenceMemory("exponential", slow_interaction="polynomial", slow_steps=3).fit(X)
+    >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in net.recall(X[0], steps=8)]
+    [0, 1, 1, 1, 2, 2, 2, 3, 3]
     """
 
     _dwells = True
@@ -70,6 +86,9 @@ class MixedSequenceMemory(PatternStore):
         self_overlap: bool = False,
         slow_weight: float = 2.5,
         slow_steps: int = 5,
+        slow_interaction: Literal["polynomial", "exponential", "softmax"] | None = None,
+        slow_degree: int | None = None,
+        slow_beta: float | None = None,
         on_conflict: Literal["raise", "learn"] = "raise",
     ) -> None:
         self.interaction = interaction
@@ -79,6 +98,9 @@ class MixedSequenceMemory(PatternStore):
         self.self_overlap = self_overlap
         self.slow_weight = slow_weight
         self.slow_steps = slow_steps
+        self.slow_interaction = slow_interaction
+        self.slow_degree = slow_degree
+        self.slow_beta = slow_beta
         self.on_conflict = on_conflict
 
     def start(self, states: Patterns) -> Patterns:
@@ -90,16 +112,32 @@ class MixedSequenceMemory(PatternStore):
         past = remember(self.start(states) if memory is None else memory, states)
         held = self._part(states.astype(np.int32) * self.slow_steps, "patterns_")
         called = self._part(past, "successors_", float(self.slow_weight))
-        interaction = Interaction(self.interaction, int(self.degree), float(self.beta), self.slow_steps)
-        return sign(self._fields(interaction, [held, called]))
+        return sign(self._fields(self._interactions(), [held, called]))
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
         super().check_parameters()
         check_slow_steps(self.slow_steps)
         check_not_negative(self.slow_weight, "slow_weight")
-        if self.interaction != "polynomial" and self.beta > _LARGEST_BETA:
-            raise ValueError(f"beta must be at most {_LARGEST_BETA:g}, but it is {self.beta}.")
+        if self.slow_interaction is not None:
+            check_choice(self.slow_interaction, "slow_interaction", ("polynomial", "exponential", "softmax"))
+        if self.slow_degree is not None:
+            check_count(self.slow_degree, "slow_degree")
+        if self.slow_beta is not None:
+            check_positive(self.slow_beta, "slow_beta")
+        for name, one in zip(("beta", "slow_beta"), self._interactions(), strict=True):
+            if one.kind != "polynomial" and one.beta > _LARGEST_BETA:
+                raise ValueError(f"{name} must be at most {_LARGEST_BETA:g}, but it is {one.beta:g}.")
+
+    def _interactions(self) -> list[Interaction]:
+        """f_S and f_A."""
+        kind = self.interaction if self.slow_interaction is None else self.slow_interaction
+        degree = self.degree if self.slow_degree is None else self.slow_degree
+        beta = self.beta if self.slow_beta is None else self.slow_beta
+        return [
+            _interaction(self.interaction, self.degree, self.beta, self.slow_steps),
+            _interaction(kind, degree, beta, self.slow_steps),
+        ]
 
     def _store(self, keys: Patterns, values: Patterns) -> None:
         ends = unfinished(keys, values)  # the state must be held at the end of a sequence, too

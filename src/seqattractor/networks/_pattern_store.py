@@ -101,12 +101,13 @@ class PatternStore(OnlineMemory):
             self._ready = ready
         return ready
 
-    def _fields(self, interaction: Interaction, parts: list[Part]) -> NDArray[np.float64]:
-        """Add the parts, (B, N), with mixed overlaps where there is an inverse."""
+    def _fields(self, interactions: list[Interaction], parts: list[Part]) -> NDArray[np.float64]:
+        """Add the parts, each with its interaction, (B, N), with mixed overlaps where there is an inverse."""
         keys = self.patterns_[:, -self.n_features_in_ :]
+        count = self.patterns_.shape[1] - (not self.self_overlap)
         if not self.pseudo_inverse:
-            return fields(interaction, parts, keys)
+            return fields(interactions, parts, keys, count)
         mixed = [part._replace(u=part.u @ self.inverse_) for part in parts]
         if self.self_overlap:
-            return fields(interaction, mixed, keys)
-        return fields_of_mixed_overlaps(interaction, mixed, self.inverse_ @ keys)
+            return fields(interactions, mixed, keys, count)
+        return fields_of_mixed_overlaps(interactions, mixed, self.inverse_ @ keys, count)

@@ -1,9 +1,15 @@
-"""The paper's own counts, and whether ours agree: Fisher's exact test for each cell, corrected for their number by Holm."""
+"""The paper's own counts, and whether ours agree: each cell by Fisher's exact test, all cells together by Mantel and Haenszel's.
+
+Fisher's tests, corrected for their number by Holm, find a cell that stands out. A small difference of the same direction in
+many cells shows in none of them alone; the pooled test finds it.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, inf, log, sqrt
 from typing import Any
 
-from scipy.stats import fisher_exact
+from scipy.stats import chi2, fisher_exact, norm
 
 from seqattractor.report.page import Verdict
 
@@ -27,7 +33,10 @@ TABLE_2 = {
 }
 
 LEVEL = 0.05
-"""The chance that any cell at all is said to differ although none does."""
+"""The chance that any cell at all is said to differ although none does, and the level of the pooled test."""
+
+Stratum = tuple[int, int, int, int]
+"""a successes of n on the one side, b of m on the other."""
 
 
 def p_value(a: int, n: int, b: int, m: int) -> float:
@@ -57,6 +66,72 @@ def holm(p: Sequence[float]) -> list[float]:
     return corrected
 
 
+@dataclass(frozen=True)
+class Pooled:
+    """How the odds of success differ between two sides, over all strata."""
+
+    odds_ratio: float | None
+    """Of Mantel and Haenszel; 0 or infinite where one side has no success, or the other no failure. None without strata."""
+    interval: tuple[float, float] | None
+    """95 %, with the variance of Robins, Breslow and Greenland; None where the ratio has none."""
+    p: float
+    """Two-sided, of the Cochran-Mantel-Haenszel test without continuity correction."""
+    strata: int
+    """How many have both a success and a failure; the others say nothing."""
+
+    def words(self) -> str:
+        """The ratio with its interval and p-value."""
+        if self.odds_ratio is None:
+            return "no stratum has both a success and a failure"
+        interval = "without an interval" if self.interval is None else "95 % interval {:.2f} to {:.2f}".format(*self.interval)
+        return f"odds ratio {self.odds_ratio:.2f}, {interval}, p = {self.p:.2g}"
+
+
+def pool(strata: Sequence[Stratum]) -> Pooled:
+    """Compare two sides over strata: does the first one succeed more often, whatever the stratum?
+
+    Parameters
+    ----------
+    strata : sequence of (a, n, b, m)
+        a successes of n on the first side, b of m on the second.
+
+    Returns
+    -------
+    Pooled
+        An odds ratio above 1 where the first side succeeds more often.
+
+    References
+    ----------
+    N. Mantel and W. Haenszel, J. Natl. Cancer Inst. 22 (1959). J. Robins, N. Breslow and S. Greenland, Biometrics 42 (1986).
+
+    Examples
+    --------
+    >>> pool([(20, 100, 10, 100), (80, 100, 70, 100)]).words()
+    'odds ratio 1.91, 95 % interval 1.15 to 3.17, p = 0.012'
+    """
+    told = [(a, n, b, m) for a, n, b, m in strata if n and m and 0 < a + b < n + m]
+    if not told:
+        return Pooled(None, None, 1.0, 0)
+    excess = variance = R = S = PR = PS_QR = QS = 0.0
+    for a, n, b, m in told:
+        total, successes = n + m, a + b
+        excess += a - n * successes / total
+        variance += n * m * successes * (total - successes) / (total**2 * (total - 1))
+        r, s = a * (m - b) / total, b * (n - a) / total
+        P, Q = (a + m - b) / total, (b + n - a) / total
+        R, S, PR, PS_QR, QS = R + r, S + s, PR + P * r, PS_QR + P * s + Q * r, QS + Q * s
+    p = float(chi2.sf(excess**2 / variance, 1))
+    if R == 0 or S == 0:
+        return Pooled(0.0 if S else inf, None, p, len(told))
+    spread = sqrt(PR / (2 * R**2) + PS_QR / (2 * R * S) + QS / (2 * S**2)) * float(norm.ppf(0.975))
+    return Pooled(R / S, (exp(log(R / S) - spread), exp(log(R / S) + spread)), p, len(told))
+
+
+def pool_with_paper(rows: Sequence[dict[str, Any]]) -> Pooled:
+    """Pool rows that have "successes" of "trials" beside the count "paper"; above 1 there are more successes here."""
+    return pool([(row["successes"], row["trials"], row["paper"], TRIALS) for row in rows])
+
+
 def compare(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Compare rows that have "successes" of "trials" with the count "paper", of 100 trials.
 
@@ -67,7 +142,10 @@ def compare(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def describe(compared: Sequence[dict[str, Any]], names: Sequence[str]) -> Verdict:
-    """The verdict in one or two plain sentences; `names` are the keys that tell cells apart."""
+    """The verdict in a few plain sentences; `names` are the keys that tell cells apart.
+
+    A table agrees if no cell of it differs, and if all of them together do not.
+    """
     test = "two-sided Fisher's exact test of our count against the paper's, Holm-corrected over all cells"
     differing = [row for row in compared if row["p_holm"] < LEVEL]
     if not differing:
@@ -83,7 +161,21 @@ def describe(compared: Sequence[dict[str, Any]], names: Sequence[str]) -> Verdic
             f"{len(compared) - len(differing)} of {len(compared)} cells agree with the paper ({test}, level {LEVEL}). "
             f"Not in agreement: {cells}."
         )
-    return Verdict(not differing, text + caution(max(row["trials"] for row in compared)))
+    pooled = pool_with_paper(compared)
+    text += f" {describe_pooled(pooled, alone=not differing)}{caution(max(row['trials'] for row in compared))}"
+    return Verdict(not differing and pooled.p >= LEVEL, text)
+
+
+def describe_pooled(pooled: Pooled, *, alone: bool) -> str:
+    """What all cells say together, in a sentence; `alone` if none of them said it by itself."""
+    if pooled.odds_ratio is None:
+        return "No cell has both a success and a failure, so there is nothing to pool."
+    test = f"Pooled over all cells (Cochran-Mantel-Haenszel test, {pooled.words()})"
+    if pooled.p >= LEVEL:
+        return f"{test} no difference shows either." if alone else f"{test} no common difference shows."
+    which = "more" if pooled.odds_ratio > 1 else "fewer"
+    hidden = ", too little for any single cell to show" if alone else ""
+    return f"{test} there are {which} successes here than in the paper{hidden}."
 
 
 def caution(trials: int) -> str:

@@ -154,8 +154,11 @@ class _Plan:
 
     def __init__(self, target: Target, request: Request, finish: Finish, bar: Bar | None) -> None:
         self.target, self.request, self.finish, self.bar = target, request, finish, bar
-        protocol = Protocol(target.experiment or target.name, f"seqattractor.paper.trials.{target.trial}")
-        self.cells = [(Point(protocol, cell, request.seed), target.n_trials(request, cell)) for cell in target.cells(request)]
+        function = f"seqattractor.paper.trials.{target.trial}"
+        self.cells = [
+            (Point(Protocol(experiment, function), cell, request.seed), target.n_trials(request, cell))
+            for experiment, cell in zip(target.experiments(request), target.cells(request), strict=True)
+        ]
         self.trials = in_rounds(self.cells)
         self.missing = {trial.key: trial for trial in self.trials}
         self.outcomes: dict[tuple[str, int], Outcome] = {}

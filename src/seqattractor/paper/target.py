@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # Name: file and instance, in the order of the report, the paper's own first; a file is imported only when it is asked for.
 TARGETS = {
     "fig1": "toy:FIGURE_1",
+    "fig2": "theory:FIGURE_2",
     "fig3": "theory:FIGURE_3",
     "fig4": "toy:FIGURE_4",
     "fig5a": "retrieval:FIGURE_5A",
@@ -38,11 +39,12 @@ TARGETS = {
     "sparse-inputs": "retrieval:SPARSE_INPUTS",
     "sparse-targets": "retrieval:SPARSE_TARGETS",
     "theorems": "theory:THEOREMS",
+    "pooled": "pooled:TARGET",
     "biases": "biases:TARGET",
     "capacity": "capacity:TARGET",
     "comparison": "comparison:TARGET",
 }
-PAST_THE_PAPER = ("biases", "capacity", "comparison")
+PAST_THE_PAPER = ("pooled", "biases", "capacity", "comparison")
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 
@@ -110,6 +112,10 @@ class Target(ABC):
     @abstractmethod
     def cells(self, request: Request) -> list[Cell]:
         """The cells, in the order of the result."""
+
+    def experiments(self, request: Request) -> list[str]:
+        """Whose trials each cell has; all of them those of `experiment`, unless a target puts several together."""
+        return [self.experiment or self.name] * len(self.cells(request))
 
     def n_trials(self, request: Request, cell: Cell) -> int:
         """How many trials a cell has."""

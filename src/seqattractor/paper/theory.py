@@ -1,4 +1,7 @@
-"""Why it works: figure 3, x read off sign(P x) by V = P+ or P^T if M is large, and the four theorems on random instances."""
+"""What it is and why it works: figure 2, the network; figure 3, x read off sign(P x) by V = P+ or P^T; the theorems.
+
+The four theorems are checked on random instances, and so are the two extensions that the paper states.
+"""
 
 from typing import Any
 
@@ -15,11 +18,39 @@ DECODERS = {"pseudo_inverse": "V = P⁺", "transpose": "V = Pᵀ"}
 LINES = {"pseudo_inverse": ("$V = P^+$", plots.BLUE, "-"), "transpose": (r"$V = P^\top$", plots.ORANGE, "--")}
 
 STATEMENTS = {
-    1: "Any sequence of distinct patterns with x(1) = x(T) is made by a network with M = T - 1 hidden neurons.",
-    2: "If weights without errors exist, learning from zero weights ends in finitely many steps.",
-    3: "One step of learning removes the error of a neuron if the rate is large enough.",
-    4: "Without errors, hidden states perturbed by less than kappa / max |V| still give the next pattern.",
+    "1": "Any sequence of distinct patterns with x(1) = x(T) is made by a network with M = T - 1 hidden neurons.",
+    "2": "If weights without errors exist, learning from zero weights ends in finitely many steps.",
+    "3": "One step of learning removes the error of a hidden neuron if the rate is large enough.",
+    "3 for V": "The same for a visible neuron and V.",
+    "4": "Without errors, hidden states perturbed by less than kappa / max |V| still give the next pattern.",
+    "4 for U": "The same for U: visible states perturbed by less than kappa / max |U| still give the hidden states.",
 }
+"""By theorem; "for" marks the two that the paper says can be trivially extended."""
+
+
+class Figure2(Target):
+    """Figure 2, which is a drawing; that the network in it is the one that this package runs is checked on random states."""
+
+    def cells(self, request: Request) -> list[Cell]:
+        """One, with as many neurons as are drawn."""
+        return [{"N": 5, "M": 4}]
+
+    def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
+        """Count the networks whose steps are those of the unfolded one."""
+        return [{**cell, "networks": len(trials), "equal": sum(outcome["equal"] for outcome in trials)}]
+
+    def verdict(self, result: Result) -> Verdict:
+        """The steps must be the same in every network."""
+        [row] = result.rows()
+        words = f"{row['equal']} of {row['networks']} random networks of N = {row['N']} and M = {row['M']} neurons"
+        return Verdict(row["equal"] == row["networks"], f"The steps of {words} are those of the network drawn, neuron by neuron.")
+
+    def figure(self, result: Result) -> Figure:
+        """The network and the network unfolded in time."""
+        figure, ax = plt.subplots(figsize=(8.0, 2.6))
+        [row] = result.rows()
+        plots.network_diagram(row["N"], row["M"], ax=ax)
+        return figure
 
 
 class Figure3(Target):
@@ -81,11 +112,11 @@ class Figure3(Target):
 
 
 class Theorems(Target):
-    """Theorems 1 to 4."""
+    """Theorems 1 to 4 and their extensions."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """One cell for each theorem."""
-        return [{"theorem": number} for number in STATEMENTS]
+        """One cell for each theorem and each extension."""
+        return [{"theorem": name} for name in STATEMENTS]
 
     def settings(self, request: Request) -> dict[str, Any]:
         """Those of section 6."""
@@ -93,15 +124,15 @@ class Theorems(Target):
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
         """Count the instances."""
-        number, held = cell["theorem"], sum(outcome["holds"] for outcome in trials)
-        return [{"theorem": number, "statement": STATEMENTS[number], "instances": len(trials), "held": held}]
+        name, held = cell["theorem"], sum(outcome["holds"] for outcome in trials)
+        return [{"theorem": name, "statement": STATEMENTS[name], "instances": len(trials), "held": held}]
 
     def verdict(self, result: Result) -> Verdict:
         """All must hold, every time."""
         failed = [row for row in result.rows() if row["held"] < row["instances"]]
         total = sum(row["instances"] for row in result.rows())
         if not failed:
-            return Verdict(True, f"All four theorems held in all {total} random instances.")
+            return Verdict(True, f"All four theorems and both extensions held in all {total} random instances.")
         words = ", ".join(f"theorem {row['theorem']} in {row['held']} of {row['instances']}" for row in failed)
         return Verdict(False, f"Held in fewer instances than were tried: {words}.")
 
@@ -112,7 +143,7 @@ class Theorems(Target):
     def figure(self, result: Result) -> Figure:
         """Bars of the instances in which each theorem held."""
         rows = result.rows()
-        figure, ax = plt.subplots(figsize=(6.4, 2.2))
+        figure, ax = plt.subplots(figsize=(6.4, 2.9))
         labels = [f"theorem {row['theorem']}" for row in rows]
         bars = ax.barh(labels, [100 * row["held"] / row["instances"] for row in rows], color=plots.BLUE)
         ax.bar_label(bars, [f"{row['held']} of {row['instances']}" for row in rows], label_type="center", color="white")
@@ -121,6 +152,14 @@ class Theorems(Target):
         return figure
 
 
+FIGURE_2 = Figure2(
+    name="fig2",
+    title="Figure 2",
+    trial="network:step_network",
+    about="The network with hidden neurons, and one step of it as a feedforward network, drawn by this package. Filled circles "
+    "are visible neurons, empty ones hidden. Networks with random weights are run beside the drawing, eqs. (2) and (3), "
+    "connection by connection, from all 32 visible states.",
+)
 FIGURE_3 = Figure3(
     name="fig3",
     title="Figure 3",
@@ -130,7 +169,9 @@ FIGURE_3 = Figure3(
 )
 THEOREMS = Theorems(
     name="theorems",
-    title="Theorems 1 to 4",
+    title="Theorems 1 to 4 and their extensions",
     trial="theorems:check_theorem",
-    about="Each theorem is checked on random instances of random size, with as large a perturbation as theorem 4 allows.",
+    about="Each theorem is checked on random instances of random size, and so are the two extensions that the paper states: "
+    "theorem 3 for V, and theorem 4 for U. Theorem 4 is put to as many flips as it allows for each neuron, in the worst places "
+    "for it and in random ones.",
 )

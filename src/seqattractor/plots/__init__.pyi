@@ -20,6 +20,7 @@ from ._house import GREY as GREY
 from ._house import ORANGE as ORANGE
 from ._house import RED as RED
 from ._house import style as style
+from ._network import network_diagram as network_diagram
 from ._neurons import code_overlap as code_overlap
 from ._neurons import hidden_raster as hidden_raster
 from ._neurons import hidden_rates as hidden_rates

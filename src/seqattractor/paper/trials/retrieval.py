@@ -13,7 +13,11 @@ from seqattractor.paper.settings import LEARNING
 
 
 def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """One trial of tables 1 and 2; settings are T, M, N, flips and learn, and bias where there are biases.
+    """One trial of tables 1 and 2; settings are T, M, N, flips and learn.
+
+    "bias" is there where there are biases, and "distinct" if the period is not T - 1. By the text of section 6.2 a sequence x(1),
+    ..., x(T) has T - 1 distinct patterns, since x(T) = x(1). "distinct" is another number of them, after which x(1) comes again:
+    T if "period length T" is taken at its word.
 
     Examples
     --------
@@ -42,5 +46,6 @@ def _retrieves(settings: dict[str, Any], seed: np.random.SeedSequence, **paramet
     """Whether the paper's network retrieves its sequence; one stream of random numbers serves sequence, network and cue."""
     rng = np.random.default_rng(seed)
     how = {"learn": settings["learn"], "engine": "exact", "n_jobs": 1, "random_state": rng, **LEARNING, **parameters}
-    sizes = {"n": settings["N"], "t": settings["T"], "flips": settings["flips"]}
+    length = settings.get("distinct", settings["T"] - 1) + 1  # with the last pattern, which is the first again
+    sizes = {"n": settings["N"], "t": length, "flips": settings["flips"]}
     return bool(retrieve_with(SequenceAttractor(settings["M"], **how), sizes, rng, rng)["success"])
