@@ -295,7 +295,10 @@ def test_all_steps_are_painted_once_however_many_are_played(open_page):
         """() => {
             let painted = 0;
             const paint = OffscreenCanvasRenderingContext2D.prototype.putImageData;
-            OffscreenCanvasRenderingContext2D.prototype.putImageData = function (...all) { painted += 1; return paint.apply(this, all); };
+            OffscreenCanvasRenderingContext2D.prototype.putImageData = function (...all) {
+                painted += 1;
+                return paint.apply(this, all);
+            };
             for (let k = 0; k < 30; k++) document.getElementById("forward").click();
             return painted;
         }"""
