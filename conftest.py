@@ -1,11 +1,16 @@
 """What tests and the examples in docstrings share: a back end without a screen, and no figure that stays open."""
 
 import os
+import signal
 import sys
 
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# What a shell starts in the background ignores Ctrl-C, and so would all that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

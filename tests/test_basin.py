@@ -151,3 +151,81 @@ def test_a_network_with_a_context_is_led_to_each_start(flips):
     assert sa.robustness_curve(net, X, flips=[flips], trials=4, rng=np.random.default_rng(1)).rate == np.mean(right[1])
     if flips == 0:
         assert np.mean(right[1]) == net.score(X) == 1
+
+
+def crossing(N):
+    """A B A C A: what follows A depends on what came before."""
+    A, B, C = sa.datasets.random_periodic(4, N, rng=0)[:3]
+    return np.array([A, B, A, C, A])
+
+
+def noting(cls):
+    """The class, with a list `asked` of the states for which its networks were asked what comes next."""
+
+    class Noting(cls):
+        def next_patterns(self, states, memory=None):
+            vars(self).setdefault("asked", []).append(states.copy())
+            return super().next_patterns(states, memory)
+
+    return Noting
+
+
+CONTEXT = {
+    "attractor": lambda: noting(sa.SequenceAttractor)(n_hidden=60, order=2, random_state=0),
+    "hebbian": lambda: noting(sa.HebbianMemory)(order=2),
+    "lookup": lambda: noting(sa.LookupMemory)(order=2),
+}
+
+
+@pytest.mark.parametrize("kind", CONTEXT)
+@pytest.mark.parametrize("flips", [0, 2, 8, 30])
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_network_that_sees_two_patterns_is_measured_by_what_recall_shows(kind, flips, closed):
+    X = crossing(30)
+    X = np.asarray(sa.close_loops(X, order=2)) if closed else X
+    net = fit_quietly(CONTEXT[kind](), X)
+    for settle in (1, 2, 5):
+        net.asked = []
+        measured = sa.basin(net, X, flips=flips, settle=settle, rng=1)
+        cues = net.asked[0].reshape(-1, 2, 30)
+        windows = np.array([X[t : t + 2] for t in range(len(X) - 2)])
+        assert np.all((cues != windows).sum(axis=2) == flips)
+        right = []
+        for t, cue in enumerate(cues, 1):
+            # After C A comes B, but only a closed loop says so.
+            steps = settle if closed else min(settle, len(X) - 1 - t)
+            right.append(np.array_equal(net.recall(cue, steps=steps)[-1], X[(t + steps) % 4]))
+        assert measured == np.mean(right)
+        if flips == 0:
+            assert measured == 1
+    net.asked = []
+    curve = sa.robustness_curve(net, X, flips=[flips], trials=3 * len(windows), rng=1)
+    cues = net.asked[0].reshape(-1, 2, 30)
+    assert np.all((cues != np.tile(windows, (3, 1, 1))).sum(axis=(1, 2)) == flips)  # in the window as a whole
+    assert curve.successes[0] == np.all(net.step(cues) == np.tile(X[2:], (3, 1)), axis=1).sum()
+
+
+@pytest.mark.parametrize("flips", [0, 20, 120, 150])
+def test_slow_synapses_are_measured_by_what_recall_shows_where_a_sequence_crosses_itself(flips):
+    X = crossing(300)
+    net = fit_quietly(noting(sa.SlowSynapseMemory)(slow_steps=3, on_conflict="learn"), X)
+    for settle in (1, 2, 5):
+        net.asked = []
+        measured = sa.basin(net, X, flips=flips, settle=settle, rng=1)
+        cues = net.asked[0]
+        assert np.all((cues != X[:-1]).sum(axis=1) == flips)
+        ends = [passed(net, X, cue, t, settle) for t, cue in enumerate(cues)]
+        assert measured == np.mean([np.array_equal(end, X[(t + settle) % 4]) for t, end in enumerate(ends)])
+    net.asked = []
+    curve = sa.robustness_curve(net, X, flips=[flips], trials=8, rng=1)
+    ends = [passed(net, X, cue, t % 4, 1) for t, cue in enumerate(net.asked[0])]
+    assert curve.successes[0] == sum(np.array_equal(end, X[t % 4 + 1]) for t, end in enumerate(ends))
+    assert curve.rate[0] < 1  # after A it cannot know whether B or C comes
+
+
+def test_attractors_of_a_loop_that_is_closed_for_two_patterns_are_the_stored_ones():
+    X = np.asarray(sa.close_loops(crossing(40), order=2))
+    net = sa.SequenceAttractor(n_hidden=80, order=2, random_state=0).fit(X)
+    attractors = sa.find_attractors(net, X, starts=20, flips=2, rng=0)
+    assert [a.stored for a in attractors] == [0]
+    assert np.array_equal(attractors[0].patterns, X[:4])

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import multiprocessing
 import os
 import signal
@@ -23,7 +24,15 @@ from seqattractor.experiments._success_curve import SuccessCurve
 
 
 def logistic(half, width, lapse=0.0):
-    return lambda T: (1 - lapse) / (1 + (T / half) ** (1 / width))
+    return lambda T: (1 - lapse) / (1 + math.exp(min(math.log(T / half) / width, 700.0)))
+
+
+def gompertz(half, width):
+    return lambda T: 0.5 ** math.exp(min(math.log(T / half) / width, 700.0))
+
+
+def step(last):
+    return lambda T: float(last >= T)
 
 
 def linear(first, last):
@@ -46,7 +55,14 @@ def true_capacity(rate, success):
 
 @pytest.mark.parametrize(
     ("rate", "success"),
-    [(logistic(80, 0.07), 0.95), (logistic(80, 0.07), 0.5), (logistic(400, 0.05), 0.9), (linear(50, 100), 0.95)],
+    [
+        (logistic(80, 0.07), 0.95),
+        (logistic(80, 0.07), 0.5),
+        (logistic(400, 0.01), 0.95),
+        (linear(50, 100), 0.95),
+        (step(900), 0.9),
+        (step(880), 0.95),
+    ],
 )
 def test_the_interval_holds_the_true_capacity_in_nearly_all_searches(rate, success):
     rng = np.random.default_rng(0)
@@ -55,6 +71,33 @@ def test_the_interval_holds_the_true_capacity_in_nearly_all_searches(rate, succe
     # 95 % intervals: fewer than 7 of 10 would come up once in a thousand times.
     assert sum(each.low <= true <= each.high for each in found) >= 7
     assert abs(np.median([each.t for each in found]) / true - 1) < 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("success", [0.5, 0.9, 0.95])
+@pytest.mark.parametrize(
+    "rate",
+    [
+        *(logistic(half, 0.01) for half in (60, 137, 400, 900)),
+        *(logistic(400, width) for width in (0.005, 0.02)),
+        *(gompertz(137, width) for width in (0.01, 0.02, 0.1)),
+        *(linear(first, last) for first, last in [(130, 140), (390, 400)]),
+    ],
+)
+def test_the_interval_holds_the_true_capacity_of_steep_curves_in_19_of_20_searches(rate, success):
+    rng = np.random.default_rng(1)
+    true = true_capacity(rate, success)
+    found = [search_on(rate, rng, success=success) for _ in range(200)]
+    # Of 200 intervals of 95 %, fewer than 180 would hold the truth once in 400 times.
+    assert sum(each.low <= true <= each.high for each in found) >= 180
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("success", [0.5, 0.9, 0.95])
+def test_the_interval_holds_the_last_length_before_a_step_wherever_it_is(success):
+    for last in np.random.default_rng(2).integers(10, 2000, size=100).tolist():
+        found = search_on(step(last), np.random.default_rng(0), success=success)
+        assert found.low <= last <= found.high
 
 
 def test_a_sharp_end_needs_far_fewer_trials_than_a_grid_would():

@@ -193,6 +193,41 @@ def test_recall_with_certified_noise_before_every_step_never_errs(trained, certi
     assert np.array_equal(path[1:], np.tile(X[1:], (5, 1)))
 
 
+@pytest.mark.parametrize("order", [2, 3])
+@pytest.mark.parametrize("net", [sa.HebbianMemory(), sa.SequenceAttractor(n_hidden=80, random_state=0)])
+def test_certified_noise_before_every_step_never_errs_though_flips_stay_in_the_window(net, order):
+    X = np.asarray(sa.close_loops(sa.datasets.random_periodic(4, 30, rng=0), order=order))
+    net = clone(net).set_params(order=order).fit(X)
+    certificate = sa.certify(net, X)
+    truth = np.array([X[t % 3] for t in range(order + 400)])
+    assert certificate.sequence_radius[0] >= 3
+    path = net.recall(X[:order], steps=400, noise=int(certificate.sequence_radius[0]), rng=3)
+    assert np.array_equal(path, truth)
+    # What one step withstands is no promise for every step: flips of several steps add up.
+    assert certificate.radius.min() > certificate.sequence_radius[0]
+    path = net.recall(X[:order], steps=400, noise=int(certificate.radius.min()), rng=3)
+    assert not np.array_equal(path, truth)
+    assert f"up to {certificate.sequence_radius[0]} flips before each step" in certificate.describe()
+    assert f"in a window of {order} patterns" in certificate.describe()
+
+
+def test_an_adversary_with_the_noise_radius_in_each_pattern_of_the_window_fails():
+    X = sa.datasets.random_periodic(6, 30, rng=0)
+    net = sa.SequenceAttractor(n_hidden=80, random_state=0, order=2).fit(X)
+    certificate = sa.certify(net, X)
+    rng = np.random.default_rng(0)
+    assert certificate.noise_radius.min() >= 1
+    for t, r in zip(certificate.time, certificate.noise_radius, strict=True):
+        window = np.repeat(X[None, t - 1 : t + 1], 400, axis=0)
+        assert np.all(net.step(sa.noise.flip(window.reshape(-1, 30), int(r), rng).reshape(window.shape)) == X[t + 1])
+        # The flips of a set that breaks the transition, as many in each pattern as are promised to be harmless.
+        units = certificate.breaking_sets[t - 1]
+        state = X[t - 1 : t + 1].copy()
+        for pattern in (0, 1):
+            state[pattern, units[units // 30 == pattern][:r] % 30] *= -1
+        assert np.all(net.step(state) == X[t + 1])
+
+
 def test_theorem_4_follows_from_kappa_and_the_largest_weight(trained):
     net, X = trained
     promised = sa.certify(net, X, method="count", attack=False).theorem_4

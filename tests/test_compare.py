@@ -249,9 +249,9 @@ def test_a_file_that_brings_no_network_is_refused_in_one_sentence(tmp_path, text
 @pytest.mark.parametrize(("arguments", "message"), [
     ({"protocol": "magic"}, "there is no protocol 'magic'"),
     ({"networks": ["magic"]}, "there is no network 'magic'"),
-    ({"trials": 0}, "at least one network, one value and one trial"),
-    ({"values": []}, "at least one network, one value and one trial"),
-    ({"networks": []}, "at least one network, one value and one trial"),
+    ({"trials": 0}, "trials must be at least 1"),
+    ({"values": []}, "at least one network and one value"),
+    ({"networks": []}, "at least one network and one value"),
     ({"protocol": "noise", "networks": ["lookup"], "values": [101]}, "there are 100 units to flip, but 101 are to be"),
     ({"files": ["nowhere.py"]}, "there is no file nowhere.py"),
 ])  # fmt: skip

@@ -195,3 +195,25 @@ def test_values_are_told_on_one_short_line():
         assert len(told) <= 80
         assert "\n" not in told
     assert (_checks.say(3), _checks.say("x"), _checks.say(10**400)) == ("3", "'x'", "a number of 401 digits")
+
+
+def test_a_small_integer_type_is_an_ordinary_number_to_the_sparse_network():
+    X = sa.datasets.random_periodic(6, 40, rng=0)
+    one, other = (sa.SparseSequenceAttractor(60, bias=b, random_state=0).fit(X) for b in (127, np.int8(127)))
+    assert np.array_equal(one.U_, other.U_)
+
+
+def test_a_comparison_takes_whole_numbers_only():
+    with pytest.raises(TypeError, match="n_hidden must be a whole number"):
+        sa.compare("random", ["lookup"], values=[5], trials=1, n_hidden=10.0)
+    with pytest.raises(ValueError, match="trials must be at least 1"):
+        sa.compare("random", ["lookup"], values=[5], trials=0)
+
+
+def test_names_are_counted_before_they_are_read():
+    endless = np.broadcast_to(np.int8(1), (2**40, 2))
+    for given in ({"names": endless}, {"units": endless}):
+        with pytest.raises(ValueError, match="must name every"):
+            sa.Sequences(X[:2], **given)
+    with pytest.raises(TypeError, match="the name of a folder"):
+        sa.io.load_gait("nowhere", sequence=np.zeros((9, 0)))

@@ -331,3 +331,36 @@ def test_80_sequences_of_moving_digits_are_recalled_in_all_frames(seed):
     frames = X.reshape(80, 20, -1)
     recalled = net.recall(sa.noise.flip(frames[:, 0], 300, rng=seed), steps=19)
     assert np.all(recalled[:, 1:] == frames[:, 1:], axis=(1, 2)).sum() >= 79
+
+
+def tiny_sequences():
+    """XOR, and random loops of so few units that a flip or two may turn one pattern into another."""
+    sizes = [(4, 2), (5, 3), (9, 4), (20, 5), (16, 6), (20, 8), (20, 10), (20, 12)]
+    return [sa.datasets.xor(), *(sa.datasets.random_periodic(T, N, rng=N) for T, N in sizes)]
+
+
+@pytest.mark.parametrize("n_hidden", [60, 200])
+def test_tiny_networks_store_what_they_are_given_with_the_defaults(n_hidden):
+    for X in tiny_sequences():
+        for seed in range(3):
+            net = sa.SparseSequenceAttractor(n_hidden, max_epochs=100, random_state=seed).fit(X)
+            assert net.score(X) == 1
+
+
+@pytest.mark.parametrize("T", [3, 5, 8])
+def test_a_tiny_network_that_works_with_noise_keeps_it(T):
+    X = sa.datasets.random_periodic(T, 12, rng=T)
+    by_default = sa.SparseSequenceAttractor(60, max_epochs=60, random_state=0).fit(X)
+    chosen = sa.SparseSequenceAttractor(60, max_epochs=60, random_state=0, noise=by_default.noise_).fit(X)
+    assert by_default.noise_ > 0
+    np.testing.assert_array_equal(by_default.U_, chosen.U_)
+    np.testing.assert_array_equal(by_default.V_, chosen.V_)
+
+
+def test_noise_that_was_asked_for_is_kept_and_learning_that_was_stopped_does_not_start_again():
+    X = sa.datasets.xor()
+    assert fit_quietly(sa.SparseSequenceAttractor(60, max_epochs=30, random_state=0, noise=1), X).noise_ == 1
+    epochs = []
+    net = sa.SparseSequenceAttractor(60, random_state=0)
+    fit_quietly(net, X, callback=lambda epoch, hidden, visible: bool(epochs.append(epoch)) or epoch == 2)
+    assert epochs == [1, 2]

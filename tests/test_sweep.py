@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -285,3 +286,11 @@ def test_keeping_the_books_costs_less_than_5_ms_a_trial(tmp_path):
         executors.do_trial(each.trial)
     alone = time.process_time() - started
     assert (total - alone) / len(trials) < 0.005
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot block signals")
+def test_ctrl_c_means_nothing_to_a_worker_from_its_first_moment_on():
+    with executors.process_pool(2) as pool:
+        blocked = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, []).result()
+    assert signal.SIGINT in blocked  # before a line of ours ran there: it came with the process
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])

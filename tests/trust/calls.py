@@ -61,6 +61,7 @@ NOT_ATTACKED = {
     "Traits": "made by networks",
     "NotApplicable": "an error",
     "SequenceMemory": "abstract",
+    "check_patterns(name)": "what we call the array in messages",
     "split": "takes what check_sequences gave",
     "stack_context": "takes what check_sequences gave",
     "transitions": "of sequences: takes what check_sequences gave",
@@ -407,7 +408,9 @@ def _result(shelf: Shelf, cls: type) -> Any:
 
 def _target(name: str, value: Any, *, own: Any = None, fit: bool = False) -> Target:
     """See a function, a class or a method as a call with keywords."""
-    parameters = [p for p in inspect.signature(value).parameters.values() if f"({p.name})" not in NOT_ATTACKED]
+    parameters = [
+        p for p in inspect.signature(value).parameters.values() if not {f"({p.name})", f"{name}({p.name})"} & {*NOT_ATTACKED}
+    ]
     parameters = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     call = value
     if own is not None:

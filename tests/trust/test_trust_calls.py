@@ -13,7 +13,7 @@ from campaign import campaign
 
 CALLS = Path(__file__).parent / "calls.py"
 PATIENCE = 600  # seconds for one case in which nothing comes back, also on a busy machine
-SEED = 2718
+SEED = 577
 
 
 @pytest.mark.parametrize("cases", [300, pytest.param(20_000, marks=pytest.mark.trust)])

@@ -18,6 +18,7 @@ from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._run import Run
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
+from seqattractor.sequences._patterns import period
 
 Ids = NDArray[np.int64]
 # Latent variables that agree to this many decimals are the same: real numbers hardly ever come back exactly.
@@ -167,9 +168,8 @@ def find_attractors(
     (9, 0, np.True_)
     """
     check_learned(net)
-    check_count(max_steps, "max_steps")
-    if flips is not None:
-        check_count(flips, "flips", 0)
+    max_steps = check_count(max_steps, "max_steps")
+    flips = None if flips is None else check_count(flips, "flips", 0)
     sequences = [] if X is None else list(split(*check_sequences(X, lengths, order=net.order_)))
     graph = _Graph(net, _starts(net, sequences, starts, flips, as_generator(rng, "attractors")), max_steps)
     return _summarise(graph, sequences)
@@ -262,19 +262,19 @@ def _summarise(graph: _Graph, sequences: list[Patterns]) -> Attractors:
     ends = cycle_of[graph.first]
     counts = np.bincount(ends[ends >= 0], minlength=len(cycles))
     order = np.argsort(-counts, kind="stable")
-    closed = [np.array_equal(x[0], x[-1]) for x in sequences]
-    loops = {_loop_key(x[:-1]): s for s, x in reversed(list(enumerate(sequences))) if closed[s]}
+    rounds = [period(x, graph.net.order_) for x in sequences]
+    loops = {_loop_key(x[: rounds[s]]): s for s, x in reversed(list(enumerate(sequences))) if rounds[s]}
     stored = np.concatenate(sequences) if sequences and graph.net.traits().dwells else None
     attractors = []
     for c in order:
         patterns = _once_round(graph.patterns(cycles[c]))
         s = loops.get(_loop_key(_without_stays(patterns, stored)))
         mirror = None if s is not None else loops.get(_loop_key(_without_stays(-patterns, stored)))
-        attractors.append(Attractor(patterns if s is None else sequences[s][:-1].copy(), int(counts[c]), s, mirror))
+        attractors.append(Attractor(patterns if s is None else sequences[s][: rounds[s]].copy(), int(counts[c]), s, mirror))
     rank = np.append(np.argsort(order), -1)
     held = frozenset() if stored is None else frozenset(row.tobytes() for row in np.packbits(stored > 0, axis=1))
     reached = [
-        sum(a.starts for a in attractors if a.stored == s) if closed[s] else int(_passes_end(graph, x, held)[graph.first].sum())
+        sum(a.starts for a in attractors if a.stored == s) if rounds[s] else int(_passes_end(graph, x, held)[graph.first].sum())
         for s, x in enumerate(sequences)
     ]
     rates = [SuccessRate(count, len(ends)) for count in reached]

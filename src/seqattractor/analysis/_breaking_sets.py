@@ -73,10 +73,10 @@ def weakest_neuron(view: ThresholdView, x: Patterns, target: Patterns, radius: U
 
 
 def breaks(view: ThresholdView, x: Patterns, target: Patterns, units: Units) -> bool:
-    """Whether the flips make the next pattern wrong: try it."""
+    """Whether the flips make the next pattern wrong: try it on the network."""
     state = x[None].copy()
     state[0, units] *= -1
-    return bool(np.any(view.next(state)[0] != target))
+    return bool(np.any(view.answer(state)[0] != target))
 
 
 class _Search:

@@ -19,7 +19,7 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns
 
 Counts = NDArray[np.int64]
-# Beyond this many weights times transitions, "auto" leaves the joint bound out.
+# Beyond this many weights times transitions, "auto" leaves the joint bound out, and noise at every step is not bounded by itself.
 _QUICK = 100_000_000
 
 
@@ -30,9 +30,14 @@ class Certificate(Result):
     Attributes
     ----------
     radius : ndarray of int
-        With up to this many units of the input flipped, whichever they are, the next pattern is exactly right. That is proven.
-        0 promises nothing beyond the transition itself; -1 means that even that goes wrong, or is right only by an accident of
-        rounding.
+        In one step: with up to this many units of the input flipped, whichever they are, the next pattern is exactly right.
+        That is proven. 0 promises nothing beyond the transition itself; -1 means that even that goes wrong, or is right only by
+        an accident of rounding. The input of a network of order k is a window of k patterns, and the flips are counted in
+        all of it.
+    noise_radius : ndarray of int
+        At every step: with up to this many flips in *each* of the patterns of the window the next one is exactly right. So
+        much noise before every step does no harm: flips stay in the window for k steps, and add up. Proven by itself, and never
+        less than `radius` // k; equal to `radius` for k = 1.
     breaking : ndarray of int
         The fewest flips that are known to make it wrong, found by an attack; 0 where it is wrong already, and one more than the
         number of units where nothing was found. The truth lies between `radius` and `breaking` - 1.
@@ -47,18 +52,22 @@ class Certificate(Result):
         The sequence and the pattern in it from which each transition starts.
     n_inputs : int
         How many units can be flipped.
+    order : int
+        k, the number of patterns in the window.
     attacked : bool
         Whether an attack was made; if not, `breaking` says nothing.
     """
 
     _drawn_by = "certificate_profile"
     radius: Counts
+    noise_radius: Counts
     breaking: Counts
     theorem_4: Counts
     margin: NDArray[np.float64]
     sequence: Counts
     time: Counts
     n_inputs: int
+    order: int
     attacked: bool
     breaking_sets: list[Counts]
 
@@ -69,8 +78,12 @@ class Certificate(Result):
 
     @property
     def sequence_radius(self) -> Counts:
-        """The smallest radius in each sequence, shape (S,): recall never errs with up to this many flips before every step."""
-        return np.array([self.radius[self.sequence == s].min() for s in np.unique(self.sequence)])
+        """The smallest `noise_radius` in each sequence, shape (S,): what recall withstands at every step, from any of its places.
+
+        With up to this many flips of the newest pattern before every step, ``recall(..., noise=r)``, no pattern up to the end of
+        the sequence is wrong; in a loop that `close_loops` has closed for the order of the network, never any.
+        """
+        return np.array([self.noise_radius[self.sequence == s].min() for s in np.unique(self.sequence)])
 
     def describe(self) -> str:
         """Say in a few sentences what is guaranteed."""
@@ -84,9 +97,12 @@ class Certificate(Result):
             )
         low, high = int(self.radius.min()), int(self.radius.max())
         spread = f"radius {low}" if low == high else f"radius {low} to {high}, median {np.median(self.radius):g}"
+        window = f" in a window of {self.order} patterns" if self.order > 1 else ""
         if low:
             units = "one wrong unit is" if low == 1 else f"{low} wrong units are"
-            answer = f"Any {units} corrected in one step, at each of {n} stored transitions ({spread}; {self.n_inputs} units)"
+            answer = (
+                f"Any {units} corrected in one step, at each of {n} stored transitions ({spread}; {self.n_inputs} units{window})"
+            )
         else:
             answer = f"At some of {n} stored transitions not even one wrong unit is sure to be corrected ({spread})"
         tight = f" The bound is tight for {int(self.exact.sum())} of them." if self.exact.any() else ""
@@ -95,11 +111,19 @@ class Certificate(Result):
             attack = f" An attack breaks the weakest one with {broken} flip{'s' if broken > 1 else ''}."
         else:
             attack = " An attack found no flips that break any of them." if self.attacked else ""
-        return f"{answer}.{tight}{attack} Theorem 4 alone promises {int(self.theorem_4.min())}."
+        return f"{answer}.{tight}{attack} Theorem 4 alone promises {int(self.theorem_4.min())}. {self._about_noise()}"
+
+    def _about_noise(self) -> str:
+        """What flips before every step may do."""
+        most = int(self.noise_radius.min())
+        stay = f", which stay{'s' if most < 2 else ''} in the window for {self.order} steps," if self.order > 1 else ""
+        flips = ("not even one flip", "up to one flip")[most] if most < 2 else f"up to {most} flips"
+        harmless = "can do no harm at any of them" if most else "is sure to be harmless at all of them"
+        return f"Noise at every step: {flips} before each step{stay} {harmless}."
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per transition; ``breaking`` is None where no attack is known."""
-        names = ("sequence", "time", "radius", "breaking", "theorem_4", "margin", "exact")
+        names = ("sequence", "time", "radius", "noise_radius", "breaking", "theorem_4", "margin", "exact")
         for values in zip(*(getattr(self, name).tolist() for name in names), strict=True):
             row = dict(zip(names, values, strict=True))
             yield row if row["breaking"] <= self.n_inputs else row | {"breaking": None}
@@ -162,7 +186,7 @@ def certify(
     np.True_
     """
     check_choice(method, "method", ("auto", "count", "tight", "exact"))
-    check_count(node_limit, "node_limit", 0)
+    node_limit = check_count(node_limit, "node_limit", 0)
     check_flag(attack, "attack")
     view = threshold_view(net)
     inputs, targets, counts = net.shown(X, lengths)
@@ -173,19 +197,24 @@ def certify(
     # Thousands of small matrix products: threads would cost far more than they give.
     with threadpool_limits(1, user_api="blas"):
         bracket = _bracket(view, inputs[made], targets[made], method, attack, node_limit)
-    for t, proven, units in zip(made, *bracket, strict=True):
-        radius[t], sets[t] = proven, units
+        for t, proven, units in zip(made, *bracket, strict=True):
+            radius[t], sets[t] = proven, units
+        noise_radius = radius // net.order_  # so many flips in each pattern of the window are at most `radius` in all
+        if net.order_ > 1 and made.size and len(inputs) * view.first.weights.size <= _QUICK:
+            noise_radius[made] = _noise_radius(view, inputs[made], targets[made], net.order_, radius[made])
     breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
     layer, fields = view.visible, view.visible_fields(inputs)
     size = np.maximum(np.abs(layer.weights).sum(axis=1) + np.abs(layer.offset), np.finfo(float).tiny)
     return Certificate(
         radius=radius,
+        noise_radius=noise_radius,
         breaking=np.where(radius < 0, 0, breaking),
         theorem_4=np.where(radius >= 0, theorem_4(view, inputs), 0),
         margin=np.asarray((targets * fields / size).min(axis=1)),
         sequence=np.repeat(np.arange(len(counts)), counts),
         time=np.concatenate([net.order_ - 1 + np.arange(n) for n in counts]),
         n_inputs=view.n_inputs,
+        order=net.order_,
         attacked=attack,
         breaking_sets=sets,
     )
@@ -213,3 +242,15 @@ def _bracket(
         proven.append(r)
         sets.append(units)
     return np.array(proven, dtype=np.int64), sets
+
+
+def _noise_radius(view: ThresholdView, inputs: Patterns, targets: Patterns, order: int, radius: Counts) -> Counts:
+    """The proven number of flips in each pattern of the window: at least what follows from the radius, at most the radius."""
+    least = radius // order
+    if view.hidden is None:
+        of_neurons = flip_radius(view.visible, inputs, view.visible.fields(inputs), order)
+        found = of_neurons.min(axis=1, initial=view.n_inputs // order)
+    else:
+        each = zip(Transition.each(view, inputs, targets, order), least.tolist(), radius.tolist(), strict=True)
+        found = np.array([t.proven_radius(max(low, t.counted_radius()), min(high, t.most)) for t, low, high in each])
+    return np.asarray(np.clip(found, least, radius))

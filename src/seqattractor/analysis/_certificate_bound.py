@@ -2,6 +2,10 @@
 
 Notation: a hidden neuron i with field h_i has the margin m_i = |h_i|; flipping unit k takes 2 c_ik from it, where
 c_ik = sign(h_i) U_ik x_k is the support that unit k gives. Flipping units that oppose the neuron's state (c_ik < 0) only helps.
+
+A network of order k sees a window of k patterns. Flips are limited in one of two ways: r in the whole window (`patterns` = 1, the
+window as one long pattern), or r in each of its patterns (`patterns` = k). The second is what r flips before every step come to,
+since those of earlier steps stay in the window.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ Counts = NDArray[np.int64]
 _EFFORT = 20_000
 
 
-def flip_radius(layer: Layer, inputs: Patterns, fields: Array) -> Counts:
+def flip_radius(layer: Layer, inputs: Patterns, fields: Array, patterns: int = 1) -> Counts:
     """How many inputs may be flipped, whichever they are, with each neuron's state unchanged.
 
     The r flips that hurt most are those of the r largest supports, so this is exact (up to rounding, which counts against us).
@@ -32,36 +36,58 @@ def flip_radius(layer: Layer, inputs: Patterns, fields: Array) -> Counts:
     inputs : ndarray of +-1, shape (B, n)
     fields : ndarray, shape (B, m)
         What `layer.fields` gives for the inputs.
+    patterns : int
+        In how many parts of equal length the inputs come; so many flips are allowed in each of them.
 
     Returns
     -------
     ndarray of int, shape (B, m)
-        n where not even all flips matter, -1 where rounding leaves the state itself in doubt.
+        n / patterns where not even all flips matter, -1 where rounding leaves the state itself in doubt.
     """
     B, n = inputs.shape
+    units = n // patterns
     radius = np.empty((B, len(layer.weights)), dtype=np.int64)
     slack = layer.slack
+    of_neuron = _among_all if patterns == 1 else _in_each
     for i, weights in enumerate(layer.weights):
-        order = np.argsort(-np.abs(weights), kind="stable")
-        signs, sizes = np.sign(weights[order]).astype(np.int8), np.abs(weights[order])
         active = fields[:, i] >= 0
         limit = (np.abs(fields[:, i]) - slack[i]) / 2
-        radius[:, i] = np.where(_exceeds(np.zeros(B), limit, active), -1, n)
-        left, taken, count = np.flatnonzero(radius[:, i] == n), np.zeros(B), np.zeros(B, dtype=np.int64)
-        # Most neurons flip within the first few supports: look at long runs only for those that do not.
-        start, width = 0, 64
-        while left.size and start < n:
-            part = slice(start, min(n, start + width))
-            support = inputs[left][:, order[part]] * signs[part] == np.where(active[left], 1, -1)[:, None]
-            sums = taken[left, None] + np.cumsum(support * sizes[part], axis=1)
-            over = _exceeds(sums, limit[left, None], active[left, None])
-            found = over.any(axis=1)
-            flips = count[left, None] + np.cumsum(support, axis=1)
-            # With `flips` flips the state can change, with one fewer it cannot.
-            radius[left[found], i] = flips[found, over[found].argmax(axis=1)] - 1
-            taken[left], count[left] = sums[:, -1], flips[:, -1]
-            left, start, width = left[~found], part.stop, width * 4
+        radius[:, i] = np.where(_exceeds(np.zeros(B), limit, active), -1, units)
+        sure = np.flatnonzero(radius[:, i] == units)
+        if sure.size:
+            radius[sure, i] = of_neuron(weights.reshape(patterns, units), inputs[sure], limit[sure], active[sure])
     return radius
+
+
+def _among_all(weights: Array, inputs: Patterns, limit: Array, active: NDArray[np.bool_]) -> Counts:
+    """How many flips one neuron withstands in its inputs (B, n) as a whole; shape (B,)."""
+    (weights,), (B, n) = weights, inputs.shape
+    order = np.argsort(-np.abs(weights), kind="stable")
+    signs, sizes = np.sign(weights[order]).astype(np.int8), np.abs(weights[order])
+    radius, left, taken, count = np.full(B, n), np.arange(B), np.zeros(B), np.zeros(B, dtype=np.int64)
+    # Most neurons flip within the first few supports: look at long runs only for those that do not.
+    start, width = 0, 64
+    while left.size and start < n:
+        part = slice(start, min(n, start + width))
+        support = inputs[left][:, order[part]] * signs[part] == np.where(active[left], 1, -1)[:, None]
+        sums = taken[left, None] + np.cumsum(support * sizes[part], axis=1)
+        over = _exceeds(sums, limit[left, None], active[left, None])
+        found = over.any(axis=1)
+        flips = count[left, None] + np.cumsum(support, axis=1)
+        # With `flips` flips the state can change, with one fewer it cannot.
+        radius[left[found]] = flips[found, over[found].argmax(axis=1)] - 1
+        taken[left], count[left] = sums[:, -1], flips[:, -1]
+        left, start, width = left[~found], part.stop, width * 4
+    return radius
+
+
+def _in_each(weights: Array, inputs: Patterns, limit: Array, active: NDArray[np.bool_]) -> Counts:
+    """How many flips one neuron withstands in each pattern of its inputs at once; weights are (patterns, units), shape (B,)."""
+    support = np.where(active, 1.0, -1.0)[:, None, None] * inputs.reshape(-1, *weights.shape) * weights
+    largest_first = -np.sort(-support.clip(0), axis=2)
+    over = _exceeds(np.cumsum(largest_first.sum(axis=1), axis=1), limit[:, None], active[:, None])
+    # Flips of units that support nothing do no harm, so sums that stay below the limit do so for any number of flips.
+    return np.asarray(np.where(over.any(axis=1), over.argmax(axis=1), weights.shape[1]))
 
 
 def theorem_4(view: ThresholdView, inputs: Patterns) -> Counts:
@@ -91,25 +117,27 @@ def theorem_4(view: ThresholdView, inputs: Patterns) -> Counts:
 class Transition:
     """One transition x -> x' of a network with hidden neurons: how many units may be flipped in x with x' exactly right.
 
-    The network must make it.
+    The network must make it. Flips are counted in each of the `patterns` of x.
     """
 
-    def __init__(self, view: ThresholdView, x: Patterns, target: Patterns, hidden_radius: Counts) -> None:
+    def __init__(self, view: ThresholdView, patterns: int, x: Patterns, target: Patterns, hidden_radius: Counts) -> None:
         assert view.hidden is not None
+        self.patterns, self.most = patterns, view.n_inputs // patterns
         self.view, self.hidden, self.visible, self.hidden_radius = view, view.hidden, view.visible, hidden_radius
         self.x, self.target, self.active = x, target, target > 0
         self.fields = self.hidden.fields(x[None])[0]
         states = self.hidden.states(self.fields)
         self.visible_fields = self.visible.fields(states[None])[0]
         self.change = self.hidden.low + self.hidden.high - 2 * states
-        self.limit = np.abs(self.visible_fields) - self.visible.slack
-        self.limit_now = np.abs(self.visible_fields) - self.visible.slack_of(states)
+        # Signed: where these sums and those that made the target are rounded to different answers, nothing is left to lose.
+        margins = target * self.visible_fields
+        self.limit, self.limit_now = margins - self.visible.slack, margins - self.visible.slack_of(states)
 
     @classmethod
-    def each(cls, view: ThresholdView, inputs: Patterns, targets: Patterns) -> list[Transition]:
+    def each(cls, view: ThresholdView, inputs: Patterns, targets: Patterns, patterns: int = 1) -> list[Transition]:
         """Make ready to bound some transitions, (n, order * N) -> (n, N)."""
-        radius = flip_radius(view.first, inputs, view.first.fields(inputs))
-        return [cls(view, *row) for row in zip(inputs, targets, radius, strict=True)]
+        radius = flip_radius(view.first, inputs, view.first.fields(inputs), patterns)
+        return [cls(view, patterns, *row) for row in zip(inputs, targets, radius, strict=True)]
 
     def losses(self, hidden: Any = slice(None), visible: Any = slice(None)) -> Array:
         """What each visible neuron loses when each hidden neuron changes, shape (visible, hidden); below 0 if it gains."""
@@ -135,7 +163,7 @@ class Transition:
             total += self.losses(np.flatnonzero(self.hidden_radius == level)).clip(0).sum(axis=1)
             if _exceeds(total, self.limit, self.active).any():
                 return int(level)
-        return self.view.n_inputs
+        return self.most
 
     def proven_radius(self, counted: int, most: int) -> int:
         """What can be proven beyond the counted radius, up to `most` flips."""
@@ -147,26 +175,30 @@ class Transition:
     def _withstands(self, r: int) -> bool:
         """Whether r flips cannot make a visible neuron wrong, by a bound on what the same r flips do to all hidden neurons.
 
-        If r flips F change neuron i, their supports sum to at least m_i, so for every 0 <= b < m_i / r
+        With r flips in each of k patterns, read k r for r here. If r flips F change neuron i, their supports sum to at least
+        m_i, so for every 0 <= b < m_i / r
 
             [i changes] <= sum over k in F of A_ik,   A_ik = min(1, max(0, 2 c_ik - b) / (m_i - r b)),
 
         and visible neuron j loses at most sum over k in F of L_jk = sum_i loss_ji A_ik. Neurons that too many sets of flips
-        can change are counted in full instead. Sets for which the sum of L_jk leaves a doubt are tried.
+        can change are counted in full instead. Sets for which the sum of L_jk leaves a doubt are tried, if flips are limited in
+        the window as a whole.
         """
+        flips = r * self.patterns
         loose = np.flatnonzero(self.hidden_radius < r)
         losses = self.losses(loose).clip(0)
         harmed = np.flatnonzero(_exceeds(losses.sum(axis=1), self.limit, self.active))
         if not harmed.size:
             return True
-        share, in_full = self._shares(loose, r)
+        share, in_full = self._shares(loose, flips)
         per_unit = losses[harmed][:, ~in_full] @ share[~in_full]
-        rounding = 64 * (len(loose) + self.view.n_inputs) * 2.0**-53 * r * losses[harmed].sum(axis=1)
+        rounding = 64 * (len(loose) + self.view.n_inputs) * 2.0**-53 * flips * losses[harmed].sum(axis=1)
         need = self.limit[harmed] - losses[harmed][:, in_full].sum(axis=1) - rounding
-        worst = np.partition(per_unit, -r, axis=1)[:, -r:].sum(axis=1)
+        in_each = per_unit.reshape(len(harmed), self.patterns, self.most)
+        worst = np.partition(in_each, -r, axis=2)[:, :, -r:].sum(axis=(1, 2))
         doubtful = _exceeds(worst, need, self.active[harmed])
-        if not doubtful.any():
-            return True
+        if not doubtful.any() or self.patterns > 1:
+            return not doubtful.any()
         # One list of sets for all doubtful neurons: units by the largest part of its need that each takes from any neuron.
         with np.errstate(divide="ignore", invalid="ignore"):
             part = np.where(need[doubtful, None] > 0, per_unit[doubtful] / need[doubtful, None], np.inf).max(axis=0)

@@ -217,11 +217,11 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
     >>> f"{low:.3f} {high:.3f}"
     '0.802 0.930'
     """
-    check_count(trials, "trials")
-    if check_count(successes, "successes", 0) > trials:
+    trials, successes = check_count(trials, "trials"), check_count(successes, "successes", 0)
+    if successes > trials:
         raise ValueError(f"there must be at least one trial and no more successes than trials, not {successes} of {trials}.")
     check_confidence(confidence)
-    return _wilson(int(successes), int(trials), float(confidence))
+    return _wilson(successes, trials, float(confidence))
 
 
 def check_confidence(confidence: Any) -> None:

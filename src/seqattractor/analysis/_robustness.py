@@ -16,6 +16,7 @@ from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._run import Run, led_memory
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, Transitions, check_sequences, split
+from seqattractor.sequences._patterns import period
 
 Ids = NDArray[np.int64]
 
@@ -93,8 +94,9 @@ def basin(
 
     Every pattern of every sequence is a start: `flips` of its units are flipped, the network runs for `settle` steps, and its
     state must then equal the pattern that stands `settle` steps after the start. A sequence that ends where it began is a loop
-    and goes on there. A sequence that ends elsewhere has nothing after its last pattern: starts nearer to its end than `settle`
-    are judged at the last pattern.
+    and goes on there; a network of order k > 1 goes on only where the sequence ends with its first k patterns (`close_loops`),
+    since it has not learned the transitions across the seam otherwise. A sequence that ends elsewhere has nothing after its
+    last pattern: starts nearer to its end than `settle` are judged at the last pattern.
 
     The network runs as in `recall`. One with a latent context is first shown the sequence, clean, up to the start. For one that
     dwells at each pattern, such as `SlowSynapseMemory`, a step is a passage from one stored pattern to another.
@@ -135,17 +137,17 @@ def basin(
     True
     """
     check_learned(net)
-    check_count(flips, "flips", 0)
+    flips = check_count(flips, "flips", 0)
     settle = check_count(settle, "settle")
     shown = net.shown(X, lengths)
     due, wanted = [], []
     for sequence in split(*check_sequences(X, lengths)):
         last = len(sequence) - 1
         newest = np.arange(net.order_ - 1, last)  # the last pattern has no successor
-        loop = np.array_equal(sequence[0], sequence[-1])
-        place = newest + settle if loop else np.minimum(newest + settle, last)
+        round_ = period(sequence, net.order_)
+        place = newest + settle if round_ else np.minimum(newest + settle, last)
         due.append(place - newest)
-        wanted.append(sequence[place % last if loop else place])
+        wanted.append(sequence[place % round_ if round_ else place])
     cues = flip(shown.inputs.reshape(-1, net.n_features_in_), flips, as_generator(rng, "basin")).reshape(shown.inputs.shape)
     arrived = Led(net, shown).arrive(np.arange(len(cues)), cues, np.concatenate(due))
     return float(np.mean(np.all(arrived == np.concatenate(wanted), axis=1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +15,12 @@ from seqattractor.sequences import Patterns
 
 @dataclass(frozen=True)
 class ThresholdView:
-    """The layers of a network: hidden neurons, unless there are none, and visible ones."""
+    """The layers of a network: hidden neurons, unless there are none, and visible ones; and what the network itself answers."""
 
     hidden: Layer | None
     visible: Layer
+    answer: Callable[[Patterns], Patterns]
+    """The network's own next patterns: where a sum is zero up to rounding, the layers may come to another answer."""
 
     @property
     def first(self) -> Layer:
@@ -85,7 +88,8 @@ def supports_certificate(net: SequenceMemory) -> bool:
 def threshold_view(net: SequenceMemory) -> ThresholdView:
     """See a trained network as layers of threshold neurons.
 
-    Weights that are multiples of a power of two, as after learning from zero, come out as whole numbers: ties are exact then.
+    Weights that are multiples of a power of two, as after learning from zero, come out as whole numbers: ties are exact then,
+    if these are the numbers that the network itself adds up (`Layer.rounded`).
 
     Parameters
     ----------
@@ -95,7 +99,7 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
     Returns
     -------
     ThresholdView
-        Its `next` is the network's own.
+        Its `next` is the network's own, but for sums that are zero up to rounding.
     """
     check_learned(net)
     layers = net.layers()
@@ -110,11 +114,13 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
         replace(a, weights=a.weights / unit, offset=a.offset / unit, kappa=None if a.kappa is None else a.kappa / unit)
         for a, unit in zip(layers, units, strict=True)
     ]
-    return ThresholdView(whole[0] if len(whole) == 2 else None, whole[-1])
+    return ThresholdView(whole[0] if len(whole) == 2 else None, whole[-1], net.next_patterns)
 
 
 def _unit(layer: Layer) -> float:
     """The power of two of which all weights and offsets are multiples, if their sums are then exact in float64; else 1."""
+    if layer.rounded:
+        return 1.0
     numbers = np.append(layer.weights, layer.offset)
     mantissa, exponent = np.frexp(numbers[numbers != 0])
     digits = (mantissa * 2.0**53).astype(np.int64)

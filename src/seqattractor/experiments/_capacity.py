@@ -20,6 +20,7 @@ from seqattractor.experiments._study import settings_of
 from seqattractor.experiments._success_curve import SuccessCurve
 
 _BATCH = 4  # trials at one length before the next is chosen; fixed, so that a result does not depend on the number of workers
+_SURE = 0.98  # of the curve, for an interval of 95 %: true curves are not quite of the assumed shape
 _FIRST_REACH = 32  # the longest sequence to start with; from then on twice the longest that was retrieved
 
 
@@ -99,8 +100,7 @@ class Search:
     t_max: int = 5000
 
     def __post_init__(self) -> None:
-        check_positive(self.precision, "precision")
-        check_count(self.max_trials, "max_trials")
+        self.precision, self.max_trials = check_positive(self.precision, "precision"), check_count(self.max_trials, "max_trials")
         (self.point,) = Grid(self.settings, seed=self.seed).points()
         self.curve = SuccessCurve(self.success, self.t_max)
         self.tried: Counter[int] = Counter()
@@ -120,7 +120,7 @@ class Search:
         if self._waiting:
             return []
         reach = max([_FIRST_REACH, *(2 * t for t, right in self.right.items() if right)])
-        self._length = self.curve.best_length(reach)
+        self._length = self._open_end() or self.curve.best_length(reach)
         (point,) = Grid(self.point.settings | {"t": self._length}, seed=self.point.seed).points()
         self._batch, self._waiting = [], min(_BATCH, self.max_trials - self.n_trials)
         return [Trial(point, self.tried[self._length] + k) for k in range(self._waiting)]
@@ -137,13 +137,37 @@ class Search:
         self.curve.learn([self._length], [right], [n])
         self.tried[self._length] += n
         self.right[self._length] += right
-        low, _, high = self.curve.capacity()
-        narrow = high <= low * (1 + self.precision) or int(low) == int(high)
-        self.over = narrow or low >= self.t_max or self.n_trials >= self.max_trials
+        low, _, high = self._interval()
+        self.over = self._narrow(low, high) or low >= self.t_max or self.n_trials >= self.max_trials
+
+    def _interval(self) -> tuple[float, float, float]:
+        """The interval of the capacity and the median, with the ends moved outwards to lengths that were tried.
+
+        Between a length with a success and one with a failure only the assumed shape of the curve says where success ends; a
+        steep one may end anywhere.
+        """
+        low, median, high = self.curve.capacity(_SURE)
+        below = max((t for t in self.tried if t <= low and self.right[t]), default=1)
+        above = min((t - 1 for t, n in self.tried.items() if t > high and self.right[t] < n), default=math.floor(high))
+        # An end within a pattern of a length that was tried stays where it is.
+        return low if below == math.floor(low) else below, median, high if above == math.floor(high) else above
+
+    def _narrow(self, low: float, high: float) -> bool:
+        """Whether an interval is as narrow as was asked for."""
+        return high <= low * (1 + self.precision) or int(low) == int(high)
+
+    def _open_end(self) -> int | None:
+        """A length to try where the curve is known well enough, and the interval is wide only since its ends were not tried."""
+        low, _, high = self.curve.capacity(_SURE)
+        below, _, above = self._interval()
+        if not self.tried or not self._narrow(low, high) or self._narrow(below, above):
+            return None
+        end = math.floor(low) if low / below >= above / high else math.floor(high) + 1
+        return min(max(end, 2), self.t_max)
 
     def result(self) -> Capacity:
         """What is known."""
-        low, median, high = self.curve.capacity()
+        low, median, high = self._interval()
         settings = settings_of(self.point)
         settings.pop("t")
         return Capacity(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import logging
-import signal
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import islice, takewhile
-from multiprocessing import resource_tracker
 from typing import Any
 
 from seqattractor import __version__
 from seqattractor._dask import PATIENCE, ClusterLost, Watch, in_a_line, quiet_logs
-from seqattractor.experiments._executors import HOW_TO_START, Executor, Trials, died, do_trial
+from seqattractor.experiments._executors import HOW_TO_START, Executor, Trials, died, do_trial, without_ctrl_c
 from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished
 
@@ -43,7 +41,7 @@ def connect(address: str, jobs: int = 1) -> Iterator[Any]:
         if address == "local":
             options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
             try:
-                with _without_ctrl_c():
+                with without_ctrl_c():
                     cluster = distributed.LocalCluster(n_workers=jobs, processes=True, **options)
             except RuntimeError as error:
                 raise OSError(
@@ -60,20 +58,6 @@ def connect(address: str, jobs: int = 1) -> Iterator[Any]:
         with _closing(client):
             _check_workers(client, address)
             yield client
-
-
-@contextmanager
-def _without_ctrl_c() -> Iterator[None]:
-    """Start threads to which, and to the processes that they start, Ctrl-C means nothing: it is for this process alone."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # the thread that starts it would get Ctrl-C again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
+from multiprocessing import resource_tracker
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -113,7 +114,8 @@ def _until_one_dies(trials: Trials, jobs: int) -> Generator[list[Finished], None
         while True:
             while not lost and len(pending) < _QUEUE * jobs and (trial := next(trials, None)) is not None:
                 try:
-                    pending[pool.submit(do_trial, trial)] = trial
+                    with without_ctrl_c():  # this may start a worker
+                        pending[pool.submit(do_trial, trial)] = trial
                 except BrokenProcessPool:
                     lost.append(trial)
             if not pending:
@@ -139,8 +141,12 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(there,))
         try:
             # A worker that dies before it has a trial is not a trial's fault.
-            wait([pool.submit(os.getpid) for _ in range(jobs)])
-            pool.submit(os.getpid).result()
+            with without_ctrl_c():
+                ready = [pool.submit(os.getpid) for _ in range(jobs)]
+            wait(ready)
+            with without_ctrl_c():
+                last = pool.submit(os.getpid)
+            last.result()
             yield pool
             pool.shutdown()
             return
@@ -153,8 +159,25 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     raise OSError(f"{_STARTS} times, worker processes died as they started. {HOW_TO_START}")
 
 
+@contextmanager
+def without_ctrl_c() -> Iterator[None]:
+    """Start processes to which, from their first moment on, Ctrl-C means nothing: it is for this one alone.
+
+    Threads that are started inside pass this on to the processes that they start.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # the thread that starts it would get Ctrl-C again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _start_worker(there: Any) -> None:
-    """Get a worker ready: Ctrl-C is for the parent, and a worker ends when the parent does."""
+    """Get a worker ready: Ctrl-C is for the parent (also where it cannot be blocked), and a worker ends with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def end_with_parent() -> None:

@@ -194,7 +194,7 @@ def check_code(finished: Iterable[Finished]) -> None:
 
 def choose_executor(jobs: int = 1, dask: str | None = None) -> Executor:
     """Choose an executor: this process, `jobs` processes, or a Dask cluster by the address of its scheduler or "local"."""
-    check_count(jobs, "the number of jobs")
+    jobs = check_count(jobs, "the number of jobs")
     if dask is not None:
         from seqattractor.experiments._dask_executor import on_dask
 

@@ -11,9 +11,8 @@ from seqattractor._checks import check_count, check_number, say
 
 Floats = NDArray[np.float64]
 
-
-_STEP = 0.025  # of log T
-_WIDTHS = np.geomspace(0.015, 0.6, 8)
+_STEP = 0.006  # of log T, but no less than half a pattern
+_WIDTHS = np.geomspace(0.003, 0.6, 11)  # steep curves, too: one with fewer widths would put their end too low, and be sure of it
 _LAPSES = np.array([0.0, 0.01, 0.03, 0.1, 0.3])
 _LAPSE_PRIOR = np.array([0.5, 0.2, 0.15, 0.1, 0.05])
 
@@ -47,10 +46,11 @@ class SuccessCurve:
             raise ValueError(f"the rate of success must lie between 0 and 1, but it is {say(success)}.")
         success, t_max = float(success), check_count(t_max, "the greatest length", 3)
         self.success, self.t_max = success, t_max
-        half = np.arange(np.log(2.0), np.log(t_max) + 1.0, _STEP)
-        half, width, lapse = (axis.ravel() for axis in np.meshgrid(half, _WIDTHS, _LAPSES, indexing="ij"))
+        halves = _lengths(t_max)
+        half, width, lapse = (axis.ravel() for axis in np.meshgrid(halves, _WIDTHS, _LAPSES, indexing="ij"))
         self._half, self._width, self._lapse = half, width, lapse
-        self._log_weight = np.log(np.broadcast_to(_LAPSE_PRIOR, (len(half) // len(_LAPSES), len(_LAPSES))).ravel())
+        prior = np.gradient(halves)[:, None, None] * np.ones((len(_WIDTHS), 1)) * _LAPSE_PRIOR
+        self._log_weight = np.log(prior.ravel())
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = success / (1 - lapse - success)
             # Where even the shortest sequence fails too often, the capacity is 1 pattern: nothing.
@@ -127,3 +127,10 @@ class SuccessCurve:
         """The posterior of the curves."""
         weights = np.exp(self._log_weight - self._log_weight.max())
         return np.asarray(weights / weights.sum())
+
+
+def _lengths(t_max: int) -> Floats:
+    """Logarithms of lengths from 2 to e times the greatest, near enough to each other for the steepest curve; shape (k,)."""
+    last = np.log(t_max) + 1.0
+    whole = np.log(np.arange(2.0, 0.5 / _STEP, 0.5))
+    return np.append(whole[whole < last], np.arange(max(np.log(2.0), np.log(0.5 / _STEP)), last, _STEP))

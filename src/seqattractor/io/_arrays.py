@@ -118,6 +118,8 @@ def _read(opened: Callable[[], IO[bytes]], size: int, path: Path) -> NDArray[Any
 
 def _reason(error: BaseException) -> str:
     """The first line of what an error says, or what it is called."""
+    if isinstance(error, OSError):  # "[Errno 22] Invalid argument" helps nobody
+        return "its directory points outside the file"
     return str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
 
 

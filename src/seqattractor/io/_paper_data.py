@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import say
+from seqattractor._checks import check_count, check_kind, say
 from seqattractor._files import named_path
 from seqattractor.datasets._moving_digits import moving_digits, without_conflicts
 from seqattractor.io._arrays import open_arrays
@@ -72,6 +72,8 @@ def load_gait(
     >>> bool((X == walker()[:5]).all())
     True
     """
+    check_kind(sequence, str, "sequence", "the name of a folder")
+    n_frames = None if n_frames is None else check_count(n_frames, "n_frames")
     files = _frames_of(named_path(folder), subject, sequence, n_frames)
     frames = [read_still(path) for path in files[:n_frames]]
     for path, frame in zip(files, frames, strict=False):

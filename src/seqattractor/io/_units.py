@@ -35,7 +35,7 @@ def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
     array([[-1,  1, -1]], dtype=int8)
     """
     check_kind(part, Sequences, "part", "Sequences, as loaders give them")
-    check_kind(units, Iterable, "units", "a list of names")
+    check_kind(units, (list, tuple), "units", "a list of names")
     units = list(units)
     if part.units is None or list(part.units) == units:
         return part

@@ -1,8 +1,13 @@
 """The plain online loop: one transition at a time, epoch after epoch, on the weights. Slow, and the truth.
 
 The rule is homogeneous: weights and kappa divided by eta, learned at the rate 1 and multiplied by eta again, are the
-same weights. Working in these units of eta keeps the sums exact (from a zero start every number is an integer),
-so that a field which equals kappa is seen as equal whatever eta is.
+same weights. Working in these units of eta keeps the sums exact: from a zero start every field is an integer, and is compared
+with the one number kappa / eta, as float64 divides them. A field that equals that number is seen as equal. The quotient is
+itself rounded: of kappa=0.5, eta=0.01 it is 50, of kappa=0.3, eta=0.1 it lies just below 3, so that a field of 3 steps exceeds
+kappa then. The exact engine and `partial_fit` compare with the same number.
+
+Weights that are whole multiples of eta are taken as such (`in_units`), whatever rounding did to them: learning epoch by epoch,
+with the weights multiplied out in between, is then the same as learning all epochs at once.
 """
 
 from __future__ import annotations
@@ -59,7 +64,7 @@ def learn(
     -------
     Learned
     """
-    U, V = U / eta if learn_U else U, V / eta
+    U, V = in_units(U, eta) if learn_U else U, in_units(V, eta)
     theta = input_threshold / eta if learn_U else input_threshold  # a fixed U stays in its own units
     x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
 
@@ -88,7 +93,7 @@ def learn_visible(
     callback: ProgressCallback | None = None,
 ) -> LearnedVisible:
     """Learn the weights W (N, N_in) of a network without hidden neurons: the margin perceptron, eqs. (8)-(9) on W."""
-    W = W / eta
+    W = in_units(W, eta)
     x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
 
     def epoch() -> tuple[int, int]:
@@ -96,6 +101,20 @@ def learn_visible(
 
     errors, converged = _repeat(epoch, max_epochs, callback)
     return LearnedVisible(W * eta, errors[:, 1], len(errors), converged)
+
+
+def in_units(weights: Weights, eta: float) -> Weights:
+    """Weights in units of eta: whole numbers, exactly, where they are whole multiples of eta as float64 multiplies them.
+
+    Examples
+    --------
+    >>> weights = np.arange(100) * 0.07
+    >>> bool((weights / 0.07 == np.arange(100)).all()), bool((in_units(weights, 0.07) == np.arange(100)).all())
+    (False, True)
+    """
+    units = weights / eta
+    whole = np.rint(units)
+    return np.where(whole * eta == weights, whole, units)
 
 
 def _repeat(

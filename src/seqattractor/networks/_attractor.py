@@ -18,6 +18,7 @@ from seqattractor._checks import (
     check_number,
     check_positive,
 )
+from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
@@ -213,26 +214,24 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         self._no_errors_yet(hidden=True)
 
     def present(self, transitions: Transitions) -> None:
-        """Learn from each transition in turn with the plain rule on the weights."""
+        """Learn from each transition in turn, by the plain rule: an epoch as `fit` has it."""
         if self.rule == "hebbian":
             self._add_hebbian(transitions)
             return
-        z = self.hidden_targets(transitions.targets)
-        hidden = visible = 0
-        for t in range(len(z)):
-            mu, nu = equations.learn_transition(
-                self.U_,
-                self.V_,
-                transitions.inputs[t].astype(np.float64),
-                transitions.targets[t].astype(np.float64),
-                z[t],
-                kappa=float(self.kappa),
-                eta=float(self.eta),
-                theta=float(self.input_threshold),
-                learn_U=self.learn == "UV",
-            )
-            hidden, visible = hidden + mu, visible + nu
-        self._count_errors(visible, hidden)
+        learned = reference.learn(
+            transitions.inputs,
+            transitions.targets,
+            self.hidden_targets(transitions.targets),
+            U=self.U_,
+            V=self.V_,
+            kappa=float(self.kappa),
+            eta=float(self.eta),
+            max_epochs=1,
+            input_threshold=float(self.input_threshold),
+            learn_U=self.learn == "UV",
+        )
+        self.U_, self.V_ = learned.U, learned.V
+        self._count_errors(int(learned.visible_errors[0]), int(learned.hidden_errors[0]))
 
     def hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""

@@ -48,6 +48,11 @@ class OnlineMemory(SequenceMemory):
         Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`. If it fails or is
         interrupted, the network is as it was before.
 
+        With the three-factor rule (`SequenceAttractor`, `VisibleNetwork`) a loop over the same sequences is what `fit` does: from
+        zero weights (``init_scale=0``) errors and weights are equal bit for bit, whatever kappa and eta are, ties included. From
+        random ones they are equal up to rounding of the weights, which are multiplied by eta after each presentation here and
+        once in `fit`; a field would have to come as near to kappa as that for an error to be counted differently.
+
         Parameters
         ----------
         X : Sequences, array of +-1 of shape (T, N), or a list of arrays of shape (T_s, N)

@@ -118,8 +118,8 @@ class PredictiveCodingMemory(EpochMemory):
         return sign(field(self.W_, f(states)))
 
     def layers(self) -> tuple[Layer, ...]:
-        """Give the one layer that there is: f(+-1) is +-tanh(1)."""
-        return (Layer.of(self.W_ * f(np.ones(1))),)
+        """Give the one layer that there is: f(+-1) is +-tanh(1), so that even a sum of whole weights is rounded."""
+        return (Layer.of(self.W_ * f(np.ones(1)), rounded=True),)
 
     def traits(self) -> Traits:
         """Tell what is fair to know: the delta rule is online and local."""

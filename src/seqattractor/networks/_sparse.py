@@ -20,7 +20,7 @@ from seqattractor._checks import (
 )
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import field, heaviside
-from seqattractor.learning.sparse.defaults import choose_defaults, in_units
+from seqattractor.learning.sparse.defaults import TINY, choose_defaults, in_units
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import SparseSettings, SparseState
 from seqattractor.networks._layered import HiddenLayerMemory
@@ -65,7 +65,9 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     bias : int or "auto"
         b: strength of the constant unit that feeds hidden neurons. 0 takes it away.
     noise : int or "auto"
-        While learning, 0 to `noise` units of x(t) are flipped. 0 is the convergent setting: errors reach exactly zero.
+        While learning, 0 to `noise` units of x(t) are flipped. 0 is the convergent setting: errors reach exactly zero. In a tiny
+        network (up to 32 inputs) a few flips may make one pattern another: where "auto" leaves wrong units there, `fit` learns
+        again without noise, and keeps that if fewer are left; `noise_` tells.
     kappa : float
         The margin of visible neurons, and of hidden neurons that should be silent.
     kappa_active : float or "auto"
@@ -127,7 +129,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     -----
     In a stream (`partial_fit`) learning steps are an eighth of the first ones if rates decay, else the same. Targets are chosen
     anew; a sequence that was learned before should be presented along with new ones. What is "auto" is settled by the first
-    call.
+    call, without a second try: give ``noise=0`` to a tiny network.
 
     A state that is far from all stored ones may leave every hidden neuron silent. Visible fields are then zero, and as
     everywhere sign(0) = +1: the next pattern is +1 in all units, whatever was learned. ``net.hidden(state).any()`` tells.
@@ -228,12 +230,25 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn for `max_epochs`; with noise every epoch has errors, so those are counted that are left without it."""
-        self.begin(transitions)
+        wrong = self._learn(transitions, self.noise, callback)
+        stopped = self.n_iter_ < self.max_epochs
+        if wrong and not stopped and self.noise == "auto" and self.noise_ and transitions.inputs.shape[1] <= TINY:
+            # One flip of two units makes another pattern of XOR. What noise hides can be learned without it.
+            with_noise = dict(vars(self))
+            fewer = self._learn(transitions, 0, callback)
+            if fewer >= wrong:
+                self.__dict__.update(with_noise)
+            wrong = min(wrong, fewer)
+        return 0, wrong
+
+    def _learn(self, transitions: Transitions, noise: int | Auto, callback: ProgressCallback | None) -> int:
+        """Learn from scratch with some noise; returns the number of wrong units that are left."""
+        self._begin(transitions, noise)
         epochs = int(self.max_epochs)
         check_memory(40 * epochs, f"a record of {epochs} epochs")
         share = 1.0 - np.arange(epochs) / epochs if self.decay_ else np.ones(epochs)
         self._go_on(transitions, share, self._settings(), callback)
-        return 0, int(self._wrong_units(transitions).sum())
+        return int(self._wrong_units(transitions).sum())
 
     def present(self, transitions: Transitions) -> None:
         """Go once through the transitions and learn from each."""
@@ -250,9 +265,13 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def begin(self, transitions: Transitions) -> None:
         """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
+        self._begin(transitions, self.noise)
+
+    def _begin(self, transitions: Transitions, noise: int | Auto) -> None:
+        """Begin with some noise."""
         inputs, targets = transitions.inputs, transitions.targets
-        for name, value in choose_defaults(self, inputs, targets).items():
-            setattr(self, f"{name}_", value)
+        for name, value in choose_defaults(self, inputs, targets, noise).items():
+            setattr(self, f"{name}_", value.item() if isinstance(value, np.generic) else value)  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
         check_in_steps(self.eta_visible_, kappa=self.kappa)
         rng = as_generator(self.random_state)

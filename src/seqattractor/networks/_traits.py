@@ -62,6 +62,10 @@ class Layer:
         The states of a silent and of an active neuron: -1 and 1, or 0 and 1.
     kappa : float or None
         The margin that the layer was trained for, if it was.
+    rounded : bool
+        Whether the weights stand here as they come out of float64 arithmetic that the network does otherwise, such as products
+        with the activity of a neuron. Its own sums may then differ from these even where these are exact, so rounding counts
+        against every neuron.
 
     Examples
     --------
@@ -75,6 +79,7 @@ class Layer:
     low: int = -1
     high: int = 1
     kappa: float | None = None
+    rounded: bool = False
 
     @classmethod
     def of(cls, weights: ArrayLike, offset: ArrayLike = 0.0, **options: Any) -> Layer:
@@ -139,7 +144,7 @@ class Layer:
         Returns
         -------
         ndarray, shape (neurons,)
-            0 for whole-number weights, whose sums are exact.
+            0 for whole-number weights, whose sums are exact, unless they are `rounded`.
 
         Examples
         --------
@@ -153,5 +158,7 @@ class Layer:
 
     @cached_property
     def _whole(self) -> bool:
-        """Whether all weights and offsets are whole numbers."""
-        return bool(np.all(self.weights == np.rint(self.weights)) and np.all(self.offset == np.rint(self.offset)))
+        """Whether all weights and offsets are whole numbers, and are what the network itself adds up."""
+        return not self.rounded and bool(
+            np.all(self.weights == np.rint(self.weights)) and np.all(self.offset == np.rint(self.offset))
+        )

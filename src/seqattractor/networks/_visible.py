@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_choice, check_count, check_in_steps, check_not_negative, check_positive
-from seqattractor.learning import rule as equations
+from seqattractor.learning import reference
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._layered import VisibleLayerMemory
@@ -131,11 +130,17 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self._no_errors_yet()
 
     def present(self, transitions: Transitions) -> None:
-        """Learn from each transition in turn."""
-        perceptron = partial(equations.update_visible, kappa=float(self.kappa), eta=float(self.eta))
-        rule: OnlineRule = self.rule if callable(self.rule) else perceptron
+        """Learn from each transition in turn: an epoch as `fit` has it."""
+        if not callable(self.rule):
+            kappa, eta = float(self.kappa), float(self.eta)
+            learned = reference.learn_visible(
+                transitions.inputs, transitions.targets, W=self.W_, kappa=kappa, eta=eta, max_epochs=1
+            )
+            self.W_ = learned.W
+            self._count_errors(int(learned.errors[0]))
+            return
         x, x_next = transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64)
-        errors = sum(rule(self.W_, x[t], x_next[t]) for t in range(len(x)))
+        errors = sum(self.rule(self.W_, x[t], x_next[t]) for t in range(len(x)))
         if not np.isfinite(self.W_).all():
             raise ValueError("the rule made weights that are not finite; make its steps smaller.")
         self._count_errors(int(errors))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import MOST, as_numbers, check_number, is_count, say
+from seqattractor._checks import MOST, as_numbers, check_count, check_number, is_count, say
 
 Patterns = NDArray[np.int8]
 Lengths = NDArray[np.int64]
@@ -36,7 +36,7 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
         raise ValueError(f"{name} is empty: it has 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.shape[1] == 0:
         raise ValueError(f"{name} has 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
-    if n_features is not None and array.shape[1] != n_features:
+    if n_features is not None and array.shape[1] != check_count(n_features, "n_features"):
         raise ValueError(
             f"{name} has {array.shape[1]} features, but the network is expecting {n_features} features as input, "
             "as many as the patterns that it learned."
@@ -79,6 +79,7 @@ def check_lengths(lengths: ArrayLike | None, n_rows: int) -> Lengths:
 
 def check_frame_shape(frame_shape: int | Iterable[int] | None, n_units: int) -> tuple[int, ...]:
     """Check that a frame of this shape, by default a row, has as many units as a pattern."""
+    n_units = check_count(n_units, "n_units", 0)
     sides = as_numbers(n_units if frame_shape is None else frame_shape, "the shape of a frame")
     if sides.ndim > 1 or sides.dtype.kind not in "iuf" or not np.all(np.isfinite(sides)) or np.any(sides != np.floor(sides)):
         raise ValueError(f"the shape of a frame must be whole numbers, but it is {say(frame_shape)}.")
@@ -101,6 +102,20 @@ def split(X: NDArray[Any], lengths: Lengths) -> Iterator[NDArray[Any]]:
 def is_loop(x: Patterns) -> bool:
     """Whether a sequence (T, N) ends with its first pattern."""
     return len(x) > 1 and bool(np.array_equal(x[0], x[-1]))
+
+
+def period(x: Patterns, order: int) -> int | None:
+    """After how many patterns a sequence (T, N) goes round for a network that sees the last `order` of them; None if it ends.
+
+    It is a loop if it ends with its first `order` patterns (`close_loops`): then the network has learned every transition of it.
+
+    Examples
+    --------
+    >>> A, B, C = [1, 1], [1, -1], [-1, 1]
+    >>> period(np.array([A, B, A, C, A]), 1), period(np.array([A, B, A, C, A]), 2), period(np.array([A, B, A, C, A, B]), 2)
+    (4, None, 4)
+    """
+    return len(x) - order if len(x) > order and np.array_equal(x[:order], x[len(x) - order :]) else None
 
 
 def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:

@@ -78,21 +78,21 @@ class Sequences(Result, NDArrayOperatorsMixin):
         shape = check_frame_shape(self.frame_shape, N)
         for given, name in ((self.names, "names"), (self.units, "units")):
             check_kind(given, (list, tuple, np.ndarray, type(None)), name, "a list of words")
+        for given, name, number, each in ((self.names, "names", len(lengths), "sequence"), (self.units, "units", N, "column")):
+            if given is not None and np.shape(given)[:1] != (number,):
+                count = len(given) if np.ndim(given) else 0
+                raise ValueError(f"{name} must name every {each}, but there are {count} names for {number} {each}s.")
         names = [f"sequence {s}" for s in range(len(lengths))] if self.names is None else [str(name) for name in self.names]
-        if len(names) != len(lengths):
-            raise ValueError(f"names must name every sequence, but there are {len(names)} names for {len(lengths)} sequences.")
         units = None if self.units is None else [str(unit) for unit in self.units]
-        if units is not None and len(units) != N:
-            raise ValueError(f"units must name every column, but there are {len(units)} names for {N} columns.")
         rate, step = (x if x is None else check_positive(x, name) for x, name in ((self.rate, "rate"), (self.step, "step")))
-        settled = {"patterns": patterns, "lengths": lengths, "frame_shape": shape, "names": names, "units": units}
-        for name, value in {**settled, "rate": rate, "step": step}.items():
+        settled: dict[str, Any] = {"patterns": patterns, "lengths": lengths, "frame_shape": shape, "names": names, "units": units}
+        settled |= {"rate": rate, "step": step, "closed": check_count(self.closed, "closed", 0)}
+        for name, value in settled.items():
             object.__setattr__(self, name, value)
         self._check_closed()
 
     def _check_closed(self) -> None:
         """Refuse sequences that are said to be closed and are not."""
-        check_count(self.closed, "closed", 0)
         for name, x in zip(self.names, self.split(), strict=True):
             period = len(x) - self.closed
             if period < 1 or not np.array_equal(x[period:], x[: self.closed]):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor._checks import check_kind, say
+from seqattractor._checks import check_count, check_kind, say
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import ComparisonTest, get_test
 from seqattractor.experiments._comparison_trial import TASKS, make_prototype, place_of
@@ -79,12 +79,10 @@ def compare(
     test = get_test(protocol)
     chosen = choose_networks(networks, files)
     along = _along(test, values)
-    each = test.trials if trials is None else trials
-    if each < 1 or not along or not chosen:
-        raise ValueError(
-            f"a comparison needs at least one network, one value and one trial, not {len(chosen)}, {len(along)} and {each}."
-        )
-    hidden = n_hidden or test.n_hidden
+    each = test.trials if trials is None else check_count(trials, "trials")
+    if not along or not chosen:
+        raise ValueError(f"a comparison needs at least one network and one value, not {len(chosen)} and {len(along)}.")
+    hidden = test.n_hidden if n_hidden is None else check_count(n_hidden, "n_hidden")
     own = {name: network for name, network in chosen.items() if isinstance(network, Brought)}
     if jobs > 1 or dask is not None:
         for network in own.values():

@@ -311,8 +311,9 @@ def _certificate_values(c: Certificate, sampled: bool) -> dict[str, Any]:
         "transitions": len(c.radius),
         "sampled": sampled,
         "made": int(np.sum(c.radius >= 0)),
-        **{name: [row[name] for row in rows] for name in ("radius", "breaking", "exact", "theorem_4", "margin")},
+        **{name: [row[name] for row in rows] for name in ("radius", "noise_radius", "breaking", "exact", "theorem_4", "margin")},
         "units": c.n_inputs,
+        "order": c.order,
         "summary": c.describe(),
     }
 

@@ -41,7 +41,10 @@ class LearningResult(Result):
     score: float
     """The fraction of transitions without a wrong unit."""
     radius: int | None
-    """How many wrong units every transition is proven to withstand, by a quick look; None where nothing was proven."""
+    """How many wrong units every transition is proven to withstand in one step, by a quick look; None where nothing was proven.
+    Of a network of order k they are counted in the window of k patterns."""
+    noise_radius: int | None
+    """How many flips before every step are proven to be harmless at every transition; fewer where flips stay in a window."""
     attempts: Sequence[Attempt]
     """The sizes that were tried, where the size was to be chosen."""
     warnings: Sequence[str]
@@ -65,7 +68,10 @@ class LearningResult(Result):
         taken = f" in {epochs} epoch{'s' if epochs > 1 else ''}" if epochs else ""
         stored = "every transition is stored exactly" if self.score == 1 else "not everything is stored"
         if (flips := self.radius or 0) > 0:
-            stored += f", and is proven to withstand any {flips} wrong unit{'s' if flips > 1 else ''}"
+            window = f" of the {net.order_} patterns that the network sees" if net.order_ > 1 else ""
+            stored += f", and is proven to withstand any {flips} wrong unit{'s' if flips > 1 else ''}{window} in one step"
+            if net.order_ > 1:
+                stored += f", or {self.noise_radius} before every step"
             stored += " (`seqattractor inspect` looks closer and may prove more)"
         return "\n".join(
             [
@@ -96,6 +102,7 @@ class LearningResult(Result):
             "converged": getattr(net, "converged_", None),
             "transitions_exact": self.score,
             "certified_radius": self.radius,
+            "certified_noise_radius": self.noise_radius,
             "tries": [vars(attempt) for attempt in self.attempts],
             "seconds": round(self.seconds, 3),
             "warnings": list(self.warnings),
@@ -201,8 +208,11 @@ def learn(
     seconds = time.perf_counter() - started
     score = net.score(data)
     certificate = quick_certificate(net, data, MOST_TO_CERTIFY)
-    radius = None if certificate is None else int(certificate.radius.min())
-    return LearningResult(net, data, score, radius, attempts, warnings_about(net, data, score, radius, attempts), seconds)
+    radius, noise = (
+        (None, None) if certificate is None else (int(c.min()) for c in (certificate.radius, certificate.noise_radius))
+    )
+    told = warnings_about(net, data, score, radius, attempts)
+    return LearningResult(net, data, score, radius, noise, attempts, told, seconds)
 
 
 def quick_certificate(net: SequenceMemory, data: Sequences, most: int) -> Certificate | None:

@@ -118,8 +118,9 @@ async function showPromises(mine, scene) {
   if (those.radii && mine === ticket) addPromises(those.radii, settings.cue.start + scene.cueRows - 1, scene.runs.map((run) => wrongInCue(run, scene)));
 }
 
-/** How many units are wrong in what a network sees of the cue. */
+/** How many units are wrong in what a network sees at its first step; null where that depends on noise. */
 function wrongInCue(run, { cueRows, units }) {
+  if (settings.cue.noise) return null; // noise comes on top of it
   let wrong = 0;
   for (let i = (cueRows - run.order) * units; i < cueRows * units; i++) wrong += run.bits[i] !== lab.material.bits[settings.cue.start * units + i];
   return wrong;

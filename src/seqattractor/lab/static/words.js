@@ -39,7 +39,7 @@ export function addPromises(all, row, wrong) {
     if (!radii || !words || radii[row] < 0) return;
     const radius = radii[row];
     const sees = `of what the network sees at frame ${row + 1}`;
-    const here = wrong[k] > radius ? `This cue has ${wrong[k]} wrong units, more than that, so nothing is promised for it.`
+    const here = wrong[k] === null ? "" : wrong[k] > radius ? `This cue has ${wrong[k]} wrong units, more than that, so nothing is promised for it.`
       : `This cue has ${wrong[k]}, so its first step was certain.`;
     words.append(note(radius
       ? `Certified radius ${radius}, for one step: whichever ${radius === 1 ? "unit" : `${radius} units`} ${sees} ${radius === 1 ? "is" : "are"} flipped, the next pattern is right. That is proven. ${here}`

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from seqattractor.sequences import Patterns
 
 MOST_COMPARED = 1000  # patterns whose nearest neighbour is looked for
+TINY = 32  # inputs up to which a few flips may turn one stored pattern into another, or nearly so
 
 
-def choose_defaults(net: Any, inputs: Patterns, targets: Patterns) -> dict[str, Any]:
+def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | Literal["auto"]) -> dict[str, Any]:
     """Settle every option of `net` that may be "auto".
 
     Parameters
@@ -20,6 +21,8 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns) -> dict[str, 
     net : SparseSequenceAttractor
     inputs, targets : ndarray of int8, shapes (n, N_in) and (n, N)
         x(t) and x(t+1) of all transitions.
+    noise : int or "auto"
+        In place of that of `net`.
 
     Returns
     -------
@@ -27,7 +30,7 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns) -> dict[str, 
         Values by the name of the option.
     """
     n_in = inputs.shape[1]
-    noise = default_noise(inputs, net.n_hidden) if net.noise == "auto" else int(net.noise)
+    noise = default_noise(inputs, net.n_hidden) if noise == "auto" else int(noise)
     if noise > n_in:
         raise ValueError(f"noise must be at most {n_in}, the number of input units, but it is {noise}.")
     convergent = noise == 0

@@ -1,0 +1,75 @@
+"""`partial_fit` in a loop is `fit`: the same errors and the same weights, at ties, too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+import seqattractor as sa
+from quiet import fit_quietly
+
+NETWORKS = {
+    "hidden": lambda **options: sa.SequenceAttractor(n_hidden=8, **options),
+    "only V": lambda **options: sa.SequenceAttractor(n_hidden=8, learn="V", **options),
+    "thresholds": lambda **options: sa.SequenceAttractor(n_hidden=8, input_threshold=0.2, target_threshold=1.0, **options),
+    "visible": lambda **options: sa.VisibleNetwork(**options),
+}
+STEPS = [(0.5, 0.01), (1.0, 1e-3), (0.3, 0.1), (0.7, 0.07), (0.25, 2.0**-6), (1.0, 0.3)]
+
+
+def both(make, X, epochs, **options):
+    """The network after `fit`, and after as many presentations one by one."""
+    whole = fit_quietly(make(max_epochs=epochs, **options), X)
+    bits = make(**options)
+    for _ in range(whole.n_iter_):
+        bits.partial_fit(X)
+    return whole, bits
+
+
+def errors(net):
+    return [getattr(net, name).tolist() for name in ("hidden_errors_", "visible_errors_") if hasattr(net, name)]
+
+
+@pytest.mark.parametrize("engine", ["exact", "reference"])
+@pytest.mark.parametrize("kind", NETWORKS)
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS))
+def test_from_zero_weights_they_are_equal_bit_for_bit(kind, engine, seed, steps):
+    X = sa.datasets.random_periodic(6, 7, rng=seed)
+    kappa, eta = steps
+    options = {"kappa": kappa, "eta": eta, "init_scale": 0.0, "random_state": seed, "engine": engine}
+    whole, bits = both(NETWORKS[kind], X, 40, **options)
+    assert errors(whole) == errors(bits)
+    for name in ("U_", "V_", "W_"):
+        if hasattr(whole, name):
+            np.testing.assert_array_equal(getattr(whole, name), getattr(bits, name))
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS))
+def test_from_random_weights_they_are_equal_up_to_rounding(kind, seed, steps):
+    X = sa.datasets.random_periodic(6, 7, rng=seed)
+    kappa, eta = steps
+    whole, bits = both(NETWORKS[kind], X, 40, kappa=kappa, eta=eta, random_state=seed)
+    assert errors(whole) == errors(bits)
+    for name in ("U_", "V_", "W_"):
+        if hasattr(whole, name):
+            np.testing.assert_allclose(getattr(whole, name), getattr(bits, name), rtol=1e-12, atol=1e-13)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS))
+def test_a_presentation_is_an_epoch_of_the_plain_rule_in_units_of_eta(seed, steps):
+    X = sa.datasets.random_periodic(5, 6, rng=seed)
+    kappa, eta = steps
+    net = sa.VisibleNetwork(kappa=kappa, eta=eta, init_scale=0.0)
+    for _ in range(12):
+        net.partial_fit(X)
+    zero = [[0.0] * 6 for _ in range(6)]
+    W, counted = oracle.learn_visible(oracle.transitions([np.asarray(X).tolist()]), zero, kappa / eta, 1.0, 12)
+    assert net.visible_errors_[: len(counted)].tolist() == counted
+    np.testing.assert_array_equal(net.W_, np.array(W) * eta)
