@@ -7,12 +7,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 import lab_server
 import seqattractor as sa
 from lab_server import LONG, QUICK, SMALL, Visitor, running_lab
-from seqattractor.lab.choices import NETWORKS, read_network
+from seqattractor.lab.choices import MOST_DEGREE, NETWORKS, degree_for, read_network
 from seqattractor.lab.jobs import Job, Visits
 from seqattractor.lab.materials import CATALOGUE, make_material
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack
@@ -42,7 +44,7 @@ def test_every_network_on_the_page_learns_and_answers(visitor, name):
     end = visitor.learn(SMALL, {"name": name, "hidden": 100, "epochs": 60})
     assert end["state"] == "done", end["note"]
     answer = visitor.recall()
-    truth = bits(answer["truth"], answer["rows"], 40)
+    truth = bits(answer["runs"][0]["truth"], answer["rows"], 40)
     recalled = bits(answer["runs"][0]["bits"], answer["rows"], 40)
     assert (truth[0] == recalled[0]).all()  # a clean cue
     assert (answer["runs"][0]["hidden"] is None) == (name in ("perceptron", "dense"))
@@ -72,10 +74,9 @@ def test_the_recall_is_that_of_the_library(visitor):
     answer = visitor.recall(start=2, flips=6, seed=5, painted=[0, 7], noise=1)
     X = sa.datasets.random_periodic(12, 40, rng=3)
     net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X)
-    rng = np.random.default_rng(5)
-    cue = sa.noise.flip(X[2], 6, rng)
+    cue = sa.noise.flip(X[2], 6, np.random.default_rng(5))
     cue[[0, 7]] *= -1
-    trajectory = net.recall(cue, steps=answer["rows"] - 1, noise=1, rng=rng)
+    trajectory = net.recall(cue, steps=answer["rows"] - 1, noise=1, rng=5)
     run = answer["runs"][0]
     assert (bits(run["bits"], answer["rows"], 40) == trajectory).all()
     assert (bits(run["hidden"]["bits"], answer["rows"], 80) == net.hidden(trajectory)).all()
@@ -198,21 +199,121 @@ def test_a_recall_that_only_ends_on_stored_patterns_by_chance_is_no_success(visi
 
 def test_a_recall_that_goes_on_at_another_place_of_the_loop_says_how_far_off_it_is(visitor):
     visitor.learn(SMALL, QUICK)
-    units = np.flatnonzero(bits(visitor.recall()["truth"], 35, 40)[0] != bits(visitor.recall()["truth"], 35, 40)[3])
+    X = sa.datasets.random_periodic(12, 40, rng=3)
+    units = np.flatnonzero(X[0] != X[3])
     answer = visitor.recall(painted=units.tolist())  # the first pattern, repainted to be the fourth
     run = answer["runs"][0]
     assert run["verdict"] == "Out of phase: from step 0 on it follows the sequence exactly, but 3 frames ahead."
     assert not run["good"]
     answer = visitor.recall(painted=units.tolist()[1:])
     assert answer["runs"][0]["verdict"] == "Out of phase: from step 1 on it follows the sequence exactly, but 3 frames ahead."
-    assert max(answer["runs"][0]["overlaps"]) < 1.0  # what stands under "truth" is another pattern at every step
+    run = answer["runs"][0]
+    shown = bits(run["truth"], answer["rows"], 40)
+    assert (shown[0] == X[0]).all()  # what the cue asks for
+    assert (shown[1:] == X[(4 + np.arange(34)) % 11]).all()  # then what was caught
+    assert run["caught"]["label"] == "x(t + 3)"
+    assert "3 frames ahead" in run["caught"]["words"]
+    assert run["overlaps"] == overlaps_with(run, answer)
+
+
+def overlaps_with(run, answer):
+    """Overlaps of a recall with what stands under "Truth" beside it, from the bits that the page gets."""
+    shown, recalled = (bits(run[name], answer["rows"], 40).astype(int) for name in ("truth", "bits"))
+    return [round(float(m), 4) for m in (shown * recalled).mean(axis=1)]
+
+
+def test_a_recall_that_ends_in_the_negative_is_shown_beside_the_negative_and_explained(visitor):
+    visitor.learn(SMALL, QUICK)
+    X = sa.datasets.random_periodic(12, 40, rng=3)
+    answer = visitor.recall(painted=list(range(2, 40)))  # all but two units reversed
+    run = answer["runs"][0]
+    assert not run["good"]
+    assert "the negative of the stored sequence" in run["verdict"]
+    shown = bits(run["truth"], answer["rows"], 40)
+    since = run["caught"]["since"]
+    assert since >= 1
+    assert (shown[:since] == X[np.arange(since) % 11]).all()
+    assert (shown[since:] == -X[np.arange(since, 35) % 11]).all()
+    assert run["caught"]["label"] == "\N{MINUS SIGN}x(t)"
+    assert "it is odd" in run["caught"]["words"]
+    assert run["overlaps"] == overlaps_with(run, answer)
+    assert run["overlaps"][0] < -0.8
+    assert run["overlaps"][since:] == [1.0] * (35 - since)
+
+
+def test_a_recall_that_fails_is_compared_with_what_the_cue_asks_for(visitor):
+    visitor.learn({"name": "toy"}, {"name": "perceptron", "epochs": 50})
+    run = visitor.recall(flips=1, seed=1)["runs"][0]
+    assert run["caught"] is None
+    assert run["overlaps"][-1] < 1.0
+
+
+def test_each_of_two_networks_has_its_own_truth_and_the_figure_shows_both(visitor):
+    visitor.learn(SMALL, QUICK, {"name": "one-hot"})
+    X = sa.datasets.random_periodic(12, 40, rng=3)
+    units = np.flatnonzero(X[0] != X[3]).tolist()[1:]
+    answer = visitor.recall(painted=units)
+    for run in answer["runs"]:
+        assert run["overlaps"] == overlaps_with(run, answer)
+    assert answer["runs"][0]["caught"]["label"] == "x(t + 3)"
+    assert answer["runs"][1]["caught"] is None  # one wrong unit throws it off
+    sizes = []
+    for painted in ([], units):  # with one truth for both, and with two
+        figure = visitor.post("download", {"what": "figure", "cue": {"painted": painted}})
+        sizes.append(Image.open(io.BytesIO(figure.content)).size[1])
+    assert sizes[1] > sizes[0]
+
+
+def test_noise_does_not_undo_the_flips_of_the_cue(visitor, capsys):
+    visitor.learn(SMALL, {"name": "one-hot"})
+    for seed in range(5):  # were the same units drawn, every first step would start from the clean pattern, and be right
+        run = visitor.recall(flips=12, noise=12, seed=seed)["runs"][0]
+        assert run["overlaps"][1] < 1.0
+    code = visitor.post(
+        "code", {"sequence": SMALL, "networks": [{"name": "one-hot"}], "cue": {"flips": 12, "noise": 12, "seed": 3}}
+    )
+    variables = {}
+    exec(code.text, variables)
+    assert (variables["trajectory"][1] != variables["X"][1]).any()
+
+
+PICTURES = [{"name": "walker"}, {"name": "walker", "frames": 60, "size": "small"}, {"name": "digits"}, {"name": "places"}, SMALL]
+
+
+@pytest.mark.parametrize("sequence", PICTURES, ids=lambda s: f"{s['name']}-{s.get('frames')}")
+def test_a_dense_memory_takes_the_degree_that_its_patterns_need_and_says_so(visitor, sequence):
+    shown = visitor.post("sequence", sequence).json()
+    end = visitor.learn(sequence, {"name": "dense"})
+    assert end["networks"][0]["right"] == 1.0
+    degree = end["networks"][0]["degree"]
+    assert degree == shown["degrees"][0]
+    code = visitor.post("code", {"sequence": sequence, "networks": [{"name": "dense"}], "cue": {}}).text
+    assert f"sa.DenseSequenceMemory(degree={degree})" in code or (degree == 2 and "sa.DenseSequenceMemory()" in code)
+    assert visitor.recall(flips=shown["units"] // 10, seed=1)["runs"][0]["good"]
+
+
+@given(st.integers(2, 12), st.integers(3, 30), st.integers(0, 2**31))
+@settings(max_examples=60, deadline=None)
+def test_the_chosen_degree_stores_every_transition_and_no_lower_one_is_as_safe(frames, units, seed):
+    X = np.where(np.random.default_rng(seed).random((frames, units)) < 0.2, 1, -1)
+    data = sa.Sequences(X)
+    assume(not sa.conflicts(X))
+    degree = degree_for(data)
+    keys = np.unique(X[:-1], axis=0)  # the oracle: others' weights, at the largest overlap that a neuron may see
+    m = np.minimum(1, (np.abs(keys @ keys.T) + 1) / (units - 1))
+    np.fill_diagonal(m, 0)
+    others = [float((m**d).sum(axis=1).max()) for d in (degree - 1, degree)]
+    assert degree == 2 or others[0] > 0.5
+    assert degree == MOST_DEGREE or others[1] <= 0.5
+    if others[1] <= 0.5:
+        assert sa.DenseSequenceMemory(degree=degree).fit(X).score(X) == 1.0
 
 
 def test_an_open_sequence_is_recalled_to_its_end_and_no_further(visitor):
     visitor.learn({"name": "digits", "sequences": 2, "frames": 10}, {"name": "attractor", "hidden": 150})
     answer = visitor.recall(start=13, flips=50)
     assert answer["rows"] == 7
-    assert answer["known"] == 7
+    assert answer["runs"][0]["known"] == 7
     assert answer["runs"][0]["good"]
     assert visitor.post("recall", {"cue": {"start": 19}}).status_code == 400
 

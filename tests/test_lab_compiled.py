@@ -56,3 +56,9 @@ def test_closing_the_lab_ends_the_compiling(cold, monkeypatch):
 def test_what_numba_keeps_on_disk_is_found():
     Compiled().warm_up()
     assert compiled.is_cached()
+
+
+def test_compiling_says_nothing_in_the_terminal_of_the_lab():
+    code = "from seqattractor.lab.compiled import compile_all; compile_all()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Warning" not in done.stderr

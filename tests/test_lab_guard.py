@@ -106,3 +106,34 @@ def test_the_page_is_light_and_loads_nothing_from_elsewhere():
 def test_unchanged_files_are_not_sent_again(lab):
     tag = httpx.get(f"{lab[0]}/style.css", timeout=PATIENCE).headers["etag"]
     assert httpx.get(f"{lab[0]}/style.css", headers={"if-none-match": tag}, timeout=PATIENCE).status_code == 304
+
+
+LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_link_on_another_page_opens_the_lab(lab, site):
+    answer = httpx.get(f"{lab[0]}/", headers={**LINK, "sec-fetch-site": site}, timeout=PATIENCE)
+    assert answer.status_code == 200
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "change"),
+    [
+        ("POST", "/", {}),
+        ("HEAD", "/", {}),
+        ("GET", "/api/catalogue", {}),
+        ("GET", "/main.js", {}),
+        ("POST", "/api/visit", {}),
+        ("GET", "/", {"sec-fetch-dest": "iframe"}),
+        ("GET", "/", {"sec-fetch-dest": "embed"}),
+        ("GET", "/", {"sec-fetch-dest": ""}),
+        ("GET", "/", {"sec-fetch-mode": "no-cors"}),
+        ("GET", "/", {"sec-fetch-mode": "cors"}),
+        ("GET", "/", {"origin": "http://evil.example"}),
+        ("GET", "/", {"host": "evil.example"}),
+    ],
+)
+def test_everything_else_from_another_page_is_refused(lab, method, path, change):
+    assert httpx.request(method, lab[0] + path, headers={**LINK, **change}, timeout=PATIENCE).status_code == 403

@@ -224,3 +224,138 @@ def test_a_visit_that_the_server_forgot_is_opened_again(open_page):
     page = open_page()
     page.route("**/api/learn", lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})), times=1)
     assert "Locked on" in learn(page)
+
+
+def test_a_link_to_a_result_learns_and_recalls_again_by_itself(open_page):
+    page = open_page()
+    page.click("[data-source=toy]")
+    verdicts = learn(page)
+    link = page.evaluate("location.hash")
+    page.get_by_label("Random flips").fill("0")  # not what the link says
+    settled(page)
+    again = open_page("/" + link)
+    again.wait_for_selector(".verdict.good")
+    settled(again)
+    assert again.inner_text("#verdicts") == verdicts
+    assert again.inner_text("#status") == page.inner_text("#status")
+
+
+def test_nothing_old_stays_after_another_choice(open_page):
+    page = open_page(reduced_motion="reduce")
+    learn(page)
+    status = page.inner_text("#status")
+    assert "epochs" in status
+    held = []
+    page.route("**/api/sequence", lambda route: held.append(route))
+    page.click("[data-source=toy]")
+    while not held:
+        page.wait_for_timeout(20)
+    # The new sequence has not come yet, but what was said of the old one is gone.
+    assert page.locator(".verdict.good, .verdict.bad").count() == 0
+    assert page.locator("#panels canvas").count() == 0
+    assert page.inner_text("#status") == ""
+    assert page.inner_text("#errors-legend") == ""
+    assert page.is_disabled("[data-download=model]")
+    for route in held:
+        route.continue_()
+    settled(page)
+    page.unroute("**/api/sequence")
+    learn(page)
+    m = page.get_by_label("Hidden neurons M")
+    m.fill("60")
+    settled(page)
+    assert page.inner_text("#status") == ""
+    assert "settings have changed" in page.inner_text("#verdicts")
+    m.fill("50")  # as it was learned
+    settled(page)
+    assert "epoch" in page.inner_text("#status")
+    assert page.locator(".verdict.good").count() == 1
+
+
+def test_dragging_a_slider_of_the_network_asks_once(open_page):
+    page = open_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/api/recall") else None)
+    page.get_by_label("Hidden neurons M").evaluate(
+        """(slider) => {
+            for (let m = 160; m <= 700; m += 10) { slider.value = m; slider.dispatchEvent(new Event("input")); }
+            slider.dispatchEvent(new Event("change"));
+        }"""
+    )
+    settled(page)
+    assert len(asked) == 1
+    assert page.evaluate(SETTINGS)["networks"][0]["hidden"] == 700
+
+
+def test_all_steps_are_painted_once_however_many_are_played(open_page):
+    page = open_page(reduced_motion="reduce")
+    learn(page)
+    page.click("#view-raster")
+    painted = page.evaluate(
+        """() => {
+            let painted = 0;
+            const paint = OffscreenCanvasRenderingContext2D.prototype.putImageData;
+            OffscreenCanvasRenderingContext2D.prototype.putImageData = function (...all) {
+                painted += 1;
+                return paint.apply(this, all);
+            };
+            for (let k = 0; k < 30; k++) document.getElementById("forward").click();
+            return painted;
+        }"""
+    )
+    assert painted == 0
+    assert page.inner_text("#step") == "step 30 of 60"
+
+
+def test_a_recall_that_ends_in_the_negative_says_why_and_is_not_green(open_page):
+    page = open_page(reduced_motion="reduce")
+    page.click("[data-source=random]")
+    learn(page)
+    page.get_by_label("Random flips").fill("50")
+    settled(page)
+    for _ in range(20):
+        if "the negative of the stored sequence" in page.inner_text("#verdicts"):
+            break
+        page.click("#cue-again")
+        settled(page)
+    assert page.locator(".verdict.good").count() == 0
+    assert "it is odd" in page.inner_text(".caught")
+    assert page.is_visible("#legend-caught")
+    assert page.is_hidden("#legend-locked")
+    page.get_by_label("Step of the recall").fill("60")
+    assert "\N{MINUS SIGN}x(t" in page.locator("figcaption").first.inner_text()
+    page.click("#view-frames")
+    assert "0 of 100 units wrong" in page.get_attribute("[data-panel=state]", "aria-label")
+
+
+def test_a_server_that_goes_while_it_learns_is_told_as_such(open_page):
+    page = open_page()
+    page.route("**/api/progress", lambda route: route.fulfill(body='data: {"ahead": 0}\n\n', content_type="text/event-stream"))
+    page.click("#go")
+    page.wait_for_selector("#alert:visible")
+    assert "does not answer" in page.inner_text("#alert")
+    assert page.is_visible("#go")
+
+
+def test_what_the_server_forgot_is_said_and_can_be_learned_again(open_page):
+    page = open_page()
+    learn(page)
+    page.route("**/api/recall", lambda route: route.fulfill(status=410, body=json.dumps({"error": "forgotten"})), times=1)
+    page.click("#cue-again")
+    settled(page)
+    assert "forgotten what was learned" in page.inner_text("#alert")
+    assert page.locator(".verdict.good").count() == 0
+    page.click("#alert button")
+    assert "Locked on" in learn(page)
+
+
+def test_a_lesson_is_opened_from_another_site(open_page, lab):
+    page = open_page()
+    elsewhere = page.context.new_page()
+    elsewhere.route(
+        "http://course.example/", lambda route: route.fulfill(body=f"<a href={lab[0]}/>lab</a>", content_type="text/html")
+    )
+    elsewhere.goto("http://course.example/")
+    elsewhere.click("a")
+    settled(elsewhere)
+    assert "lab" in elsewhere.inner_text("h1")

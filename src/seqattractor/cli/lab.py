@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import logging
 import socket
+import sys
 import threading
 import time
 import warnings
@@ -46,14 +47,13 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
         from seqattractor.lab.server import Server
     except ModuleNotFoundError as error:
         raise ValueError(f"the lab needs {error.name}; install it with: pip install 'seqattractor[lab]'") from None
-    from sklearn.exceptions import ConvergenceWarning
-
     listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     wide = not _is_loopback(host)
     name = "localhost" if host in ("0.0.0.0", "::") else shown  # these stand for all of this machine's addresses
     address = f"http://{name}:{listener.getsockname()[1]}/"
-    warnings.simplefilter("ignore", ConvergenceWarning)  # the page shows which errors are left
+    if not sys.warnoptions:  # they are for developers; the page shows what matters, such as errors that are left
+        warnings.simplefilter("ignore")
     app = create_app(Limits(workers=workers), hosts=[*LOOPBACK, host, *allow_host], any_address=wide)
     server = Server(app, at_the_end=lambda: click.echo(CLOSED))
     logging.getLogger("uvicorn.error").addFilter(_is_worth_telling)

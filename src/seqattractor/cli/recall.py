@@ -93,7 +93,7 @@ def command(
     rng = as_generator(seed)
     corruption = _corruption(flips, occlude)
     corrupted = corruption(start.cue, shape, rng)
-    outcome = recall(net, corrupted, steps or start.steps, stored=stored, place=start.place, noise=noise, rng=rng)
+    outcome = recall(net, corrupted, steps or start.steps, stored=stored, place=start.place, noise=noise, rng=seed)
     shown = Recalled(outcome.states, outcome.truth, net.order_, shape, known.rate, known.units, known.step, known.kind)
     for path in outs:
         check_writable(path, shown)

@@ -9,7 +9,6 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any
 
-import numpy as np
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -18,15 +17,16 @@ from starlette.types import Receive, Scope, Send
 from seqattractor import __version__
 from seqattractor.io._apart import stop_reading
 from seqattractor.lab import downloads
-from seqattractor.lab.choices import NETWORKS, Chosen, read_network
+from seqattractor.lab.choices import NETWORKS, Chosen, degree_for, read_network
 from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.jobs import Job, Pool, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
-from seqattractor.lab.recall import as_json, certified_radii, corrupted_cue, read_cue, recall_all, steps_for
+from seqattractor.lab.recall import Shown, as_json, certified_radii, corrupted_cue, read_cue, recall_all, shown_truth, steps_for
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack, parse
 from seqattractor.lab.turns import Turns
 from seqattractor.lab.uploads import read_upload, split_files
 from seqattractor.networks._base import SequenceMemory
+from seqattractor.sequences._transitions import conflicts
 from seqattractor.tasks.recall import Recall
 
 _LOOK = 0.05  # seconds between looks at a job that learns
@@ -153,12 +153,12 @@ class Lab:
     async def sequence(self, visit: Visit, request: Request) -> Response:
         """Make a sequence and show it."""
         spec = parse(await _body(request, self.limits.body, "The request has more than {:g} MB."))
-        return await self._in_turn(visit, request, lambda: make_material(spec, self.limits).as_json())
+        return await self._in_turn(visit, request, lambda: _as_json(make_material(spec, self.limits), self.limits))
 
     async def upload(self, visit: Visit, request: Request) -> Response:
         """Read dropped files and show them as a sequence."""
         body = await _body(request, self.limits.upload, "The files have more than {:g} MB together; drop smaller ones.")
-        return await self._in_turn(visit, request, lambda: read_upload(split_files(body), self.limits).as_json())
+        return await self._in_turn(visit, request, lambda: _as_json(read_upload(split_files(body), self.limits), self.limits))
 
     # -- learning -------------------------------------------------------------------------------------------------
 
@@ -237,20 +237,16 @@ class Lab:
             material = self._material(spec)
             orders = spec.wholes("orders", 1, self.limits.order, 2)
             cue = read_cue(spec.object("cue"), material)
-            rows, _ = corrupted_cue(material, cue, max(orders, default=1))
+            rows = corrupted_cue(material, cue, max(orders, default=1))
             return {"cue": pack(rows[-1:])}
         job, nets = self._learned(visit)
-        runs = self._runs(job, nets, spec)
+        runs, shown = self._runs(job, nets, spec)
         first = runs[0]
-        truth = first.truth if first.truth is not None else first.states[:0]
-        unknown = np.full((len(first.states) - len(truth), first.states.shape[1]), -1, dtype=np.int8)
         return {
             "cue": pack(first.states[first.cue_rows - 1 : first.cue_rows]),
             "rows": len(first.states),
             "cue_rows": first.cue_rows,
-            "truth": pack(np.concatenate([truth, unknown])),
-            "known": len(truth),
-            "runs": [as_json(net, run) for net, run in zip(nets, runs, strict=True)],
+            "runs": [as_json(*each) for each in zip(nets, runs, shown, strict=True)],
         }
 
     @_asks()
@@ -289,11 +285,12 @@ class Lab:
             return downloads.sequence(self._material(spec))
         job, nets = self._learned(visit)
         if what == "figure":
-            return downloads.figure(job, self._runs(job, nets, spec), dark=bool(spec.whole("dark", 0, 0, 1)))
+            return downloads.figure(job, *self._runs(job, nets, spec), dark=bool(spec.whole("dark", 0, 0, 1)))
         k = spec.whole("network", 0, 0, len(nets) - 1)
         if what == "model":
             return downloads.model(nets[k], job.material)
-        return downloads.animation(self._runs(job, nets, spec)[k], job.material)
+        runs, shown = self._runs(job, nets, spec)
+        return downloads.animation(runs[k], shown[k], job.material)
 
     # -- requests -------------------------------------------------------------------------------------------------
 
@@ -332,9 +329,19 @@ class Lab:
             raise Refusal(409, "Learning was stopped before its first epoch; learn again.")
         return job, nets
 
-    def _runs(self, job: Job, nets: list[SequenceMemory], spec: Fields) -> list[Recall]:
-        """The recall of each network from the cue of a request."""
-        return recall_all(nets, job.material, read_cue(spec.object("cue"), job.material), self.limits)
+    def _runs(self, job: Job, nets: list[SequenceMemory], spec: Fields) -> tuple[list[Recall], list[Shown]]:
+        """The recall of each network from the cue of a request, and what is to be seen beside it."""
+        cue = read_cue(spec.object("cue"), job.material)
+        runs = recall_all(nets, job.material, cue, self.limits)
+        return runs, [shown_truth(net, run, job.material, cue) for net, run in zip(nets, runs, strict=True)]
+
+
+def _as_json(material: Material, limits: Limits) -> dict[str, Any]:
+    """All that the page needs to show a sequence and to say what it asks of networks."""
+    context = conflicts(material.data).context or 1
+    shortest = int(material.data.lengths.min())
+    degrees = [degree_for(material.data, k) if k < shortest else None for k in range(1, limits.order + 1)]
+    return {**material.as_json(), "context": context, "degrees": degrees}
 
 
 async def _is_gone(request: Request) -> None:

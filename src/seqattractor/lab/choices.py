@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from seqattractor.lab.requests import Fields, Limits, Refusal
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
-from seqattractor.sequences import Sequences
-from seqattractor.sequences._transitions import conflicts
+from seqattractor.sequences import Sequences, close_loops
+from seqattractor.sequences._transitions import conflicts, transitions
 
 # What is called otherwise in the library, and what need not be said there.
 _PARAMETERS = {"hidden": "n_hidden", "epochs": "max_epochs", "seed": "random_state"}
 _DEFAULTS = {"kappa": 1.0, "eta": 1e-3, "bias": False, "max_epochs": 500, "order": 1, "degree": 2}
+MOST_DEGREE = 1000
 _LEARNING = ("hidden", "kappa", "eta", "bias", "epochs", "order", "seed")
 
 
@@ -92,16 +95,64 @@ class Chosen:
         hidden = self.parameters.get("n_hidden", len(data))  # else about one for each pattern
         return int(hidden) * units * (order + 2)  # U, V and P
 
-    def make(self, **more: Any) -> SequenceMemory:
+    def settled(self, data: Sequences) -> dict[str, Any]:
+        """Its parameters for these sequences: a degree that was left open is the one that they need."""
+        if self.parameters.get("degree") != 0:
+            return self.parameters
+        return {**self.parameters, "degree": degree_for(data, self.settled_order(data))}
+
+    def make(self, data: Sequences, **more: Any) -> SequenceMemory:
         """Make the network; `more` are parameters that do not change the result, such as the engine."""
         known = parameters_of(self.name)
-        return make_network(self.name, **self.parameters, **{k: v for k, v in more.items() if k in known})
+        return make_network(self.name, **self.settled(data), **{k: v for k, v in more.items() if k in known})
 
-    def code(self) -> str:
+    def code(self, data: Sequences) -> str:
         """Python that makes it, without what is the default anyway."""
-        given = {k: v for k, v in self.parameters.items() if _DEFAULTS.get(k) != v}
+        given = {k: v for k, v in self.settled(data).items() if _DEFAULTS.get(k) != v}
         words = ", ".join(f"{k}={v!r}" for k, v in {**REGISTRY[self.name].parameters, **given}.items())
         return f"sa.{self.class_name}({words})"
+
+
+def degree_for(data: Sequences, order: int = 1) -> int:
+    """Give the degree that a dense memory needs for sequences: the least at which no pattern drowns in the others.
+
+    A stored pattern calls its successor with weight 1, and another one, at an overlap m with it, calls its own with |m|^degree.
+    The degree is the least from 2 on at which the weights of all others add up to at most 1/2, for every pattern: then every
+    transition is right, whatever the others call. The more alike the patterns are, the higher it is: 2 or 3 do for random ones,
+    pictures need dozens.
+
+    Parameters
+    ----------
+    data : Sequences
+    order : int
+        How many past patterns the memory looks at.
+
+    Returns
+    -------
+    int
+        At most `MOST_DEGREE`, where patterns are too much alike for any.
+
+    Examples
+    --------
+    >>> from seqattractor.datasets import random_periodic, walker
+    >>> degree_for(random_periodic(10, 200, rng=0)), degree_for(walker(24, shrink=2))
+    (2, 36)
+    """
+    closed = close_loops(data, order=order)
+    inputs = transitions(closed.patterns, closed.lengths, order).inputs
+    keys = inputs[[*{x.tobytes(): k for k, x in enumerate(inputs)}.values()]].astype(np.float32)  # each of them once
+    # A neuron does not see its own unit, so the overlap that it sees may be a little larger.
+    m = np.minimum(1.0, (np.abs(keys @ keys.T, dtype=np.float64) + 1) / max(1, keys.shape[1] - 1))
+    np.fill_diagonal(m, 0.0)
+
+    def is_enough(degree: int) -> bool:
+        return bool((m**degree).sum(axis=1).max() <= 0.5)
+
+    low, high = 2, MOST_DEGREE
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
+    return low
 
 
 def read_network(spec: Fields, limits: Limits) -> Chosen:
@@ -109,8 +160,8 @@ def read_network(spec: Fields, limits: Limits) -> Chosen:
 
     Examples
     --------
-    >>> read_network(Fields({"name": "attractor", "hidden": 50}, "network"), Limits()).code()
-    'sa.SequenceAttractor(n_hidden=50, random_state=0)'
+    >>> read_network(Fields({"name": "attractor", "hidden": 50}, "network"), Limits()).parameters["n_hidden"]
+    50
     """
     name = spec.choice("name", "attractor", tuple(NETWORKS))
     values: dict[str, Any] = {
@@ -120,7 +171,7 @@ def read_network(spec: Fields, limits: Limits) -> Chosen:
         "bias": bool(spec.whole("bias", 0, 0, 1)),
         "epochs": spec.whole("epochs", 500, 1, limits.epochs),
         "order": spec.whole("order", 1, 0, limits.order) or "auto",
-        "degree": spec.whole("degree", 2, 1, 30),
+        "degree": spec.whole("degree", 0, 0, MOST_DEGREE),  # 0: as the data need
         "seed": spec.whole("seed", 0, 0, 9999),
     }
     spec.only("name", *values)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -93,6 +94,7 @@ def compile_all() -> None:
     """Compile all kinds, giving way to other processes, and print each kind of network that is done."""
     if hasattr(os, "nice"):
         os.nice(5)
+    warnings.simplefilter("ignore")  # in the terminal of the lab, they would be about networks that nobody sees
     for kind in _KINDS:
         use(kind)
         print(kind, flush=True)

@@ -12,19 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqattractor.lab.choices import Chosen
 from seqattractor.lab.jobs import Job
 from seqattractor.lab.materials import Material
-from seqattractor.lab.recall import Cue
+from seqattractor.lab.recall import Cue, Shown
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import close_loops
+from seqattractor.sequences import Patterns, close_loops
 from seqattractor.tasks.recall import Recall
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RATE = 8.0  # frames per second of what has no rate of its own
+_VIOLET = "#7a52c7"  # of the second network, as on the page, where green stands for a recall that locked on
 _DRAWING = threading.Lock()  # matplotlib's settings belong to the whole process
 
 
@@ -46,14 +48,13 @@ def sequence(material: Material) -> bytes:
     return buffer.getvalue()
 
 
-def animation(run: Recall, material: Material) -> bytes:
-    """Truth, cue and recall side by side as a GIF that runs for ever."""
+def animation(run: Recall, shown: Shown, material: Material) -> bytes:
+    """Truth as on the page, cue and recall side by side as a GIF that runs for ever."""
     from seqattractor.io._compose import Recalled
     from seqattractor.io._write import write_recall
 
-    known = 0 if run.truth is None else len(run.truth)
-    shown = Recalled(run.states[:known], run.truth, run.cue_rows, material.data.frame_shape, rate=RATE)
-    return _written("recall.gif", lambda path: write_recall(path, shown))
+    rows = Recalled(run.states[: len(shown.truth)], shown.truth, run.cue_rows, material.data.frame_shape, rate=RATE)
+    return _written("recall.gif", lambda path: write_recall(path, rows))
 
 
 def _written(name: str, write: Callable[[Path], object]) -> bytes:
@@ -64,8 +65,8 @@ def _written(name: str, write: Callable[[Path], object]) -> bytes:
         return path.read_bytes()
 
 
-def figure(job: Job, runs: list[Recall], *, dark: bool) -> bytes:
-    """Errors while learning, frames of truth and recall, and the overlap, as a PNG."""
+def figure(job: Job, runs: list[Recall], shown: list[Shown], *, dark: bool) -> bytes:
+    """Errors while learning, frames of truth and recall, and the overlap with just this truth, as a PNG."""
     with _DRAWING:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -73,49 +74,60 @@ def figure(job: Job, runs: list[Recall], *, dark: bool) -> bytes:
         from seqattractor import plots
 
         with plots.style(dark=dark):
-            drawing = Figure(figsize=(9.0, 5.2 + 1.4 * len(runs)), dpi=150)
+            strips = _strips(runs, shown)
+            drawing = Figure(figsize=(9.0, 3.8 + 1.4 * len(strips)), dpi=150)
             FigureCanvasAgg(drawing)
-            _draw(drawing, job, runs)
+            _draw(drawing, job, [one.overlaps(run.states) for run, one in zip(runs, shown, strict=True)], strips)
             buffer = io.BytesIO()
             drawing.savefig(buffer, format="png")
     return buffer.getvalue()
 
 
-def _draw(drawing: Figure, job: Job, runs: list[Recall]) -> None:
+def _strips(runs: list[Recall], shown: list[Shown]) -> list[tuple[str, Patterns]]:
+    """The rows of patterns below the curves: the truth, once where it is the same for all, and each recall."""
+    marks = [""] if len(runs) == 1 else [" A", " B"]
+    same = all(np.array_equal(one.truth, shown[0].truth) for one in shown)
+    strips: list[tuple[str, Patterns]] = []
+    for mark, run, one in zip(marks, runs, shown, strict=True):
+        if not strips or not same:
+            caught = "" if one.since is None else f"\n{one.label}\nfrom step {max(0, one.since - run.cue_rows + 1)}"
+            strips.append((f"truth{'' if same else mark}{caught}", one.truth))
+        strips.append((f"recall{mark}", run.states))
+    return strips
+
+
+def _draw(drawing: Figure, job: Job, overlaps: list[NDArray[np.float64]], strips: list[tuple[str, Patterns]]) -> None:
     """Put the parts of the figure in place."""
     from seqattractor import plots
 
     material = job.material
-    marks = [""] if len(runs) == 1 else [" A", " B"]
-    rows = drawing.add_gridspec(2 + len(runs), 2, height_ratios=[2.2, *[1.0] * (1 + len(runs))])
+    marks = [""] if len(overlaps) == 1 else [" A", " B"]
+    rows = drawing.add_gridspec(1 + len(strips), 2, height_ratios=[2.2, *[1.0] * len(strips)])
     curves, overlap = drawing.add_subplot(rows[0, 0]), drawing.add_subplot(rows[0, 1])
     for k, mark in enumerate(marks):
         epochs = np.arange(1, len(job.visible[k]) + 1)
-        curves.plot(epochs, job.visible[k], label=f"visible{mark}", color=(plots.BLUE, plots.GREEN)[k])
+        curves.plot(epochs, job.visible[k], label=f"visible{mark}", color=(plots.BLUE, _VIOLET)[k])
         if any(job.hidden[k]):
             curves.plot(epochs, job.hidden[k], "--", label=f"hidden{mark}", color=(plots.ORANGE, plots.RED)[k])
-        if (known := runs[k].overlaps) is not None:
-            overlap.plot(known, ("-", "--")[k], label=f"recall{mark}", color=(plots.BLUE, plots.GREEN)[k])
+        overlap.plot(overlaps[k], ("-", "--")[k], label=f"recall{mark}", color=(plots.BLUE, _VIOLET)[k])
     curves.set(xlabel="epoch", ylabel="updates", title="Learning", yscale="symlog")
     overlap.set(
         xlabel="step",
-        ylabel="overlap",
+        ylabel="overlap with the truth below",
         title="Recall",
-        ylim=(min(-0.05, *(run.overlaps.min() - 0.05 for run in runs if run.overlaps is not None)), 1.05),
+        ylim=(min(-0.05, *(row.min(initial=0.0) - 0.05 for row in overlaps)), 1.05),
     )
     for ax in (curves, overlap):
         ax.grid(visible=True)
         if ax.lines:
             ax.legend(loc="upper right" if ax is curves else "lower right")
-    truth = runs[0].states[:0] if runs[0].truth is None else runs[0].truth
-    K = len(truth)
+    K = min(len(states) for _, states in strips)
     pictures = material.kind == "pictures"
     times = np.unique(np.linspace(0, min(K, 24) - 1, 12).round().astype(int)) if pictures else np.arange(min(K, 60))
-    named = [("stored", truth), *[(f"recall{mark}", run.states) for mark, run in zip(marks, runs, strict=True)]]
-    for k, (name, states) in enumerate(named):
+    for k, (name, states) in enumerate(strips):
         ax = drawing.add_subplot(rows[1 + k, :])
         if pictures:
-            numbers = times.tolist() if k == 0 else None
+            numbers = times.tolist() if k == 0 else None  # steps, 0 for the cue
             plots.filmstrip(states[times].reshape(-1, *material.shape), label=name, numbers=numbers, ax=ax)
         else:
             plots.raster(states[times], title=name, ax=ax)
@@ -141,8 +153,6 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
     """
     deep, corruption = max(orders), cue.corruption
     made = ["import numpy as np", "", "import seqattractor as sa", "", material.code]
-    if len(chosen) > 1 and cue.noise:
-        made.insert(0, "from copy import deepcopy\n")
     lines = [
         *made,
         "",
@@ -155,7 +165,8 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
     lines.append(f"cue = sa.noise.flip(cue, {corruption.flips}, rng=rng)")
     if corruption.painted:
         lines.append(f"cue[-1, {list(corruption.painted)}] *= -1  # painted by hand")
-    noise = f", noise={cue.noise}, rng={'deepcopy(rng)' if len(chosen) > 1 else 'rng'}" if cue.noise else ""
+    # A seed stands for another stream in `recall` than in the cue; the generator of the cue would tie the noise to the flips.
+    noise = f", noise={cue.noise}, rng={cue.seed}" if cue.noise else ""
     for k, (choice, order) in enumerate(zip(chosen, orders, strict=True)):
         mark = f"_{'ab'[k]}" if len(chosen) > 1 else ""
         start = "cue[-1]" if order == 1 else f"cue[-{order}:]"
@@ -163,7 +174,7 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
         data = "X" if order == 1 or not any(material.data.loops) else f"sa.close_loops(X, order={order})"
         lines += [
             "",
-            f"net{mark} = {choice.code()}",
+            f"net{mark} = {choice.code(material.data)}",
             f"net{mark}.fit({data})",
             f"trajectory{mark} = net{mark}.recall({start}, steps={steps}{noise})",
         ]

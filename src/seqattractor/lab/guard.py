@@ -101,6 +101,12 @@ class Guard:
         origin = headers.get(b"origin")
         if origin is not None and origin != f"{scope['scheme']}://{host}":
             return "Requests from other web sites are refused."
-        if headers.get(b"sec-fetch-site", "none") not in ("same-origin", "none"):
+        if headers.get(b"sec-fetch-site", "none") not in ("same-origin", "none") and not _is_link(scope, headers):
             return "Requests from other web sites are refused."
         return None
+
+
+def _is_link(scope: Scope, headers: dict[bytes, str]) -> bool:
+    """Whether somebody follows a link on another page or in a mail to the lab's page, in a tab of its own."""
+    navigates = headers.get(b"sec-fetch-mode") == "navigate" and headers.get(b"sec-fetch-dest") == "document"
+    return scope["method"] == "GET" and scope["path"] == "/" and navigates

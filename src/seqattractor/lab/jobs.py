@@ -103,7 +103,7 @@ class Job:
         nets = []
         for net, errors, score in zip(self.networks, self.visible, self.scores, strict=False):
             converged = bool(getattr(net, "converged_", True)) if is_learned(net) else None
-            nets.append({"epochs": len(errors), "converged": converged, "right": score})
+            nets.append({"epochs": len(errors), "converged": converged, "right": score, "degree": getattr(net, "degree", None)})
         return {"state": self.state, "note": self.note, "networks": nets}
 
     # -- the thread's side ----------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class Job:
         self._deadline = time.monotonic() + self._limits.seconds
         try:
             if not self.networks:
-                self.networks = [c.make(engine=self._engine(c), on_conflict="raise") for c in self.chosen]
+                self.networks = [c.make(self.material.data, engine=self._engine(c), on_conflict="raise") for c in self.chosen]
             for k, net in enumerate(self.networks):
                 if self._ended():
                     break

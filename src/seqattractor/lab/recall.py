@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns, Sequences, close_loops
+from seqattractor.sequences._transitions import transitions
 from seqattractor.tasks.learn import quick_certificate
-from seqattractor.tasks.recall import Corruption, Recall, hidden_states, recall
+from seqattractor.tasks.recall import Corruption, Recall, frames_ahead, hidden_states, recall
 from seqattractor.tasks.stored import Stored
 
 _MOST = 150_000_000  # weights * transitions: a few seconds
@@ -43,21 +44,13 @@ def read_cue(spec: Fields, material: Material) -> Cue:
     return Cue(spec.whole("start", 0, 0, T - 1), corruption, spec.whole("noise", 0, 0, N), spec.whole("seed", 0, 0, 9999))
 
 
-def corrupted_cue(material: Material, cue: Cue, order: int) -> tuple[Patterns, np.random.Generator]:
-    """Corrupt `order` patterns.
-
-    Returns
-    -------
-    ndarray of int8, shape (order, N)
-    Generator
-        As it stands afterwards, for the noise of recall.
-    """
+def corrupted_cue(material: Material, cue: Cue, order: int) -> Patterns:
+    """Corrupt `order` patterns: an array of int8, shape (order, N)."""
     s, frame = Stored.of(material.data).place(cue.start)
     if frame + order >= material.data.lengths[s]:
         raise Refusal(400, f"There is nothing left to recall after frame {cue.start + 1}; start earlier.")
-    rng = np.random.default_rng(cue.seed)
     clean = material.data.patterns[cue.start : cue.start + order]
-    return cue.corruption(clean, material.data.frame_shape, rng), rng
+    return cue.corruption(clean, material.data.frame_shape, np.random.default_rng(cue.seed))
 
 
 def steps_for(material: Material, start: int, order: int, limits: Limits) -> int:
@@ -70,33 +63,110 @@ def steps_for(material: Material, start: int, order: int, limits: Limits) -> int
     return int(max(1, min(steps, limits.steps, limits.states // material.data.shape[1])))
 
 
+def _stored(material: Material, order: int) -> Stored:
+    """What there is to recall, with loops closed as far as the longest cue reaches; the page counts from 1."""
+    stored = Stored.of(material.data, order)
+    return replace(stored, names=tuple(f"sequence {k}" for k in range(1, 1 + len(stored.names))))
+
+
 def recall_all(nets: list[SequenceMemory], material: Material, cue: Cue, limits: Limits) -> list[Recall]:
     """Recall with each network from the same cue and with the same noise; with less context it sees the end of the cue."""
     order = max(net.order_ for net in nets)
-    rows, rng = corrupted_cue(material, cue, order)
+    rows = corrupted_cue(material, cue, order)
     steps = steps_for(material, cue.start, order, limits)
-    stored, place = Stored.of(material.data, order), Stored.of(material.data).place(cue.start)
-    return [recall(net, rows, steps, stored=stored, place=place, noise=cue.noise, rng=deepcopy(rng)) for net in nets]
+    stored, place = _stored(material, order), Stored.of(material.data).place(cue.start)
+    # A seed stands for another stream in `recall` than in the cue, so that the noise does not undo the flips.
+    return [recall(net, rows, steps, stored=stored, place=place, noise=cue.noise, rng=cue.seed) for net in nets]
 
 
-def as_json(net: SequenceMemory, outcome: Recall) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Shown:
+    """What stands under "Truth" beside a recall: what the cue asks for, and from the row of a catch on what was caught."""
+
+    truth: Patterns
+    """Shape (L, N), for the rows for which there is one."""
+    since: int | None = None
+    """The row from which on it is something else than the cue asks for; None where it never is."""
+    label: str = ""
+    """What it is then, in the paper's symbols or by its name."""
+    words: str = ""
+    """Why."""
+
+    def overlaps(self, states: Patterns) -> NDArray[np.float64]:
+        """Overlap of each row that has a truth with it, shape (L,)."""
+        return np.asarray((states[: len(self.truth)] == self.truth).mean(axis=1) * 2.0 - 1.0)
+
+
+def shown_truth(net: SequenceMemory, outcome: Recall, material: Material, cue: Cue) -> Shown:
+    """Give what is to be seen beside a recall.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        One that does not dwell.
+    outcome : Recall
+        Its recall from the cue.
+    material : Material
+    cue : Cue
+
+    Returns
+    -------
+    Shown
+    """
+    asked = outcome.states[:0] if outcome.truth is None else outcome.truth
+    caught = outcome.followed
+    if outcome.locked_on is not None or caught is None or caught.since > len(asked):
+        return Shown(asked)
+    stored, order = _stored(material, outcome.cue_rows), net.order_
+    s, frame = Stored.of(material.data).place(cue.start)
+    ahead = frames_ahead(caught, stored, frame, caught.since, order)
+    if caught.sequence == s and not ahead and not caught.mirrored:
+        return Shown(asked)
+    rows = stored.following(caught.sequence, caught.frame, caught.until - caught.since, order)
+    truth = np.concatenate([asked[: caught.since], -rows if caught.mirrored else rows])
+    sign, since = "\N{MINUS SIGN}" if caught.mirrored else "", max(0, caught.since - outcome.cue_rows + 1)
+    name = f" of {stored.names[caught.sequence]}" if len(stored.names) > 1 and caught.sequence != s else ""
+    phase = "" if name else f" {'+' if ahead > 0 else chr(0x2212)} {abs(ahead)}" if ahead else ""
+    words = f'From step {since} on, what was caught stands under "Truth", '
+    if caught.mirrored:
+        words += f"the negative{name}: every unit is reversed. {_why_negative(net, material)}"
+    elif name:
+        words += f"not what the cue asks for, but a frame{name}."
+    else:
+        count = f"{abs(ahead)} frame{'s' if abs(ahead) > 1 else ''} {'ahead of' if ahead > 0 else 'behind'}"
+        words += f"{count} what the cue asks for."
+    return Shown(truth, caught.since, f"{sign}x(t{phase}){name}", words)
+
+
+def _why_negative(net: SequenceMemory, material: Material) -> str:
+    """Explain the negative of a sequence as an attractor, where the network does with negatives what it does with patterns."""
+    data = close_loops(material.data, order=net.order_)
+    x = transitions(data.patterns, data.lengths, net.order_).inputs
+    if not np.array_equal(net.next_patterns(-x), -net.next_patterns(x)):
+        return "It is an attractor, too."
+    return (
+        "This network has no biases, so it is odd: reverse all of its input, and all of its output is reversed. With each "
+        "sequence it has therefore stored the negative, with a basin of the same size, and a cue with half of its units flipped "
+        "is as near to the one as to the other."
+    )
+
+
+def as_json(net: SequenceMemory, outcome: Recall, shown: Shown) -> dict[str, Any]:
     """Give all that the page needs to show a recall."""
     hidden = hidden_states(net, outcome.states)
     return {
         "bits": pack(outcome.states),
         "hidden": None if hidden is None else {"units": hidden.shape[1], "bits": pack(hidden)},
-        "overlaps": [None if row is None else round(row, 4) for row in _overlaps(outcome)],
+        "overlaps": [round(m, 4) for m in shown.overlaps(outcome.states).tolist()],
+        "truth": pack(shown.truth),
+        "known": len(shown.truth),
+        "caught": None if shown.since is None else {"since": shown.since, "label": shown.label, "words": shown.words},
+        "order": net.order_,
         "locked_on": outcome.locked_on,
         "tau": outcome.tau,
         "verdict": outcome.verdict,
         "good": outcome.locked_on is not None,
     }
-
-
-def _overlaps(outcome: Recall) -> list[float | None]:
-    """Give the overlap of every row with the truth; None where it is not known."""
-    known = [] if outcome.overlaps is None else outcome.overlaps.tolist()
-    return [*known, *[None] * (len(outcome.states) - len(known))]
 
 
 def certified_radii(net: SequenceMemory, data: Sequences) -> list[int] | None:

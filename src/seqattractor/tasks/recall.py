@@ -332,13 +332,33 @@ def _out_of_phase(outcome: Recall, followed: Followed, stored: Stored, place: tu
     s, frame = place
     if followed.sequence != s:
         return f"Not recalled: {since} it follows another stored sequence,{name}."
-    ahead, period = followed.frame - (frame + pace), stored.period(s, order)
-    if period is not None:
-        ahead = (ahead + period // 2) % period - period // 2
+    ahead = frames_ahead(followed, stored, frame, pace, order)
     if not ahead:
         return f"Not recalled to the end: {since} it follows the sequence in phase, but not for half of the frames."
     count = f"{abs(ahead)} frame{'s' if abs(ahead) > 1 else ''} {'ahead' if ahead > 0 else 'behind'}"
     return f"Out of phase: {since} it follows the sequence exactly, but {count}."
+
+
+def frames_ahead(followed: Followed, stored: Stored, frame: int, pace: int, order: int) -> int:
+    """Give by how many frames a recall that follows a sequence is ahead of one that began at a frame, `pace` passages ago.
+
+    Parameters
+    ----------
+    followed : Followed
+    stored : Stored
+    frame : int
+        Of the first row of the recall.
+    pace : int
+        From there to the row ``followed.since``.
+    order : int
+
+    Returns
+    -------
+    int
+        Negative where it is behind; the nearer of both in a loop.
+    """
+    ahead, period = followed.frame - (frame + pace), stored.period(followed.sequence, order)
+    return ahead if period is None else (ahead + period // 2) % period - period // 2
 
 
 def recall_often(

@@ -12,12 +12,29 @@ export class LabError extends Error {
   }
 }
 
+/** What to say where nobody answers. */
+export const GONE = "The lab does not answer: it was closed, or the connection is lost. Start it again in the terminal (seqattractor lab), then reload this page.";
+
+let forgotten = () => {};
+
+/** Say what is to be done when the server has forgotten this visit, and what it had learned. */
+export const onForgotten = (action) => { forgotten = action; };
+
+/** Wait for a part of an answer, which may break off. */
+async function arriving(part) {
+  try {
+    return await part;
+  } catch {
+    throw new LabError(0, GONE);
+  }
+}
+
 async function request(path, options = {}) {
   let answer;
   try {
     answer = await fetch(`api/${path}`, { ...options, headers: { ...options.headers, ...(visit ? { "x-lab-visit": visit } : {}) } });
   } catch {
-    throw new LabError(0, "The lab does not answer. Is it still running in the terminal?");
+    throw new LabError(0, GONE);
   }
   if (answer.ok) return answer;
   let sentence = `The lab answered with an error (${answer.status}).`;
@@ -39,6 +56,7 @@ async function inVisit(path, options) {
   } catch (error) {
     if (error.status !== 410) throw error;
     visit = null;
+    forgotten();
     await openVisit();
     return request(path, options);
   }
@@ -46,16 +64,16 @@ async function inVisit(path, options) {
 
 const asJson = (body) => ({ method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
 
-export const catalogue = () => busyWith(async () => (await request("catalogue")).json());
-export const post = (path, body) => busyWith(async () => (await inVisit(path, asJson(body))).json());
-export const text = (path, body) => busyWith(async () => (await inVisit(path, asJson(body))).text());
+export const catalogue = () => busyWith(async () => arriving((await request("catalogue")).json()));
+export const post = (path, body) => busyWith(async () => arriving((await inVisit(path, asJson(body))).json()));
+export const text = (path, body) => busyWith(async () => arriving((await inVisit(path, asJson(body))).text()));
 
 /** Ask for a file and give it to the visitor. */
 export const download = (body) => busyWith(async () => {
   const answer = await inVisit("download", asJson(body));
   const name = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "")?.[1] ?? "file";
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(await answer.blob());
+  link.href = URL.createObjectURL(await arriving(answer.blob()));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
@@ -64,7 +82,7 @@ export const download = (body) => busyWith(async () => {
 /** Send files: a line with their names and sizes, then their bytes. */
 export const upload = (files) => busyWith(async () => {
   const head = JSON.stringify({ files: files.map((f) => ({ name: f.name, size: f.size })) });
-  return (await inVisit("upload", { method: "POST", body: new Blob([head, "\n", ...files]) })).json();
+  return arriving((await inVisit("upload", { method: "POST", body: new Blob([head, "\n", ...files]) })).json());
 });
 
 /** Go through the events of learning until it ends. */
@@ -74,7 +92,7 @@ export async function* progress() {
     const reader = (await inVisit("progress", {})).body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await arriving(reader.read());
       if (done) return;
       const events = (rest + value).split("\n\n");
       rest = events.pop();

@@ -27,12 +27,11 @@ function rgb(color) {
 /** Paint cells of 0 and 1, with wrong ones marked, as an image of one pixel a cell. */
 function image(columns, rows, cell) {
   const color = palette();
-  const colors = [rgb(color("paper")), rgb(color("figure")), rgb(color("missing")), rgb(color("wrong")), null];
+  const colors = new Uint32Array(5); // the last one, of no unit, is transparent
+  ["paper", "figure", "missing", "wrong"].forEach((name, k) => new Uint8Array(colors.buffer).set([...rgb(color(name)), 255], 4 * k));
   const picture = new ImageData(columns, rows);
-  for (let i = 0; i < columns * rows; i++) {
-    const shade = colors[cell(i % columns, Math.floor(i / columns))];
-    if (shade) picture.data.set([...shade, 255], 4 * i);
-  }
+  const pixels = new Uint32Array(picture.data.buffer);
+  for (let y = 0, i = 0; y < rows; y++) for (let x = 0; x < columns; x++, i++) pixels[i] = colors[cell(x, y)];
   const source = new OffscreenCanvas(columns, rows);
   source.getContext("2d").putImageData(picture, 0, 0);
   return source;
@@ -71,23 +70,35 @@ export function drawFrame(canvas, width, height, view) {
   }
 }
 
-/** Draw all steps: time to the right, units upwards; steps after `now` are faint. */
-export function drawRaster(canvas, width, height, view) {
+/**
+ * Draw all steps: time to the right, units upwards; steps after `now` are faint.
+ * @param view {bits, units, steps, shown, truth, known}; rows from `shown` on are empty, those from `known` on have no truth
+ * @param kept what an earlier call for the same view returned: the picture itself is made only once, not at every step
+ */
+export function drawRaster(canvas, width, height, view, now, kept = null) {
+  const { bits, truth, units, steps, shown, known } = view;
+  let source = kept;
+  if (!source) {
+    const shade = (t, y) => {
+      if (t >= shown) return EMPTY;
+      const place = t * units + (units - 1 - y);
+      return shadeOf(bits[place], truth && t < known ? truth[place] : undefined);
+    };
+    const ratio = Math.min(window.devicePixelRatio || 1, 3);
+    source = new OffscreenCanvas(Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio)));
+    const scaled = source.getContext("2d");
+    scaled.imageSmoothingEnabled = false;
+    scaled.drawImage(image(steps, units, shade), 0, 0, source.width, source.height);
+  }
   const context = prepare(canvas, width, height);
-  context.imageSmoothingEnabled = false;
-  const { bits, truth, units, steps, now, known } = view;
-  const shade = (t, y) => {
-    const place = t * units + (units - 1 - y);
-    return shadeOf(bits[place], truth && t < known ? truth[place] : undefined);
-  };
-  const source = image(steps, units, shade);
   context.globalAlpha = 0.3;
   context.drawImage(source, 0, 0, width, height);
   context.globalAlpha = 1;
-  const shown = ((now + 1) * width) / steps;
-  context.drawImage(source, 0, 0, now + 1, units, 0, 0, shown, height);
+  const part = (now + 1) / steps;
+  context.drawImage(source, 0, 0, source.width * part, source.height, 0, 0, width * part, height);
   context.fillStyle = palette()("accent");
-  context.fillRect(Math.min(shown, width - 2), 0, 2, height);
+  context.fillRect(Math.min(width * part, width - 2), 0, 2, height);
+  return source;
 }
 
 /** Draw a tile's picture: the middle frame of pictures, or the first steps of units. */

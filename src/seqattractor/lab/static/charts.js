@@ -93,12 +93,12 @@ export function showErrors(curves) {
 }
 
 /** Overlap with the truth at each step, with the moment that is shown and the steps at which networks locked on. */
-export function drawOverlap(canvas, runs, steps, now) {
+export function drawOverlap(canvas, runs, steps, now, cueRows = 1) {
   const width = canvas.clientWidth, height = canvas.clientHeight;
   if (!width) return;
   const context = prepare(canvas, width, height);
   const color = palette();
-  const lowest = Math.min(0, ...runs.flatMap((r) => r.overlaps.filter((m) => m !== null)));
+  const lowest = Math.min(0, ...runs.flatMap((r) => r.overlaps));
   const low = lowest < -0.02 ? -1 : 0;
   const x = (t) => LEFT + ((width - LEFT - RIGHT) * t) / Math.max(1, steps - 1);
   const y = (m) => height - BOTTOM - ((height - BOTTOM - TOP) * (m - low)) / (1 - low);
@@ -108,10 +108,17 @@ export function drawOverlap(canvas, runs, steps, now) {
   context.textAlign = "left";
   context.fillText("cue", LEFT, height - 4);
   context.textAlign = "right";
-  if (steps > 1) context.fillText(`step ${steps - 1}`, width - RIGHT, height - 4);
+  if (steps > 1) context.fillText(`step ${steps - cueRows}`, width - RIGHT, height - 4);
   runs.forEach((run, k) => {
-    const points = run.overlaps.map((m, t) => (m === null ? null : [x(t), y(m)]));
+    const points = run.overlaps.map((m, t) => [x(t), y(m)]);
     curve(context, points, color(k ? "b" : "a"), k ? [6, 3] : []);
+    if (run.caught && points[run.caught.since]) { // a ring, not green: from here on it is the overlap with something else
+      context.strokeStyle = color("bad");
+      context.lineWidth = 2.5;
+      context.beginPath();
+      context.arc(...points[run.caught.since], 5, 0, 7);
+      context.stroke();
+    }
     if (run.locked_on !== null && points[run.locked_on]) {
       context.fillStyle = color("good");
       context.beginPath();

@@ -13,8 +13,8 @@ function field(label, control, extra) {
   return box;
 }
 
-/** A slider that says its value; `say` turns it into words. */
-export function slider({ label, low, high, step = 1, value, say = String, change }) {
+/** A slider that says its value; `say` turns it into words. `change` is called as it is dragged, `settle` once it is let go. */
+export function slider({ label, low, high, step = 1, value, say = String, change, settle = () => {} }) {
   const input = Object.assign(document.createElement("input"), { type: "range", min: low, max: high, step });
   input.value = value;
   const words = document.createElement("output");
@@ -23,6 +23,7 @@ export function slider({ label, low, high, step = 1, value, say = String, change
     input.setAttribute("aria-valuetext", words.value);
   };
   input.oninput = () => { tell(); change(Number(input.value)); };
+  input.onchange = () => settle(Number(input.value));
   tell();
   const box = field(label, input, words);
   box.set = (next) => { input.value = next; tell(); };

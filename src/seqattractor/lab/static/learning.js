@@ -9,11 +9,13 @@ import { explain, summary } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 
-/** Learn with the settings as they are. */
-export async function learn() {
+/** Learn with the settings as they are; with `epochs`, as many as each network had learned when a link to it was made. */
+export async function learn(epochs = null) {
   if (lab.running || !lab.catalogue) return;
-  lab.curves = networksInUse().map(() => ({ hidden: [], visible: [] }));
-  await follow(() => api.post("learn", learnSpec()), learnKey());
+  lab.curves = { key: learnKey(), all: networksInUse().map(() => ({ hidden: [], visible: [] })) };
+  const spec = learnSpec();
+  if (epochs) spec.networks = spec.networks.map((network, k) => ({ ...network, epochs: epochs[k] || network.epochs }));
+  await follow(() => api.post("learn", spec), learnKey());
 }
 
 async function goOn() {
@@ -25,6 +27,7 @@ async function goOn() {
 async function follow(start, wanted) {
   complain("");
   lab.failure = null;
+  lab.said = null;
   setRunning(true);
   say("Learning …");
   let end = null;
@@ -36,34 +39,38 @@ async function follow(start, wanted) {
       if (event.ahead > 0) say(`Please wait: ${event.ahead} other ${event.ahead === 1 ? "visitor is" : "visitors are"} ahead of you.`);
       if (event.end) end = event.end;
     }
+    if (end === null) throw new api.LabError(0, api.GONE);
   });
   setRunning(false);
-  if (end === null) return say("");
   forgetPromises();
-  if (end.state === "failed") {
-    say("");
+  if (end === null) {
     lab.learnedKey = null;
-    lab.failure = { key: wanted, words: explain(end.note) };
+    return refresh({ ask: false });
+  }
+  if (end.state === "failed") {
+    lab.learnedKey = null;
+    lab.failure = { key: wanted, words: explain(end.note, lab.catalogue.limits) };
     return refresh();
   }
-  say(summary(end));
+  lab.said = { key: wanted, words: summary(end) };
+  lab.epochs = end.networks.map((n) => n.epochs);
   const learned = end.networks.some((n) => n.right !== null);
   lab.learnedKey = learned ? wanted : null;
-  $("continue").hidden = !learned || end.networks.every((n) => n.converged || n.epochs === 0);
+  lab.canContinue = learned && end.networks.some((n) => !n.converged && n.epochs > 0);
   await refresh({ play: true });
   if (innerWidth <= 860) $("h-recall").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
 }
 
 function addEpochs(news) {
   for (const { network, from, hidden, visible } of news) {
-    const curve = lab.curves[network];
+    const curve = lab.curves.all[network];
     curve.hidden.splice(from, Infinity, ...hidden);
     curve.visible.splice(from, Infinity, ...visible);
     const left = hidden.at(-1) + visible.at(-1);
     const name = settings.compare ? ` network ${"AB"[network]}` : "";
     say(`Learning${name}: epoch ${curve.visible.length}, ${left.toLocaleString("en")} errors`);
   }
-  showErrors(lab.curves);
+  showErrors(lab.curves.all);
 }
 
 const say = (words) => { $("status").textContent = words; };
@@ -80,7 +87,7 @@ function setRunning(now) {
 
 /** Let the buttons work. */
 export function connectLearning() {
-  $("go").onclick = learn;
+  $("go").onclick = () => learn();
   $("stop").onclick = () => attempt(() => api.post("stop", {}));
   $("continue").onclick = goOn;
 }

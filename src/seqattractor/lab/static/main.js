@@ -5,14 +5,14 @@ import { busyWith, debounced } from "./busy.js";
 import { showErrors } from "./charts.js";
 import { drawCue } from "./cue.js";
 import { buildExperiments } from "./experiments.js";
-import { connectLearning } from "./learning.js";
+import { connectLearning, learn } from "./learning.js";
 import { decode } from "./link.js";
 import { attempt, complain } from "./messages.js";
 import { buildNetworks } from "./networks.js";
 import { connectRecall, redrawRecall, refresh, setView } from "./recall.js";
 import { chooseSource, drawing, loadSequence, showChoice, takeFiles } from "./sequence.js";
 import { connectShare } from "./share.js";
-import { entryOf, lab, onChange, settings } from "./state.js";
+import { entryOf, lab, learnKey, onChange, settings } from "./state.js";
 import { buildTiles, drawTiles } from "./tiles.js";
 
 const $ = (id) => document.getElementById(id);
@@ -21,11 +21,12 @@ function redraw() {
   redrawRecall();
   drawCue();
   drawing.draw();
-  showErrors(lab.curves);
+  showErrors(lab.curves.key === learnKey() ? lab.curves.all : []);
 }
 
 function connect() {
   onChange(refresh);
+  api.onForgotten(() => { lab.learnedKey = null; });
   connectLearning();
   connectRecall();
   connectShare();
@@ -46,10 +47,14 @@ function connect() {
   addEventListener("hashchange", () => location.reload());
 }
 
-/** Take the settings of a link over what is the default; an error, where they are damaged, leaves the default. */
+/**
+ * Take the settings of a link over what is the default; an error, where they are damaged, leaves the default.
+ * Gives the epochs that were learned when the link was made, null where nothing was.
+ */
 function restore() {
-  const given = decode(location.hash);
-  if (!given) return;
+  const link = decode(location.hash);
+  if (!link) return null;
+  const { learned, ...given } = link;
   const next = {
     ...settings, ...given,
     networks: settings.networks.map((network, k) => ({ ...network, ...given.networks[k] })),
@@ -59,6 +64,7 @@ function restore() {
   if (!entryOf(next.source) && !["draw", "file"].includes(next.source)) throw new Error("unknown sequence");
   if (next.source === "draw" && !drawing.restore(next.sequence)) next.source = "file";
   Object.assign(settings, next);
+  return Array.isArray(learned) && learned.every((epochs) => Number.isInteger(epochs) && epochs >= 0) ? learned : null;
 }
 
 async function start() {
@@ -66,9 +72,9 @@ async function start() {
   lab.catalogue = await attempt(api.catalogue);
   if (!lab.catalogue) return;
   $("version").textContent = `seqattractor ${lab.catalogue.version}`;
-  let damaged = false;
+  let damaged = false, learned = null;
   try {
-    restore();
+    learned = restore();
   } catch {
     damaged = true;
   }
@@ -81,6 +87,7 @@ async function start() {
   await loadSequence();
   if (damaged) complain("The link is damaged, so the lab starts as usual.");
   else if (location.hash) setView(raster);
+  if (learned && lab.material) await learn(learned.map((epochs) => Math.min(epochs, lab.catalogue.limits.epochs)));
   await attempt(() => drawTiles(lab.catalogue));
 }
 

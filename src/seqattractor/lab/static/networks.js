@@ -1,10 +1,11 @@
 // The card in which one or two networks and their settings are chosen.
 
 import { choice, number, slider, toggle } from "./controls.js";
-import { changed, lab, settings } from "./state.js";
+import { changed, isLoaded, lab, outdated, settings } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const ORDERS = { 1: "1 (only the last pattern)", 2: "2", 3: "3", 4: "4", 5: "5", 6: "6", 0: "as many as needed" };
+const DEGREES = Object.fromEntries([0, 1, 2, 3, 5, 10, 20, 30, 50, 100].map((degree) => [degree, String(degree)]));
 
 /** Build what is chosen for each network. */
 export function buildNetworks() {
@@ -42,11 +43,11 @@ function buildNetwork(box, network, k) {
   box.append(...(compare ? [label] : []), select, hint);
 
   const has = (name) => entry.settings.includes(name);
-  const set = (name) => (value) => { network[name] = Number(value); changed(); };
+  const set = (name) => (value) => { network[name] = Number(value); sayDegrees(); changed(); };
   const face = document.createElement("div");
   face.className = "fields";
   if (has("hidden")) {
-    face.append(slider({ label: "Hidden neurons M", low: 10, high: 1000, step: 10, value: network.hidden, change: set("hidden") }));
+    face.append(slider({ label: "Hidden neurons M", low: 10, high: 1000, step: 10, value: network.hidden, change: (value) => { network.hidden = value; outdated(); }, settle: () => changed() }));
   }
   box.append(face);
   const more = document.createElement("details");
@@ -59,9 +60,23 @@ function buildNetwork(box, network, k) {
   if (has("eta")) fields.append(number({ label: "Learning rate η", low: 1e-6, high: 1e3, step: "any", value: network.eta, change: set("eta") }));
   if (has("bias")) fields.append(toggle({ label: "Biases, learned as the weights are", value: network.bias, change: set("bias") }));
   if (has("epochs")) fields.append(number({ label: "Epochs at most", low: 1, high: limits.epochs, value: network.epochs, change: set("epochs") }));
-  if (has("degree")) fields.append(number({ label: "Degree", low: 1, high: 30, value: network.degree, change: set("degree") }));
+  if (has("degree")) {
+    const field = choice({ label: "Degree", choices: DEGREES, value: String(network.degree), change: set("degree") });
+    field.querySelector("select").dataset.degreeOf = k;
+    face.append(field);
+  }
   if (has("order")) fields.append(choice({ label: "Past patterns it sees", choices: ORDERS, value: String(network.order), change: set("order") }));
   if (has("seed")) fields.append(number({ label: "Seed", low: 0, high: 9999, value: network.seed, change: set("seed") }));
   more.append(title, fields);
   box.append(more);
+  sayDegrees();
+}
+
+/** Say which degree the sequence needs, in the choice of each dense memory. */
+export function sayDegrees() {
+  for (const select of document.querySelectorAll("[data-degree-of]")) {
+    const order = settings.networks[select.dataset.degreeOf].order || lab.material?.context || 1;
+    const degree = isLoaded() ? lab.material.degrees[order - 1] : null;
+    select.options[0].textContent = degree ? `as these patterns need: ${degree}` : "as the patterns need";
+  }
 }

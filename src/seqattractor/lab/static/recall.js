@@ -2,14 +2,14 @@
 
 import * as api from "./api.js";
 import { unpack } from "./bits.js";
-import { stepAt } from "./charts.js";
+import { showErrors, stepAt } from "./charts.js";
 import { drawCue } from "./cue.js";
 import { attempt, complain } from "./messages.js";
 import { Player } from "./player.js";
-import { offerDownloads, updateCode } from "./share.js";
+import { forgetCopies, offerDownloads, updateCode } from "./share.js";
 import { playStep, setSound } from "./sound.js";
-import { previewScene, recallScene, Stage } from "./stage.js";
-import { cueSpec, ifStill, isLearned, isLoaded, lab, networksInUse, remember, settings } from "./state.js";
+import { previewScene, recallScene, sayRow, Stage } from "./stage.js";
+import { cueSpec, ifStill, isLearned, isLoaded, lab, learnKey, networksInUse, remember, settings } from "./state.js";
 import { addPromises, showAdvice, showVerdicts } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -23,16 +23,52 @@ const stage = new Stage();
 
 const player = new Player((now) => {
   stage.draw(now);
-  $("step").value = stage.scene?.preview ? `frame ${now + 1} of ${player.steps}` : `step ${now} of ${player.steps - 1}`;
+  $("step").value = sayMoment(now);
   const { material } = lab;
-  if (material?.pitches && player.timer && $("sound").getAttribute("aria-pressed") === "true") {
-    const bits = stage.scene.preview ? stage.scene.truth : stage.scene.runs[0].bits;
+  if (stage.scene && material?.pitches && player.timer && $("sound").getAttribute("aria-pressed") === "true") {
+    const bits = stage.scene.runs[0][stage.scene.preview ? "truth" : "bits"];
     playStep(material.pitches, bits, now * material.units, now ? (now - 1) * material.units : null, 1 / Number($("speed").value));
   }
 });
 
+function sayMoment(now) {
+  const { scene } = stage;
+  if (!scene) return "";
+  if (scene.preview) return `frame ${now + 1} of ${scene.steps}`;
+  const step = sayRow(scene, now);
+  return step.startsWith("step") ? `${step} of ${scene.steps - scene.cueRows}` : step;
+}
+
+/** Take away what was recalled from something else, with all that was said of it. */
+function clear() {
+  player.pause();
+  stage.clear();
+  player.load(1);
+  showVerdicts(null, lab.learnedKey !== null);
+  $("legend-recall").hidden = true;
+  offerDownloads(0);
+  markView();
+}
+
+/** Take from the page what does not hold for the settings as they are. */
+function dropOld() {
+  forgetCopies();
+  if (lab.running) return;
+  $("status").textContent = ifStill(lab.said);
+  showErrors(lab.curves.key === learnKey() ? lab.curves.all : []);
+  showAdvice(ifStill(lab.advice));
+  if (!isLearned()) {
+    $("continue").hidden = true;
+    $("go").textContent = "Learn and recall";
+    $("go").classList.remove("quiet");
+  }
+  if (!isLoaded() || (!isLearned() && stage.scene && !stage.scene.preview)) clear();
+}
+
 /** Bring cue and stage up to date: recall if the networks have learned this, else show what they will get. */
-export async function refresh({ play = false } = {}) {
+export async function refresh({ play = false, ask = true } = {}) {
+  dropOld();
+  if (!ask) return;
   remember();
   updateCode();
   if (!isLoaded() || lab.running) return; // what is under way ends with a refresh of its own
@@ -41,14 +77,20 @@ export async function refresh({ play = false } = {}) {
   const orders = networksInUse().map((n) => n.order || 1);
   const question = learned ? { cue: cueSpec() } : { cue: cueSpec(), sequence: settings.sequence, orders };
   const answer = await attempt(() => api.post("recall", question), () => mine === ticket);
-  if (!answer || mine !== ticket) return;
+  if (mine !== ticket) return;
+  if (!answer) {
+    if (learned && !isLearned()) { // the server has forgotten it
+      await refresh();
+      complain("The lab has forgotten what was learned, because it was idle for long or was started again. Learn again.");
+    } else clear();
+    return;
+  }
   complain(ifStill(lab.failure));
   lab.cueBits = unpack(answer.cue, lab.material.units);
   drawCue();
   const before = stage.scene;
   stage.load(learned ? recallScene(lab.material, answer) : previewScene(lab.material, lab.cueBits, settings.cue.start + Math.max(...orders) - 1), settings.raster);
-  showAdvice(ifStill(lab.advice));
-  showVerdicts(learned ? answer.runs : null, lab.learnedKey !== null);
+  showVerdicts(learned ? answer.runs : null, lab.learnedKey !== null, answer.cue_rows);
   player.looping = !learned;
   player.load(stage.scene.steps, { keep: !play && before?.preview === stage.scene.preview });
   if (play && !calm.matches) player.play();
@@ -57,21 +99,31 @@ export async function refresh({ play = false } = {}) {
   $("sound").hidden = !lab.material.pitches;
   $("legend-recall").hidden = !learned;
   $("legend-b").hidden = stage.scene.runs.length < 2;
-  if (!learned) $("continue").hidden = true;
+  $("continue").hidden = !learned || !lab.canContinue;
+  $("legend-locked").hidden = !stage.scene.runs.some((run) => run.good);
+  $("legend-caught").hidden = !stage.scene.runs.some((run) => run.caught);
   offerDownloads(learned ? answer.runs.length : 0);
   markView();
-  if (learned) await showPromises(mine, stage.scene.cueRows);
+  if (learned) await showPromises(mine, stage.scene);
 }
 
 /** Add to the verdicts what is proven; it takes the server a moment, so it comes later. */
-async function showPromises(mine, cueRows) {
+async function showPromises(mine, scene) {
   const those = proven;
   if (those.radii === null) {
     try {
       those.radii = (await api.post("promise", {})).radii;
     } catch { /* the page is complete without it */ }
   }
-  if (those.radii && mine === ticket) addPromises(those.radii, settings.cue.start + cueRows - 1);
+  if (those.radii && mine === ticket) addPromises(those.radii, settings.cue.start + scene.cueRows - 1, scene.runs.map((run) => wrongInCue(run, scene)));
+}
+
+/** How many units are wrong in what a network sees at its first step; null where that depends on noise. */
+function wrongInCue(run, { cueRows, units }) {
+  if (settings.cue.noise) return null; // noise comes on top of it
+  let wrong = 0;
+  for (let i = (cueRows - run.order) * units; i < cueRows * units; i++) wrong += run.bits[i] !== lab.material.bits[settings.cue.start * units + i];
+  return wrong;
 }
 
 /** The networks are others than before. */

@@ -7,8 +7,8 @@ import { choice, slider } from "./controls.js";
 import { buildCueFields } from "./cue.js";
 import { Drawing } from "./drawing.js";
 import { attempt, complain } from "./messages.js";
-import { buildNetworks } from "./networks.js";
-import { changed, entryOf, lab, sequenceKey, settings } from "./state.js";
+import { buildNetworks, sayDegrees } from "./networks.js";
+import { changed, entryOf, lab, outdated, sequenceKey, settings } from "./state.js";
 import { markTile } from "./tiles.js";
 
 const $ = (id) => document.getElementById(id);
@@ -26,6 +26,7 @@ export const drawing = new Drawing((sequence) => {
 export function chooseSource(name) {
   settings.source = name;
   complain("");
+  $("upload-name").textContent = $("file").value = "";
   const entry = entryOf(name);
   if (entry) {
     settings.sequence = { name };
@@ -51,11 +52,15 @@ export function showChoice() {
 }
 
 /** The sequence is another one: what was painted and learned does not fit it any more. */
-const changedSequence = debounced(async () => {
+function changedSequence() {
   settings.cue.painted = [];
   settings.cue.start = 0;
-  await loadSequence();
-}, 150);
+  lab.cueBits = null;
+  outdated();
+  loadSoon();
+}
+
+const loadSoon = debounced(() => loadSequence(), 150);
 
 /** Ask for the sequence of the settings and show it. */
 export async function loadSequence() {
@@ -68,6 +73,7 @@ export async function loadSequence() {
   settings.cue.start = Math.min(settings.cue.start, answer.frames - 2);
   settings.raster = answer.kind !== "pictures";
   buildCueFields();
+  sayDegrees();
   await changed({ play: true });
 }
 

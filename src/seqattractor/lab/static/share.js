@@ -1,9 +1,8 @@
 // The card of what to take away: a link, files, and the Python code.
 
 import * as api from "./api.js";
-import { encode } from "./link.js";
 import { attempt } from "./messages.js";
-import { cueSpec, isLoaded, learnSpec, settings } from "./state.js";
+import { cueSpec, isLearned, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const buttons = () => document.querySelectorAll("[data-download]");
@@ -19,14 +18,14 @@ async function copy(words, note) {
   }
 }
 
-/** Copy a link that restores the settings. */
+/** Copy a link that restores the settings, and the result: what was learned is learned again. */
 async function copyLink() {
-  const hash = encode(settings);
+  const hash = linkEnd();
   if (hash === null) {
     $("share-note").textContent = "This sequence is too large for a link; send the sequence as a file instead.";
     return;
   }
-  await copy(location.origin + location.pathname + hash, "The link is copied; it restores all settings.");
+  await copy(location.origin + location.pathname + hash, isLearned() ? "The link is copied; it restores all settings, learns and recalls." : "The link is copied; it restores all settings.");
 }
 
 /** Offer what there is: the sequence at all times, the rest of so many networks that have learned. */
@@ -38,11 +37,17 @@ export function offerDownloads(networks) {
 
 /** Write the code anew, if it is seen. */
 export async function updateCode() {
-  if (!$("code-box").open || !isLoaded()) return;
   const mine = ++ticket;
+  if (!$("code-box").open || !isLoaded()) {
+    $("code").textContent = "";
+    return;
+  }
   const code = await attempt(() => api.text("code", { ...learnSpec(), cue: cueSpec() }), () => mine === ticket);
-  if (code !== null && mine === ticket) $("code").textContent = code;
+  if (mine === ticket) $("code").textContent = code ?? "";
 }
+
+/** What was copied is not what is on the page any more. */
+export const forgetCopies = () => { $("share-note").textContent = ""; };
 
 /** Let the buttons work. */
 export function connectShare() {

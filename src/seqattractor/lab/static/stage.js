@@ -10,9 +10,8 @@ const $ = (id) => document.getElementById(id);
 export function previewScene(material, cue, start) {
   const { units, frames } = material;
   return {
-    steps: frames, units, shape: material.shape, preview: true, known: frames,
-    truth: material.bits,
-    runs: [{ still: true, bits: cue, truthAt: start * units, overlaps: [] }],
+    steps: frames, units, shape: material.shape, preview: true,
+    runs: [{ still: true, bits: cue, truth: material.bits, known: frames, truthAt: start * units, overlaps: [], caught: null }],
   };
 }
 
@@ -22,11 +21,11 @@ export function recallScene(material, answer) {
   const unpackRun = (run) => ({
     ...run,
     bits: unpack(run.bits, answer.rows * units),
+    truth: unpack(run.truth, answer.rows * units), // what stands under "Truth"; nothing from row `known` on
     hidden: run.hidden && { units: run.hidden.units, bits: unpack(run.hidden.bits, answer.rows * run.hidden.units) },
   });
   return {
-    steps: answer.rows, units, shape, known: answer.known, cueRows: answer.cue_rows,
-    truth: unpack(answer.truth, answer.rows * units),
+    steps: answer.rows, units, shape, cueRows: answer.cue_rows,
     runs: answer.runs.map(unpackRun),
   };
 }
@@ -49,10 +48,13 @@ export class Stage {
   build() {
     const { scene } = this;
     const box = $("panels");
+    box.style.minHeight = "";
     box.classList.toggle("raster", this.raster);
-    this.panels = [{ kind: "truth", title: "Truth", sign: "x(t)" }];
+    this.panels = [];
+    const same = scene.runs.every((run) => run.truth.every((bit, i) => bit === scene.runs[0].truth[i]));
     scene.runs.forEach((run, k) => {
       const mark = scene.runs.length > 1 ? ` ${"AB"[k]}` : "";
+      if (!k || !same) this.panels.push({ kind: "truth", run, title: `Truth${same ? "" : mark}`, sign: "x(t)" });
       this.panels.push({ kind: "state", run, title: run.still ? "Corrupted cue" : `Recalled${mark}`, sign: run.still ? "ξ(0)" : "ξ(t)" });
       if (run.hidden) this.panels.push({ kind: "hidden", run, title: `Hidden${mark}`, sign: "ζ(t)" });
     });
@@ -61,7 +63,9 @@ export class Stage {
       const caption = document.createElement("figcaption");
       const name = document.createElement("b");
       name.textContent = panel.title;
-      caption.append(name, ` ${panel.sign}`);
+      panel.says = document.createElement("span");
+      panel.says.textContent = panel.sign;
+      caption.append(name, " ", panel.says);
       panel.canvas = document.createElement("canvas");
       panel.canvas.setAttribute("role", "img");
       panel.canvas.dataset.panel = panel.kind;
@@ -71,12 +75,23 @@ export class Stage {
     this.measure();
   }
 
+  /** Show nothing; the room is kept, so that the page does not jump. */
+  clear() {
+    const box = $("panels");
+    if (this.panels.length) box.style.minHeight = `${box.offsetHeight}px`;
+    this.scene = null;
+    this.panels = [];
+    box.replaceChildren();
+    drawOverlap($("overlap"), [], 1, 0);
+  }
+
   /** Give the panels sizes that fill the width. */
   measure() {
     const width = $("panels").clientWidth;
     const [rows, columns] = this.scene.shape;
     const aspect = Math.min(3, Math.max(0.5, columns / rows));
     for (const panel of this.panels) {
+      panel.picture = null; // of another size, or in other colours
       if (panel.kind === "hidden") panel.shape = gridOf(panel.run.hidden.units, aspect);
       else panel.shape = this.scene.shape;
     }
@@ -105,23 +120,25 @@ export class Stage {
     for (const panel of this.panels) {
       if (this.raster) this.drawAll(panel, now);
       else this.drawOne(panel, now);
+      if (panel.kind === "truth") panel.says.textContent = isCaught(panel.run, now) ? panel.run.caught.label : panel.sign;
     }
-    drawOverlap($("overlap"), scene.preview ? [] : scene.runs, scene.steps, now);
+    drawOverlap($("overlap"), scene.preview ? [] : scene.runs, scene.steps, now, scene.cueRows);
   }
 
   drawOne(panel, now) {
     const { scene } = this;
     const { units } = scene;
-    const known = now < scene.known;
+    const { truth } = panel.run;
+    const known = now < panel.run.known;
     let view;
-    if (panel.kind === "truth") view = { bits: known ? scene.truth : null, at: now * units, units, shape: panel.shape };
+    if (panel.kind === "truth") view = { bits: known ? truth : null, at: now * units, units, shape: panel.shape };
     else if (panel.kind === "hidden") {
       const hidden = panel.run.hidden;
       view = { bits: now < scene.cueRows - 1 ? null : hidden.bits, at: now * hidden.units, units: hidden.units, shape: panel.shape };
     } else if (panel.run.still) {
-      view = { bits: panel.run.bits, at: 0, units, shape: panel.shape, truth: scene.truth, truthAt: panel.run.truthAt };
+      view = { bits: panel.run.bits, at: 0, units, shape: panel.shape, truth, truthAt: panel.run.truthAt };
     } else {
-      view = { bits: panel.run.bits, at: now * units, units, shape: panel.shape, truth: known && !isLockedOn(panel.run, now) ? scene.truth : null, truthAt: now * units };
+      view = { bits: panel.run.bits, at: now * units, units, shape: panel.shape, truth: known ? truth : null, truthAt: now * units };
     }
     drawFrame(panel.canvas, panel.width, panel.height, view);
     panel.canvas.setAttribute("aria-label", describe(panel, scene, now));
@@ -129,13 +146,14 @@ export class Stage {
 
   drawAll(panel, now) {
     const { scene } = this;
-    const common = { steps: scene.steps, now };
-    if (panel.kind === "truth") drawRaster(panel.canvas, panel.width, panel.height, { ...common, bits: scene.truth, units: scene.units });
-    else if (panel.kind === "hidden") {
-      drawRaster(panel.canvas, panel.width, panel.height, { ...common, bits: panel.run.hidden.bits, units: panel.run.hidden.units });
-    } else {
-      drawRaster(panel.canvas, panel.width, panel.height, { ...common, bits: panel.run.bits, units: scene.units, truth: scene.truth, known: Math.min(scene.known, panel.run.locked_on ?? Infinity) });
-    }
+    const { run } = panel;
+    const common = { steps: scene.steps, units: scene.units, shown: scene.steps };
+    const view = {
+      truth: { ...common, bits: run.truth, shown: run.known },
+      hidden: run.hidden && { ...common, ...run.hidden },
+      state: { ...common, bits: run.bits, truth: run.truth, known: run.known },
+    }[panel.kind];
+    panel.picture = drawRaster(panel.canvas, panel.width, panel.height, view, now, panel.picture);
     panel.canvas.setAttribute("aria-label", `${panel.title}, all ${scene.steps} steps`);
   }
 }
@@ -146,14 +164,22 @@ function gridOf(units, aspect) {
   return [Math.ceil(units / columns), columns];
 }
 
-/** Whether a network follows what was stored; it may do so out of step with the truth, so nothing is wrong then. */
-const isLockedOn = (run, now) => run.locked_on !== null && now >= run.locked_on;
+/** Whether something else than the cue asks for was caught, which then stands under "Truth". */
+const isCaught = (run, now) => Boolean(run.caught) && now >= run.caught.since;
+
+/** Words for a row: rows of the cue, then steps; the last row of the cue is step 0. */
+export function sayRow(scene, now) {
+  const step = now - scene.cueRows + 1;
+  return step < 0 ? `cue, frame ${now + 1} of ${scene.cueRows}` : `step ${step}`;
+}
 
 function describe(panel, scene, now) {
-  if (panel.kind === "state" && !panel.run.still && now < scene.known) {
+  if (scene.preview) return panel.kind === "truth" ? `${panel.title}, frame ${now + 1}` : panel.title;
+  if (panel.kind === "state" && now < panel.run.known) {
     let wrong = 0;
-    if (!isLockedOn(panel.run, now)) for (let i = now * scene.units; i < (now + 1) * scene.units; i++) wrong += panel.run.bits[i] !== scene.truth[i];
-    return `${panel.title}, step ${now}: ${wrong} of ${scene.units} units wrong`;
+    for (let i = now * scene.units; i < (now + 1) * scene.units; i++) wrong += panel.run.bits[i] !== panel.run.truth[i];
+    return `${panel.title}, ${sayRow(scene, now)}: ${wrong} of ${scene.units} units wrong`;
   }
-  return `${panel.title}, step ${now}`;
+  const what = panel.kind === "truth" && isCaught(panel.run, now) ? ` ${panel.run.caught.label}` : "";
+  return `${panel.title}${what}, ${sayRow(scene, now)}`;
 }

@@ -3,7 +3,7 @@
 import { debounced } from "./busy.js";
 import { encode } from "./link.js";
 
-const defaults = { name: "attractor", hidden: 150, kappa: 1, eta: 0.001, bias: 0, epochs: 500, order: 1, degree: 2, seed: 0 };
+const defaults = { name: "attractor", hidden: 150, kappa: 1, eta: 0.001, bias: 0, epochs: 500, order: 1, degree: 0, seed: 0 };
 
 /** All that a link restores. Flips, cover and noise are in percent. */
 export const settings = {
@@ -21,8 +21,11 @@ export const lab = {
   material: null, // the sequence as the server made it, bits unpacked
   materialKey: null, // the settings that it was made from
   cueBits: null, // the corrupted cue
-  curves: [], // errors of each epoch, for each network
+  curves: { key: null, all: [] }, // errors of each epoch, for each network, and the settings that they belong to
+  said: null, // how learning went, as { key, words }: it holds for these settings
+  epochs: [], // how many each network has learned, 0 for those that learn in one go
   learnedKey: null, // the settings that the networks on the server have learned
+  canContinue: false,
   running: false,
   advice: null, // what to look for in an experiment, as { key, words }: it holds for these settings
   failure: null, // why learning failed, likewise
@@ -49,9 +52,12 @@ export const isLearned = () => lab.learnedKey !== null && lab.learnedKey === lea
 /** What was said of settings, if they still stand. */
 export const ifStill = (said) => (said?.key === learnKey() ? said.words : "");
 
+/** The end of a link that restores the settings, and the result where there is one; null where it would be too long. */
+export const linkEnd = () => encode(isLearned() ? { ...settings, learned: lab.epochs } : settings);
+
 /** Keep the address in step with the settings, so that reloading and copying it restore them. */
 export function remember() {
-  history.replaceState(null, "", encode(settings) ?? location.pathname);
+  history.replaceState(null, "", linkEnd() ?? location.pathname);
 }
 
 let show = null;
@@ -64,3 +70,6 @@ export const changed = (how = {}) => show(how);
 
 /** The same once the visitor pauses. */
 export const changedSoon = debounced(() => changed(), 120);
+
+/** Take from the page what does not hold any more, and ask for nothing yet. */
+export const outdated = () => show({ ask: false });

@@ -3,7 +3,7 @@
 const $ = (id) => document.getElementById(id);
 
 /** Say how each recall went; without any, what is to be done. */
-export function showVerdicts(runs, changed) {
+export function showVerdicts(runs, changed, cueRows = 1) {
   if (!runs) {
     const words = document.createElement("p");
     words.className = "verdict none";
@@ -15,29 +15,35 @@ export function showVerdicts(runs, changed) {
     const words = document.createElement("p");
     words.className = `verdict ${run.good ? "good" : "bad"}`;
     words.append(`${runs.length > 1 ? `${"AB"[k]}: ` : ""}${run.verdict}`);
-    const notes = [];
-    if (run.tau !== null) notes.push(`The whole sequence x(1) … x(T) follows from step τ = ${run.tau} on.`);
-    if (notes.length) {
-      const small = document.createElement("small");
-      small.textContent = notes.join(" ");
-      words.append(small);
+    if (run.caught) words.append(note(run.caught.words, "caught"));
+    if (run.tau !== null) {
+      const step = run.tau - cueRows + 1;
+      const when = step < 0 ? "from the cue on" : `from step τ = ${step} on`;
+      words.append(note(`The whole sequence x(1) … x(T) follows ${when}, in whichever phase: that is how the paper counts a recall as a success (section 6.2).`, "tau"));
     }
     return words;
   }));
 }
 
-/** Add to the verdicts what is proven of the frame in a row. */
-export function addPromises(all, row) {
+function note(words, kind) {
+  const small = document.createElement("small");
+  small.className = kind;
+  small.textContent = words;
+  return small;
+}
+
+/** Add to the verdicts what is proven of the frame in a row; `wrong` units of what each network sees are wrong in the cue. */
+export function addPromises(all, row, wrong) {
   all.forEach((radii, k) => {
     const words = $("verdicts").children[k];
     if (!radii || !words || radii[row] < 0) return;
     const radius = radii[row];
-    const note = document.createElement("small");
-    note.className = "promise";
-    note.textContent = radius
-      ? `Certified radius ${radius}, for one step: whichever ${radius === 1 ? "unit" : `${radius} units`} of what the network sees here ${radius === 1 ? "is" : "are"} flipped, the next pattern is right. That is proven.`
-      : "Certified radius 0, for one step: nothing is proven beyond the frame itself.";
-    words.append(note);
+    const sees = `of what the network sees at frame ${row + 1}`;
+    const here = wrong[k] === null ? "" : wrong[k] > radius ? `This cue has ${wrong[k]} wrong units, more than that, so nothing is promised for it.`
+      : `This cue has ${wrong[k]}, so its first step was certain.`;
+    words.append(note(radius
+      ? `Certified radius ${radius}, for one step: whichever ${radius === 1 ? "unit" : `${radius} units`} ${sees} ${radius === 1 ? "is" : "are"} flipped, the next pattern is right. That is proven. ${here}`
+      : `Certified radius 0, for one step: for frame ${row + 1} nothing is proven beyond the frame itself.`, "promise"));
   });
 }
 
@@ -47,8 +53,15 @@ export function showAdvice(words) {
   $("advice").hidden = !words;
 }
 
-/** Why learning failed, with what can be done about it on this page. */
-export const explain = (note) => note.replace(/use order=([0-9]+)/, "set \"Past patterns it sees\" to $1, under \"More settings\"");
+/** Why learning failed, with what can be done about it on this page, which counts from 1. */
+export function explain(note, limits) {
+  return note
+    .replace(/pattern ([0-9]+) of sequence ([0-9]+)/gi, (_, t, s) => `frame ${Number(t) + 1} of sequence ${Number(s) + 1}`)
+    .replace(/^./, (first) => first.toUpperCase())
+    .replace(/use order=([0-9]+)/, (_, order) => (Number(order) <= limits.order
+      ? `set "Past patterns it sees" to ${order}, under "More settings"`
+      : `the lab offers up to ${limits.order}, so choose another sequence`));
+}
 
 /** One line on how learning ended. */
 export function summary(end) {
@@ -56,7 +69,7 @@ export function summary(end) {
     const name = end.networks.length > 1 ? `${"AB"[k]}: ` : "";
     if (n.right === null) return `${name}not learned yet.`;
     const steps = `${Math.floor(n.right * 100)} % of the steps are right`;
-    if (n.epochs === 0) return `${name}learned in one go; ${steps}.`;
+    if (n.epochs === 0) return `${name}learned in one go${n.degree ? `, with degree ${n.degree}` : ""}; ${steps}.`;
     const epochs = `${n.epochs} epoch${n.epochs === 1 ? "" : "s"}`;
     if (n.converged) return `${name}learned without errors in ${epochs}.`;
     if (end.state === "stopped") return `${name}${epochs}, stopped; ${steps}.`;
