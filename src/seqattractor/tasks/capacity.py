@@ -96,7 +96,7 @@ def capacity(
     Examples
     --------
     >>> capacity("hebbian", n=30, flips=1, max_trials=20)
-    CapacityMap: hebbian, N = 30, 1 flip: T = 5 (1 to 20), 20 trials
+    CapacityMap: hebbian, N = 30, 1 flip: T = 6 (1 to 31), 20 trials
     """
     given: tuple[Any, ...] = (network, n, m, sequences, flips)
     options: dict[str, Any] = {"success": success, "precision": precision, "max_trials": max_trials, "t_max": t_max}
