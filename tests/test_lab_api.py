@@ -241,6 +241,13 @@ def test_a_recall_that_ends_in_the_negative_is_shown_beside_the_negative_and_exp
     assert run["overlaps"][since:] == [1.0] * (35 - since)
 
 
+def test_a_network_with_biases_is_never_said_to_have_none(visitor):
+    visitor.learn(SMALL, {**QUICK, "bias": 1})
+    run = visitor.recall(painted=list(range(40)))["runs"][0]
+    assert not run["good"]
+    assert run["caught"] is None or "no biases" not in run["caught"]["words"]
+
+
 def test_a_recall_that_fails_is_compared_with_what_the_cue_asks_for(visitor):
     visitor.learn({"name": "toy"}, {"name": "perceptron", "epochs": 50})
     run = visitor.recall(flips=1, seed=1)["runs"][0]

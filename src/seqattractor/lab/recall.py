@@ -142,7 +142,7 @@ def _why_negative(net: SequenceMemory, material: Material) -> str:
     """Explain the negative of a sequence as an attractor, where the network does with negatives what it does with patterns."""
     data = close_loops(material.data, order=net.order_)
     x = transitions(data.patterns, data.lengths, net.order_).inputs
-    if not np.array_equal(net.next_patterns(-x), -net.next_patterns(x)):
+    if getattr(net, "bias", False) or not np.array_equal(net.next_patterns(-x), -net.next_patterns(x)):
         return "It is an attractor, too."
     return (
         "This network has no biases, so it is odd: reverse all of its input, and all of its output is reversed. With each "
