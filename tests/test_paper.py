@@ -327,9 +327,9 @@ def test_theorem_4_is_put_to_the_worst_flips_that_it_allows(monkeypatch):
 
     state = np.ones((1, 10))
     weights = np.full((1, 10), 0.11)  # the field is 1.1, above kappa = 1; epsilon < 1 / 0.11 allows 4 flips, and 6 turn the sign
-    assert theorems._withstands(weights, state, np.ones((1, 1)), np.random.default_rng(0))
+    assert theorems.withstands(weights, state, np.ones((1, 1)), np.random.default_rng(0))
     monkeypatch.setitem(theorems.LEARNING, "kappa", 1.5)
-    assert not theorems._withstands(weights, state, np.ones((1, 1)), np.random.default_rng(0))
+    assert not theorems.withstands(weights, state, np.ones((1, 1)), np.random.default_rng(0))
 
 
 def test_both_readings_of_the_period_are_pooled_against_the_paper():

@@ -320,7 +320,7 @@ class Truth:
         state = sa.noise.flip(state, int(cue.get("flips", 0)), rng)
         state[0, sorted(set(cue.get("painted", [])))] *= -1
         assert answer["rows"] == 35
-        states = self.net.recall(state[0], steps=34, noise=int(cue.get("noise", 0)), rng=rng)
+        states = self.net.recall(state[0], steps=34, noise=int(cue.get("noise", 0)), rng=int(cue.get("seed", 0)))
         assert (unpack(answer["runs"][0]["bits"], 35, 40) == states).all(), "another recall than the library's"
 
     def is_right(self, cue):

@@ -80,13 +80,13 @@ def theorem_4(rng: np.random.Generator) -> bool:
     """Hidden states perturbed as far as the bound allows give the next pattern: x(t+1) = sign(V y')."""
     X, net = _learned(rng)
     y = net.hidden(X[:-1])
-    return net.converged_ and _withstands(net.V_, y, X[1:], rng)
+    return net.converged_ and withstands(net.V_, y, X[1:], rng)
 
 
 def theorem_4_for_U(rng: np.random.Generator) -> bool:
     """Visible states perturbed as far as the bound allows give the hidden states: y(t) = sign(U x')."""
     X, net = _learned(rng)
-    return net.converged_ and _withstands(net.U_, X[:-1], net.hidden(X[:-1]), rng)
+    return net.converged_ and withstands(net.U_, X[:-1], net.hidden(X[:-1]), rng)
 
 
 def _learned(rng: np.random.Generator) -> tuple[Sequences, SequenceAttractor]:
@@ -97,7 +97,7 @@ def _learned(rng: np.random.Generator) -> tuple[Sequences, SequenceAttractor]:
     return X, net
 
 
-def _withstands(weights: Floats, states: ArrayLike, wanted: ArrayLike, rng: np.random.Generator) -> bool:
+def withstands(weights: Floats, states: ArrayLike, wanted: ArrayLike, rng: np.random.Generator) -> bool:
     """Whether every neuron answers as wanted (n, out) to states (n, in) with as many flips as epsilon max |w| < kappa allows.
 
     The flips are the worst that the neuron can get, those inputs that speak most for the wanted answer, and as many at random.
