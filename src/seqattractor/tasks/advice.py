@@ -24,7 +24,7 @@ def near_repeats(data: Sequences) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int, shape (k, 3)
-        Sequence, frame, and the number of units that differ from the frame before, at most one in 500; the nearest first.
+        Sequence, frame, and the number of units that differ from the frame before, 1 to N / 500; the nearest first.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def near_repeats(data: Sequences) -> NDArray[np.int64]:
         (s, frame + 1, int(units))
         for s, x in enumerate(data.split())
         for frame, units in enumerate((x[1:] != x[:-1]).sum(axis=1))
-        if units <= NEAR * x.shape[1]
+        if 0 < units <= NEAR * x.shape[1]
     ]
     return np.array(sorted(rows, key=lambda row: row[2]), dtype=np.int64).reshape(-1, 3)
 
