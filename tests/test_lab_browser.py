@@ -123,6 +123,7 @@ def test_biases_are_a_switch_beside_the_other_settings_and_stay_in_the_link(open
     switch.check()
     settled(page)
     page.locator("#code-box summary").click()
+    until(page, "document.getElementById('code').textContent !== ''")  # opening it tells the page a moment later
     settled(page)
     assert "bias=True" in page.inner_text("#code")
     page.reload()
