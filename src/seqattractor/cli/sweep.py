@@ -135,7 +135,8 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
     if not rows:
         raise ValueError(f"{study} has no finished trials yet; there is nothing to export.")
     export(rows, out)
-    missing = f" {contents.missing} trials of its grids are missing." if contents.missing else ""
+    count = "1 trial of its grids is" if contents.missing == 1 else f"{contents.missing} trials of its grids are"
+    missing = f" {count} missing." if contents.missing else ""
     click.echo(f"{out}: {len(rows)} rows.{missing}")
     _warn(contents)
 
