@@ -3,6 +3,8 @@
 Weights are lists of lists of whole numbers, so every sum is exact.
 """
 
+import math
+
 
 def flip_some(x, most, order, rng):
     x = list(x)
@@ -15,59 +17,66 @@ def flip_some(x, most, order, rng):
     return x
 
 
-def choose(wish, k, winners):
+def choose(score, k, winners):
     if not winners:
-        return [1 if w >= 0 else 0 for w in wish]
-    ranked = sorted(range(len(wish)), key=lambda i: (-wish[i], i))
-    return [1 if i in ranked[:k] else 0 for i in range(len(wish))]
+        return [1 if w >= 0 else 0 for w in score]
+    ranked = sorted(range(len(score)), key=lambda i: (-score[i], i))
+    return [1 if i in ranked[:k] else 0 for i in range(len(score))]
 
 
-def learn(pairs, drive, U, V, theta, average, s, steps, rng):
-    """All epochs; `s` holds the settings by name, `steps` a (hidden, visible) step for each epoch. Changes its lists."""
+def dot(a, b):
+    return sum(p * q for p, q in zip(a, b, strict=True))
+
+
+def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
+    """All epochs; `s` holds the settings by name, `epochs` what happens in each, by name. Changes its lists."""
     M, N = len(U), len(V)
     z_of, wrong_of, kept = [[0] * M for _ in pairs], [0.0] * len(pairs), [False] * len(pairs)
     errors = []
-    for epoch, (hidden_step, visible_step) in enumerate(steps):
+    for now in epochs:
         mu_sum = nu_sum = 0
         order = list(range(len(pairs[0][0])))
         for t, (clean, x_next) in enumerate(pairs):
-            x = [*flip_some(clean, s["noise"], order, rng), s["bias"]]
-            h = [sum(U[i][k] * x[k] for k in range(len(x))) for i in range(M)]
-            if epoch < s["target_epochs"]:
-                above = [h[i] / s["margin"] - average[i] for i in range(M)]
-                wish = [(drive[t][i] - theta[i]) + s["feedback"] * above[i] for i in range(M)]
-                for i in range(M):
-                    average[i] += 2.0**-5 * above[i]
-                if not kept[t]:
-                    z_of[t] = choose(wish, s["n_winners"], s["winners"])
-            if s["homeostasis_epochs"] <= epoch < s["redraw_epochs"] and wrong_of[t] > s["redraw_tolerance"] * N:
-                wish = [(drive[t][i] - theta[i]) + s["redraw"] * rng.standard_normal() for i in range(M)]
-                z_of[t] = choose(wish, s["n_winners"], s["winners"])
+            x = [*flip_some(clean, now["noise"], order, rng), s["bias"]]
+            drive = fixed_drive[t]
+            if s["learn_drive"]:
+                drive = [dot(P[i], clean) / math.sqrt(max(dot(P[i], P[i]), 1)) for i in range(M)]
+            if now["choosing"] and not kept[t]:
+                score = [(drive[i] - theta[i]) + s["learned_feedback"] * dot(Q[i], x_next) for i in range(M)]
+                z_of[t] = choose(score, s["n_winners"], s["winners"])
+            if now["redrawing"] and wrong_of[t] > s["redraw_tolerance"] * N:
+                score = [(drive[i] - theta[i]) + s["redraw"] * rng.standard_normal() for i in range(M)]
+                z_of[t] = choose(score, s["n_winners"], s["winners"])
                 kept[t], wrong_of[t] = True, 0.0
             z = z_of[t]
-            if epoch < s["homeostasis_epochs"]:
+            if now["choosing"]:
                 for i in range(M):
-                    fading = s["homeostasis"] * (1.0 - epoch / s["homeostasis_epochs"])
-                    theta[i] += fading * (z[i] - s["n_winners"] / M)
+                    theta[i] += now["homeostasis"] * (z[i] - s["n_winners"] / M)
+                    if z[i] and s["learn_drive"]:
+                        P[i] = [p + now["drive_step"] * (4096 * c - p) // 65536 for p, c in zip(P[i], clean, strict=True)]
             for i in range(M):
-                if z[i] and h[i] <= s["active_margin"]:
-                    change = hidden_step * s["active_weight"]
-                elif not z[i] and h[i] >= -s["margin"]:
-                    change = -hidden_step
+                h = dot(U[i], x)
+                if not now["hidden_step"]:
+                    continue
+                if z[i] and h <= s["active_margin"]:
+                    change = now["hidden_step"] * s["active_weight"]
+                elif not z[i] and h >= -s["margin"]:
+                    change = -now["hidden_step"]
                 else:
                     continue
                 mu_sum += 1
                 for k in range(len(x)):
                     U[i][k] += change * x[k]
-            y = [1 if sum(U[i][k] * x[k] for k in range(len(x))) >= 0 else 0 for i in range(M)]
+            y = [1 if dot(U[i], x) >= 0 else 0 for i in range(M)]
             wrong = 0
             for j in range(N):
-                g = sum(V[j][i] * y[i] for i in range(M))
+                g = dot(V[j], y)
                 wrong += (1 if g >= 0 else -1) != x_next[j]
                 if x_next[j] * g <= s["visible_margin"]:
                     nu_sum += 1
                     for i in range(M):
-                        V[j][i] += visible_step * x_next[j] * y[i]
+                        V[j][i] += now["visible_step"] * x_next[j] * y[i]
+                        Q[i][j] += now["visible_step"] * x_next[j] * y[i]
             wrong_of[t] += (wrong - wrong_of[t]) / 16
         errors.append((mu_sum, nu_sum))
     return errors

@@ -13,11 +13,11 @@ import oracle_sparse
 import seqattractor as sa
 from quiet import fit_quietly
 from seqattractor.learning.sparse.engine import learn_sparse
-from seqattractor.learning.sparse.rule import SparseSettings, SparseState
+from seqattractor.learning.sparse.rule import Epoch, SparseSettings, SparseState, present
 from seqattractor.sequences import check_sequences, transitions
 from strategies import sequences
 
-FITTED = ["U_", "V_", "P_", "theta_", "hidden_bias_", "average_field_", "hidden_errors_", "visible_errors_"]
+FITTED = ["U_", "V_", "P_", "theta_", "hidden_bias_", "hidden_errors_", "visible_errors_"]
 X200 = sa.datasets.random_periodic(200, 100, rng=200)
 
 
@@ -26,24 +26,36 @@ def same(a, b):
 
 
 @st.composite
-def rules(draw, n_in, n_hidden):
+def rules(draw, n_hidden, scale):
     return SparseSettings(
         n_winners=draw(st.integers(1, min(3, n_hidden))),
         winners=draw(st.booleans()),
         bias=draw(st.integers(0, 3)),
-        noise=draw(st.sampled_from([0, 0, 1, n_in])),
-        margin=draw(st.integers(1, 40)),
-        active_margin=draw(st.integers(1, 60)),
+        margin=draw(st.integers(1, 40)) * scale,
+        active_margin=draw(st.integers(1, 60)) * scale,
         active_weight=draw(st.integers(1, 3)),
-        visible_margin=draw(st.integers(1, 9)),
-        feedback=draw(st.sampled_from([0.0, 0.7, 3.0])),
-        homeostasis=draw(st.sampled_from([0.0, 0.1])),
-        homeostasis_epochs=draw(st.integers(1, 4)),
+        visible_margin=draw(st.integers(1, 9)) * scale,
+        learn_drive=draw(st.booleans()),
+        learned_feedback=draw(st.sampled_from([0.0, 0.03, 1.0])) / scale,
         redraw=draw(st.sampled_from([0.0, 0.3])),
         redraw_tolerance=draw(st.sampled_from([0.0, 0.2])),
-        redraw_epochs=draw(st.integers(0, 9)),
-        target_epochs=draw(st.integers(1, 8)),
     )
+
+
+@st.composite
+def plans(draw, n_in, scale):
+    noise = draw(st.sampled_from([0, 0, 1, n_in]))
+    epoch = st.builds(
+        Epoch,
+        noise=st.sampled_from([0, noise]),
+        hidden_step=st.integers(0, 4).map(lambda step: step * scale),
+        visible_step=st.integers(1, 2).map(lambda step: step * scale),
+        choosing=st.booleans(),
+        drive_step=st.integers(0, 2**16),
+        homeostasis=st.sampled_from([0.0, 0.1]),
+        redrawing=st.booleans(),
+    )
+    return draw(st.lists(epoch, min_size=1, max_size=9))
 
 
 @settings(max_examples=80)
@@ -52,39 +64,48 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
     found = data.draw(sequences(max_n=5, max_t=6))
     inputs, targets, _ = transitions(*check_sequences(found))
     n, n_in, M = len(inputs), inputs.shape[1], data.draw(st.integers(1, 7))
-    rule = data.draw(rules(n_in, M))
     seed = data.draw(st.integers(0, 2**16))
     scale = data.draw(st.sampled_from([1, 2**33]))  # the second needs 64-bit integers
+    rule, epochs = data.draw(rules(M, scale)), data.draw(plans(n_in, scale))
     rng = np.random.default_rng(seed)
     U, V = rng.integers(-5, 6, (M, n_in + 1)) * scale, rng.integers(-5, 6, (n_in, M)) * scale
+    P = rng.integers(-4096, 4097, (M, n_in if rule.learn_drive else 0))
     drive, theta = rng.standard_normal((n, M)), rng.standard_normal(M)
-    rule = dataclasses.replace(
-        rule, margin=rule.margin * scale, active_margin=rule.active_margin * scale, visible_margin=rule.visible_margin * scale
-    )
-    steps = [(scale * max(1, 4 - e), scale * (1 + e % 2)) for e in range(9)]
 
-    plain = [U.tolist(), V.tolist(), theta.tolist(), [0.0] * M]
+    plain = [U.tolist(), V.tolist(), V.T.tolist(), P.tolist(), theta.tolist()]
     pairs = list(zip(inputs.tolist(), targets.tolist(), strict=True))
-    expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), steps, np.random.default_rng(seed))
-    for reference in (True, False):
+    told = [dataclasses.asdict(epoch) for epoch in epochs]
+    expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), told, np.random.default_rng(seed))
+    for kernel in ("plain", "fields", "weights"):
         state = SparseState(
-            U.copy(), V.copy(), theta.copy(), np.zeros(M), np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool)
+            *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),
+            *(np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool)),
         )
-        errors, _ = learn_sparse(
-            inputs,
-            targets,
-            drive,
-            state,
-            rule,
-            hidden_steps=np.array([a for a, _ in steps]),
-            visible_steps=np.array([b for _, b in steps]),
-            rng=np.random.default_rng(seed),
-            reference=reference,
-        )
+        errors, _ = learn_sparse(inputs, targets, drive, state, rule, epochs, rng=np.random.default_rng(seed), form=kernel)
         assert errors.tolist() == [list(pair) for pair in expected[: len(errors)]]
         assert all(pair == (0, 0) for pair in expected[len(errors) :])  # it stops only where nothing more would change
-        for ours, theirs in zip((state.U, state.V, state.theta), plain[:3], strict=True):
-            assert np.array_equal(ours, theirs)
+        ours = (state.U, state.V, state.Q, state.P, state.theta)
+        assert all(np.array_equal(a, b) for a, b in zip(ours, plain, strict=True))
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_feedback_that_learns_by_the_update_of_v_is_its_transpose_after_any_number_of_presentations(data):
+    """No neuron reads a weight that is not its own: Q and V are separate arrays in the plain rule."""
+    found = data.draw(sequences(max_n=5, max_t=6))
+    inputs, targets, _ = transitions(*check_sequences(found))
+    n, n_in, M = len(inputs), inputs.shape[1], data.draw(st.integers(1, 7))
+    rule, epochs = data.draw(rules(M, 1)), data.draw(plans(n_in, 1))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
+    state = SparseState(
+        *(rng.integers(-5, 6, (M, n_in + 1)), np.zeros((n_in, M), dtype=np.int64), np.zeros((M, n_in), dtype=np.int64)),
+        *(rng.integers(-4096, 4097, (M, n_in if rule.learn_drive else 0)), rng.standard_normal(M)),
+        *(np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool)),
+    )
+    for epoch in epochs:
+        present(state, rule, epoch, inputs, targets, rng.standard_normal((n, M)), rng)
+        assert np.array_equal(state.Q, state.V.T)
+    assert not np.shares_memory(state.Q, state.V)
 
 
 @settings(max_examples=15)
@@ -160,10 +181,7 @@ def test_where_no_hidden_neuron_answers_the_next_pattern_is_plus_one_everywhere(
 def test_more_than_one_transition_a_hidden_neuron_changes_the_defaults_and_options_overrule_them():
     X = sa.datasets.random_periodic(90, 40, rng=0)
     roomy, crowded = (fit_quietly(sa.SparseSequenceAttractor(M, max_epochs=2, random_state=0), X) for M in (200, 70))
-    assert (roomy.active_weight_, crowded.active_weight_) == (3, 1)
-    assert roomy.feedback_ == 0 < crowded.feedback_
     assert roomy.noise_ > crowded.noise_
-    assert roomy.homeostasis_ < crowded.homeostasis_
     given = fit_quietly(sa.SparseSequenceAttractor(70, max_epochs=2, active_weight=2, homeostasis=0.05, random_state=0), X)
     assert (given.active_weight_, given.homeostasis_) == (2, 0.05)
 
@@ -259,7 +277,7 @@ def test_a_network_that_could_not_store_everything_says_so():
         ({"noise": 31}, "noise must be at most"),
         ({"kappa": 0}, "kappa must be above 0"),
         ({"eta_hidden": -1.0}, "eta_hidden must be above 0"),
-        ({"feedback": -1.0}, "feedback must be 0 or more"),
+        ({"learned_feedback": -1.0}, "learned_feedback must be 0 or more"),
         ({"redraw_tolerance": 2}, "redraw_tolerance is a fraction"),
         ({"max_epochs": 0}, "max_epochs must be at least 1"),
     ],

@@ -22,7 +22,8 @@ from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import field, heaviside
 from seqattractor.learning.sparse.defaults import TINY, choose_defaults, in_units
 from seqattractor.learning.sparse.engine import learn_sparse
-from seqattractor.learning.sparse.rule import SparseSettings, SparseState
+from seqattractor.learning.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
+from seqattractor.learning.sparse.schedule import plan_epochs, plan_stream
 from seqattractor.networks._layered import HiddenLayerMemory
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Layer, Traits
@@ -60,8 +61,12 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         Whether a hidden neuron's score comes from the random projection P of x(t), or of x(t+1) as in the paper. x(t) eases
         the task of U, x(t+1) that of V. "auto" takes x(t+1) if there is no noise and there are no more transitions than input
         units, so that U has an easy task anyway.
-    feedback : float or "auto"
-        How much a hidden neuron's own field adds to its score while targets are chosen; 0 for a purely random choice.
+    learned_drive : bool or "auto"
+        Whether P is learned, too, and moves towards the patterns that its neuron is chosen for, so that a neuron stands for
+        patterns that are alike. P is then that of x(t).
+    learned_feedback : float or "auto"
+        lambda: how much the learned feedback Q x(t+1) adds to a hidden neuron's score while targets are chosen, so that neurons
+        are chosen that already say something like x(t+1). 0 for none.
     bias : int or "auto"
         b: strength of the constant unit that feeds hidden neurons. 0 takes it away.
     noise : int or "auto"
@@ -107,7 +112,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     V_ : ndarray, shape (N, M)
         Weights from hidden to visible neurons.
     P_ : ndarray, shape (M, N) or (M, order * N)
-        The fixed random projection from which hidden neurons get their scores.
+        The projection from which hidden neurons get their scores: fixed and random, or learned.
     theta_ : ndarray, shape (M,)
         Thresholds of the choice of targets.
     rng_ : Generator
@@ -151,7 +156,6 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         "P_": "float M S",
         "hidden_bias_": "float M",
         "theta_": "float M",
-        "average_field_": "float M",
         "hidden_errors_": "count E",
         "visible_errors_": "count E",
     }
@@ -175,7 +179,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         "eta_visible_": "positive",
         "decay_": "flag",
         "redraw_tolerance_": "number",
-        "feedback_": "number",
+        "learned_drive_": "flag",
+        "learned_feedback_": "number",
         "homeostasis_": "number",
     }
 
@@ -186,7 +191,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         n_winners: int | Auto = "auto",
         code: Literal["winners", "thresholds"] = "winners",
         target_from: Literal["current", "next", "auto"] = "auto",
-        feedback: float | Auto = "auto",
+        learned_drive: bool | Auto = "auto",
+        learned_feedback: float | Auto = "auto",
         bias: int | Auto = "auto",
         noise: int | Auto = "auto",
         kappa: float = 1.0,
@@ -196,7 +202,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         eta_visible: float | Auto = "auto",
         decay: bool | Auto = "auto",
         homeostasis: float | Auto = "auto",
-        redraw: float = 1.0,
+        redraw: float = 3.0,
         redraw_tolerance: float | Auto = "auto",
         max_epochs: int = 500,
         order: int | Auto = 1,
@@ -209,7 +215,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         self.n_winners = n_winners
         self.code = code
         self.target_from = target_from
-        self.feedback = feedback
+        self.learned_drive = learned_drive
+        self.learned_feedback = learned_feedback
         self.bias = bias
         self.noise = noise
         self.kappa = kappa
@@ -244,15 +251,28 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     def _learn(self, transitions: Transitions, noise: int | Auto, callback: ProgressCallback | None) -> int:
         """Learn from scratch with some noise; returns the number of wrong units that are left."""
         self._begin(transitions, noise)
-        epochs = int(self.max_epochs)
-        check_memory(40 * epochs, f"a record of {epochs} epochs")
-        share = 1.0 - np.arange(epochs) / epochs if self.decay_ else np.ones(epochs)
-        self._go_on(transitions, share, self._settings(), callback)
+        check_memory(300 * int(self.max_epochs), f"a record of {int(self.max_epochs)} epochs")
+        self._go_on(transitions, self._plan(self.hidden_step_, self.visible_step_), callback)
         return int(self._wrong_units(transitions).sum())
 
     def present(self, transitions: Transitions) -> None:
         """Go once through the transitions and learn from each."""
-        self._go_on(transitions, np.array([1 / 8 if self.decay_ else 1.0]), self._settings(frozen_targets=False), None)
+        share = 8 if self.decay_ else 1
+        plan = self._plan(max(1, round(self.hidden_step_ / share)), max(1, round(self.visible_step_ / share)), decay=False)
+        self._go_on(transitions, [plan_stream(self.n_iter_, plan)], None)
+
+    def _plan(self, hidden_step: int, visible_step: int, *, decay: bool = True) -> list[Epoch]:
+        """The epochs of a `fit` with these steps."""
+        return plan_epochs(
+            int(self.max_epochs),
+            noise=self.noise_,
+            hidden_step=hidden_step,
+            visible_step=visible_step,
+            decay=decay and self.decay_,
+            learned_drive=self.learned_drive_,
+            homeostasis=float(self.homeostasis_),
+            redraw=self.redraw > 0,
+        )
 
     def hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2) with 0 for silent: (B, order * N) -> (B, M). Dyadic weights: sums are exact."""
@@ -279,16 +299,16 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
-        # Multiples of 2**-20 add up without rounding, so that the drive does not depend on the order of a sum.
-        self.P_ = np.rint(rng.standard_normal((M, N if self.target_from_ == "next" else n_in)) * 2**20) / 2**20
+        # Multiples of a power of two add up without rounding, so that the drive does not depend on the order of a sum.
+        P = rng.standard_normal((M, N if self.target_from_ == "next" else n_in))
+        self.P_ = np.rint(P * PROTOTYPE / 8) / PROTOTYPE if self.learned_drive_ else np.rint(P * 2**20) / 2**20
         self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
-        self.V_ = np.rint(rng.standard_normal((N, M)) * 1e-3 / self.visible_unit_) * self.visible_unit_
+        self.V_: Weights = np.zeros((N, M))  # and Q with it: from then on they get the same updates
         self.hidden_bias_: Weights = np.zeros(M)
-        self.average_field_ = np.zeros(M)
         drive = self._raw_drive(inputs, targets)
         centre = drive.mean(axis=0)
         spread = float(np.sqrt(np.mean((drive - centre) ** 2)))
-        self.drive_scale_ = spread if spread > 0 else 1.0
+        self.drive_scale_ = spread if spread > 0 and not self.learned_drive_ else 1.0
         self.theta_ = centre / self.drive_scale_
         if self.code == "thresholds":
             from statistics import NormalDist
@@ -298,67 +318,64 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         self._no_errors_yet(hidden=True)
 
     def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
-        """P applied to the pattern that targets come from, shape (n, M)."""
+        """P applied to the pattern that targets come from, shape (n, M); if P is learned, as a multiple of its length."""
         source = targets if self.target_from_ == "next" else inputs
-        return np.asarray(field(self.P_, source))
+        drive = np.asarray(field(self.P_, source))
+        return drive / np.sqrt(np.sum(self.P_**2, axis=1)) if self.learned_drive_ else drive
 
-    def _go_on(
-        self, transitions: Transitions, share: NDArray[np.float64], settings: SparseSettings, callback: ProgressCallback | None
-    ) -> None:
-        """Run epochs with the given shares of the full learning steps, in whole numbers, and keep the result."""
+    def _go_on(self, transitions: Transitions, epochs: list[Epoch], callback: ProgressCallback | None) -> None:
+        """Run epochs, in whole numbers, and keep the result."""
         inputs, targets = transitions.inputs, transitions.targets
+        settings = self._settings()
         b = settings.bias
         from_bias = self.hidden_bias_ / b if b else self.hidden_bias_
+        V = np.rint(self.V_ / self.visible_unit_).astype(np.int64)
+        n, M = len(inputs), len(self.U_)
         state = SparseState(
             U=np.rint(np.column_stack([self.U_, from_bias]) / self.hidden_unit_).astype(np.int64),
-            V=np.rint(self.V_ / self.visible_unit_).astype(np.int64),
+            V=V,
+            Q=np.ascontiguousarray(V.T),
+            P=np.rint(self.P_ * PROTOTYPE).astype(np.int64) if self.learned_drive_ else np.zeros((M, 0), dtype=np.int64),
             theta=self.theta_,
-            average=self.average_field_,
-            targets=np.zeros((len(inputs), len(self.U_)), dtype=np.int8),
-            wrong=np.zeros(len(inputs)),
-            redrawn=np.zeros(len(inputs), dtype=np.bool_),
+            targets=np.zeros((n, M), dtype=np.int8),
+            wrong=np.zeros(n),
+            redrawn=np.zeros(n, dtype=np.bool_),
         )
+        drive = np.zeros((n, 0)) if self.learned_drive_ else self._raw_drive(inputs, targets) / self.drive_scale_
         errors, self.converged_ = learn_sparse(
             inputs,
             targets,
-            self._raw_drive(inputs, targets) / self.drive_scale_,
+            drive,
             state,
             settings,
-            hidden_steps=_at_least_one(share * self.hidden_step_),
-            visible_steps=_at_least_one(share * self.visible_step_),
+            epochs,
             rng=self.rng_,
-            first_epoch=self.n_iter_,
-            reference=self.engine == "reference",
+            form="plain" if self.engine == "reference" else "best",
             callback=callback,
         )
         self.U_ = state.U[:, :-1] * self.hidden_unit_
         self.hidden_bias_ = state.U[:, -1] * (self.hidden_unit_ * b)
         self.V_ = state.V * self.visible_unit_
+        if self.learned_drive_:
+            self.P_ = state.P / PROTOTYPE
         self.hidden_errors_ = np.append(self.hidden_errors_, errors[:, 0])
         self.visible_errors_ = np.append(self.visible_errors_, errors[:, 1])
         self.n_iter_ += len(errors)
 
-    def _settings(self, *, frozen_targets: bool = True) -> SparseSettings:
+    def _settings(self) -> SparseSettings:
         """The rule in whole numbers."""
-        epochs = int(self.max_epochs)
-        choosing = max(1, 3 * epochs // 10)
         return SparseSettings(
             n_winners=self.n_winners_,
             winners=self.code == "winners",
             bias=self.bias_,
-            noise=self.noise_,
             margin=max(1, round(self.kappa / self.hidden_unit_)),
             active_margin=max(1, round(self.kappa_active_ / self.hidden_unit_)),
             active_weight=int(self.active_weight_),
             visible_margin=max(1, round(self.kappa / self.visible_unit_)),
-            feedback=float(self.feedback_),
-            homeostasis=float(self.homeostasis_),
-            # Feedback makes the busy busier: as long as it does, homeostasis has to hold against it.
-            homeostasis_epochs=choosing if self.feedback_ else max(1, epochs // 5),
+            learn_drive=bool(self.learned_drive_),
+            learned_feedback=float(self.learned_feedback_) * self.visible_unit_,
             redraw=float(self.redraw),
             redraw_tolerance=float(self.redraw_tolerance_),
-            redraw_epochs=epochs // 2 if self.redraw else 0,
-            target_epochs=choosing if frozen_targets else self.n_iter_ + 1,
         )
 
     def check_parameters(self) -> None:
@@ -378,9 +395,10 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         for name in ("kappa_active", "eta_hidden", "eta_visible"):
             if not is_auto(getattr(self, name)):
                 check_positive(getattr(self, name), name)
-        if not is_auto(self.decay) and not isinstance(self.decay, (bool, np.bool_)):
-            raise TypeError(f"decay must be True, False or 'auto', but it is {say(self.decay)}.")
-        for name in ("feedback", "homeostasis"):
+        for name in ("decay", "learned_drive"):
+            if not is_auto(getattr(self, name)) and not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"{name} must be True, False or 'auto', but it is {say(getattr(self, name))}.")
+        for name in ("learned_feedback", "homeostasis"):
             if not is_auto(getattr(self, name)):
                 check_not_negative(getattr(self, name), name)
         check_not_negative(self.redraw, "redraw")
@@ -391,9 +409,3 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     def traits(self) -> Traits:
         """Tell what is fair to know: weights are learned online, by what is known at their two ends."""
         return Traits(weights=("U_", "hidden_bias_", "V_"), stores_patterns=False, online=True, local=True)
-
-
-def _at_least_one(steps: NDArray[Any]) -> NDArray[np.int64]:
-    """Whole learning steps; never none at all."""
-    whole: NDArray[np.int64] = np.maximum(np.rint(steps), 1).astype(np.int64)
-    return whole

@@ -34,20 +34,22 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | 
     if noise > n_in:
         raise ValueError(f"noise must be at most {n_in}, the number of input units, but it is {noise}.")
     convergent = noise == 0
-    crowding = 0.0 if convergent else how_crowded(len(inputs) / net.n_hidden)
+    load = len(inputs) / net.n_hidden
+    eta_visible = 0.25 if convergent else 10.0
     values = {
-        "n_winners": min(max(3, math.ceil(net.n_hidden / 200)), net.n_hidden),
+        "n_winners": min(max(3, math.ceil(net.n_hidden / 250)), net.n_hidden),
         "bias": max(1, round(math.sqrt(n_in) / 2)),
         "target_from": "next" if convergent and len(inputs) <= n_in else "current",
         "noise": noise,
-        "kappa_active": 2.0 * net.kappa if convergent else net.kappa,
-        "active_weight": 3 - round(2 * crowding),
-        "eta_hidden": (0.2 if convergent else 0.15 * 2.0**crowding) / n_in,
-        "eta_visible": 0.25 if convergent else 3.0 * (10 / 3) ** crowding,
+        "kappa_active": 2.0 * net.kappa if convergent else net.kappa * (1 + 0.5 * how_crowded(load)),
+        "active_weight": 3 if convergent or load < 0.25 else 1,
+        "eta_hidden": (0.2 if convergent else 0.6 * min(max(load / 0.5, 0.25), 1.0)) / n_in,
+        "eta_visible": eta_visible,
         "decay": not convergent,
         "redraw_tolerance": 0.6 * typical_distance(targets) / targets.shape[1],
-        "feedback": 8.0 * crowding**2,
-        "homeostasis": 0.1 * 3.0**crowding,
+        "learned_drive": not convergent and net.target_from != "next",
+        "learned_feedback": 0.0 if convergent else 0.3 * max(1.0, load / 2) ** 4 / (eta_visible * math.sqrt(targets.shape[1])),
+        "homeostasis": 0.1 if convergent else 0.3,
     }
     for name in values:
         given = getattr(net, name)
@@ -57,13 +59,12 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | 
 
 
 def how_crowded(load: float) -> float:
-    """0 where hidden neurons have room, up to load 0.8 (n transitions by M hidden neurons), rising to 1 at load 1.2.
+    """0 up to load 1.4 (n transitions by M hidden neurons), rising to 1 at load 1.8.
 
-    With room, most failures from a noisy cue are hidden neurons that miss their pattern, and steps of the active are worth
-    more. In a crowd it is neurons that answer to a pattern of others, above all those in charge of many patterns: then
-    all steps are equal, use is kept fair more strictly, and rates are higher, since margins are out of reach anyway.
+    With room, what fails from a noisy cue is mostly neurons that answer to a pattern of others. In a crowd it is neurons that
+    miss their pattern: then the active get a larger margin.
     """
-    return min(max((load - 0.8) / 0.4, 0.0), 1.0)
+    return min(max((load - 1.4) / 0.4, 0.0), 1.0)
 
 
 def in_units(eta: float, decay: bool) -> tuple[float, int]:
@@ -80,15 +81,15 @@ def default_noise(inputs: Patterns, n_hidden: int) -> int:
     """How many units to flip at most while learning: as many as the load and the distances between patterns leave room for.
 
     Measured for random patterns, 0.2 N is good where there are 0.8 transitions for each hidden neuron, more where there are
-    fewer (but more than 0.4 N is of no use) and less where there are more: 0.17 N up to load 1.2, then ever less. Noise beyond
-    the distance to the nearest other pattern would teach the network to take one for the other. Where patterns lie nearer to
-    each other than N / 10, such as frames of a film, the margins have to do.
+    fewer (but more than 0.4 N is of no use) and less where there are more. Noise beyond the distance to the nearest other
+    pattern would teach the network to take one for the other. Where patterns lie nearer to each other than N / 10, such as
+    frames of a film, the margins have to do.
     """
     n, n_in = inputs.shape
     load = n / n_hidden
-    with_room = 0.2 * max(1.0, (0.8 / load) ** (1 / 3))
-    in_a_crowd = max(0.17, with_room - 0.06 * how_crowded(load))
-    share = min(0.4, in_a_crowd, max(0.29 - 0.1 * load, 0.05)) if load > 1 else min(0.4, in_a_crowd)
+    share = min(0.4, 0.2 * max(1.0, (0.8 / load) ** (1 / 3)))
+    if load > 1:
+        share = min(share, max(0.3 - 0.085 * load, 0.05))
     distance = typical_distance(inputs)
     return round(min(share * n_in, distance)) if distance >= n_in / 10 else 0
 

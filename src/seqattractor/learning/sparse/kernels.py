@@ -1,33 +1,36 @@
 """Compiled kernels of the sparse rule: one epoch on plain integer arrays, exactly what `rule.present` does.
 
-With noise every presentation is new, so fields are computed from the weights: `epoch_on_weights`. Without noise a hidden
-neuron sees only its fields at the n stored patterns, so it is enough to carry those (the dual form): `epoch_on_fields`. An
-update at transition t then adds a row of the Gram matrix of the inputs, bias included, and no weight of U is touched.
+A hidden neuron's fields at the n stored patterns are carried along (the dual form): `epoch_on_fields`. An update at
+transition t adds a multiple of a row of the Gram matrix of the inputs, bias included. Where x(t) has flipped units, the field
+is that of the clean pattern and the weights of the few flipped units, so a presentation costs their number x M instead of N x M.
+`epoch_on_weights` computes every field from the weights, which is cheaper where there are far more transitions than weights.
 
 Weights and fields are int32 or int64 arrays; the caller has made sure that no number of the coming epoch leaves its type.
-V is transposed, (M, N), since a presentation reads and writes the rows of its few active neurons. Numbers of the rule come as
-two vectors, `whole` and `real`, in the order of the constants below.
+V is transposed, (M, N), since a presentation reads and writes the rows of its few active neurons; it is Q, too, since both get
+the same updates (`tests/test_sparse.py`). Numbers of the rule come as two vectors, `whole` and `real`, in the order of the
+constants below.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from seqattractor.learning.compiled import inlined, kernel, part
-from seqattractor.learning.sparse.rule import AVERAGING, WRONG_AVERAGING, SparseSettings
+from seqattractor.learning.sparse.rule import PROTOTYPE, STEP_BITS, WRONG_AVERAGING, Epoch, SparseSettings
 
-_N_WINNERS, _BIAS, _NOISE, _MARGIN, _ACTIVE_MARGIN, _ACTIVE_WEIGHT, _VISIBLE_MARGIN = range(7)
-_HOMEOSTASIS_EPOCHS, _REDRAW_EPOCHS, _TARGET_EPOCHS, _EPOCH, _HIDDEN_STEP, _VISIBLE_STEP = range(7, 13)
-_FEEDBACK, _HOMEOSTASIS, _REDRAW, _REDRAW_TOLERANCE = range(4)
+_N_WINNERS, _BIAS, _MARGIN, _ACTIVE_MARGIN, _ACTIVE_WEIGHT, _VISIBLE_MARGIN, _LEARN_DRIVE = range(7)
+_NOISE, _HIDDEN_STEP, _VISIBLE_STEP, _CHOOSING, _DRIVE_STEP, _REDRAWING = range(7, 13)
+_LEARNED_FEEDBACK, _REDRAW, _REDRAW_TOLERANCE, _HOMEOSTASIS = range(4)
 
 
-def settings_as_vectors(s: SparseSettings, *, epoch: int, hidden_step: int, visible_step: int) -> tuple[Any, Any]:
+def settings_as_vectors(s: SparseSettings, now: Epoch) -> tuple[Any, Any]:
     """The numbers of the rule and of one epoch as the kernels take them; n_winners is negative for a choice by thresholds."""
-    whole = [s.n_winners if s.winners else -s.n_winners, s.bias, s.noise, s.margin, s.active_margin, s.active_weight]
-    whole += [s.visible_margin, s.homeostasis_epochs, s.redraw_epochs, s.target_epochs, epoch, hidden_step, visible_step]
-    real = [s.feedback, s.homeostasis, s.redraw, s.redraw_tolerance]
+    whole = [s.n_winners if s.winners else -s.n_winners, s.bias, s.margin, s.active_margin, s.active_weight, s.visible_margin]
+    whole += [s.learn_drive, now.noise, now.hidden_step, now.visible_step, now.choosing, now.drive_step, now.redrawing]
+    real = [s.learned_feedback, s.redraw, s.redraw_tolerance, now.homeostasis]
     return np.array(whole, dtype=np.int64), np.array(real, dtype=np.float64)
 
 
@@ -35,143 +38,210 @@ def settings_as_vectors(s: SparseSettings, *, epoch: int, hidden_step: int, visi
 def epoch_on_weights(
     inputs: Any, targets: Any, drive: Any, U: Any, Vt: Any, choice: Any, whole: Any, real: Any, rng: Any
 ) -> tuple[int, int]:
-    """One epoch with noise, U (M, N_in + 1), Vt (M, N); all is changed in place. Returns sum mu and sum nu.
+    """One epoch with fields from the weights, U (M, N_in + 1), Vt (M, N); all is changed in place. Returns sum mu and sum nu.
 
-    `choice` holds what the choice of targets needs and leaves: theta, average (M,), Z (n, M), wrong and kept (n,).
+    `choice` holds what the choice of targets needs and leaves: theta (M,), Z (n, M), wrong and redrawn (n,), P (M, N_in).
     """
     n, n_in = inputs.shape
-    theta, average, Z, wrong, redrawn = choice
-    bias, noise = whole[_BIAS], whole[_NOISE]
+    bias, step = whole[_BIAS], whole[_HIDDEN_STEP]
     length = n_in + bias * bias  # |[x; b]|^2
-    h, score, active = np.empty_like(U[:, 0]), np.empty(len(theta)), np.empty(len(theta), dtype=np.int64)
-    g, order, negative = np.empty_like(Vt[0]), np.arange(n_in), np.empty_like(U[0, :n_in])
+    h, active, order = np.empty_like(U[:, 0]), np.empty(len(U), dtype=np.int64), np.arange(n_in)
+    g, negative, room = np.empty_like(Vt[0]), np.empty_like(U[0, :n_in]), _room_for_choice(Vt, choice)
     hidden_errors = visible_errors = 0
     for t in range(n):
-        for j in range(n_in):
-            negative[j] = -1 if inputs[t, j] < 0 else 0
-        _flip_some(negative, noise, order, rng)
-        _fields(U, negative, bias, h)
-        _choose_targets(drive[t], theta, average, h, Z[t], score, redrawn[t], whole, real)
-        if _redrawn(drive[t], theta, Z[t], score, wrong[t], targets.shape[1], whole, real, rng):
-            redrawn[t], wrong[t] = True, 0.0
-        _rise_with_use(theta, Z[t], whole, real)
+        n_flipped = _draw_flips(whole[_NOISE], order, rng)
+        _choose(inputs[t], targets[t], drive[t], t, Vt, choice, room, whole, real, rng)
+        z = choice[1][t]
+        _signs(inputs[t], negative)
+        for j in range(n_flipped):
+            negative[order[j]] = ~negative[order[j]]
+        _project(U, negative, h)
         n_active = 0
         for i in range(len(h)):
-            change = _change(h[i], Z[t, i], whole)
+            field = h[i] + bias * U[i, n_in]
+            change = _change(field, z[i], whole) if step else 0
             if change:  # eq. (6)
                 hidden_errors += 1
                 for j in range(n_in):
                     U[i, j] += change * (2 * negative[j] + 1)
                 U[i, n_in] += change * bias
-            if h[i] + change * length >= 0:  # eq. (7)
+            if field + change * length >= 0:  # eq. (7)
                 active[n_active] = i
                 n_active += 1
         errors, missed = _learn_visible(targets[t], Vt, active[:n_active], g, whole)
-        wrong[t] += WRONG_AVERAGING * (missed - wrong[t])
+        choice[2][t] += WRONG_AVERAGING * (missed - choice[2][t])
         visible_errors += errors
     return hidden_errors, visible_errors
 
 
 @kernel
 def epoch_on_fields(
-    gram: Any, targets: Any, drive: Any, fields: Any, counts: Any, Vt: Any, choice: Any, whole: Any, real: Any, rng: Any
+    inputs: Any, targets: Any, drive: Any, hidden: Any, Vt: Any, choice: Any, whole: Any, real: Any, rng: Any
 ) -> tuple[int, int]:
-    """One epoch without noise. fields (M, n) are U [x(t); b], counts (M, n) sum the changes made at each transition.
+    """One epoch with fields that are carried along; returns sum mu and sum nu. `choice` is that of `epoch_on_weights`.
 
-    gram (n, n) are the products of the inputs, bias included. Returns sum mu and sum nu.
+    `hidden` holds fields (M, n), U [x(t); b]; gram (n, n), the products of the inputs, bias included; inputs_t (N_in, n), the
+    inputs transposed; Ut (N_in + 1, M), the weights transposed; and counts (M, n), the sums of the changes made at each
+    transition. Weights are kept up to date if there is noise in some epoch, else there are none (0, M), and counts are.
     """
-    n_hidden, n = fields.shape
-    theta, average, Z, wrong, redrawn = choice
-    score, active, g = np.empty(n_hidden), np.empty(n_hidden, dtype=np.int64), np.empty_like(Vt[0])
-    h = np.empty_like(fields[:, 0])
+    fields, gram, inputs_t, Ut, counts = hidden
+    n, n_in = inputs.shape
+    bias, step, weighted = whole[_BIAS], whole[_HIDDEN_STEP], len(Ut) > 0
+    h, active, order = np.empty_like(fields[:, 0]), np.empty(len(fields), dtype=np.int64), np.arange(n_in)
+    g, overlap, room = np.empty_like(Vt[0]), np.empty_like(gram[0]), _room_for_choice(Vt, choice)
     hidden_errors = visible_errors = 0
     for t in range(n):
-        for i in range(n_hidden):
+        n_flipped = _draw_flips(whole[_NOISE], order, rng)
+        _choose(inputs[t], targets[t], drive[t], t, Vt, choice, room, whole, real, rng)
+        z = choice[1][t]
+        for i in range(len(h)):
             h[i] = fields[i, t]
-        _choose_targets(drive[t], theta, average, h, Z[t], score, redrawn[t], whole, real)
-        if _redrawn(drive[t], theta, Z[t], score, wrong[t], targets.shape[1], whole, real, rng):
-            redrawn[t], wrong[t] = True, 0.0
-        _rise_with_use(theta, Z[t], whole, real)
-        n_active = 0
-        for i in range(n_hidden):
-            change = _change(h[i], Z[t, i], whole)
+        for j in range(n_flipped):
+            _subtract(h, 2 * inputs[t, order[j]], Ut[order[j]])
+        n_active, ready = 0, False
+        for i in range(len(h)):
+            change = _change(h[i], z[i], whole) if step else 0
+            field = h[i]
             if change:  # eq. (6)
                 hidden_errors += 1
-                counts[i, t] += change
-                for s in range(n):
-                    fields[i, s] += change * gram[t, s]
-            if fields[i, t] >= 0:  # eq. (7)
+                if not ready:
+                    ready = True
+                    overlap[:] = gram[t]  # with every [x(s); b]
+                    for j in range(n_flipped):
+                        _subtract(overlap, 2 * inputs[t, order[j]], inputs_t[order[j]])
+                _subtract(fields[i], -change, overlap)
+                field += change * (n_in + bias * bias)
+                if weighted:
+                    for j in range(n_in):
+                        Ut[j, i] += change * inputs[t, j]
+                    for j in range(n_flipped):
+                        Ut[order[j], i] -= 2 * change * inputs[t, order[j]]
+                    Ut[n_in, i] += change * bias
+                else:
+                    counts[i, t] += change
+            if field >= 0:  # eq. (7)
                 active[n_active] = i
                 n_active += 1
         errors, missed = _learn_visible(targets[t], Vt, active[:n_active], g, whole)
-        wrong[t] += WRONG_AVERAGING * (missed - wrong[t])
+        choice[2][t] += WRONG_AVERAGING * (missed - choice[2][t])
         visible_errors += errors
     return hidden_errors, visible_errors
 
 
 @part
-def _flip_some(negative: Any, most: int, order: Any, rng: Any) -> None:
-    """Flip 0 to `most` units, drawing as `rule.flip_some` does."""
+def _draw_flips(most: int, order: Any, rng: Any) -> int:
+    """Put 0 to `most` units to the front of `order`, drawing as `rule.flip_some` does; returns how many."""
     if most == 0:
-        return
-    for j in range(rng.integers(0, most + 1)):
+        return 0
+    n_flipped = rng.integers(0, most + 1)
+    for j in range(n_flipped):
         other = rng.integers(j, len(order))
-        unit = order[other]
-        order[other] = order[j]
-        order[j] = unit
-        negative[unit] = ~negative[unit]
+        order[j], order[other] = order[other], order[j]
+    return n_flipped
 
 
 @part
-def _fields(U: Any, negative: Any, bias: int, h: Any) -> None:
-    """Fields h = U [x; b]; `negative` is -1 (all ones) where x is -1, else 0: there -u is ~u + 1, so the sum needs no product."""
-    n_in = len(negative)
+def _subtract(total: Any, factor: int, row: Any) -> None:
+    """Take a multiple of a row from a sum, within its type so that this is vectorised."""
+    factor = total.dtype.type(factor)
+    for i in range(len(total)):
+        total[i] = total.dtype.type(total[i] - total.dtype.type(factor * row[i]))
+
+
+@part
+def _signs(x: Any, negative: Any) -> None:
+    """Set `negative` to -1 (all ones) where x is -1, else to 0."""
+    for j in range(len(x)):
+        negative[j] = -1 if x[j] < 0 else 0
+
+
+@part
+def _project(W: Any, negative: Any, out: Any) -> None:
+    """Sums W x over the first inputs; where x is -1, -w is ~w + 1, so that no product is needed."""
     n_negative = 0
-    for j in range(n_in):
+    for j in range(len(negative)):
         n_negative -= negative[j]
-    for i in range(len(h)):
-        row = U[i]
-        total = h.dtype.type(0)
-        for j in range(n_in):  # a sum that stays in its type is vectorised
-            total = h.dtype.type(total + h.dtype.type(row[j] ^ negative[j]))
-        h[i] = h.dtype.type(total + n_negative + bias * row[n_in])
+    for i in range(len(out)):
+        row = W[i]
+        total = out.dtype.type(0)
+        for j in range(len(negative)):  # a sum that stays in its type is vectorised
+            total = out.dtype.type(total + out.dtype.type(row[j] ^ negative[j]))
+        out[i] = out.dtype.type(total + n_negative)
 
 
 @part
-def _choose_targets(
-    drive: Any, theta: Any, average: Any, h: Any, z: Any, score: Any, redrawn: bool, whole: Any, real: Any
+def _room_for_choice(Vt: Any, choice: Any) -> Any:
+    """Arrays for the choice of targets: scores, the drive, signs of x and x(t+1), sums, and the lengths of P's rows."""
+    P = choice[4]
+    lengths = np.empty(len(P))
+    for i in range(len(P)):
+        lengths[i] = _length(P[i])
+    return (
+        np.empty(len(Vt)),
+        np.empty(len(Vt)),
+        np.empty_like(P[0]),
+        np.empty_like(Vt[0]),
+        np.empty_like(P[:, 0]),
+        np.empty_like(Vt[:, 0]),
+        lengths,
+    )
+
+
+@part
+def _length(row: Any) -> float:
+    """The length of a row of whole numbers, at least 1."""
+    total = np.int64(0)
+    for j in range(len(row)):
+        total += np.int64(row[j]) * np.int64(row[j])
+    return math.sqrt(max(total, 1))
+
+
+@part
+def _choose(
+    x: Any, x_next: Any, fixed: Any, t: int, Vt: Any, choice: Any, room: Any, whole: Any, real: Any, rng: Any
 ) -> None:
-    """Choose z (changed in place) while targets are not frozen."""
-    if whole[_EPOCH] >= whole[_TARGET_EPOCHS]:
+    """Choose the targets of transition t and let P and theta learn from the choice, as `rule.choose` does."""
+    theta, Z, wrong, redrawn, P = choice
+    score, drive, negative, negative_next, sums, feedback, lengths = room
+    bad = whole[_REDRAWING] and wrong[t] > real[_REDRAW_TOLERANCE] * len(x_next)
+    if not whole[_CHOOSING] and not bad:
         return
-    for i in range(len(theta)):
-        above = h[i] / whole[_MARGIN] - average[i]
-        score[i] = (drive[i] - theta[i]) + real[_FEEDBACK] * above
-        average[i] += AVERAGING * above
-    if not redrawn:
-        _grant(score, z, whole)
-
-
-@part
-def _redrawn(drive: Any, theta: Any, z: Any, score: Any, wrong: float, n_visible: int, whole: Any, real: Any, rng: Any) -> bool:
-    """Choose z by chance if on average too many visible neurons were wrong; says whether it did."""
-    if not whole[_HOMEOSTASIS_EPOCHS] <= whole[_EPOCH] < whole[_REDRAW_EPOCHS] or wrong <= real[_REDRAW_TOLERANCE] * n_visible:
-        return False
-    for i in range(len(theta)):
-        score[i] = (drive[i] - theta[i]) + real[_REDRAW] * rng.standard_normal()
-    _grant(score, z, whole)
-    return True
-
-
-@part
-def _rise_with_use(theta: Any, z: Any, whole: Any, real: Any) -> None:
-    """Homeostasis: thresholds of the chosen rise, all others fall a little."""
-    epoch, fade = whole[_EPOCH], whole[_HOMEOSTASIS_EPOCHS]
-    if epoch < fade:
-        strength = real[_HOMEOSTASIS] * (1.0 - epoch / fade)
+    if whole[_LEARN_DRIVE]:
+        _signs(x, negative)
+        _project(P, negative, sums)
+        for i in range(len(theta)):
+            drive[i] = sums[i] / lengths[i]
+    else:
+        drive[:] = fixed
+    if whole[_CHOOSING] and not redrawn[t]:
+        if real[_LEARNED_FEEDBACK] != 0:
+            _signs(x_next, negative_next)
+            _project(Vt, negative_next, feedback)
+            for i in range(len(theta)):
+                score[i] = (drive[i] - theta[i]) + real[_LEARNED_FEEDBACK] * feedback[i]
+        else:
+            for i in range(len(theta)):
+                score[i] = drive[i] - theta[i]
+        _grant(score, Z[t], whole)
+    if bad:
+        for i in range(len(theta)):
+            score[i] = (drive[i] - theta[i]) + real[_REDRAW] * rng.standard_normal()
+        _grant(score, Z[t], whole)
+        redrawn[t], wrong[t] = True, 0.0
+    if whole[_CHOOSING]:
         mean = abs(whole[_N_WINNERS]) / len(theta)
         for i in range(len(theta)):
-            theta[i] += strength * (z[i] - mean)
+            if Z[t, i] and whole[_LEARN_DRIVE]:
+                _approach(P[i], x, whole[_DRIVE_STEP])
+                lengths[i] = _length(P[i])
+            theta[i] += real[_HOMEOSTASIS] * (Z[t, i] - mean)
+
+
+@part
+def _approach(row: Any, x: Any, step: int) -> None:
+    """Move a row of P a part of the way to x."""
+    for j in range(len(row)):
+        row[j] += (step * (PROTOTYPE * x[j] - np.int64(row[j]))) >> STEP_BITS
 
 
 @part

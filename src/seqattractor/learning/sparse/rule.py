@@ -1,18 +1,20 @@
-"""The sparse rule in plain numpy: the paper's rule with few active hidden neurons, a bias and noisy practice. The truth.
+"""The sparse rule in plain numpy: the paper's rule with few active hidden neurons, which learn what to stand for. The truth.
 
 The network and the shape of every update are those of the paper (`learning.rule`): a weight changes by presynaptic activity x
 postsynaptic target x an error of 0 or 1, one transition at a time. What differs:
 
 - hidden neurons are 0 or 1, and only the `n_winners` with the highest score should be active;
 - a constant unit of strength b feeds them, so that a neuron can be silent by default;
-- a neuron's score is the fixed random drive (P applied to a pattern) minus its threshold theta, plus `feedback` times its own
-  field above its average: a neuron that answers to x(t) more than to others is the best one to answer to it;
+- the paper's fixed random P is learned, in two halves. From x(t): P moves towards the patterns that its neuron is chosen for
+  (competitive learning), so that a neuron stands for patterns that are alike, and U has an easy task. From x(t+1): Q, the
+  feedback synapses from visible to hidden neurons, gets the very update that V gets (learned feedback), so that neurons are
+  chosen that already say something like x(t+1), and V has an easy task;
 - thresholds rise with use, so that all neurons get their share of the patterns (homeostasis);
 - a pattern that is decoded badly, since its targets are too much like those of another, gets other ones by chance (redraw);
 - x(t) is practised with some units flipped; learning steps shrink.
 
-All weights are whole numbers: multiples of a unit that `SparseSettings` fixes. So every sum is exact, and the compiled
-kernels must give the same numbers bit for bit.
+All weights are whole numbers: multiples of a unit that belongs to each. So every sum is exact, and the compiled kernels must
+give the same numbers bit for bit.
 """
 
 from __future__ import annotations
@@ -28,15 +30,17 @@ from seqattractor.sequences import Patterns
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-AVERAGING = 2.0**-5
-"""How fast the average of a hidden neuron's field follows its field."""
 WRONG_AVERAGING = 2.0**-4
 """How fast the average number of wrong visible neurons follows it; targets that were redrawn have this long to prove good."""
+PROTOTYPE = 2**12
+"""What a learned P keeps of a unit that is +1 in all patterns its neuron is chosen for: its entries lie between -+ this."""
+STEP_BITS = 16
+"""Steps of P are counted in parts of 2**16: so much of the way from where P is to the pattern."""
 
 
 @dataclass(frozen=True)
 class SparseSettings:
-    """The numbers of the rule. Margins and steps are whole multiples of the unit of the weights they belong to."""
+    """The numbers of the rule that hold in all epochs. Margins are whole multiples of the unit of the weights they belong to."""
 
     n_winners: int
     """k: how many hidden neurons should be active for each transition."""
@@ -44,8 +48,6 @@ class SparseSettings:
     """Whether the k highest scores are chosen, or all above zero (then k is only their mean number)."""
     bias: int
     """b: strength of the constant unit."""
-    noise: int
-    """At most this many units of x(t) are flipped in a presentation; the number is uniform from 0."""
     margin: int
     """kappa of hidden neurons that should be silent."""
     active_margin: int
@@ -54,20 +56,34 @@ class SparseSettings:
     """w: how much larger the steps of neurons that should be active are."""
     visible_margin: int
     """kappa of visible neurons."""
-    feedback: float
-    """How much a field that is a margin above its average adds to a hidden neuron's score."""
-    homeostasis: float
-    """By how much theta rises with each use, at first."""
-    homeostasis_epochs: int
-    """Homeostasis fades out over this many epochs."""
+    learn_drive: bool
+    """Whether P, from x(t), is learned; else scores come from a drive that is given."""
+    learned_feedback: float
+    """lambda: what one unit of Q x(t+1) adds to a hidden neuron's score."""
     redraw: float
     """How large the random part of scores is when targets are redrawn."""
     redraw_tolerance: float
     """Above which average fraction of wrong visible neurons they are redrawn."""
-    redraw_epochs: int
-    """Redraws happen from the end of homeostasis to this epoch."""
-    target_epochs: int
-    """Until this epoch targets are chosen at every presentation; then every transition keeps those it has."""
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What happens in one epoch. Steps of U and V are whole multiples of their units."""
+
+    noise: int
+    """At most this many units of x(t) are flipped in a presentation; the number is uniform from 0."""
+    hidden_step: int
+    """How far U moves; 0 leaves it as it is, and V practises alone."""
+    visible_step: int
+    """How far V moves, and Q with it."""
+    choosing: bool = False
+    """Whether targets are chosen at every presentation; else every transition keeps those it has."""
+    drive_step: int = 0
+    """How far P moves when its neuron is chosen, in parts of 2**16."""
+    homeostasis: float = 0.0
+    """By how much theta rises with each use."""
+    redrawing: bool = False
+    """Whether targets that are decoded badly are redrawn."""
 
 
 @dataclass
@@ -78,10 +94,12 @@ class SparseState:
     """Shape (M, N_in + 1); the last column is fed by the bias unit."""
     V: Integers
     """Shape (N, M)."""
+    Q: Integers
+    """Feedback from visible to hidden neurons, shape (M, N)."""
+    P: Integers
+    """Where hidden neurons get their scores from, if that is learned: shape (M, N_in), else (M, 0)."""
     theta: Floats
     """Thresholds of the choice of targets, shape (M,)."""
-    average: Floats
-    """Running average of the fields, as multiples of the margin, shape (M,)."""
     targets: NDArray[np.int8]
     """z of every transition as last chosen, 0 or 1, shape (n, M)."""
     wrong: Floats
@@ -101,6 +119,13 @@ def flip_some(x: Patterns, most: int, order: Integers, rng: np.random.Generator)
     return noisy
 
 
+def drive_of(P: Integers, x: Patterns) -> Floats:
+    """The projection of x onto each row of P, as a multiple of the row's length: whole sums, then one division."""
+    lengths = np.sqrt(np.maximum(np.sum(P * P, axis=1), 1))
+    drive: Floats = field(P, x.astype(np.int64)) / lengths
+    return drive
+
+
 def choose_targets(score: Floats, settings: SparseSettings) -> NDArray[np.int8]:
     """Targets z in {0, 1}^M: the k neurons with the highest score (of equals the first), or all whose score is not negative."""
     z = np.zeros(len(score), dtype=np.int8)
@@ -111,45 +136,49 @@ def choose_targets(score: Floats, settings: SparseSettings) -> NDArray[np.int8]:
     return z
 
 
-def learn_transition(
-    state: SparseState,
-    settings: SparseSettings,
-    t: int,
-    x: Patterns,
-    x_next: Patterns,
-    drive: Floats,
-    *,
-    epoch: int,
-    hidden_step: int,
-    visible_step: int,
-    rng: np.random.Generator,
-) -> tuple[int, int]:
-    """Learn transition number t from the (noisy) pattern x; changes the state and returns the errors sum mu and sum nu."""
-    U, V, theta, s = state.U, state.V, state.theta, settings
-    x_b = np.append(x.astype(np.int64), s.bias)  # [x~; b]
-    h = field(U, x_b)
-    if epoch < s.target_epochs:
-        above = h / s.margin - state.average
-        state.average += AVERAGING * above
-        if not state.redrawn[t]:
-            state.targets[t] = choose_targets((drive - theta) + s.feedback * above, s)  # in place of eq. (4)
-    if s.homeostasis_epochs <= epoch < s.redraw_epochs and state.wrong[t] > s.redraw_tolerance * len(x_next):
+def choose(
+    state: SparseState, s: SparseSettings, now: Epoch, t: int, x: Patterns, x_next: Patterns, drive: Floats, rng: np.random.Generator
+) -> None:
+    """Choose the targets of transition t, in place of eq. (4), and let P and theta learn from the choice.
+
+    x is x(t) without noise; drive, of shape (M,), stands in for P x where P is not learned.
+    """
+    theta = state.theta
+    drive = drive_of(state.P, x) if s.learn_drive else drive
+    score = (drive - theta) + s.learned_feedback * field(state.Q, x_next.astype(np.int64))
+    if now.choosing and not state.redrawn[t]:
+        state.targets[t] = choose_targets(score, s)
+    if now.redrawing and state.wrong[t] > s.redraw_tolerance * len(x_next):
         state.targets[t] = choose_targets((drive - theta) + s.redraw * rng.standard_normal(len(theta)), s)
         state.redrawn[t], state.wrong[t] = True, 0.0
-    z = state.targets[t].astype(np.int64)
-    if epoch < s.homeostasis_epochs:
-        strength = s.homeostasis * (1.0 - epoch / s.homeostasis_epochs)
-        theta += strength * (z - s.n_winners / len(theta))
+    if now.choosing:
+        z = state.targets[t].astype(np.int64)
+        if s.learn_drive:
+            # A chosen neuron's P goes a part of the way to x; >> rounds down, for negative numbers too.
+            state.P += z[:, None] * ((now.drive_step * (PROTOTYPE * x.astype(np.int64) - state.P)) >> STEP_BITS)
+        theta += now.homeostasis * (z - s.n_winners / len(theta))
 
-    s_z = 2 * z - 1
-    mu = s_z * h <= np.where(z == 1, s.active_margin, s.margin)  # eq. (5)
-    weight = np.where(z == 1, s.active_weight, 1)
-    U += np.outer(hidden_step * weight * mu * s_z, x_b)  # eq. (6)
+
+def learn_transition(
+    state: SparseState, settings: SparseSettings, now: Epoch, t: int, x: Patterns, x_next: Patterns
+) -> tuple[int, int]:
+    """Learn transition number t from the (noisy) pattern x; changes the state and returns the errors sum mu and sum nu."""
+    U, V, s = state.U, state.V, settings
+    z = state.targets[t].astype(np.int64)
+    x_b = np.append(x.astype(np.int64), s.bias)  # [x~; b]
+    mu = np.zeros(len(z), dtype=np.bool_)
+    if now.hidden_step:
+        s_z = 2 * z - 1
+        mu = s_z * field(U, x_b) <= np.where(z == 1, s.active_margin, s.margin)  # eq. (5)
+        weight = np.where(z == 1, s.active_weight, 1)
+        U += np.outer(now.hidden_step * weight * mu * s_z, x_b)  # eq. (6)
 
     y = heaviside(field(U, x_b)).astype(np.int64)  # eq. (7), with 0 for silent
     g = field(V, y)
     nu = x_next * g <= s.visible_margin  # eq. (8)
-    V += np.outer(visible_step * nu * x_next, y)  # eq. (9)
+    error = now.visible_step * nu * x_next
+    V += np.outer(error, y)  # eq. (9)
+    state.Q += np.outer(y, error)  # the same factors meet at the feedback synapse: pre nu_j x_j, post y_i
 
     wrong = int(np.sum(sign(g) != x_next))
     state.wrong[t] += WRONG_AVERAGING * (wrong - state.wrong[t])
@@ -159,13 +188,10 @@ def learn_transition(
 def present(
     state: SparseState,
     settings: SparseSettings,
+    now: Epoch,
     inputs: Patterns,
     targets: Patterns,
     drive: Floats,
-    *,
-    epoch: int,
-    hidden_step: int,
-    visible_step: int,
     rng: np.random.Generator,
 ) -> tuple[int, int]:
     """One epoch: every transition once, in order, with fresh noise; returns the errors sum mu and sum nu.
@@ -175,14 +201,12 @@ def present(
     state : SparseState
         Changed in place.
     settings : SparseSettings
+    now : Epoch
+        What happens in this epoch.
     inputs, targets : ndarray of int8, shapes (n, N_in) and (n, N)
         x(t) and x(t+1).
     drive : ndarray, shape (n, M)
-        P applied to x(t+1), or to x(t).
-    epoch : int
-        Counted from 0.
-    hidden_step, visible_step : int
-        Learning rates of this epoch, in units of U and V.
+        Where P is not learned: P applied to x(t+1), or to x(t).
     rng : Generator
         Where noise and redraws come from.
 
@@ -193,17 +217,9 @@ def present(
     hidden = visible = 0
     order = np.arange(inputs.shape[1])
     for t in range(len(inputs)):
-        mu, nu = learn_transition(
-            state,
-            settings,
-            t,
-            flip_some(inputs[t], settings.noise, order, rng),
-            targets[t],
-            drive[t],
-            epoch=epoch,
-            hidden_step=hidden_step,
-            visible_step=visible_step,
-            rng=rng,
-        )
+        x = flip_some(inputs[t], now.noise, order, rng)
+        if now.choosing or now.redrawing:
+            choose(state, settings, now, t, inputs[t], targets[t], drive[t], rng)
+        mu, nu = learn_transition(state, settings, now, t, x, targets[t])
         hidden, visible = hidden + mu, visible + nu
     return hidden, visible
