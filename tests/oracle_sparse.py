@@ -40,7 +40,7 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
             x = [*flip_some(clean, now["noise"], order, rng), s["bias"]]
             drive = fixed_drive[t]
             if s["learn_drive"]:
-                drive = [dot(P[i], clean) / math.sqrt(max(dot(P[i], P[i]), 1)) for i in range(M)]
+                drive = [dot(P[i], clean) * (1 / math.sqrt(max(dot(P[i], P[i]), 1))) for i in range(M)]
             if now["choosing"] and not kept[t]:
                 score = [(drive[i] - theta[i]) + s["learned_feedback"] * dot(Q[i], x_next) for i in range(M)]
                 z_of[t] = choose(score, s["n_winners"], s["winners"])

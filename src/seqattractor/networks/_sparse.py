@@ -301,7 +301,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
         # Multiples of a power of two add up without rounding, so that the drive does not depend on the order of a sum.
         P = rng.standard_normal((M, N if self.target_from_ == "next" else n_in))
-        self.P_ = np.rint(P * PROTOTYPE / 8) / PROTOTYPE if self.learned_drive_ else np.rint(P * 2**20) / 2**20
+        self.P_ = np.rint(np.clip(P / 8, -1, 1) * PROTOTYPE) / PROTOTYPE if self.learned_drive_ else np.rint(P * 2**20) / 2**20
         self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
         self.V_: Weights = np.zeros((N, M))  # and Q with it: from then on they get the same updates
         self.hidden_bias_: Weights = np.zeros(M)
@@ -335,7 +335,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
             U=np.rint(np.column_stack([self.U_, from_bias]) / self.hidden_unit_).astype(np.int64),
             V=V,
             Q=np.ascontiguousarray(V.T),
-            P=np.rint(self.P_ * PROTOTYPE).astype(np.int64) if self.learned_drive_ else np.zeros((M, 0), dtype=np.int64),
+            P=np.rint(np.clip(self.P_, -1, 1) * PROTOTYPE).astype(np.int64) if self.learned_drive_ else np.zeros((M, 0), dtype=np.int64),
             theta=self.theta_,
             targets=np.zeros((n, M), dtype=np.int8),
             wrong=np.zeros(n),

@@ -126,7 +126,7 @@ class _Compiled(_Plain, ABC):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.Vt: NDArray[Any] = self.state.Q.copy()
-        self.P: NDArray[Any] = self.state.P.copy()
+        self.P = self.state.P.astype(np.int16)  # between -+PROTOTYPE
 
     @abstractmethod
     def reach(self) -> int:
@@ -149,7 +149,7 @@ class _Compiled(_Plain, ABC):
         # No sum over rows of Vt, or along one of them, is larger:
         visible_reach = max(len(self.Vt), N) * (_largest(self.Vt) + n * now.visible_step)
         kind = _type_for(max(reach, visible_reach, n_in * PROTOTYPE))
-        self.Vt, self.P = self.Vt.astype(kind, copy=False), self.P.astype(kind, copy=False)
+        self.Vt = self.Vt.astype(kind, copy=False)
         choice = (state.theta, state.targets, state.wrong, state.redrawn, self.P)
         hidden, visible = self.run(kind, self.Vt, choice, *settings_as_vectors(s, now), self.rng)
         return int(hidden), int(visible)

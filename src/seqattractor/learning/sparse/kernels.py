@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.learning.compiled import inlined, kernel, part
+from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.sparse.rule import PROTOTYPE, STEP_BITS, WRONG_AVERAGING, Epoch, SparseSettings
 
 _N_WINNERS, _BIAS, _MARGIN, _ACTIVE_MARGIN, _ACTIVE_WEIGHT, _VISIBLE_MARGIN, _LEARN_DRIVE = range(7)
@@ -43,32 +43,34 @@ def epoch_on_weights(
     `choice` holds what the choice of targets needs and leaves: theta (M,), Z (n, M), wrong and redrawn (n,), P (M, N_in).
     """
     n, n_in = inputs.shape
-    bias, step = whole[_BIAS], whole[_HIDDEN_STEP]
+    bias = whole[_BIAS]
     length = n_in + bias * bias  # |[x; b]|^2
     h, active, order = np.empty_like(U[:, 0]), np.empty(len(U), dtype=np.int64), np.arange(n_in)
-    g, negative, room = np.empty_like(Vt[0]), np.empty_like(U[0, :n_in]), _room_for_choice(Vt, choice)
+    change, g, negative, room = np.empty_like(h), np.empty_like(Vt[0]), np.empty_like(U[0, :n_in]), _room_for_choice(Vt, choice, whole)
     hidden_errors = visible_errors = 0
     for t in range(n):
         n_flipped = _draw_flips(whole[_NOISE], order, rng)
-        _choose(inputs[t], targets[t], drive[t], t, Vt, choice, room, whole, real, rng)
+        _choose(inputs[t], targets[t], drive[t], t, choice, room, whole, real, rng)
         z = choice[1][t]
         _signs(inputs[t], negative)
         for j in range(n_flipped):
             negative[order[j]] = ~negative[order[j]]
         _project(U, negative, h)
-        n_active = 0
         for i in range(len(h)):
-            field = h[i] + bias * U[i, n_in]
-            change = _change(field, z[i], whole) if step else 0
-            if change:  # eq. (6)
-                hidden_errors += 1
-                for j in range(n_in):
-                    U[i, j] += change * (2 * negative[j] + 1)
-                U[i, n_in] += change * bias
-            if field + change * length >= 0:  # eq. (7)
-                active[n_active] = i
-                n_active += 1
+            h[i] += bias * U[i, n_in]
+        n_changed = _changes(h, z, change, whole)
+        if n_changed:  # eq. (6)
+            hidden_errors += n_changed
+            for i in range(len(h)):
+                if change[i]:
+                    for j in range(n_in):
+                        U[i, j] += change[i] * (2 * negative[j] + 1)
+                    U[i, n_in] += change[i] * bias
+                    h[i] += change[i] * length
+        n_active = _active(h, active)  # eq. (7)
         errors, missed = _learn_visible(targets[t], Vt, active[:n_active], g, whole)
+        if errors and whole[_CHOOSING]:
+            _follow(Vt, active[:n_active], room)
         choice[2][t] += WRONG_AVERAGING * (missed - choice[2][t])
         visible_errors += errors
     return hidden_errors, visible_errors
@@ -86,43 +88,41 @@ def epoch_on_fields(
     """
     fields, gram, inputs_t, Ut, counts = hidden
     n, n_in = inputs.shape
-    bias, step, weighted = whole[_BIAS], whole[_HIDDEN_STEP], len(Ut) > 0
+    bias, weighted = whole[_BIAS], len(Ut) > 0
+    length = n_in + bias * bias  # |[x; b]|^2
     h, active, order = np.empty_like(fields[:, 0]), np.empty(len(fields), dtype=np.int64), np.arange(n_in)
-    g, overlap, room = np.empty_like(Vt[0]), np.empty_like(gram[0]), _room_for_choice(Vt, choice)
+    change, g, overlap, room = np.empty_like(h), np.empty_like(Vt[0]), np.empty_like(gram[0]), _room_for_choice(Vt, choice, whole)
     hidden_errors = visible_errors = 0
     for t in range(n):
         n_flipped = _draw_flips(whole[_NOISE], order, rng)
-        _choose(inputs[t], targets[t], drive[t], t, Vt, choice, room, whole, real, rng)
+        _choose(inputs[t], targets[t], drive[t], t, choice, room, whole, real, rng)
         z = choice[1][t]
         for i in range(len(h)):
             h[i] = fields[i, t]
         for j in range(n_flipped):
             _subtract(h, 2 * inputs[t, order[j]], Ut[order[j]])
-        n_active, ready = 0, False
-        for i in range(len(h)):
-            change = _change(h[i], z[i], whole) if step else 0
-            field = h[i]
-            if change:  # eq. (6)
-                hidden_errors += 1
-                if not ready:
-                    ready = True
-                    overlap[:] = gram[t]  # with every [x(s); b]
-                    for j in range(n_flipped):
-                        _subtract(overlap, 2 * inputs[t, order[j]], inputs_t[order[j]])
-                _subtract(fields[i], -change, overlap)
-                field += change * (n_in + bias * bias)
-                if weighted:
-                    for j in range(n_in):
-                        Ut[j, i] += change * inputs[t, j]
-                    for j in range(n_flipped):
-                        Ut[order[j], i] -= 2 * change * inputs[t, order[j]]
-                    Ut[n_in, i] += change * bias
-                else:
-                    counts[i, t] += change
-            if field >= 0:  # eq. (7)
-                active[n_active] = i
-                n_active += 1
+        n_changed = _changes(h, z, change, whole)
+        if n_changed:  # eq. (6)
+            hidden_errors += n_changed
+            overlap[:] = gram[t]  # with every [x(s); b]
+            for j in range(n_flipped):
+                _subtract(overlap, 2 * inputs[t, order[j]], inputs_t[order[j]])
+            for i in range(len(h)):
+                if change[i]:
+                    _subtract(fields[i], -change[i], overlap)
+                    h[i] += change[i] * length
+                    if weighted:
+                        for j in range(n_in):
+                            Ut[j, i] += change[i] * inputs[t, j]
+                        for j in range(n_flipped):
+                            Ut[order[j], i] -= 2 * change[i] * inputs[t, order[j]]
+                        Ut[n_in, i] += change[i] * bias
+                    else:
+                        counts[i, t] += change[i]
+        n_active = _active(h, active)  # eq. (7)
         errors, missed = _learn_visible(targets[t], Vt, active[:n_active], g, whole)
+        if errors and whole[_CHOOSING]:
+            _follow(Vt, active[:n_active], room)
         choice[2][t] += WRONG_AVERAGING * (missed - choice[2][t])
         visible_errors += errors
     return hidden_errors, visible_errors
@@ -170,21 +170,20 @@ def _project(W: Any, negative: Any, out: Any) -> None:
 
 
 @part
-def _room_for_choice(Vt: Any, choice: Any) -> Any:
-    """Arrays for the choice of targets: scores, the drive, signs of x and x(t+1), sums, and the lengths of P's rows."""
-    P = choice[4]
-    lengths = np.empty(len(P))
-    for i in range(len(P)):
-        lengths[i] = _length(P[i])
-    return (
-        np.empty(len(Vt)),
-        np.empty(len(Vt)),
-        np.empty_like(P[0]),
-        np.empty_like(Vt[0]),
-        np.empty_like(P[:, 0]),
-        np.empty_like(Vt[:, 0]),
-        lengths,
-    )
+def _room_for_choice(Vt: Any, choice: Any, whole: Any) -> Any:
+    """Arrays for the choice of targets: scores, drives, sums, units that are +1; for P and Q their transposes and row sums.
+
+    Transposed, sums over units go through all neurons at once. Q is V transposed at first, and `_follow` keeps it so. Last come
+    the inverse lengths of P's rows. Where nothing is chosen, the arrays are empty.
+    """
+    M = len(Vt) if whole[_CHOOSING] or whole[_REDRAWING] else 0
+    P, Q = choice[4][:M], Vt[:M]
+    P_sums, Q_sums, inverse = np.empty(M, dtype=Q.dtype), np.empty(M, dtype=Q.dtype), np.empty(M)
+    for i in range(M):
+        P_sums[i], Q_sums[i], inverse[i] = P[i].sum(), Q[i].sum(), 1.0 / _length(P[i])
+    plus = np.empty(max(P.shape[1], Q.shape[1]), dtype=np.int64)
+    P_columns, Q_columns = (np.ascontiguousarray(P.T), P_sums), (np.ascontiguousarray(Q.T), Q_sums)
+    return np.empty(M), np.empty(M), np.empty_like(Q_sums), plus, P_columns, Q_columns, inverse
 
 
 @part
@@ -197,28 +196,46 @@ def _length(row: Any) -> float:
 
 
 @part
-def _choose(
-    x: Any, x_next: Any, fixed: Any, t: int, Vt: Any, choice: Any, room: Any, whole: Any, real: Any, rng: Any
-) -> None:
+def _project_columns(columns: Any, x: Any, plus: Any, out: Any) -> None:
+    """Sums W x from W transposed, and its row sums: twice the columns of units that are +1, less all; four at a time."""
+    Wt, totals = columns
+    n_plus = 0
+    for j in range(len(x)):
+        if x[j] > 0:
+            plus[n_plus] = j
+            n_plus += 1
+    out[:] = 0
+    fours = n_plus - n_plus % 4
+    for k in range(0, fours, 4):
+        a, b, c, d = Wt[plus[k]], Wt[plus[k + 1]], Wt[plus[k + 2]], Wt[plus[k + 3]]
+        for i in range(len(out)):  # sums that stay in their type are vectorised
+            left, right = out.dtype.type(a[i] + b[i]), out.dtype.type(c[i] + d[i])
+            out[i] = out.dtype.type(out[i] + out.dtype.type(left + right))
+    for k in range(fours, n_plus):
+        _subtract(out, -1, Wt[plus[k]])
+    for i in range(len(out)):
+        out[i] = out.dtype.type(2 * out[i] - totals[i])
+
+
+@part
+def _choose(x: Any, x_next: Any, fixed: Any, t: int, choice: Any, room: Any, whole: Any, real: Any, rng: Any) -> None:
     """Choose the targets of transition t and let P and theta learn from the choice, as `rule.choose` does."""
     theta, Z, wrong, redrawn, P = choice
-    score, drive, negative, negative_next, sums, feedback, lengths = room
+    score, drive, sums, plus, P_columns, Q_columns, inverse = room
     bad = whole[_REDRAWING] and wrong[t] > real[_REDRAW_TOLERANCE] * len(x_next)
     if not whole[_CHOOSING] and not bad:
         return
     if whole[_LEARN_DRIVE]:
-        _signs(x, negative)
-        _project(P, negative, sums)
+        _project_columns(P_columns, x, plus, sums)
         for i in range(len(theta)):
-            drive[i] = sums[i] / lengths[i]
+            drive[i] = sums[i] * inverse[i]
     else:
         drive[:] = fixed
     if whole[_CHOOSING] and not redrawn[t]:
         if real[_LEARNED_FEEDBACK] != 0:
-            _signs(x_next, negative_next)
-            _project(Vt, negative_next, feedback)
+            _project_columns(Q_columns, x_next, plus, sums)
             for i in range(len(theta)):
-                score[i] = (drive[i] - theta[i]) + real[_LEARNED_FEEDBACK] * feedback[i]
+                score[i] = (drive[i] - theta[i]) + real[_LEARNED_FEEDBACK] * sums[i]
         else:
             for i in range(len(theta)):
                 score[i] = drive[i] - theta[i]
@@ -231,10 +248,13 @@ def _choose(
     if whole[_CHOOSING]:
         mean = abs(whole[_N_WINNERS]) / len(theta)
         for i in range(len(theta)):
-            if Z[t, i] and whole[_LEARN_DRIVE]:
-                _approach(P[i], x, whole[_DRIVE_STEP])
-                lengths[i] = _length(P[i])
             theta[i] += real[_HOMEOSTASIS] * (Z[t, i] - mean)
+        if whole[_LEARN_DRIVE]:
+            for i in range(len(theta)):
+                if Z[t, i]:
+                    _approach(P[i], x, whole[_DRIVE_STEP])
+                    P_columns[0][:, i] = P[i]
+                    P_columns[1][i], inverse[i] = P[i].sum(), 1.0 / _length(P[i])
 
 
 @part
@@ -242,6 +262,15 @@ def _approach(row: Any, x: Any, step: int) -> None:
     """Move a row of P a part of the way to x."""
     for j in range(len(row)):
         row[j] += (step * (PROTOTYPE * x[j] - np.int64(row[j]))) >> STEP_BITS
+
+
+@part
+def _follow(Vt: Any, active: Any, room: Any) -> None:
+    """Give the feedback of active neurons the update that V got."""
+    Qt, sums = room[5]
+    for i in active:
+        Qt[:, i] = Vt[i]
+        sums[i] = Vt[i].sum()
 
 
 @part
@@ -273,12 +302,30 @@ def _mark_highest(score: Any, k: int, z: Any) -> None:
         z[best[place]] = 1
 
 
-@inlined
-def _change(h: int, z: int, whole: Any) -> int:
-    """The signed step of a hidden neuron with field h and target z, eq. (5); 0 if its margin holds."""
-    if z == 1:
-        return whole[_HIDDEN_STEP] * whole[_ACTIVE_WEIGHT] if h <= whole[_ACTIVE_MARGIN] else 0
-    return -whole[_HIDDEN_STEP] if -h <= whole[_MARGIN] else 0
+@part
+def _changes(h: Any, z: Any, change: Any, whole: Any) -> int:
+    """The signed steps of hidden neurons with fields h and targets z, eq. (5), 0 where the margin holds; returns how many step."""
+    up, down = change.dtype.type(whole[_HIDDEN_STEP] * whole[_ACTIVE_WEIGHT]), change.dtype.type(-whole[_HIDDEN_STEP])
+    most, least = change.dtype.type(whole[_ACTIVE_MARGIN]), change.dtype.type(-whole[_MARGIN])
+    none = change.dtype.type(0)
+    n_changed = 0
+    for i in range(len(h)):
+        active, silent = up if h[i] <= most else none, down if h[i] >= least else none
+        change[i] = active if z[i] == 1 else silent
+    for i in range(len(h)):
+        n_changed += change[i] != 0
+    return n_changed
+
+
+@part
+def _active(h: Any, active: Any) -> int:
+    """List the neurons that are active; returns how many."""
+    n_active = 0
+    for i in range(len(h)):
+        if h[i] >= 0:
+            active[n_active] = i
+            n_active += 1
+    return n_active
 
 
 @part

@@ -120,9 +120,9 @@ def flip_some(x: Patterns, most: int, order: Integers, rng: np.random.Generator)
 
 
 def drive_of(P: Integers, x: Patterns) -> Floats:
-    """The projection of x onto each row of P, as a multiple of the row's length: whole sums, then one division."""
-    lengths = np.sqrt(np.maximum(np.sum(P * P, axis=1), 1))
-    drive: Floats = field(P, x.astype(np.int64)) / lengths
+    """The projection of x onto each row of P, as a multiple of the row's length: whole sums, rounded once."""
+    inverse_length = 1.0 / np.sqrt(np.maximum(np.sum(P * P, axis=1), 1))
+    drive: Floats = field(P, x.astype(np.int64)) * inverse_length
     return drive
 
 
