@@ -33,6 +33,7 @@ from seqattractor.sequences import Patterns, Transitions
 Weights = NDArray[np.floating[Any]]
 Auto = Literal["auto"]
 
+STREAM = (1 / 8, 1 / 32)  # of the first steps of U and V, for steps that do not fall
 _LARGEST_BIAS = 2**15  # its square, and sums of it over many units, are counted in 32 bits
 
 
@@ -82,7 +83,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     eta_hidden, eta_visible : float or "auto"
         Learning rates of U and V.
     decay : bool or "auto"
-        Whether the rates fall linearly to zero over `max_epochs`.
+        Whether the rates fall linearly to zero.
     homeostasis : float or "auto"
         By how much a hidden neuron's threshold rises each time it is chosen, at first; 0 for no fair use.
     redraw : float
@@ -91,7 +92,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     redraw_tolerance : float or "auto"
         The fraction of wrong visible neurons above which a pattern counts as not decoded.
     max_epochs : int
-        How often the sequences are presented. In the convergent setting learning ends after an epoch without any error.
+        How often the sequences are presented, at most. With noise the last third is for V alone, without noise, and ends after
+        an epoch without any error; in the convergent setting learning ends after such an epoch.
     order : int or "auto"
         How many past patterns the network looks at.
     on_conflict : {"raise", "learn"}
@@ -122,7 +124,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     n_iter_ : int
         Epochs run.
     converged_ : bool
-        Whether the last epoch was free of errors. With noise it seldom is, also where recall is perfect.
+        Whether the last epoch was free of noise and errors: every transition is made from its clean pattern, with a margin.
     n_features_in_, order_ : int
 
     See Also
@@ -132,7 +134,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     Notes
     -----
-    In a stream (`partial_fit`) learning steps are an eighth of the first ones if rates decay, else the same. Targets are chosen
+    In a stream (`partial_fit`) learning steps of U are an eighth, those of V a thirty-second of the first ones if rates
+    decay, else the same. Targets are chosen
     anew; a sequence that was learned before should be presented along with new ones. What is "auto" is settled by the first
     call, without a second try: give ``noise=0`` to a tiny network.
 
@@ -204,7 +207,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         homeostasis: float | Auto = "auto",
         redraw: float = 3.0,
         redraw_tolerance: float | Auto = "auto",
-        max_epochs: int = 500,
+        max_epochs: int = 750,
         order: int | Auto = 1,
         on_conflict: Literal["raise", "learn"] = "raise",
         random_state: Seed = None,
@@ -257,8 +260,9 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def present(self, transitions: Transitions) -> None:
         """Go once through the transitions and learn from each."""
-        share = 8 if self.decay_ else 1
-        plan = self._plan(max(1, round(self.hidden_step_ / share)), max(1, round(self.visible_step_ / share)), decay=False)
+        hidden, visible = STREAM if self.decay_ else (1.0, 1.0)
+        steps = max(1, round(hidden * self.hidden_step_)), max(1, round(visible * self.visible_step_))
+        plan = self._plan(*steps, decay=False)
         self._go_on(transitions, [plan_stream(self.n_iter_, plan)], None)
 
     def _plan(self, hidden_step: int, visible_step: int, *, decay: bool = True) -> list[Epoch]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from seqattractor.learning.sparse.rule import STEP_BITS, Epoch
 
 CHOOSING = 0.3  # of the epochs: then targets are frozen, and learned with more noise
 NOISE_WHILE_CHOOSING = 0.4  # of the noise of later epochs: fields should tell which neurons suit a pattern
 DRIVE_STEPS = (0.5, 0.1)  # of the way to a pattern that P goes, at first and at the end of choosing
-PRACTICE = 0.1  # of the first step of V, when V practises alone
+PRACTICE = 1 / 3  # of the epochs, at the end: without noise, for V alone
+PRACTICE_STEP = 0.1  # of the first step of V
 
 
 def plan_epochs(
@@ -16,13 +19,13 @@ def plan_epochs(
     """Plan a whole `fit`.
 
     Targets are chosen, then frozen. Homeostasis fades as long as P learns, else over the first fifth of the epochs; from its end to
-    half-time targets that are decoded badly are redrawn. With noise there follow, up to as many again, epochs without it in
-    which V practises alone, so that every stored transition is made.
+    half-time targets that are decoded badly are redrawn. Where there is noise, it leaves a few transitions wrong that V could
+    make: the last third of the epochs is without it, for V alone, and ends when no error is left.
 
     Parameters
     ----------
     epochs : int
-        How many, without those in which V practises alone.
+        How many, at most.
     noise, hidden_step, visible_step, homeostasis
         As in `Epoch`, at their largest.
     decay : bool
@@ -36,6 +39,8 @@ def plan_epochs(
     -------
     list of Epoch
     """
+    practice = int(PRACTICE * epochs) if noise else 0
+    epochs -= practice
     choosing = max(1, int(CHOOSING * epochs))
     fade = choosing if learned_drive else max(1, epochs // 5)
     first, last = DRIVE_STEPS
@@ -54,33 +59,23 @@ def plan_epochs(
                 redrawing=redraw and fade <= e < epochs // 2,
             )
         )
-    if noise:
-        plan += [Epoch(noise=0, hidden_step=0, visible_step=max(1, round(PRACTICE * visible_step)))] * epochs
-    return plan
+    return plan + [Epoch(noise=0, hidden_step=0, visible_step=max(1, round(PRACTICE_STEP * visible_step)))] * practice
 
 
 def plan_stream(done: int, plan: list[Epoch]) -> Epoch:
-    """Plan one presentation of a stream, after so many epochs: targets are always chosen, as in the last epoch with a choice.
+    """Plan one presentation of a stream: targets are always chosen, but P and thresholds rest after as many epochs as in a `fit`.
 
     Parameters
     ----------
     done : int
         Epochs so far.
     plan : list of Epoch
-        Of a `fit` with the same settings and steps.
+        Of a `fit` with the same settings and constant steps.
 
     Returns
     -------
     Epoch
     """
-    choosing = [now for now in plan if now.choosing]
-    like = choosing[min(done, len(choosing) - 1)]
-    full = max(plan, key=lambda now: now.noise)
-    return Epoch(
-        noise=full.noise,
-        hidden_step=like.hidden_step,
-        visible_step=like.visible_step,
-        choosing=True,
-        drive_step=like.drive_step,
-        homeostasis=like.homeostasis if done < len(choosing) else 0.0,
-    )
+    noise = max(now.noise for now in plan)
+    now = replace(plan[min(done, len(plan) - 1)], noise=noise, choosing=True, redrawing=False)
+    return replace(now, hidden_step=plan[0].hidden_step, visible_step=plan[0].visible_step)
