@@ -48,7 +48,7 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | 
         "decay": not convergent,
         "redraw_tolerance": 0.6 * typical_distance(targets) / targets.shape[1],
         "learned_drive": not convergent and net.target_from != "next",
-        "learned_feedback": 0.0 if convergent else 0.3 * max(1.0, load / 1.95) ** 6 / (eta_visible * math.sqrt(targets.shape[1])),
+        "learned_feedback": 0.0 if convergent else 0.3 * min(max(1.0, load / 1.95) ** 6, 10.0) / (eta_visible * math.sqrt(targets.shape[1])),
         "homeostasis": 0.1 if convergent else 0.3,
     }
     for name in values:
@@ -89,7 +89,7 @@ def default_noise(inputs: Patterns, n_hidden: int) -> int:
     load = n / n_hidden
     share = min(0.4, 0.2 * max(1.0, (0.8 / load) ** (1 / 3)))
     if load > 1:
-        share = min(share, 0.3 - 0.085 * load, max(0.53 - 0.2 * load, 0.05))
+        share = max(min(share, 0.3 - 0.085 * load, 0.53 - 0.2 * load), 0.05)
     distance = typical_distance(inputs)
     return round(min(share * n_in, distance)) if distance >= n_in / 10 else 0
 
