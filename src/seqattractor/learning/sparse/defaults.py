@@ -37,7 +37,7 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | 
     load = len(inputs) / net.n_hidden
     eta_visible = 0.25 if convergent else 10.0
     values = {
-        "n_winners": min(max(3, math.ceil(net.n_hidden / 250)), net.n_hidden),
+        "n_winners": min(max(3, math.ceil(net.n_hidden / (200 if convergent else 250))), net.n_hidden),
         "bias": max(1, round(math.sqrt(n_in) / 2)),
         "target_from": "next" if convergent and len(inputs) <= n_in else "current",
         "noise": noise,
