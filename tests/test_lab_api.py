@@ -74,7 +74,7 @@ def test_the_recall_is_that_of_the_library(visitor):
     answer = visitor.recall(start=2, flips=6, seed=5, painted=[0, 7], noise=1)
     X = sa.datasets.random_periodic(12, 40, rng=3)
     net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(X)
-    cue = sa.noise.flip(X[2], 6, np.random.default_rng(5))
+    cue = sa.noise.flip(X[2], 6, rng=5)
     cue[[0, 7]] *= -1
     trajectory = net.recall(cue, steps=answer["rows"] - 1, noise=1, rng=5)
     run = answer["runs"][0]
@@ -282,6 +282,20 @@ def test_noise_does_not_undo_the_flips_of_the_cue(visitor, capsys):
     variables = {}
     exec(code.text, variables)
     assert (variables["trajectory"][1] != variables["X"][1]).any()
+
+
+def test_flips_with_the_seed_of_a_random_sequence_take_both_kinds_of_units(visitor):
+    """One stream for both would flip only units that are +1."""
+    on = []
+    for seed in range(8):
+        sequence = {"name": "random", "frames": 6, "units": 100, "seed": seed}
+        visitor.learn(sequence, {"name": "one-hot"})
+        answer = visitor.recall(flips=20, seed=seed)
+        X, shown = sa.datasets.random_periodic(6, 100, rng=seed), bits(answer["runs"][0]["bits"], answer["rows"], 100)
+        turned = shown[0] != X[0]
+        assert turned.sum() == 20
+        on.append((X[0][turned] > 0).mean())
+    assert 0.3 < np.mean(on) < 0.7
 
 
 PICTURES = [{"name": "walker"}, {"name": "walker", "frames": 60, "size": "small"}, {"name": "digits"}, {"name": "places"}, SMALL]

@@ -285,6 +285,21 @@ def test_trials_count_how_often_it_works(run, model):
     assert json.loads(out)["successes"] < 12
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_cue_with_the_seed_of_random_data_has_flips_of_both_kinds(run, tmp_path, seed):
+    """One stream for both would flip only units that are +1."""
+    X = sa.datasets.random_periodic(6, 200, rng=seed)
+    np.save(tmp_path / "random.npy", X.patterns)
+    run("learn", "random.npy", "--hidden", 50, "-o", "model.npz")
+    code, _, _ = run("recall", "model.npz", "--flips", 40, "--seed", seed, "-o", "recall.npz")
+    assert code == 0
+    with np.load(tmp_path / "recall.npz") as file:
+        turned = (file["cue"].ravel() > 0) != (X[0] > 0)
+    assert turned.sum() == 40
+    assert 0.2 < (X[0][turned] > 0).mean() < 0.8
+    assert np.array_equal(np.flatnonzero(turned), np.flatnonzero(sa.noise.flip(X[0], 40, rng=seed) != X[0]))
+
+
 def test_a_model_without_its_sequences_still_recalls_from_a_file(run, square, tmp_path):
     assert run("learn", square, "-o", "m.npz", "--hidden", 100, "--no-patterns")[0] == 0
     code, _, err = run("recall", "m.npz")

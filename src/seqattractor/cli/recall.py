@@ -79,7 +79,6 @@ def command(
     from seqattractor.io._compose import Recalled
     from seqattractor.io._write import check_writable, write_recall
     from seqattractor.networks import load
-    from seqattractor.noise import as_generator
     from seqattractor.tasks.recall import recall, recall_often
     from seqattractor.tasks.stored import Stored
 
@@ -90,9 +89,8 @@ def command(
     shape = known.frame_shape
     stored = None if known.sequences is None else Stored.of(known.sequences)
     start = _start(net, known, stored, cue, key, steps)
-    rng = as_generator(seed)
     corruption = _corruption(flips, occlude)
-    corrupted = corruption(start.cue, shape, rng)
+    corrupted = corruption(start.cue, shape, seed)
     outcome = recall(net, corrupted, steps or start.steps, stored=stored, place=start.place, noise=noise, rng=seed)
     shown = Recalled(outcome.states, outcome.truth, net.order_, shape, known.rate, known.units, known.step, known.kind)
     for path in outs:
@@ -116,7 +114,7 @@ def command(
             place=start.place,
             frame_shape=shape,
             noise=noise,
-            rng=rng,
+            rng=seed,
         )
         summary |= {"trials": trials, "successes": often.rate.successes, "interval": list(often.rate.interval)}
         summary["each_trial"] = often.rows()

@@ -152,20 +152,19 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
         It ends with a trajectory of each network, ``trajectory`` or ``trajectory_a`` and ``trajectory_b``.
     """
     deep, corruption = max(orders), cue.corruption
-    made = ["import numpy as np", "", "import seqattractor as sa", "", material.code]
+    made = ["import seqattractor as sa", "", material.code]
     lines = [
         *made,
         "",
-        f"rng = np.random.default_rng({cue.seed})",
         f"cue = X[{cue.start}:{cue.start + deep}]" + ("" if deep == 1 else "  # the patterns that the network sees at first"),
     ]
     if corruption.occlusion:
         shape = material.data.frame_shape
-        lines.append(f"cue = sa.noise.occlude(cue, {shape}, fraction={corruption.occlusion!r}, rng=rng)")
-    lines.append(f"cue = sa.noise.flip(cue, {corruption.flips}, rng=rng)")
+        lines.append(f"cue = sa.noise.occlude(cue, {shape}, fraction={corruption.occlusion!r}, rng={cue.seed})")
+    lines.append(f"cue = sa.noise.flip(cue, {corruption.flips}, rng={cue.seed})")
     if corruption.painted:
         lines.append(f"cue[-1, {list(corruption.painted)}] *= -1  # painted by hand")
-    # A seed stands for another stream in `recall` than in the cue; the generator of the cue would tie the noise to the flips.
+    # A seed stands for another stream in each function; one generator for all would tie the noise to the flips.
     noise = f", noise={cue.noise}, rng={cue.seed}" if cue.noise else ""
     for k, (choice, order) in enumerate(zip(chosen, orders, strict=True)):
         mark = f"_{'ab'[k]}" if len(chosen) > 1 else ""

@@ -50,7 +50,7 @@ def corrupted_cue(material: Material, cue: Cue, order: int) -> Patterns:
     if frame + order >= material.data.lengths[s]:
         raise Refusal(400, f"There is nothing left to recall after frame {cue.start + 1}; start earlier.")
     clean = material.data.patterns[cue.start : cue.start + order]
-    return cue.corruption(clean, material.data.frame_shape, np.random.default_rng(cue.seed))
+    return cue.corruption(clean, material.data.frame_shape, cue.seed)
 
 
 def steps_for(material: Material, start: int, order: int, limits: Limits) -> int:

@@ -200,7 +200,7 @@ def inspect_network(
     """
     check_is_fitted(net, "n_features_in_")
     work = _Work(net, effort, tell)
-    generator = as_generator(rng)
+    generator = as_generator(rng, "inspect")
     count = work.starts(starts)
     stored = None if X is None or lengths is None else list(split(X, lengths))
     from_random = work.do("attractors", lambda: find_attractors(net, stored, starts=count, rng=generator))

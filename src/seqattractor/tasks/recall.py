@@ -41,13 +41,12 @@ class Corruption:
     """Units flipped by hand in the newest pattern."""
 
     def __call__(self, cue: Patterns, frame_shape: tuple[int, ...], rng: Seed) -> Patterns:
-        """Give the corrupted cue, of the same shape (patterns, N)."""
-        generator = as_generator(rng, "cue")
+        """Give the corrupted cue, of the same shape (patterns, N), as `sa.noise.occlude` and `sa.noise.flip` do it."""
         if isinstance(self.occlusion, tuple):
             cue = noise.occlude(cue, frame_shape, self.occlusion)
         elif self.occlusion:
-            cue = noise.occlude(cue, frame_shape, fraction=self.occlusion, rng=generator)
-        corrupted = noise.flip(cue, self.flips, generator)
+            cue = noise.occlude(cue, frame_shape, fraction=self.occlusion, rng=rng)
+        corrupted = noise.flip(cue, self.flips, rng)
         corrupted[-1, list(self.painted)] *= -1
         return corrupted
 
