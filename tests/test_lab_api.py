@@ -116,6 +116,7 @@ SHOWN_CODE = [
     ),
     ({"name": "tune"}, [{"name": "dense", "degree": 3}, {"name": "perceptron", "order": 2}], {"start": 3, "painted": [1, 2]}),
     ({"name": "digits", "frames": 8}, [{"name": "one-hot"}], {"start": 9}),
+    ({"name": "tune"}, [{"name": "dense", "order": 3}], {"start": 30, "flips": 1}),  # round the end of the loop
     (SMALL, [QUICK, {"name": "dense"}], {"flips": 5, "noise": 3, "occlusion": 0.2, "seed": 8}),
     ({"name": "walker", "frames": 8, "size": "small"}, [{"name": "attractor-V", "hidden": 40}], {"occlusion": 0.25, "seed": 4}),
     (SMALL, [{**QUICK, "bias": 1}, {"name": "perceptron", "bias": 1}], {"flips": 3}),
@@ -184,7 +185,7 @@ def test_a_pattern_with_two_successors_is_explained_with_the_order_that_helps(vi
     sequence = {"name": "places", "path": "eight"}
     end = visitor.learn(sequence, {"name": "attractor"})
     assert end["state"] == "failed"
-    assert "order=2" in end["note"]
+    assert 'set "Past patterns it sees" to 2' in end["note"]
     assert visitor.post("recall", {"cue": {}}).status_code == 409
     assert visitor.learn(sequence, {"name": "attractor", "order": 2})["networks"][0]["right"] == 1.0
     assert visitor.recall(flips=8)["runs"][0]["good"]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seqattractor.lab.choices import Chosen
 from seqattractor.lab.jobs import Job
 from seqattractor.lab.materials import Material
-from seqattractor.lab.recall import Cue, Shown
+from seqattractor.lab.recall import Cue, Shown, cue_rows
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns, close_loops
 from seqattractor.tasks.recall import Recall
@@ -152,12 +152,14 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
         It ends with a trajectory of each network, ``trajectory`` or ``trajectory_a`` and ``trajectory_b``.
     """
     deep, corruption = max(orders), cue.corruption
+    rows = cue_rows(material, cue.start, deep)
+    taken = f"{rows[0]}:{rows[0] + deep}" if rows[-1] - rows[0] == deep - 1 else str(rows)
     made = ["import numpy as np", "", "import seqattractor as sa", "", material.code]
     lines = [
         *made,
         "",
         f"rng = np.random.default_rng({cue.seed})",
-        f"cue = X[{cue.start}:{cue.start + deep}]" + ("" if deep == 1 else "  # the patterns that the network sees at first"),
+        f"cue = X[{taken}]" + ("" if deep == 1 else "  # the patterns that the network sees at first"),
     ]
     if corruption.occlusion:
         shape = material.data.frame_shape

@@ -44,12 +44,25 @@ def read_cue(spec: Fields, material: Material) -> Cue:
     return Cue(spec.whole("start", 0, 0, T - 1), corruption, spec.whole("noise", 0, 0, N), spec.whole("seed", 0, 0, 9999))
 
 
+def cue_rows(material: Material, start: int, order: int) -> list[int]:
+    """The rows of the patterns that make a cue of `order` patterns; in a loop they go round."""
+    stored = Stored.of(material.data)
+    s, frame = stored.place(start)
+    period = stored.period(s, 1)
+    if period is not None:
+        return [start - frame + (frame + k) % period for k in range(order)]
+    if frame + order >= len(stored.sequences[s]):
+        seen = (
+            f"frame {start + 1}" if order == 1 else f"the {order} frames from frame {start + 1} on, which the network sees first"
+        )
+        instead = "start earlier" if frame else 'choose fewer "Past patterns it sees", under "More settings"'
+        raise Refusal(400, f"There is nothing left to recall after {seen}; {instead}.")
+    return [*range(start, start + order)]
+
+
 def corrupted_cue(material: Material, cue: Cue, order: int) -> Patterns:
     """Corrupt `order` patterns: an array of int8, shape (order, N)."""
-    s, frame = Stored.of(material.data).place(cue.start)
-    if frame + order >= material.data.lengths[s]:
-        raise Refusal(400, f"There is nothing left to recall after frame {cue.start + 1}; start earlier.")
-    clean = material.data.patterns[cue.start : cue.start + order]
+    clean = material.data.patterns[cue_rows(material, cue.start, order)]
     return cue.corruption(clean, material.data.frame_shape, np.random.default_rng(cue.seed))
 
 
@@ -187,9 +200,9 @@ def certified_radii(net: SequenceMemory, data: Sequences) -> list[int] | None:
     certificate = quick_certificate(net, close_loops(data, order=net.order_), _MOST)
     if certificate is None:
         return None
-    radii = np.full(len(data), -1)
+    radii, stored = np.full(len(data), -1), Stored.of(data)
     first = np.cumsum(data.lengths) - data.lengths
-    # A transition of a network of order k starts from the newest of its k patterns.
-    inside = certificate.time < data.lengths[certificate.sequence]
-    radii[(first[certificate.sequence] + certificate.time)[inside]] = certificate.radius[inside]
+    round_in = np.array([stored.period(s, 1) or len(x) for s, x in enumerate(stored.sequences)])
+    # A transition of a network of order k starts from the newest of its k patterns, in a loop perhaps in its second round.
+    radii[first[certificate.sequence] + certificate.time % round_in[certificate.sequence]] = certificate.radius
     return [int(r) for r in radii]

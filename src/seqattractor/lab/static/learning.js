@@ -5,7 +5,7 @@ import { showErrors } from "./charts.js";
 import { attempt, complain } from "./messages.js";
 import { calm, forgetPromises, refresh } from "./recall.js";
 import { lab, learnKey, learnSpec, networksInUse, settings } from "./state.js";
-import { explain, summary } from "./words.js";
+import { summary } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -49,7 +49,7 @@ async function follow(start, wanted) {
   }
   if (end.state === "failed") {
     lab.learnedKey = null;
-    lab.failure = { key: wanted, words: explain(end.note, lab.catalogue.limits) };
+    lab.failure = { key: wanted, words: end.note };
     return refresh();
   }
   lab.said = { key: wanted, words: summary(end) };

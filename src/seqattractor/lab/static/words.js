@@ -53,16 +53,6 @@ export function showAdvice(words) {
   $("advice").hidden = !words;
 }
 
-/** Why learning failed, with what can be done about it on this page, which counts from 1. */
-export function explain(note, limits) {
-  return note
-    .replace(/pattern ([0-9]+) of sequence ([0-9]+)/gi, (_, t, s) => `frame ${Number(t) + 1} of sequence ${Number(s) + 1}`)
-    .replace(/^./, (first) => first.toUpperCase())
-    .replace(/use order=([0-9]+)/, (_, order) => (Number(order) <= limits.order
-      ? `set "Past patterns it sees" to ${order}, under "More settings"`
-      : `the lab offers up to ${limits.order}, so choose another sequence`));
-}
-
 /** One line on how learning ended. */
 export function summary(end) {
   const parts = end.networks.map((n, k) => {
