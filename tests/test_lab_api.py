@@ -213,7 +213,7 @@ def test_a_recall_that_goes_on_at_another_place_of_the_loop_says_how_far_off_it_
     assert (shown[0] == X[0]).all()  # what the cue asks for
     assert (shown[1:] == X[(4 + np.arange(34)) % 11]).all()  # then what was caught
     assert run["caught"]["label"] == "x(t + 3)"
-    assert "3 frames ahead" in run["caught"]["words"]
+    assert "3 frames ahead" in run["words"]
     assert run["overlaps"] == overlaps_with(run, answer)
 
 
@@ -236,7 +236,7 @@ def test_a_recall_that_ends_in_the_negative_is_shown_beside_the_negative_and_exp
     assert (shown[:since] == X[np.arange(since) % 11]).all()
     assert (shown[since:] == -X[np.arange(since, 35) % 11]).all()
     assert run["caught"]["label"] == "\N{MINUS SIGN}x(t)"
-    assert "it is odd" in run["caught"]["words"]
+    assert "it is odd" in run["words"]
     assert run["overlaps"] == overlaps_with(run, answer)
     assert run["overlaps"][0] < -0.8
     assert run["overlaps"][since:] == [1.0] * (35 - since)
@@ -246,7 +246,7 @@ def test_a_network_with_biases_is_never_said_to_have_none(visitor):
     visitor.learn(SMALL, {**QUICK, "bias": 1})
     run = visitor.recall(painted=list(range(40)))["runs"][0]
     assert not run["good"]
-    assert run["caught"] is None or "no biases" not in run["caught"]["words"]
+    assert "no biases" not in run["words"]
 
 
 def test_a_recall_that_fails_is_compared_with_what_the_cue_asks_for(visitor):

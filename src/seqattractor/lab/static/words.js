@@ -15,7 +15,7 @@ export function showVerdicts(runs, changed, cueRows = 1) {
     const words = document.createElement("p");
     words.className = `verdict ${run.good ? "good" : "bad"}`;
     words.append(`${runs.length > 1 ? `${"AB"[k]}: ` : ""}${run.verdict}`);
-    if (run.caught) words.append(note(run.caught.words, "caught"));
+    if (run.words) words.append(note(run.words, "caught"));
     if (run.tau !== null) {
       const step = run.tau - cueRows + 1;
       const when = step < 0 ? "from the cue on" : `from step τ = ${step} on`;
