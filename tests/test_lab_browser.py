@@ -326,7 +326,7 @@ def test_choices_made_in_quick_succession_end_in_what_was_chosen_last(open_page)
         route.fulfill(response=route.fetch())
     settled(page)
     assert len(held) == len(chosen)
-    assert page.inner_text("#step").endswith("of 37")
+    assert page.inner_text("#step").endswith("of 36")
     assert "A: Locked on" in learn(page)
 
 

@@ -1,7 +1,7 @@
 // The card in which one or two networks and their settings are chosen.
 
 import { choice, number, slider, toggle } from "./controls.js";
-import { changed, isLoaded, lab, outdated, settings } from "./state.js";
+import { changed, changedSoon, isLoaded, lab, outdated, settings } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const ORDERS = { 1: "1 (only the last pattern)", 2: "2", 3: "3", 4: "4", 5: "5", 6: "6", 0: "as many as needed" };
@@ -47,7 +47,7 @@ function buildNetwork(box, network, k) {
   const face = document.createElement("div");
   face.className = "fields";
   if (has("hidden")) {
-    face.append(slider({ label: "Hidden neurons M", low: 10, high: 1000, step: 10, value: network.hidden, change: (value) => { network.hidden = value; outdated(); }, settle: () => changed() }));
+    face.append(slider({ label: "Hidden neurons M", low: 10, high: 1000, step: 10, value: network.hidden, change: (value) => { network.hidden = value; outdated(); }, settle: () => changedSoon() }));
   }
   box.append(face);
   const more = document.createElement("details");

@@ -2,15 +2,16 @@
 
 const $ = (id) => document.getElementById(id);
 
-/** Say how each recall went; without any, what is to be done. */
-export function showVerdicts(runs, changed, cueRows = 1) {
-  if (!runs) {
-    const words = document.createElement("p");
-    words.className = "verdict none";
-    words.textContent = changed ? "The settings have changed: learn again to see the recall." : "The network will get the corrupted cue and must find the sequence.";
-    $("verdicts").replaceChildren(words);
-    return;
-  }
+/** Say what is to be seen where there is no recall. */
+export function showNoVerdict(sentence) {
+  const words = document.createElement("p");
+  words.className = "verdict none";
+  words.textContent = sentence;
+  $("verdicts").replaceChildren(words);
+}
+
+/** Say how each recall went. */
+export function showVerdicts(runs, cueRows) {
   $("verdicts").replaceChildren(...runs.map((run, k) => {
     const words = document.createElement("p");
     words.className = `verdict ${run.good ? "good" : "bad"}`;
