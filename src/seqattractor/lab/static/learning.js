@@ -55,7 +55,7 @@ async function follow(start, wanted) {
     return refresh();
   }
   lab.said = { key: wanted, words: summary(end) };
-  lab.epochs = end.networks.map((n) => n.epochs);
+  lab.epochs = end.networks.every((n) => n.right !== null) ? end.networks.map((n) => n.epochs) : null;
   const learned = end.networks.some((n) => n.right !== null);
   lab.learnedKey = learned ? wanted : null;
   lab.canContinue = learned && end.networks.some((n) => !n.converged && n.epochs > 0);

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { ifLong } from "./busy.js";
 import { attempt } from "./messages.js";
-import { cueSpec, isLearned, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
+import { cueSpec, hasResult, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const buttons = () => document.querySelectorAll("[data-download]");
@@ -27,7 +27,7 @@ async function copyLink() {
     $("share-note").textContent = "This sequence is too large for a link; send the sequence as a file instead.";
     return;
   }
-  await copy(location.origin + location.pathname + hash, isLearned() ? "The link is copied; it restores all settings, learns and recalls." : "The link is copied; it restores all settings.");
+  await copy(location.origin + location.pathname + hash, hasResult() ? "The link is copied; it restores all settings, learns and recalls." : "The link is copied; it restores all settings.");
 }
 
 /** Offer what there is: the sequence at all times, the rest of so many networks that have learned. */

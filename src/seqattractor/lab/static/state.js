@@ -25,7 +25,7 @@ export const lab = {
   cueKey: null, // the settings that it was made from, but for what was painted
   curves: { key: null, all: [] }, // errors of each epoch, for each network, and the settings that were or are learned with
   said: null, // how learning went, as { key, words }: it holds for these settings
-  epochs: [], // how many each network has learned, 0 for those that learn in one go
+  epochs: null, // how many each network has learned, 0 for those that learn in one go; null where one has not begun
   learnedKey: null, // the settings that the networks on the server have learned
   canContinue: false,
   running: false,
@@ -70,8 +70,11 @@ export const ifStill = (said) => (said?.key === learnKey() ? said.words : "");
 /** The errors of each epoch, if they belong to the settings as they are. */
 export const currentCurves = () => (lab.curves.key === learnKey() ? lab.curves.all : []);
 
+/** Whether a link restores the result, too. */
+export const hasResult = () => isLearned() && lab.epochs !== null;
+
 /** The end of a link that restores the settings, and the result where there is one; null where it would be too long. */
-export const linkEnd = () => encode(isLearned() ? { ...settings, learned: lab.epochs } : settings);
+export const linkEnd = () => encode(hasResult() ? { ...settings, learned: lab.epochs } : settings);
 
 /** Keep the address in step with the settings, so that reloading and copying it restore them. */
 export function remember() {
