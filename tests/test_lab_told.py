@@ -10,6 +10,7 @@ import lab_browser
 import lab_server
 import seqattractor as sa
 from lab_browser import NEEDS_BROWSER, learn, settled, wrong_units
+from seqattractor.lab.choices import degree_for
 
 lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.open_page
 pytestmark = NEEDS_BROWSER
@@ -159,3 +160,31 @@ def test_frames_are_counted_from_1_before_anything_is_learned(open_page):
     learn(page)
     assert page.inner_text("#step") == "cue, frame 1 of 3"
     assert "for frame 2" in page.inner_text(".promise") or "at frame 2" in page.inner_text(".promise")  # 32, 1 and 2 are seen
+
+
+def test_the_degree_of_a_dense_memory_follows_the_patterns(open_page):
+    page = open_page(reduced_motion="reduce")
+    page.select_option("#network-kind-0", "dense")
+    degree = page.get_by_label("Degree")
+    shown = {
+        "walker": sa.datasets.walker(24, shrink=2),
+        "digits": sa.datasets.moving_digits(2, 16, 40, 1, rng=0),
+        "random": sa.datasets.random_periodic(40, 100, rng=0),
+    }
+    needed = {source: degree_for(data) for source, data in shown.items()}
+    assert needed["random"] < 10 < needed["walker"]
+    for source in shown:
+        page.click(f"[data-source={source}]")
+        settled(page)
+        assert degree.locator("option").first.inner_text() == f"as these patterns need: {needed[source]}"
+        learn(page)
+        assert page.inner_text("#status") == f"Learned in one go, with degree {needed[source]}; 100 % of the steps are right."
+    degree.select_option("2")  # too low for pictures, as the page then says
+    page.click("[data-source=walker]")
+    settled(page)
+    learn(page)
+    assert page.inner_text("#status") == "Learned in one go, with degree 2; 0 % of the steps are right."
+    page.click("[data-source=places]")
+    page.get_by_label("Places").fill("100")  # neighbours that differ in one unit
+    settled(page)
+    assert degree.locator("option").first.inner_text() == "the highest: 1000, since some patterns are almost equal"

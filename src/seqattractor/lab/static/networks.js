@@ -77,6 +77,7 @@ export function sayDegrees() {
   for (const select of document.querySelectorAll("[data-degree-of]")) {
     const order = settings.networks[select.dataset.degreeOf].order || lab.material?.context || 1;
     const degree = isLoaded() ? lab.material.degrees[order - 1] : null;
-    select.options[0].textContent = degree ? `as these patterns need: ${degree}` : "as the patterns need";
+    const highest = degree === lab.catalogue.limits.degree; // at which they may still drown each other
+    select.options[0].textContent = highest ? `the highest: ${degree}, since some patterns are almost equal` : degree ? `as these patterns need: ${degree}` : "as the patterns need";
   }
 }
