@@ -113,7 +113,11 @@ class Recall(Result):
     @property
     def lock_step(self) -> int | None:
         """The step at which it locked on; 0 where the cue was right already."""
-        return None if self.locked_on is None else max(0, self.locked_on - self.cue_rows + 1)
+        return None if self.locked_on is None else self.step_of(self.locked_on)
+
+    def step_of(self, row: int) -> int:
+        """Give the step that made a row; 0 for the cue."""
+        return max(0, row - self.cue_rows + 1)
 
     @property
     def wrong(self) -> NDArray[np.int64] | None:
@@ -316,26 +320,36 @@ def _verdict(outcome: Recall, stored: Stored, place: tuple[int, int], pace: int,
     end = f"The overlap with the truth was {outcome.overlaps[-1]:.2f} at the end"
     if outcome.overlaps[-1] == 1:
         end = "The last frame is right, but less than half of the frames before it"
+    if outcome.overlaps[-1] == -1:
+        end = "The last frame is the negative of the right one, with every unit reversed"
     return f"Not recalled: {where}. {end}."
 
 
 def _out_of_phase(outcome: Recall, followed: Followed, stored: Stored, place: tuple[int, int], pace: int, order: int) -> str:
     """A sentence for a recall that follows something stored, but not what the cue asked for."""
-    since = f"from step {max(0, followed.since - outcome.cue_rows + 1)} on"
-    name = f" {stored.names[followed.sequence]}" if len(stored.names) > 1 else ""
+    since = f"from step {outcome.step_of(followed.since)} on"
+    name = stored.names[followed.sequence]
     if followed.mirrored:
-        return (
-            f"Not recalled: {since} it follows the negative of the stored sequence{name}, with every unit reversed. "
-            "That is an attractor, too."
-        )
+        which = "the stored sequence" if len(stored.names) == 1 else f"a stored sequence, {name}"
+        return f"Not recalled: {since} it follows the negative of {which}, with every unit reversed. That is an attractor, too."
     s, frame = place
     if followed.sequence != s:
-        return f"Not recalled: {since} it follows another stored sequence,{name}."
+        return f"Not recalled: {since} it follows another stored sequence, {name}."
     ahead = frames_ahead(followed, stored, frame, pace, order)
     if not ahead:
         return f"Not recalled to the end: {since} it follows the sequence in phase, but not for half of the frames."
-    count = f"{abs(ahead)} frame{'s' if abs(ahead) > 1 else ''} {'ahead' if ahead > 0 else 'behind'}"
-    return f"Out of phase: {since} it follows the sequence exactly, but {count}."
+    return f"Out of phase: {since} it follows the sequence exactly, but {say_ahead(ahead)}."
+
+
+def say_ahead(ahead: int) -> str:
+    """Say by how many frames a recall is ahead or behind, as `frames_ahead` gives it; not 0.
+
+    Examples
+    --------
+    >>> say_ahead(-1)
+    '1 frame behind'
+    """
+    return f"{abs(ahead)} frame{'s' if abs(ahead) > 1 else ''} {'ahead' if ahead > 0 else 'behind'}"
 
 
 def frames_ahead(followed: Followed, stored: Stored, frame: int, pace: int, order: int) -> int:
