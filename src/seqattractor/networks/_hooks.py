@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from seqattractor._checks import check_choice, is_auto, is_count, say
 from seqattractor.learning.result import ProgressCallback
+from seqattractor.networks._origins import Origin
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions
 
@@ -30,6 +32,8 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     order_: int
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"
+    _drawn_from: np.random.Generator | None = None
+    """A copy of the generator from which the first weights were drawn, as it was before; a model file need not hold them then."""
 
     @abstractmethod
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
@@ -161,6 +165,10 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
         if not is_auto(self.order) and not is_count(self.order):
             raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {say(self.order)}.")
         check_choice(self.on_conflict, "on_conflict", ("raise", "learn"))
+
+    def _origins(self) -> dict[str, Origin]:
+        """Where arrays come from, in the order in which their starts are drawn: for small model files."""
+        return {}
 
     def _fitted(self) -> dict[str, Any]:
         """What the network has learned, by the name of the attribute."""

@@ -7,9 +7,12 @@ import os
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from seqattractor._checks import check_flag
 from seqattractor.networks._declared import check_fitted
 from seqattractor.networks._hooks import Hooks
-from seqattractor.networks._model_file import from_json, to_json, write_model
+from seqattractor.networks._model_file import write_model
+from seqattractor.networks._plain_values import from_json, to_json
+from seqattractor.noise import as_generator
 
 
 class Saving(Hooks):
@@ -34,13 +37,17 @@ class Saving(Hooks):
             names = tuple(k for k, v in self._fitted().items() if isinstance(v, np.ndarray) and not k.endswith("errors_"))
         return sum(int(np.asarray(getattr(self, name)).size) for name in names)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, compact: bool = True) -> None:
         """Write the network to one file, whole or not at all; `sa.load` brings it back.
 
         Parameters
         ----------
         path : str or path
             The name of the file, an npz with a JSON header (no pickle).
+        compact : bool
+            Whether arrays are packed: whole numbers in as few bytes as they need, and random starts not at all, since they can be
+            drawn again. `sa.load` gives the same bits. ``compact=False`` writes all arrays as they are: the file is some ten
+            times larger, other programs can read the arrays, and it does not depend on the random numbers of numpy.
 
         Examples
         --------
@@ -51,6 +58,7 @@ class Saving(Hooks):
         OneHotNetwork()
         """
         check_is_fitted(self, "n_features_in_")
+        check_flag(compact, "compact")
         from seqattractor import __version__
 
         fitted = self._fitted()
@@ -63,4 +71,11 @@ class Saving(Hooks):
         except (TypeError, ValueError) as error:
             raise type(error)(f"this {type(self).__name__} cannot be saved: {str(error).rstrip('.')}.") from None
         header = {"class": type(self).__name__, "parameters": parameters, "values": values, "seqattractor": __version__}
-        write_model(path, header, arrays)
+        write_model(path, header, arrays, *((self._origins(), self._first_generator()) if compact else ()))
+
+    def _first_generator(self) -> np.random.Generator | None:
+        """The generator from which the first weights were drawn; models of older files may tell it by their seed."""
+        seed = getattr(self, "random_state", None)
+        if self._drawn_from is None and isinstance(seed, int) and not isinstance(seed, bool):
+            return as_generator(seed)
+        return self._drawn_from
