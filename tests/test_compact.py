@@ -381,7 +381,7 @@ def test_a_file_that_is_written_again_as_it_was_still_loads(model):
         (top(forms={}), "belongs to nothing"),
         (lambda header: header.pop("forms"), "KeyError: 'forms'"),
         (lambda header: header["forms"].pop("U_"), "belongs to nothing"),
-        (top(version=2), "has no 'P_.tails'"),
+        (top(version=2), "has no 'U_.rest'"),
     ],
 )
 def test_a_form_that_does_not_fit_is_refused_in_one_sentence_and_takes_no_memory(model, change, says):
@@ -402,7 +402,7 @@ def test_a_form_that_does_not_fit_is_refused_in_one_sentence_and_takes_no_memory
     [
         ({"U__steps": None}, "parts"),
         ({"U__rest": None}, "parts"),
-        ({"U__tails": None}, "parts"),
+        ({"U__tails": None}, "draws other ones here"),
         ({"P__steps": np.zeros((1, 30, 40), np.uint8)}, "parts"),
         ({"W__steps": np.zeros((1, 30, 40), np.uint8)}, "belongs to nothing"),
         ({"U_": np.zeros((30, 40))}, "U_ twice"),

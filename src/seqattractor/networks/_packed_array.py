@@ -9,7 +9,7 @@ of the file (its form) and has these parts:
 - ``rest``, bytes of shape (b, rows): what the steps of each row leave when they are divided by `factor`;
 - ``ulps``, bytes of shape (b, *shape): by how many places in the order of all float64 numbers a weight differs from
   start + unit * steps, if it was rounded otherwise on its way;
-- ``tails``: numbers of the start that are not drawn alike on every machine (`Redrawn`).
+- ``tails``: numbers of the start that are not drawn alike on every machine (`Redrawn`), if there are some.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def pack(array: NDArray[Any], origin: Origin | None, redrawn: Redrawn | None) ->
     if steps is None and not as_drawn:
         return None
     if start is not None and redrawn is not None:
-        digest, parts["tails"] = redrawn.record()
+        digest, tails = redrawn.record()
+        parts |= {"tails": tails} if tails.size else {}
         form["start"] = {"first": redrawn.position - array.size, "scale": start.scale, "grid": start.grid, "digest": digest}
     if steps is not None and not as_drawn:
         if kind == "f8":
@@ -127,13 +128,14 @@ def unpack(form: Form, parts: Parts, redrawn: Redrawn | None) -> NDArray[Any]:
     array = np.empty(form["shape"], dtype=form["kind"])
     rows = _rows(array)
     start, unit, factor = _checked_form(form, redrawn)
-    wanted = {"tails"} if start is not None else set()
+    wanted = {"tails"} & set(parts) if start is not None else set()
     if factor:
         wanted |= {"steps"} | ({"rest"} if factor > 1 else set()) | ({"ulps"} & set(parts) if unit else set())
     if set(parts) != wanted:
         raise ValueError(f"it has an array with the parts {sorted(parts)} instead of {sorted(wanted)}")
     if start is not None and redrawn is not None:
-        redrawn.begin(form["start"]["first"], _checked_part(parts, "tails", None, "f8"))
+        tails = _checked_part(parts, "tails", None, "f8") if "tails" in wanted else np.zeros(0)
+        redrawn.begin(form["start"]["first"], tails)
     steps = _checked_part(parts, "steps", rows.shape) if factor else None
     ulps = _checked_part(parts, "ulps", rows.shape) if "ulps" in wanted else None
     rest = from_bytes(_checked_part(parts, "rest", (len(rows),))) if "rest" in wanted else np.zeros(len(rows), dtype=np.int64)
