@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, final
@@ -25,6 +26,7 @@ from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
 from seqattractor.networks._layered import HiddenLayerMemory, Weights, split_bias
 from seqattractor.networks._online import EpochMemory
+from seqattractor.networks._origins import Origin, Start
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -242,10 +244,8 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         rng = as_generator(self.random_state)
         M, N, N_in = int(self.n_hidden), self.n_features_in_, self.n_features_in_ * self.order_
         check_memory(8 * M * (N_in + 2 * N), f"a network of {M} hidden neurons")
-        self.U_, self.V_, self.P_ = (rng.standard_normal(shape) for shape in ((M, N_in), (N, M), (M, N)))
-        if not self._has_standard_U:
-            self.U_ *= float(self.init_scale)
-        self.V_ *= 0.0 if self.rule == "hebbian" else float(self.init_scale)
+        self._drawn_from = copy.deepcopy(rng)
+        self.U_, self.V_, self.P_ = (start.draw(rng) for start in self._starts())
         if self.bias:
             self._draw_biases(rng)
         self._no_errors_yet(hidden=True)
@@ -348,6 +348,17 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
             bias=bool(self.bias),
             **options,
         )
+
+    def _starts(self) -> tuple[Start, Start, Start]:
+        """What U, V and P begin with, in the order in which they are drawn."""
+        M, N, scale = int(self.n_hidden), self.n_features_in_, float(self.init_scale)
+        U = Start((M, N * self.order_), 1.0 if self._has_standard_U else scale)
+        return U, Start((N, M), 0.0 if self.rule == "hebbian" else scale), Start((M, N))
+
+    def _origins(self) -> dict[str, Origin]:
+        U, V, P = self._starts()
+        eta = float(self.eta)
+        return {"U_": Origin(U, eta), "V_": Origin(V, 1.0 if self.rule == "hebbian" else eta), "P_": Origin(P)}
 
     def _add_hebbian(self, transitions: Transitions) -> None:
         """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""

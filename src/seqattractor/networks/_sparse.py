@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -25,6 +26,7 @@ from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import SparseSettings, SparseState
 from seqattractor.networks._layered import HiddenLayerMemory
 from seqattractor.networks._online import EpochMemory
+from seqattractor.networks._origins import Origin, Start
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -279,10 +281,9 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
-        # Multiples of 2**-20 add up without rounding, so that the drive does not depend on the order of a sum.
-        self.P_ = np.rint(rng.standard_normal((M, N if self.target_from_ == "next" else n_in)) * 2**20) / 2**20
-        self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
-        self.V_ = np.rint(rng.standard_normal((N, M)) * 1e-3 / self.visible_unit_) * self.visible_unit_
+        self._drawn_from = copy.deepcopy(rng)
+        self.U_: Weights
+        self.P_, self.U_, self.V_ = (start.draw(rng) for start in self._starts())
         self.hidden_bias_: Weights = np.zeros(M)
         self.average_field_ = np.zeros(M)
         drive = self._raw_drive(inputs, targets)
@@ -296,6 +297,19 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
             self.theta_ += NormalDist().inv_cdf(1 - min(self.n_winners_ / M, 0.5))
         self.rng_ = rng
         self._no_errors_yet(hidden=True)
+
+    def _starts(self) -> tuple[Start, Start, Start]:
+        """What P, U and V begin with, in the order in which they are drawn."""
+        M, N, n_in = int(self.n_hidden), self.n_features_in_, self.n_features_in_ * self.order_
+        # Multiples of 2**-20 add up without rounding, so that the drive does not depend on the order of a sum.
+        P = Start((M, N if self.target_from_ == "next" else n_in), 1.0, 2.0**-20)
+        U = Start((M, n_in), self.hidden_step_ * self.hidden_unit_, self.hidden_unit_)
+        return P, U, Start((N, M), 1e-3, self.visible_unit_)
+
+    def _origins(self) -> dict[str, Origin]:
+        P, U, V = self._starts()
+        units = {"P_": Origin(P), "U_": Origin(U, self.hidden_unit_), "V_": Origin(V, self.visible_unit_)}
+        return units | {"hidden_bias_": Origin(unit=self.hidden_unit_ * self.bias_ or None)}
 
     def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
         """P applied to the pattern that targets come from, shape (n, M)."""
