@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import seqattractor as sa
+from films import as_sequences, textured_film
 from seqattractor.networks._traits import Traits
-from seqattractor.tasks.advice import near_repeats
 from seqattractor.tasks.learn import ConflictError, learn, prepare, quick_certificate
 from seqattractor.tasks.recall import Corruption, hidden_states, recall, recall_often
+from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
 from seqattractor.tasks.stored import Followed, Stored
 
 LOOP = sa.datasets.random_periodic(9, 40, rng=0)  # eight patterns, then the first again
@@ -267,19 +268,8 @@ def test_a_certificate_is_asked_for_where_it_applies_and_is_quick():
 # -- films ----------------------------------------------------------------------------------------------------------------
 
 
-def film():
-    """A disc that moves over a textured scene and nearly rests now and then: neighbouring frames may differ in one unit."""
-    rng = np.random.default_rng(3)
-    y, x = np.mgrid[0:20, 0:36]
-    scene = sum(rng.normal() * np.cos(a * x + b * y + rng.uniform(0, 6)) for a, b in rng.uniform(-0.5, 0.5, size=(12, 2)))
-    place = np.cumsum([0.12 if t // 10 % 2 else 0.9 for t in range(60)])
-    frames = [np.where(0.3 * scene + 4 * np.exp(-((x - 4 - c) ** 2 + (y - 10) ** 2) / 40) > 1, 1, -1) for c in place]
-    X = np.array(frames, dtype=np.int8).reshape(60, -1)
-    return sa.Sequences(X[[0, *np.flatnonzero((X[1:] != X[:-1]).any(axis=1)) + 1]], names=["film"])
-
-
 def test_nearly_equal_frames_get_more_epochs_before_more_neurons():
-    data = film()
+    data = as_sequences(textured_film())
     assert len(near_repeats(data))
     learned = learn(data, parameters={"random_state": 0})
     assert learned.score == 1.0
@@ -292,11 +282,32 @@ def test_nearly_equal_frames_get_more_epochs_before_more_neurons():
     assert fixed.score < 1.0
     assert "more epochs" in fixed.warnings[0]
     assert "more hidden neurons" not in fixed.warnings[0]  # that was tried
-    assert "differ in 1 of 720 units" in fixed.warnings[1]
+    assert "nearly the same as the frame before" in fixed.warnings[0]
+    assert "differ in 1 of 720 pixels" in describe_near_repeats(data)
 
 
 def test_what_is_stored_is_never_warned_of_as_if_it_were_not():
     learned = learn(LOOP, parameters={"n_hidden": 60, "max_epochs": 50, "random_state": 0})
     assert learned.score == 1.0
     assert not learned.net.converged_
-    assert learned.warnings[0].startswith("every transition is right, but not yet with its full margin")
+    assert learned.recalled[0] >= 18
+    assert learned.warnings == []
+    assert "locked on: every frame from there to the end right and in phase" in learned.describe()
+    longer = sa.datasets.random_periodic(40, 40, rng=0)
+    fragile = learn(longer, parameters={"n_hidden": 100, "max_epochs": 200, "random_state": 0})
+    often = fragile.recalled[0]
+    assert (fragile.score, fragile.net.converged_) == (1.0, False)
+    assert often < 18
+    assert fragile.warnings[0].startswith("every transition is right, but not yet with its full margin")
+    assert f"recall from noise is fragile: {often} of 20 noisy cues" in fragile.warnings[0]
+
+
+def test_repeats_are_left_out_of_films_only_where_they_hinder():
+    frames = textured_film(n_frames=20)
+    data = as_sequences(np.repeat(frames, 4, axis=0))
+    assert repeats_that_hinder(data) == 3 * len(frames)
+    assert np.array_equal(leave_out_repeats(data), as_sequences(frames))
+    assert repeats_that_hinder(as_sequences(frames)) == 0
+    assert repeats_that_hinder(sa.Sequences(data.patterns)) == 0  # no pictures
+    held_once = as_sequences(np.concatenate([frames, frames[-1:]]))  # at the end: a fixed point, which every network can learn
+    assert repeats_that_hinder(held_once) == 0

@@ -13,9 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._checks import as_numbers, check_count, check_positive, say
 from seqattractor._faces import Result
 from seqattractor.sequences import Patterns, check_patterns
-
-LOCKED_ON = "locked on: every frame from there to the end right and in phase"
-"""The criterion of `locked_on_at` in words, for everything that counts by it."""
+from seqattractor.sequences._criterion import lock_row
 
 
 def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
@@ -106,9 +104,7 @@ def locked_on_at(trajectory: ArrayLike, truth: ArrayLike) -> int | None:
     sequence, path = _check_pair(trajectory, truth, "truth")
     if len(sequence) > len(path):
         raise ValueError(f"the truth has {len(sequence)} patterns, but the trajectory has only {len(path)}.")
-    wrong = np.flatnonzero(np.any(path[: len(sequence)] != sequence, axis=1))
-    first = int(wrong[-1]) + 1 if wrong.size else 0
-    return first if 2 * first <= len(sequence) else None
+    return lock_row(path, sequence)
 
 
 def overlap(trajectory: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from seqattractor import noise
 from seqattractor._faces import Result
-from seqattractor.analysis._retrieval import LOCKED_ON, SuccessRate, locked_on_at, retrieved_at, success_rate
+from seqattractor.analysis._retrieval import SuccessRate, locked_on_at, retrieved_at, success_rate
 from seqattractor.analysis._robustness import stays_at, steps_per_pattern
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, stack_context
+from seqattractor.sequences._criterion import LOCKED_ON
 from seqattractor.tasks.stored import Followed, Stored
 
 MOST_VALUES = 2**30
