@@ -273,6 +273,27 @@ def test_a_corrupted_cue_brings_the_sequence_back_and_the_overlap_is_told_step_b
     assert "Locked on at step 1 of 9: every frame from there to the end is right and in phase." in out
 
 
+def test_a_loop_is_judged_by_the_papers_criterion_too_and_a_film_is_not(run, model, square, tmp_path):
+    out = run("recall", model, "--flips", 20)[1]
+    assert "By the paper's criterion, which allows any phase (section 6.2): the whole loop is seen from step tau = 9 on." in out
+    found = json.loads(run("recall", model, "--flips", 20, "--json")[1])
+    assert (found["tau"], found["period"], found["lock_step"], found["final_overlap"]) == (9, 9, 1, 1.0)
+    assert found["criterion"] == "locked on: every frame from there to the end right and in phase"
+    assert run("learn", square, "-o", "open.npz", "--hidden", 60)[0] == 0
+    assert "section 6.2" not in run("recall", "open.npz", "--flips", 20, "--trials", 3)[1]
+
+
+def test_a_stored_cue_that_does_not_bring_its_sequence_back_ends_with_1(run, tmp_path):
+    np.save(tmp_path / "hard.npy", sa.datasets.random_periodic(60, 30, rng=0))
+    assert run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--epochs", 20)[0] == 1
+    code, out, _ = run("recall", "m.npz")
+    assert code == 1
+    assert "Not recalled" in out
+    assert "Worst step: " in out
+    assert run("recall", "m.npz", "--json")[0] == 1
+    assert run("recall", "m.npz", "--flips", 15)[0] == 0  # what a corrupted cue does is the answer that was asked for
+
+
 def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_path):
     names = ["r.gif", "r.webp", "r.png", "r.npz", "r.csv", "r.txt", "frames"]
     code, out, _ = run("recall", model, "--flips", 20, *[word for name in names for word in ("-o", name)])

@@ -121,6 +121,32 @@ def test_a_loop_must_be_followed_for_a_whole_round():
     assert outcome.locked_on is outcome.followed is None
 
 
+def test_a_loop_is_also_judged_as_the_paper_does_over_two_more_rounds():
+    net = sa.SequenceAttractor(n_hidden=60, random_state=0).fit(LOOP)
+    cue = sa.noise.flip(LOOP[:1], 3, rng=0)
+    outcome = recall(net, cue, 8, stored=Stored.of(LOOP), look_on=True)
+    assert (len(outcome.states), outcome.lock_step, outcome.tau, outcome.looked) == (9, 1, 8, 24)
+    assert outcome.by_section_6_2.endswith("(section 6.2): the whole loop is seen from step tau = 8 on.")
+    assert recall(net, cue, 8, stored=Stored.of(LOOP)).tau is None  # eight steps cannot show it
+    lost = outcome_of(sa.noise.flip(LOOP[np.arange(1, 25) % 8], 5, rng=1), LOOP[0])
+    assert lost.by_section_6_2.endswith("the whole loop is not seen within 24 steps.")
+    film = recall(net, LOOP[2:3], 3, stored=Stored.of(OPEN), place=(0, 2), look_on=True)
+    assert film.by_section_6_2 is None
+    assert film.period is None
+
+
+def test_trials_that_run_ahead_are_told_by_how_much():
+    net = sa.LookupMemory().fit(LOOP)
+    mixed_up = Corruption(painted=tuple(np.flatnonzero(LOOP[0] != LOOP[3])))
+    trials = recall_often(net, LOOP[:1], mixed_up, 8, trials=4, stored=Stored.of(LOOP), place=(0, 0), frame_shape=(40,))
+    assert trials.ahead == (3,) * 4
+    text = trials.describe()
+    assert text.startswith("0 of 4 trials locked on")
+    assert (
+        "; 4 ran 3 frames ahead. By the paper's criterion, the whole loop in any phase (section 6.2), within 24 steps: 4." in text
+    )
+
+
 def test_an_open_sequence_is_followed_to_its_end():
     states = np.concatenate([OPEN[5:], sa.noise.flip(OPEN[:3], 20, rng=0)])
     outcome = outcome_of(states, sa.noise.flip(OPEN[4], 5, rng=0), OPEN, place=(0, 4))

@@ -72,7 +72,7 @@ def retrieved_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
     return None
 
 
-def locked_on_at(trajectory: ArrayLike, truth: ArrayLike) -> int | None:
+def locked_on_at(trajectory: ArrayLike, truth: ArrayLike, *, order: int = 1) -> int | None:
     """Give the step at which recall locks on: every pattern from there to the end is right and in phase.
 
     This is the criterion by which commands and lab judge a recall from a given place. Section 6.2 (`retrieved`) asks for the
@@ -84,12 +84,14 @@ def locked_on_at(trajectory: ArrayLike, truth: ArrayLike) -> int | None:
         What the network did, as `recall` returns it; row 0 is the cue.
     truth : array of +-1, shape (L, N), L <= K
         What should be seen in the first L rows: the stored sequence from the place of the cue on.
+    order : int
+        How many rows at the beginning are the cue: the order of the network.
 
     Returns
     -------
     int or None
-        The first row from which on all rows up to L are right. None if these are fewer than half: a recall that only runs into
-        the last pattern has not followed the sequence.
+        The first row from which on all rows up to L are right. None if these are fewer than half of the rows after the cue: a
+        recall that only runs into the last pattern has not followed the sequence.
 
     Examples
     --------
@@ -104,7 +106,7 @@ def locked_on_at(trajectory: ArrayLike, truth: ArrayLike) -> int | None:
     sequence, path = _check_pair(trajectory, truth, "truth")
     if len(sequence) > len(path):
         raise ValueError(f"the truth has {len(sequence)} patterns, but the trajectory has only {len(path)}.")
-    return lock_row(path, sequence)
+    return lock_row(path, sequence, check_count(order, "order"))
 
 
 def overlap(trajectory: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:

@@ -239,5 +239,5 @@ def recalls_from_noise(
         clean = transitions.inputs[first].reshape(order, -1)
         noisy = noise.flip(clean, round(flips * clean.shape[1]), generator)
         trajectory = net.recall(noisy[0] if order == 1 else noisy, len(following))
-        good += lock_row(trajectory, np.concatenate([clean, following])) is not None
+        good += lock_row(trajectory, np.concatenate([clean, following]), order) is not None
     return good
