@@ -190,11 +190,7 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
     rows = cue_rows(material, cue.start, deep)
     taken = f"{rows[0]}:{rows[0] + deep}" if rows[-1] - rows[0] == deep - 1 else str(rows)
     made = ["import seqattractor as sa", "", material.code]
-    lines = [
-        *made,
-        "",
-        f"cue = X[{taken}]" + ("" if deep == 1 else "  # the patterns that the network sees at first"),
-    ]
+    lines = [*made, "", f"cue = X[{taken}]" + ("" if deep == 1 else "  # the patterns that the network sees at first")]
     if corruption.occlusion:
         shape = material.data.frame_shape
         lines.append(f"cue = sa.noise.occlude(cue, {shape}, fraction={corruption.occlusion!r}, rng={cue.seed})")

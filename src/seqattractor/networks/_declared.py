@@ -106,6 +106,9 @@ def _check_plain(name: str, value: Any) -> None:
 
 def _check_value(name: str, value: Any, what: str, sizes: dict[str, int]) -> None:
     """The kind of one value, and that it fits the arrays."""
+    what, _, word = what.partition(" or ")
+    if word and value == word:
+        return
     kind, *rest = what.split()
     match kind:
         case "count" | "size":

@@ -54,8 +54,9 @@ class Fitting(Hooks):
         with self._unchanged_by_failure():
             self.check_parameters()
             self._forget()
-            left = self.fit_transitions(self.transitions(X, lengths), self._announcing(callback))
-        self._warn_of_errors(left)
+            transitions = self.transitions(X, lengths)
+            left = self.fit_transitions(transitions, self._announcing(callback))
+        self._warn_of_errors(left, transitions)
         return self
 
     def transitions(
@@ -119,25 +120,34 @@ class Fitting(Hooks):
                 generator.state = state
             raise
 
-    def _warn_of_errors(self, left: tuple[int, int] | None) -> None:
-        """Issue scikit-learn's ConvergenceWarning if errors are left."""
+    def _warn_of_errors(self, left: tuple[int, int] | None, transitions: Transitions) -> None:
+        """Issue scikit-learn's ConvergenceWarning if errors are left, and say what they mean for what was to be stored."""
         if left is None or not any(left):
             return
-        settings = self.get_params(deep=False)
         epochs = int(getattr(self, "n_iter_", 1))
-        remedies = [
-            *(["allow more epochs (max_epochs)"] if epochs == settings.get("max_epochs") else []),
-            *(["use more hidden neurons"] if "n_hidden" in settings else []),
-            "store less",
-        ]
         hidden, visible = left
         words = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
+        missing = int(self._wrong_units(transitions).any(axis=1).sum())
+        stored = (
+            f"{missing} of {len(transitions.targets)} transitions {'is' if missing == 1 else 'are'} not stored"
+            if missing
+            else "every transition is right, but not with its full margin, so that recall from noise may fail"
+        )
         warnings.warn(
             f"{type(self).__name__} ended after {epochs} epoch{'s' if epochs != 1 else ''} with {words} left in "
-            f"the last one; the stored sequences may not be recalled: {' or '.join(remedies)}.",
+            f"the last one; {stored}: {' or '.join(self._remedies())}.",
             ConvergenceWarning,
             stacklevel=3,  # of `fit`
         )
+
+    def _remedies(self) -> list[str]:
+        """What to try where errors are left."""
+        settings = self.get_params(deep=False)
+        return [
+            *(["allow more epochs (max_epochs)"] if getattr(self, "n_iter_", 1) == settings.get("max_epochs") else []),
+            *(["use more hidden neurons"] if "n_hidden" in settings else []),
+            "store less",
+        ]
 
     def _announcing(self, callback: ProgressCallback | None) -> ProgressCallback | None:
         """Let the callback also print a line now and then, if the user wants it (`verbose`)."""

@@ -26,7 +26,7 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     declared_values: ClassVar[dict[str, str]] = {}
     """The same for single values: "number", "positive", "flag", "generator", "word" with the words there are, "count" with the
     symbol of its upper limit if there is one, or "size" with the symbol of a shape that it must be. A parameter that must fit
-    the arrays can stand here too, such as ``{"n_hidden": "size M"}``."""
+    the arrays can stand here too, such as ``{"n_hidden": "size M or auto"}``: behind " or " is a word that fits, too."""
 
     n_features_in_: int
     order_: int

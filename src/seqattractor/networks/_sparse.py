@@ -24,9 +24,9 @@ from seqattractor.learning.rule import field, heaviside
 from seqattractor.learning.sparse.defaults import TINY, choose_defaults, in_units
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import SparseSettings, SparseState
-from seqattractor.networks._layered import HiddenLayerMemory
-from seqattractor.networks._online import EpochMemory
+from seqattractor.networks._choose_hidden import LADDER
 from seqattractor.networks._origins import Origin, Start
+from seqattractor.networks._sized import SizedMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -38,7 +38,7 @@ _LARGEST_BIAS = 2**15  # its square, and sums of it over many units, are counted
 
 
 @final
-class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
+class SparseSequenceAttractor(SizedMemory):
     """A sequence memory of threshold neurons with few active hidden neurons; it stores more patterns than it has hidden neurons.
 
     Hidden neurons are 0 or 1 and have a bias; visible ones are -1 or +1::
@@ -52,8 +52,9 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     Parameters
     ----------
-    n_hidden : int
-        M, the number of hidden neurons.
+    n_hidden : int or "auto"
+        M, the number of hidden neurons. With "auto" `fit` chooses it as in `SequenceAttractor`; `n_hidden_` tells how many there
+        are.
     n_winners : int or "auto"
         k: how many hidden neurons should be active for each transition.
     code : {"winners", "thresholds"}
@@ -87,8 +88,9 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         redraw.
     redraw_tolerance : float or "auto"
         The fraction of wrong visible neurons above which a pattern counts as not decoded.
-    max_epochs : int
-        How often the sequences are presented. In the convergent setting learning ends after an epoch without any error.
+    max_epochs : int or "auto"
+        How often the sequences are presented. In the convergent setting learning ends after an epoch without any error. "auto" is
+        500; where `n_hidden` is "auto", too, it is 5000 if hidden neurons have errors left in that setting. `max_epochs_` tells.
     order : int or "auto"
         How many past patterns the network looks at.
     on_conflict : {"raise", "learn"}
@@ -120,6 +122,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         Epochs run.
     converged_ : bool
         Whether the last epoch was free of errors. With noise it seldom is, also where recall is perfect.
+    n_hidden_ : int
+        M, as given or chosen.
     n_features_in_, order_ : int
 
     See Also
@@ -158,7 +162,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         "visible_errors_": "count E",
     }
     declared_values: ClassVar[dict[str, str]] = {
-        "n_hidden": "size M",
+        "n_hidden": "size M or auto",
+        "max_epochs_": "count",
         "n_iter_": "size E",
         "converged_": "flag",
         "rng_": "generator",
@@ -183,7 +188,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def __init__(
         self,
-        n_hidden: int = 500,
+        n_hidden: int | Auto = 500,
         *,
         n_winners: int | Auto = "auto",
         code: Literal["winners", "thresholds"] = "winners",
@@ -200,7 +205,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         homeostasis: float | Auto = "auto",
         redraw: float = 1.0,
         redraw_tolerance: float | Auto = "auto",
-        max_epochs: int = 500,
+        max_epochs: int | Auto = "auto",
         order: int | Auto = 1,
         on_conflict: Literal["raise", "learn"] = "raise",
         random_state: Seed = None,
@@ -230,10 +235,10 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         self.engine = engine
         self.verbose = verbose
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn for `max_epochs`; with noise every epoch has errors, so those are counted that are left without it."""
         wrong = self._learn(transitions, self.noise, callback)
-        stopped = self.n_iter_ < self.max_epochs
+        stopped = self.n_iter_ < self.max_epochs_
         if wrong and not stopped and self.noise == "auto" and self.noise_ and transitions.inputs.shape[1] <= TINY:
             # One flip of two units makes another pattern of XOR. What noise hides can be learned without it.
             with_noise = dict(vars(self))
@@ -246,7 +251,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     def _learn(self, transitions: Transitions, noise: int | Auto, callback: ProgressCallback | None) -> int:
         """Learn from scratch with some noise; returns the number of wrong units that are left."""
         self._begin(transitions, noise)
-        epochs = int(self.max_epochs)
+        epochs = self.max_epochs_
         check_memory(40 * epochs, f"a record of {epochs} epochs")
         share = 1.0 - np.arange(epochs) / epochs if self.decay_ else np.ones(epochs)
         self._go_on(transitions, share, self._settings(), callback)
@@ -265,6 +270,16 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         hidden = Layer.of(self.U_, self.hidden_bias_, low=0, high=1, kappa=float(self.kappa))
         return hidden, Layer.of(self.V_, kappa=float(self.kappa))
 
+    @property
+    def fewest_hidden(self) -> int:
+        """As many as are to be active at a time."""
+        return 1 if is_auto(self.n_winners) else int(self.n_winners)
+
+    @property
+    def hidden_left(self) -> int:
+        """Updates of hidden neurons in the last epoch without noise; with noise every epoch has some."""
+        return 0 if self.noise_ else self._last_errors()[0]
+
     def begin(self, transitions: Transitions) -> None:
         """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
         self._begin(transitions, self.noise)
@@ -272,12 +287,13 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     def _begin(self, transitions: Transitions, noise: int | Auto) -> None:
         """Begin with some noise."""
         inputs, targets = transitions.inputs, transitions.targets
+        M, self.max_epochs_ = self._given_size(), self.epochs_at_most
         for name, value in choose_defaults(self, inputs, targets, noise).items():
             setattr(self, f"{name}_", value.item() if isinstance(value, np.generic) else value)  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
         check_in_steps(self.eta_visible_, kappa=self.kappa)
         rng = as_generator(self.random_state)
-        M, N, n_in = int(self.n_hidden), self.n_features_in_, inputs.shape[1]
+        N, n_in = self.n_features_in_, inputs.shape[1]
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
@@ -354,7 +370,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def _settings(self, *, frozen_targets: bool = True) -> SparseSettings:
         """The rule in whole numbers."""
-        epochs = int(self.max_epochs)
+        epochs = self.max_epochs_
         choosing = max(1, 3 * epochs // 10)
         return SparseSettings(
             n_winners=self.n_winners_,
@@ -377,9 +393,11 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        M = check_count(self.n_hidden, "n_hidden")
-        if not is_auto(self.n_winners) and check_count(self.n_winners, "n_winners") > M:
-            raise ValueError(f"n_winners must be at most n_hidden, which is {M}, but it is {self.n_winners}.")
+        self._check_size()
+        most = LADDER[-1] if is_auto(self.n_hidden) else int(self.n_hidden)
+        if not is_auto(self.n_winners) and check_count(self.n_winners, "n_winners") > most:
+            which = "which is chosen up to" if is_auto(self.n_hidden) else "which is"
+            raise ValueError(f"n_winners must be at most n_hidden, {which} {most}, but it is {self.n_winners}.")
         check_choice(self.code, "code", ("winners", "thresholds"))
         check_choice(self.target_from, "target_from", ("current", "next", "auto"))
         check_choice(self.engine, "engine", ("exact", "reference"))
@@ -400,7 +418,6 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         check_not_negative(self.redraw, "redraw")
         if not is_auto(self.redraw_tolerance) and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1:
             raise ValueError(f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}.")
-        check_count(self.max_epochs, "max_epochs")
 
     def traits(self) -> Traits:
         """Tell what is fair to know: weights are learned online, by what is known at their two ends."""

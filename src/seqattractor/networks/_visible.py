@@ -116,7 +116,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Learn the perceptron by the chosen engine, and a rule of the user's transition by transition."""
         if callable(self.rule):
             return super().fit_transitions(transitions, callback)
