@@ -95,7 +95,9 @@ def test_parameters_that_cannot_be_reckoned_with_are_refused(engine, parameters)
     assert next(iter(parameters)).removeprefix("n_").split("_")[0] in sentence
 
 
-@pytest.mark.parametrize("name", ["bias", "noise", "active_weight", "n_winners", "eta_hidden", "learned_feedback", "kappa_active"])
+@pytest.mark.parametrize(
+    "name", ["bias", "noise", "active_weight", "n_winners", "eta_hidden", "learned_feedback", "kappa_active"]
+)
 @pytest.mark.parametrize("value", [10**30, 2**63, 10**400, -1, "x", None, 1j, float("nan")], ids=lambda v: str(v)[:6])
 def test_parameters_of_the_sparse_network_are_refused(name, value):
     if name in ("eta_hidden", "learned_feedback") and value in (10**30, 2**63):
