@@ -324,6 +324,8 @@ class SparseSequenceAttractor(SizedMemory):
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
         self._drawn_from = copy.deepcopy(rng)
+        self.U_: Weights
+        self.V_: Weights
         self.P_, self.U_ = (start.draw(rng) for start in self._starts())
         self.V_ = np.zeros((N, M))  # and Q with it: from then on they get the same updates
         self.hidden_bias_: Weights = np.zeros(M)
