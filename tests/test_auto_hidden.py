@@ -45,8 +45,9 @@ def test_it_is_the_network_of_that_size_bit_for_bit(cls, data):
     fit_quietly(same, data)
     fitted = vars(same).keys() - vars(cls(5)).keys()
     assert fitted == vars(net).keys() - vars(cls(5)).keys()
-    for name in fitted - {"rng_"}:
+    for name in fitted - {"rng_", "_drawn_from"}:
         assert np.array_equal(getattr(net, name), getattr(same, name)), name
+    assert net._drawn_from.bit_generator.state == same._drawn_from.bit_generator.state
 
 
 def test_the_smallest_size_that_does_it_is_taken():
@@ -105,14 +106,14 @@ def test_a_stream_that_begins_cannot_tell_how_many_are_needed(cls):
 @both
 def test_a_film_with_nearly_equal_frames_gets_more_epochs_before_more_neurons(cls):
     _, attempts = search(cls(n_hidden="auto", random_state=0), FILM)
-    raised = next(k for k, attempt in enumerate(attempts) if attempt.epochs > 500)
+    raised = next(k for k, attempt in enumerate(attempts) if attempt.epochs > cls.usual_epochs)
     assert attempts[raised].n_hidden == attempts[raised - 1].n_hidden
     assert attempts[raised].hidden_errors < attempts[raised - 1].hidden_errors
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         net = cls(n_hidden="auto", random_state=0).fit(FILM)
     assert net.score(FILM) == 1.0
-    assert net.n_iter_ > 500
+    assert net.n_iter_ > cls.usual_epochs
 
 
 @both
@@ -124,8 +125,9 @@ def test_a_given_number_of_epochs_is_never_exceeded(cls):
 def test_noise_while_learning_is_not_taken_for_a_lack_of_epochs():
     net, attempts = search(sa.SparseSequenceAttractor(n_hidden="auto", random_state=0), LOOP)
     assert net.noise_ > 0
-    assert net.hidden_errors_[-1] > 0 == attempts[-1].hidden_errors
-    assert {attempt.epochs for attempt in attempts} == {500}
+    assert np.mean(net.hidden_errors_[:500] > 0) > 0.9  # nearly every epoch with noise has some
+    assert not any(attempt.hidden_errors for attempt in attempts)
+    assert max(attempt.epochs for attempt in attempts) <= net.usual_epochs
 
 
 def test_what_cannot_be_stored_is_told_once_with_advice_that_was_not_tried():
