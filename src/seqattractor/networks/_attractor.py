@@ -92,7 +92,8 @@ class SequenceAttractor(SizedMemory):
     random_state : int, Generator or None
         Where the random weights come from.
     engine : {"exact", "reference"}
-        The compiled integer engine, or the plain loop. Both give the same result.
+        The compiled integer engine, or the plain loop. Both make the same updates; from zero weights (``init_scale=0``) the
+        learned ones are equal to the last bit, from random ones up to rounding.
     n_jobs : int, optional
         How many threads the exact engine uses; -1 for all cores.
     verbose : int
