@@ -12,6 +12,7 @@ import seqattractor as sa
 from films import as_sequences, textured_film
 from quiet import fit_quietly
 from seqattractor.networks._choose_hidden import LADDER, Attempt, choose_hidden, recalls_from_noise
+from seqattractor.tasks.learn import learn
 
 LOOP = sa.datasets.random_periodic(20, 60, rng=2)
 FILM = as_sequences(textured_film(n_frames=40))
@@ -162,6 +163,16 @@ def test_sizes_that_do_not_fit_into_memory_end_the_search(monkeypatch):
     with pytest.raises(ValueError, match="not enough memory"):
         net.fit(LOOP)
     assert net.n_hidden_ <= 50  # as it was
+
+
+def test_sizes_that_take_too_much_work_are_left_out_and_that_is_told(monkeypatch):
+    monkeypatch.setattr("seqattractor.networks._choose_hidden.MOST_WORK", 19**2 * (25 + 60) * 500)
+    X = sa.datasets.random_periodic(20, 60, rng=2)
+    _, attempts = search(sa.SequenceAttractor(n_hidden="auto", random_state=0), X)
+    assert [(attempt.n_hidden, attempt.cut_short) for attempt in attempts] == [(25, True)]
+    hard = learn(sa.datasets.random_periodic(150, 60, rng=2), "attractor", {"random_state": 0})
+    assert [attempt.n_hidden for attempt in hard.attempts] == [25]  # one is tried in any case
+    assert "more hidden neurons or epochs than were tried" in hard.warnings[0]
 
 
 def test_a_callback_sees_every_epoch_of_every_size_and_ends_the_search():

@@ -251,6 +251,9 @@ class SequenceAttractor(SizedMemory):
             self.begin(transitions)
             self.present(transitions)
             return self._last_errors()
+        n = len(transitions.inputs)
+        if self.engine == "exact":
+            check_memory(6 * n**2, f"learning {n} transitions, of which every two are compared")  # inputs, codes, and a copy
         return self._learn(partial(engine_module(self.engine).learn, n_jobs=self.n_jobs), transitions, callback)
 
     def begin(self, transitions: Transitions) -> None:

@@ -319,8 +319,10 @@ class SparseSequenceAttractor(SizedMemory):
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
         check_in_steps(self.eta_visible_, kappa=self.kappa)
         rng = as_generator(self.random_state)
-        N, n_in = self.n_features_in_, inputs.shape[1]
+        N, (n, n_in) = self.n_features_in_, inputs.shape
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
+        if self.engine == "exact":
+            check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
         self._drawn_from = copy.deepcopy(rng)
