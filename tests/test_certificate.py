@@ -12,9 +12,10 @@ from sklearn.base import clone
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.analysis._breaking_sets import smallest_breaking_set
+from seqattractor.analysis._breaking_sets import breaking_set, smallest_breaking_set
 from seqattractor.analysis._certificate_bound import Transition, flip_radius, sets_above
 from seqattractor.analysis._threshold_view import Layer, threshold_view
+from seqattractor.analysis._work import Work
 
 
 def network(kind, weights, N, M, seed):
@@ -385,3 +386,34 @@ def test_certificates_come_in_time(kind):
     certificate = sa.certify(net, X)
     assert time.process_time() - start < (2 if kind == "paper" else 20)
     assert certificate.radius.min() >= 1
+
+
+@pytest.mark.parametrize("limit", [1.0, 1e6, 3e7])
+def test_a_search_that_ends_early_proves_less_and_nothing_wrong(limit):
+    X = sa.datasets.random_periodic(12, 200, rng=0)
+    net = sa.SequenceAttractor(n_hidden=300, random_state=0).fit(X)
+    full, short, again = sa.certify(net, X), sa.certify(net, X, work_limit=limit), sa.certify(net, X, work_limit=limit)
+    assert (short.radius <= full.radius).all()
+    assert (short.breaking >= full.breaking).all()
+    assert short.radius.sum() < full.radius.sum() or short.breaking.sum() > full.breaking.sum()
+    assert list(short.rows()) == list(again.rows())  # work is counted, not timed
+    for t, units in enumerate(short.breaking_sets):
+        cue = X[t].copy()
+        cue[units] *= -1
+        assert len(units) == short.breaking[t]
+        assert (net.step(cue) != X[t + 1]).any()
+
+
+def test_an_attack_on_a_robust_network_keeps_to_its_work():
+    """Flips by the hundred are needed here: each exchange of two of them tries many thousands of sets."""
+    X = sa.datasets.random_periodic(20, 1200, rng=0)
+    view = threshold_view(sa.SequenceAttractor(n_hidden=300, random_state=0).fit(X))
+    transition = Transition.each(view, X[:1], X[1:2])[0]
+    done = {}
+    for limit in (1e8, 5e8, 1e12):
+        work = Work(limit)
+        units = breaking_set(transition, at_least=1, work=work)
+        done[limit] = limit - work.left
+        assert len(units) > 50
+    assert done[1e8] < 2e8
+    assert done[5e8] < 1e9 < done[1e12]

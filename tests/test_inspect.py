@@ -44,7 +44,7 @@ def test_json_agrees_with_the_library(run, net, model, tmp_path):
     values = json.loads(out)
     certificate = sa.certify(net, X)
     assert code == 0
-    assert values["sequences"] == {"source": "data", "lengths": [8], "score": 1.0}
+    assert values["sequences"] == {"source": "data", "lengths": [8], "transitions": 7, "score": 1.0}
     assert values["certificate"]["radius"] == certificate.radius.tolist()
     assert values["certificate"]["breaking"] == certificate.breaking.tolist()
     assert values["certificate"]["theorem_4"] == certificate.theorem_4.tolist()
@@ -171,10 +171,33 @@ def test_a_large_model_takes_bounded_work_and_says_what_it_left_out():
     net = sa.OneHotNetwork().fit(big)
     inspection = inspect_network(net, big, np.array([120]), effort=0.002, starts=1000)
     assert inspection.sampled
+    assert "of the 119 transitions are made" in inspection.paragraphs()["Sequences"]
+    assert "(8 of the 119 transitions were looked at, evenly spread.)" in inspection.paragraphs()["Guarantee"]
     assert len(inspection.certificate.radius) == 8
     assert inspection.certificate.time[-1] == 118
     assert len(inspection.from_random.which) < 1000
     assert "basin" in inspection.left_out
+
+
+def test_it_tells_what_it_is_doing_and_how_far_it_is(net):
+    told = []
+    inspect_network(net, X, np.array([8]), starts=5, tell=told.append)
+    parts = ["attractors", "certificate", "hidden", "robustness", "basin", "attractors from stored patterns", "separability"]
+    assert [part for part in told if part in parts] == parts
+    assert [f"certificate, transition {k} of 7" for k in range(1, 8)] == [
+        part for part in told if part.startswith("certificate, ")
+    ]
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_separability_is_left_out_where_it_would_take_a_linear_program_for_each_of_many_neurons(repeated):
+    """Independent patterns take one linear system. Films with a repeated scene are not independent."""
+    film = sa.datasets.random_periodic(61, 3000, rng=0)[:60]
+    sequences = [film[:40], film[20:]] if repeated else [film[:40], film[40:]]
+    lengths = np.array([len(x) for x in sequences])
+    inspection = inspect_network(sa.LookupMemory().fit(sequences), np.concatenate(sequences), lengths, starts=5)
+    assert ("separability" in inspection.left_out) == repeated
+    assert (inspection.separability is None) == repeated
 
 
 def test_without_cycles_or_data_it_says_so():
@@ -189,7 +212,8 @@ def test_time_decides_nothing(run, model, tmp_path, monkeypatch):
     run("inspect", model, "--html", "page.html", "--starts", 10)
     clock = itertools.count(step=1000)
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))  # a very slow machine
-    run("inspect", model, "--html", "slow.html", "--starts", 10)
+    _, _, told = run("inspect", model, "--html", "slow.html", "--starts", 10)
+    assert re.search(r"^certificate, transition 1 of \d+ \.\.\.$", told, re.MULTILINE)  # a line every ten seconds
     assert (tmp_path / "slow.html").read_bytes() == (tmp_path / "page.html").read_bytes()
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from seqattractor.analysis._certificate_bound import Transition
 from seqattractor.analysis._threshold_view import ThresholdView
+from seqattractor.analysis._work import Work
 from seqattractor.sequences import Patterns
 
 Array = NDArray[np.float64]
@@ -17,11 +18,13 @@ _NONE: Units = np.zeros(0, dtype=np.int64)
 _MOST_UNITS = 192
 # Networks with more weights than this are attacked at fewer neurons, so that the time stays bounded.
 _LARGE = 1_000_000
+# What it takes to look at a number, or to fetch and add it, in multiplications: measured.
+_ELEMENT, _GATHER = 16, 2
 # Nodes of search trees for each transition: at most a minute or two for 100 visible and 200 hidden neurons on today's machines.
 NODES = 8_000
 
 
-def breaking_set(transition: Transition, *, at_least: int = 1) -> Units:
+def breaking_set(transition: Transition, *, at_least: int = 1, work: Work | None = None) -> Units:
     """Search for a small set of units whose flips make the next pattern wrong.
 
     Rank the units by what they do to each of the most endangered visible neurons, flip the leading ones until something breaks,
@@ -32,6 +35,8 @@ def breaking_set(transition: Transition, *, at_least: int = 1) -> Units:
     transition : Transition
     at_least : int
         Stop at a set of this size, below which there is none.
+    work : Work, optional
+        When it is over, the search ends with what it has found.
 
     Returns
     -------
@@ -39,11 +44,11 @@ def breaking_set(transition: Transition, *, at_least: int = 1) -> Units:
         The set breaks the transition: that was tried. Whether it is the smallest one is not known, unless it has the size
         `at_least`.
     """
-    search = _Search(transition)
+    search = _Search(transition, work or Work())
     best, smaller = _NONE, search.first_to_break()
     while smaller is not None:
         best = smaller
-        smaller = search.with_fewer(best) if len(best) > at_least else None
+        smaller = search.with_fewer(best) if len(best) > at_least and not search.work.over else None
     return np.sort(best)
 
 
@@ -82,15 +87,16 @@ def breaks(view: ThresholdView, x: Patterns, target: Patterns, units: Units) -> 
 class _Search:
     """One transition under attack. Works in float32 on the endangered visible neurons; what it finds is tried on all."""
 
-    def __init__(self, transition: Transition) -> None:
-        self.transition, self.n_inputs = transition, transition.view.n_inputs
+    def __init__(self, transition: Transition, work: Work) -> None:
+        self.transition, self.n_inputs, self.work = transition, transition.view.n_inputs, work
         hidden, visible = transition.hidden, transition.visible
         self.low, self.high = np.float32(hidden.low), np.float32(hidden.high)
         self.fields = transition.fields.astype(np.float32)
         # What flipping unit k takes from the field of neuron i: 2 U_ik x_k; shape (units, neurons).
         self.effect = np.ascontiguousarray((2 * hidden.weights * transition.x).T, dtype=np.float32)
         size = np.abs(visible.weights).sum(axis=1)
-        relative = transition.target * transition.visible_fields / np.maximum(size, np.finfo(float).tiny)
+        with np.errstate(over="ignore"):  # a neuron with a bias and no weights is not endangered at all
+            relative = transition.target * transition.visible_fields / np.maximum(size, np.finfo(float).tiny)
         rows = np.argsort(relative, kind="stable")[: 32 if hidden.weights.size <= _LARGE else 8]
         self.sign = transition.target[rows].astype(np.float32)
         self.weights = visible.weights[rows].astype(np.float32)
@@ -117,6 +123,8 @@ class _Search:
                 return None
             tried, r = r, min(self.n_inputs, max(r + 1, int(1.4 * r)))
         for q in range(tried + 1, r):
+            if self.work.over:
+                break
             fewer = self._leading(q)
             if fewer is not None:
                 return fewer
@@ -137,6 +145,8 @@ class _Search:
         if self.n_inputs > _MOST_UNITS:
             candidates = np.unique(self.rankings.T[: 1 + _MOST_UNITS // len(self.rankings)])
         for start in np.argsort(margins, kind="stable")[:4]:
+            if self.work.over:
+                break
             smaller = self._descend(sets[start], float(margins[start]), candidates)
             if smaller is not None:
                 return smaller
@@ -148,7 +158,7 @@ class _Search:
             if lowest < 0 and self._breaks(units):
                 return units
             others = candidates[~np.isin(candidates, units)]
-            if not others.size:
+            if not others.size or self.work.over:
                 return None
             fields = self._fields_of(units[None])[0]
             swapped = (fields + self.effect[units])[:, None] - self.effect[others][None]
@@ -162,10 +172,12 @@ class _Search:
 
     def _breaks(self, units: Units) -> bool:
         """Whether the network agrees that these flips break the transition."""
+        self.work.spend(2 * self.effect.size)
         return breaks(self.transition.view, self.transition.x, self.transition.target, units)
 
     def _fields_of(self, sets: Units) -> NDArray[np.float32]:
         """The fields of the first layer with each of some sets of units flipped: (B, r) -> (B, neurons)."""
+        self.work.spend(_GATHER * sets.size * len(self.fields))
         if self.n_inputs > 1024:
             return np.asarray(self.fields - np.stack([self.effect[units].sum(axis=0) for units in sets]))
         flipped = np.zeros((len(sets), self.n_inputs), dtype=np.float32)
@@ -174,6 +186,7 @@ class _Search:
 
     def _margins(self, fields: NDArray[np.float32]) -> NDArray[np.float32]:
         """The smallest margin of the endangered visible neurons for fields of the first layer: (B, neurons) -> (B,)."""
+        self.work.spend(fields.size * (_ELEMENT + len(self.weights)))
         states = np.where(fields >= 0, self.high, self.low)
         visible = states @ self.weights.T + self.offset
         # A field of exactly zero is +1: wrong where -1 is wanted.

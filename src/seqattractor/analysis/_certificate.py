@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from seqattractor._checks import check_choice, check_count, check_flag
+from seqattractor._checks import check_choice, check_count, check_flag, check_positive
 from seqattractor._faces import Result
 from seqattractor.analysis._breaking_sets import NODES, breaking_set, smallest_breaking_set, weakest_neuron
 from seqattractor.analysis._certificate_bound import Transition, flip_radius, theorem_4
 from seqattractor.analysis._threshold_view import ThresholdView, threshold_view
+from seqattractor.analysis._work import Told, Work
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns
 
@@ -137,6 +138,8 @@ def certify(
     method: Literal["auto", "count", "tight", "exact"] = "auto",
     attack: bool = True,
     node_limit: int = NODES,
+    work_limit: float | None = None,
+    callback: Told | None = None,
 ) -> Certificate:
     """Prove how many flips each stored transition withstands, whichever units are flipped.
 
@@ -162,6 +165,12 @@ def certify(
     node_limit : int
         How many nodes of their search trees the mixed-integer programs of a transition may visit ("exact"); what is proven by
         then is returned. Counted, not timed, so that every machine proves the same.
+    work_limit : float, optional
+        How much work the attacks, and proofs beyond those of "count", may take for all transitions together, counted in
+        multiplications, of which a core of today does some 4e9 in a second; what is known by then is returned. By default
+        there is no limit.
+    callback : callable, optional
+        Called as ``callback(done, total)`` after each transition of a network with hidden neurons.
 
     Returns
     -------
@@ -188,6 +197,7 @@ def certify(
     check_choice(method, "method", ("auto", "count", "tight", "exact"))
     node_limit = check_count(node_limit, "node_limit", 0)
     check_flag(attack, "attack")
+    work = Work() if work_limit is None else Work(check_positive(work_limit, "work_limit"))
     view = threshold_view(net)
     inputs, targets, counts = net.shown(X, lengths)
     made = np.flatnonzero(np.all((net.next_patterns(inputs) == targets) & (view.next(inputs) == targets), axis=1))
@@ -196,12 +206,12 @@ def certify(
     radius, sets = np.full(len(inputs), -1), [np.zeros(0, dtype=np.int64)] * len(inputs)
     # Thousands of small matrix products: threads would cost far more than they give.
     with threadpool_limits(1, user_api="blas"):
-        bracket = _bracket(view, inputs[made], targets[made], method, attack, node_limit)
+        bracket = _bracket(view, inputs[made], targets[made], method, attack, node_limit, work, callback)
         for t, proven, units in zip(made, *bracket, strict=True):
             radius[t], sets[t] = proven, units
         noise_radius = radius // net.order_  # so many flips in each pattern of the window are at most `radius` in all
         if net.order_ > 1 and made.size and len(inputs) * view.first.weights.size <= _QUICK:
-            noise_radius[made] = _noise_radius(view, inputs[made], targets[made], net.order_, radius[made])
+            noise_radius[made] = _noise_radius(view, inputs[made], targets[made], net.order_, radius[made], work)
     breaking = np.array([len(units) or view.n_inputs + 1 for units in sets], dtype=np.int64)
     layer, fields = view.visible, view.visible_fields(inputs)
     size = np.maximum(np.abs(layer.weights).sum(axis=1) + np.abs(layer.offset), np.finfo(float).tiny)
@@ -221,7 +231,14 @@ def certify(
 
 
 def _bracket(
-    view: ThresholdView, inputs: Patterns, targets: Patterns, method: str, attack: bool, node_limit: int
+    view: ThresholdView,
+    inputs: Patterns,
+    targets: Patterns,
+    method: str,
+    attack: bool,
+    node_limit: int,
+    work: Work,
+    callback: Told | None,
 ) -> tuple[Counts, list[Counts]]:
     """For transitions that the network makes: proven numbers of flips, and sets that break them, empty where none is known."""
     none = np.zeros(0, dtype=np.int64)
@@ -232,19 +249,22 @@ def _bracket(
         return radius, [weakest_neuron(view, x, target, each) if r >= 0 else none for x, target, each, r in cases]
     transitions = Transition.each(view, inputs, targets)
     proven, sets = [], []
-    for each in transitions:
+    for done, each in enumerate(transitions, start=1):
+        share = work.share(len(transitions) - done + 1)
         r = each.counted_radius()
-        units = breaking_set(each, at_least=r + 1) if attack and r >= 0 else none
+        units = breaking_set(each, at_least=r + 1, work=share) if attack and r >= 0 else none
         if method != "count":
-            r = each.proven_radius(r, (len(units) or view.n_inputs + 1) - 1)
+            r = each.proven_radius(r, (len(units) or view.n_inputs + 1) - 1, share)
         if method == "exact" and r >= 0 and r + 1 < (len(units) or view.n_inputs + 1):
             r, units = smallest_breaking_set(each, radius=r, known=units, node_limit=node_limit)
         proven.append(r)
         sets.append(units)
+        if callback is not None:
+            callback(done, len(transitions))
     return np.array(proven, dtype=np.int64), sets
 
 
-def _noise_radius(view: ThresholdView, inputs: Patterns, targets: Patterns, order: int, radius: Counts) -> Counts:
+def _noise_radius(view: ThresholdView, inputs: Patterns, targets: Patterns, order: int, radius: Counts, work: Work) -> Counts:
     """The proven number of flips in each pattern of the window: at least what follows from the radius, at most the radius."""
     least = radius // order
     if view.hidden is None:
@@ -252,5 +272,5 @@ def _noise_radius(view: ThresholdView, inputs: Patterns, targets: Patterns, orde
         found = of_neurons.min(axis=1, initial=view.n_inputs // order)
     else:
         each = zip(Transition.each(view, inputs, targets, order), least.tolist(), radius.tolist(), strict=True)
-        found = np.array([t.proven_radius(max(low, t.counted_radius()), min(high, t.most)) for t, low, high in each])
+        found = np.array([t.proven_radius(max(low, t.counted_radius()), min(high, t.most), work) for t, low, high in each])
     return np.asarray(np.clip(found, least, radius))

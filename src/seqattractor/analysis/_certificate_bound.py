@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.analysis._threshold_view import ThresholdView
+from seqattractor.analysis._work import Work
 from seqattractor.networks._traits import Layer
 from seqattractor.sequences import Patterns
 
@@ -23,6 +24,8 @@ Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 # How many sets of units to try one by one for each number of flips, where a bound on the harm that they do together is in doubt.
 _EFFORT = 20_000
+# What it takes to look at a number, or to find its place among others, in multiplications: measured.
+_ELEMENT, _SORTED = 40, 100
 
 
 def flip_radius(layer: Layer, inputs: Patterns, fields: Array, patterns: int = 1) -> Counts:
@@ -165,14 +168,14 @@ class Transition:
                 return int(level)
         return self.most
 
-    def proven_radius(self, counted: int, most: int) -> int:
-        """What can be proven beyond the counted radius, up to `most` flips."""
-        radius = counted
-        while 0 <= radius < most and self._withstands(radius + 1):
+    def proven_radius(self, counted: int, most: int, work: Work | None = None) -> int:
+        """What can be proven beyond the counted radius, up to `most` flips or until the work is over."""
+        radius, work = counted, work or Work()
+        while 0 <= radius < most and not work.over and self._withstands(radius + 1, work):
             radius += 1
         return radius
 
-    def _withstands(self, r: int) -> bool:
+    def _withstands(self, r: int, work: Work) -> bool:
         """Whether r flips cannot make a visible neuron wrong, by a bound on what the same r flips do to all hidden neurons.
 
         With r flips in each of k patterns, read k r for r here. If r flips F change neuron i, their supports sum to at least
@@ -190,6 +193,7 @@ class Transition:
         harmed = np.flatnonzero(_exceeds(losses.sum(axis=1), self.limit, self.active))
         if not harmed.size:
             return True
+        work.spend(len(harmed) * self.view.n_inputs * (_SORTED + len(loose)) + _ELEMENT * len(loose) * self.view.n_inputs)
         share, in_full = self._shares(loose, flips)
         per_unit = losses[harmed][:, ~in_full] @ share[~in_full]
         rounding = 64 * (len(loose) + self.view.n_inputs) * 2.0**-53 * flips * losses[harmed].sum(axis=1)
@@ -203,6 +207,7 @@ class Transition:
         with np.errstate(divide="ignore", invalid="ignore"):
             part = np.where(need[doubtful, None] > 0, per_unit[doubtful] / need[doubtful, None], np.inf).max(axis=0)
         sets = sets_above(np.minimum(part, 1.0), 1 - 1e-9, r, _EFFORT)
+        work.spend(0 if sets is None else sets.size * 4 * len(loose))
         return sets is not None and not self._some_set_breaks(harmed[doubtful], loose, sets)
 
     def _shares(self, loose: Counts, r: int) -> tuple[Array, NDArray[np.bool_]]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._checks import check_count, check_flag
 from seqattractor._faces import Result
 from seqattractor.analysis._exact import combine_or_separate, kernel_vector
+from seqattractor.analysis._work import Told
 from seqattractor.learning.rule import with_constant
 from seqattractor.sequences import Patterns, check_sequences, transitions
 
@@ -176,6 +177,7 @@ def separable(
     order: int = 1,
     bias: bool = False,
     largest_margin: bool | None = None,
+    callback: Told | None = None,
 ) -> Separability:
     """Decide for each visible neuron whether a perceptron can make its part of the sequences, with a proof either way.
 
@@ -198,6 +200,8 @@ def separable(
         Whether to find the weights whose margin min_t x_i(t+1) w.x(t) is largest for weights up to 1 (and any bias), up to
         rounding. That is the margin that counts against flips: fewer than half of it can never change the answer. By default
         yes, unless the problem is large.
+    callback : callable, optional
+        Called as ``callback(done, total)`` after each linear program, of which there is one for each different visible neuron.
 
     Returns
     -------
@@ -244,7 +248,11 @@ def separable(
         features = (seen.astype(np.float64) @ seen.T.astype(np.float64)).astype(np.int64)
         proofs = _by_inverse(features, seen, columns, bias)
     if proofs is None:
-        proofs = [prove(features, y, bias=bias and not by_transitions) for y in columns.T]
+        proofs = []
+        for y in columns.T:
+            proofs.append(prove(features, y, bias=bias and not by_transitions))
+            if callback is not None:
+                callback(len(proofs), columns.shape[1])
         if by_transitions:
             proofs = [_with_margin_of_weights(seen, y, proof, bias) for y, proof in zip(columns.T, proofs, strict=True)]
     return Separability(inputs, targets, largest_margin, bool(bias), features, proofs, which)

@@ -67,12 +67,24 @@ def epoch_progress(most: int | None, *, quiet: bool = False) -> Iterator[Callabl
 
 @contextmanager
 def part_progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """Give a function that shows which part of a long job is being done; on a terminal only, where it disappears at the end."""
+    """Give a function that shows which part of a long job is being done: on a terminal, where it disappears at the end.
+
+    Where there is no terminal, a line comes every 10 s.
+    """
     from rich.console import Console
 
     console = Console(stderr=True, quiet=quiet)
+    last_line = time.monotonic()
     with console.status("") as status:
-        yield lambda part: status.update(f"{part} ...")
+
+        def tell(part: str) -> None:
+            nonlocal last_line
+            status.update(f"{part} ...")
+            if not console.is_terminal and time.monotonic() - last_line > _SECONDS_BETWEEN_LINES:
+                last_line = time.monotonic()
+                console.print(f"{part} ...", highlight=False)
+
+        yield tell
 
 
 @contextmanager

@@ -32,7 +32,7 @@ def is_part(name: str) -> bool:
 def pack_arrays(
     arrays: Arrays, origins: dict[str, Origin], generator: np.random.Generator | None
 ) -> tuple[dict[str, Any], Arrays, Arrays]:
-    """Pack what can be packed.
+    """Pack what can be packed. It is unpacked again and compared, so that nothing is lost, whatever went wrong.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def pack_arrays(
     >>> list(header["forms"]), list(kept), list(parts)
     (['a_'], ['b_'], ['a_.steps'])
     """
-    redrawn = Redrawn(generator) if generator is not None else None
+    redrawn, again = (Redrawn(generator) if generator is not None else None for _ in range(2))
     forms: dict[str, Form] = {}
     kept, first = dict(arrays), 0
     parts: Arrays = {}
@@ -63,7 +63,8 @@ def pack_arrays(
             if redrawn is not None:
                 redrawn.begin(first)
             first += math.prod(origin.start.shape)
-        if (packed := pack(arrays[name], origin, redrawn)) is not None:
+        packed = pack(arrays[name], origin, redrawn)
+        if packed is not None and _same_bits(unpack(*packed, again), arrays[name]):
             forms[name] = packed[0]
             parts |= {f"{name}.{part}": content for part, content in packed[1].items()}
             del kept[name]
@@ -71,6 +72,12 @@ def pack_arrays(
     if any("start" in form for form in forms.values()):
         entries |= {"drawn_from": to_json(generator, "the generator"), "numpy": np.__version__}
     return entries, kept, parts
+
+
+def _same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether two arrays are equal, in the signs of zeros, too."""
+    whole = np.ascontiguousarray(other)
+    return one.dtype == whole.dtype and one.shape == whole.shape and np.array_equal(one.view(np.uint8), whole.view(np.uint8))
 
 
 def unpacked_size(forms: dict[str, Form], members: Arrays) -> int:

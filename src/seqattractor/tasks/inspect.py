@@ -20,7 +20,7 @@ from seqattractor.analysis._separability import Separability, separable
 from seqattractor.analysis._threshold_view import NotApplicable, supports_certificate
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Lengths, Patterns, split
+from seqattractor.sequences import Lengths, Patterns, split, transitions
 from seqattractor.sequences._criterion import LOCKED_ON
 from seqattractor.tasks.recall import Corruption, Recall, RecallTrials, joined, recall, recall_often
 from seqattractor.tasks.stored import Stored
@@ -29,6 +29,9 @@ Source = Literal["model", "data", "cycles"]
 _T = TypeVar("_T")
 OPERATIONS = 1.2e11  # multiplications for an effort of 1: about half a minute on one core
 TRIALS, LOOPS, RECALLS = 500, 20, 20
+# What parts may take of it: a look at transitions, proofs and attacks, separability, and steps, which are quicker than that.
+_LOOK, _PROOFS, _SEPARABILITY, _STEPS = 0.2, 0.25, 0.2, 0.5
+_MOST_SOLVED = 3000  # transitions whose independence is looked at
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,6 +70,11 @@ class Inspection(Result):
         V = getattr(self.net, "V_", None)
         return None if V is None else int(V.shape[1])
 
+    @property
+    def n_transitions(self) -> int:
+        """How many transitions the sequences have."""
+        return sum(len(x) - self.net.order_ for x in self.sequences)
+
     def heading(self) -> str:
         """Say in a line what kind of network this is, how large, and how it was learned."""
         net = self.net
@@ -85,7 +93,8 @@ class Inspection(Result):
         if self.recalls is not None:
             parts["Recall"] = self._about_recall()
         if self.certificate is not None:
-            some = f" ({len(self.certificate.radius)} of the transitions were looked at.)" if self.sampled else ""
+            looked_at = f"{len(self.certificate.radius)} of the {self.n_transitions} transitions"
+            some = f" ({looked_at} were looked at, evenly spread.)" if self.sampled else ""
             parts["Guarantee"] = self.certificate.describe() + some
         if self.robustness is not None:
             text = f"One step from a randomly corrupted pattern: {_lower(self.robustness.describe())}"
@@ -119,8 +128,7 @@ class Inspection(Result):
         lengths = [len(x) for x in self.sequences]
         size = f"{lengths[0]} patterns" if len(set(lengths)) == 1 else f"{min(lengths)} to {max(lengths)} patterns"
         many = "1 sequence" if len(lengths) == 1 else f"{len(lengths)} sequences"
-        transitions = sum(length - self.net.order_ for length in lengths)
-        made = f"{self.score:.1%} of the {transitions} transitions are made without a wrong unit"
+        made = f"{self.score:.1%} of the {self.n_transitions} transitions are made without a wrong unit"
         return f"{many} of {size}, {words[self.source]}; {made}."
 
     def _about_recall(self) -> str:
@@ -157,7 +165,12 @@ class Inspection(Result):
             "order": int(net.order_),
             "epochs": getattr(net, "n_iter_", None),
             "converged": None if not hasattr(net, "converged_") else bool(net.converged_),
-            "sequences": {"source": self.source, "lengths": [len(x) for x in self.sequences], "score": self.score},
+            "sequences": {
+                "source": self.source,
+                "lengths": [len(x) for x in self.sequences],
+                "transitions": self.n_transitions,
+                "score": self.score,
+            },
             "recall": None if self.recalls is None else _recall_values(self),
             "certificate": None if self.certificate is None else _certificate_values(self.certificate, self.sampled),
             "robustness": None if self.robustness is None else _curve_values(self.robustness),
@@ -212,7 +225,7 @@ def inspect_network(
         Use mixed-integer programming where the certificate leaves a gap.
     rng : int, Generator or None
     tell : callable, optional
-        Called with the name of each part when work on it begins.
+        Called with a few words when work on a part begins, and while it goes on.
 
     Returns
     -------
@@ -230,9 +243,9 @@ def inspect_network(
     check_is_fitted(net, "n_features_in_")
     work = _Work(net, effort, tell)
     generator = as_generator(rng, "inspect")
-    count = work.starts(starts)
     stored = None if X is None or lengths is None else list(split(X, lengths))
-    from_random = work.do("attractors", lambda: find_attractors(net, stored, starts=count, rng=generator))
+    count, most = work.starts(starts, None if stored is None else max(len(x) for x in stored))
+    from_random = work.do("attractors", lambda: find_attractors(net, stored, starts=count, max_steps=most, rng=generator))
     inspection = Inspection(
         net,
         _loops(from_random, net.order_) if stored is None else stored,
@@ -246,20 +259,24 @@ def inspect_network(
         for part in ("recall", "certificate", "robustness", "basin", "hidden", "separability"):
             work.left_out[part] = "no stored sequence is known, and random starts led to no cycle; give the data."
         return inspection
-    return replace(inspection, **_from_sequences(inspection, work, count, exact, generator))
+    return replace(inspection, **_from_sequences(inspection, work, (count, most), exact, generator))
 
 
-def _from_sequences(inspection: Inspection, work: _Work, starts: int, exact: bool, rng: np.random.Generator) -> dict[str, Any]:
+def _from_sequences(
+    inspection: Inspection, work: _Work, runs: tuple[int, int], exact: bool, rng: np.random.Generator
+) -> dict[str, Any]:
     """The parts that need sequences."""
     net, sequences, flips = inspection.net, inspection.sequences, inspection.flips
     parts: dict[str, Any] = {"score": net.score(sequences)}
     places = work.transitions(sequences)
     chosen = [sequences[s][t - net.order_ + 1 : t + 2] for s, t in places]
-    sampled = parts["sampled"] = len(chosen) < sum(len(x) - net.order_ for x in sequences)
+    sampled = parts["sampled"] = len(chosen) < inspection.n_transitions
     method: Literal["auto", "exact"] = "exact" if exact else "auto"
     whole = chosen if sampled else sequences
     if supports_certificate(net):
-        certificate = work.do("certificate", lambda: certify(net, whole, method=method))
+        options: dict[str, Any] = {"method": method, "work_limit": _PROOFS * work.operations}
+        told = work.counting("certificate", "transition")
+        certificate = work.do("certificate", lambda: certify(net, whole, callback=told, **options))
         if sampled and certificate is not None:
             certificate = replace(certificate, sequence=places[:, 0], time=places[:, 1])
         parts["certificate"] = certificate
@@ -272,12 +289,13 @@ def _from_sequences(inspection: Inspection, work: _Work, starts: int, exact: boo
     if work.allows("basin", 25 * sum(len(x) for x in sequences)):
         parts["basin"] = work.do("basin", lambda: basin(net, sequences, flips=flips, rng=rng))
     name = "attractors from stored patterns"
+    starts, most = runs
     if work.allows(name, 50 * starts):
-        parts["from_stored"] = work.do(name, lambda: find_attractors(net, sequences, starts=starts, flips=flips, rng=rng))
-    # A linear program for each visible neuron, unless the patterns are few and wide: then one linear system.
-    n, d = sum(len(x) - net.order_ for x in sequences), net.order_ * net.n_features_in_
-    if n < d / 2 or 4000.0 * net.n_features_in_ * n * d <= work.operations:
-        options: dict[str, Any] = {"order": net.order_, "largest_margin": False}
+        parts["from_stored"] = work.do(
+            name, lambda: find_attractors(net, sequences, starts=starts, flips=flips, max_steps=most, rng=rng)
+        )
+    if _separability_work(sequences, net.order_) <= _SEPARABILITY * work.operations:
+        options = {"order": net.order_, "largest_margin": False, "callback": work.counting("separability", "neuron")}
         verdict = parts["separability"] = work.do("separability", lambda: separable(sequences, **options))
         if not verdict:
             name = "separability_with_biases"
@@ -314,6 +332,18 @@ def _recall_trials(
     return joined(parts)
 
 
+def _separability_work(sequences: list[Patterns], order: int) -> float:
+    """What `separable` takes: one linear system if the patterns are independent, else a linear program for each neuron."""
+    inputs, targets, _ = transitions(np.concatenate(sequences), np.array([len(x) for x in sequences]), order)
+    n, d = inputs.shape
+    columns = len(np.unique(targets, axis=1).T)
+    x = inputs.astype(np.float64)
+    if n < d and n <= _MOST_SOLVED and np.linalg.matrix_rank(x @ x.T) == n:
+        return float(2 * n * n * (n + columns))
+    # Measured: to set up a linear program, to check its solution in whole numbers, and to solve it.
+    return float(columns * (2e7 + 160 * n * d + 25 * (n * min(n, d)) ** 1.5))
+
+
 class _Work:
     """How much may be done, counted in multiplications, and what was done."""
 
@@ -336,16 +366,27 @@ class _Work:
         finally:
             self.seconds[name] = time.monotonic() - start
 
+    def counting(self, name: str, what: str) -> Callable[[int, int], Any]:
+        """A callback of a part that tells how far it is."""
+        return lambda done, total: self.tell(f"{name}, {what} {done} of {total}")
+
     def allows(self, name: str, steps: float) -> bool:
         """Whether a part may make this many steps of the network."""
-        if steps * self.cost <= 0.5 * self.operations:
+        if steps * self.cost <= _STEPS * self.operations:
             return True
         self.left_out[name] = "it takes too much work; allow a larger effort."
         return False
 
-    def starts(self, wanted: int) -> int:
-        """How many starts, if each takes about a hundred steps."""
-        return int(np.clip(0.2 * self.operations / self.cost / 100, 5, wanted))
+    def starts(self, wanted: int, longest: int | None) -> tuple[int, int]:
+        """How many starts, if each goes once round the longest sequence, and after how many steps to give up on all of them.
+
+        Where no sequence is known, cycles are all that there is to see, and may take more work.
+        """
+        steps = self.operations / self.cost
+        once = 300 if longest is None else max(100, longest + 50)
+        count = int(np.clip(0.2 * steps / once, min(5, wanted), wanted))
+        most = (0.5 if longest is None else 0.25) * steps / count
+        return count, int(np.clip(most, 100, max(1000, once)))
 
     def recalls(self, steps: float) -> int:
         """How many trials of recall for each sequence, if all together take so many steps once."""
@@ -359,7 +400,7 @@ class _Work:
         """The transitions to certify, as rows (sequence, time of the newest pattern): all, or as many, evenly spread, as fit."""
         places = np.array([(s, t) for s, x in enumerate(sequences) for t in range(self.order - 1, len(x) - 1)])
         # Measured: a transition takes some 1e8 multiplications' time, and in large networks as many as some 20 steps.
-        most = int(np.clip(0.4 * self.operations / (1.2e8 + 40 * self.cost), 8, len(places)))
+        most = int(np.clip(_LOOK * self.operations / (1.2e8 + 40 * self.cost), 8, len(places)))
         return np.asarray(places[np.unique(np.linspace(0, len(places) - 1, most).astype(int))])
 
 
