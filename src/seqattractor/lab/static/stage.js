@@ -3,8 +3,8 @@
 import { unpack } from "./bits.js";
 import { drawFrame, drawRaster } from "./canvas.js";
 import { drawOverlap } from "./charts.js";
-
-const $ = (id) => document.getElementById(id);
+import { $, letter } from "./names.js";
+import { sequenceAt } from "./state.js";
 
 /** What is shown before anything is learned: the sequence, and the cue that stands still. */
 export function previewScene(material, cue, start) {
@@ -53,7 +53,7 @@ export class Stage {
     this.panels = [];
     const same = scene.runs.every((run) => run.truth.every((bit, i) => bit === scene.runs[0].truth[i]));
     scene.runs.forEach((run, k) => {
-      const mark = scene.runs.length > 1 ? ` ${"AB"[k]}` : "";
+      const mark = letter(k, scene.runs.length, " ", "");
       if (!k || !same) this.panels.push({ kind: "truth", run, title: `Truth${same ? "" : mark}`, sign: "x(t)" });
       this.panels.push({ kind: "state", run, title: run.still ? "Corrupted cue" : `Recalled${mark}`, sign: run.still ? "ξ(0)" : "ξ(t)" });
       if (run.hidden) this.panels.push({ kind: "hidden", run, title: `Hidden${mark}`, sign: "ζ(t)" });
@@ -178,15 +178,13 @@ export function sayMoment(scene, now) {
     return step < 0 ? `cue, frame ${now + 1} of ${cueRows}` : `step ${step} of ${steps - cueRows}`;
   }
   if (scene.loop) return now === steps - 1 ? "frame 1 again" : `frame ${now + 1} of ${steps - 1}`;
-  let s = 0, end = lengths[0];
-  while (now >= end) end += lengths[++s];
-  return `frame ${now + 1} of ${steps}${lengths.length > 1 ? `, sequence ${s + 1}` : ""}`;
+  return `frame ${now + 1} of ${steps}${lengths.length > 1 ? `, sequence ${sequenceAt(lengths, now).s + 1}` : ""}`;
 }
 
 /** The curve of overlaps in words, for those who cannot see it: how high it is at a moment. */
 function sayOverlaps(scene, now) {
   if (scene.preview) return "Overlap with the truth: nothing is recalled yet";
-  const all = scene.runs.map((run, k) => `${scene.runs.length > 1 ? `${"AB"[k]} ` : ""}${run.overlaps[now]?.toFixed(2) ?? "unknown"}`);
+  const all = scene.runs.map((run, k, runs) => `${letter(k, runs.length, "", " ")}${run.overlaps[now]?.toFixed(2) ?? "unknown"}`);
   return `Overlap with the truth, ${sayMoment(scene, now)}: ${all.join(", ")}`;
 }
 
