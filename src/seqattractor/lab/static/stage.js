@@ -121,7 +121,7 @@ export class Stage {
     for (const panel of this.panels) {
       if (this.raster) this.drawAll(panel, now);
       else this.drawOne(panel, now);
-      if (panel.kind === "truth") panel.says.textContent = isCaught(panel.run, now) ? panel.run.caught.label : panel.sign;
+      if (panel.kind === "truth") panel.says.textContent = sayTruth(panel, now);
     }
     const ends = scene.preview ? ["frame 1", scene.loop ? "frame 1 again" : `frame ${scene.steps}`] : ["cue", `step ${scene.steps - scene.cueRows}`];
     drawOverlap($("overlap"), scene.preview ? [] : scene.runs, scene.steps, now, ends);
@@ -167,8 +167,11 @@ function gridOf(units, aspect) {
   return [Math.ceil(units / columns), columns];
 }
 
-/** Whether something else than the cue asks for was caught, which then stands under "Truth". */
-const isCaught = (run, now) => Boolean(run.caught) && now >= run.caught.since;
+/** What stands under "Truth": what the cue asks for, from a catch on what was caught, and nothing after the end of a sequence. */
+function sayTruth({ run, sign }, now) {
+  if (now >= run.known) return "(has ended)";
+  return run.caught && now >= run.caught.since ? run.caught.label : sign;
+}
 
 /** Words for a row: of a recall the cue, then steps, of which the last row of the cue is 0; before that frames, of a loop the first again at the end. */
 export function sayMoment(scene, now) {
@@ -195,6 +198,6 @@ function describe(panel, scene, now) {
     for (let i = now * scene.units; i < (now + 1) * scene.units; i++) wrong += panel.run.bits[i] !== panel.run.truth[i];
     return `${panel.title}, ${sayMoment(scene, now)}: ${wrong} of ${scene.units} units wrong`;
   }
-  const what = panel.kind === "truth" && isCaught(panel.run, now) ? ` ${panel.run.caught.label}` : "";
+  const what = panel.kind === "truth" ? ` ${sayTruth(panel, now)}` : "";
   return `${panel.title}${what}, ${sayMoment(scene, now)}`;
 }
