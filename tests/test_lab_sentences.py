@@ -51,7 +51,7 @@ def learned(visitor, sequence, network):
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("what", SEQUENCES)
 def test_whatever_cannot_be_learned_is_told_in_the_words_of_the_page(visitor, what, name):
-    for order in (1, 2, 3, 6, 0):
+    for order in (1, 3, 0):
         sentence = learned(visitor, SEQUENCES[what], {"name": name, "order": order})
         assert not FOREIGN.search(sentence), sentence
         preview = visitor.post("recall", {"cue": {}, "sequence": SEQUENCES[what], "orders": [order or 1]}).json()

@@ -78,6 +78,16 @@ def test_the_negative_is_recognised_shown_and_explained(open_page):
         assert (wrong_units(page) == 0) == (step > 0)
 
 
+def test_a_sequence_that_was_caught_and_has_ended_says_so(open_page):
+    film = sa.datasets.moving_digits(2, 10, 40, 1, rng=0)
+    painted = np.flatnonzero(film[0] != film[13]).tolist()[1:]  # nearly the fourth frame of the other one
+    digits = {"name": "digits", "sequences": 2, "frames": 10}
+    networks = [{"name": "attractor", "hidden": 150}, {"name": "perceptron"}]
+    page = open_page(link(source="digits", sequence=digits, networks=networks, cue={"painted": painted}), reduced_motion="reduce")
+    for step in at_each_step(page, last=9):
+        assert truth(page) == ("Truth x(t)" if step == 0 else "Truth sequence 2" if step < 7 else "Truth (has ended)")
+
+
 # All that is green, as the colour of a recall that has locked on is.
 GREEN = """() => {
     const good = getComputedStyle(document.documentElement).getPropertyValue("--good").trim();

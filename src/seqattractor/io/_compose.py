@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.sequences import Lengths, Patterns
+from seqattractor.sequences._patterns import row_overlaps
 
 Picture = NDArray[np.uint8]
 
@@ -48,7 +49,7 @@ class Recalled:
     def overlaps(self) -> NDArray[np.float64]:
         """Overlap with the truth at each step for which it is known, shape (L,)."""
         truth = self.recall[:0] if self.truth is None else self.truth
-        return np.asarray((self.recall[: len(truth)] == truth).mean(axis=1) * 2.0 - 1.0)
+        return row_overlaps(self.recall[: len(truth)], truth)
 
     @property
     def title(self) -> str:

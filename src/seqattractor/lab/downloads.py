@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -100,12 +100,16 @@ def drawn(job: Job, runs: list[Recall], shown: list[Shown], colors: tuple[str, s
     return drawing
 
 
+def _marks(networks: list[Any]) -> list[str]:
+    """What is added to a name, to tell two networks apart."""
+    return [""] if len(networks) == 1 else [" A", " B"]
+
+
 def _strips(runs: list[Recall], shown: list[Shown]) -> list[tuple[str, Patterns]]:
     """The rows of patterns below the curves: the truth, once where it is the same for all, and each recall."""
-    marks = [""] if len(runs) == 1 else [" A", " B"]
     same = all(np.array_equal(one.truth, shown[0].truth) for one in shown)
     strips: list[tuple[str, Patterns]] = []
-    for mark, run, one in zip(marks, runs, shown, strict=True):
+    for mark, run, one in zip(_marks(runs), runs, shown, strict=True):
         if not strips or not same:
             caught = "" if one.since is None else f"\n{one.label}\nfrom step {run.step_of(one.since)}"
             strips.append((f"truth{'' if same else mark}{caught}", one.truth))
@@ -117,8 +121,7 @@ def _draw_errors(ax: Axes, job: Job) -> None:
     """Errors of each epoch, for each network."""
     from seqattractor import plots
 
-    marks = [""] if len(job.visible) == 1 else [" A", " B"]
-    for k, mark in enumerate(marks):
+    for k, mark in enumerate(_marks(job.visible)):
         epochs = np.arange(1, len(job.visible[k]) + 1)
         if not epochs.size:  # learned in one go
             continue
@@ -139,9 +142,8 @@ def _draw_overlaps(ax: Axes, runs: list[Recall], shown: list[Shown]) -> None:
     from seqattractor import plots
 
     lowest = 0.0
-    for k, (run, one) in enumerate(zip(runs, shown, strict=True)):
+    for k, (mark, run, one) in enumerate(zip(_marks(runs), runs, shown, strict=True)):
         overlaps = one.overlaps(run.states)
-        mark = f" {'AB'[k]}" if len(runs) > 1 else ""
         color, steps = (plots.BLUE, _VIOLET)[k], np.arange(len(overlaps)) - run.cue_rows + 1
         ax.plot(steps, overlaps, ("-", "--")[k], label=f"recall{mark}", color=color)
         lowest = min(lowest, overlaps.min(initial=0.0))

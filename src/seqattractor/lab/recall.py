@@ -12,6 +12,7 @@ from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns, Sequences, close_loops
+from seqattractor.sequences._patterns import row_overlaps
 from seqattractor.sequences._transitions import transitions
 from seqattractor.tasks.learn import quick_certificate
 from seqattractor.tasks.recall import Corruption, Recall, frames_ahead, hidden_states, recall, say_ahead
@@ -108,7 +109,7 @@ class Shown:
 
     def overlaps(self, states: Patterns) -> NDArray[np.float64]:
         """Overlap of each row that has a truth with it, shape (L,)."""
-        return np.asarray((states[: len(self.truth)] == self.truth).mean(axis=1) * 2.0 - 1.0)
+        return row_overlaps(states[: len(self.truth)], self.truth)
 
 
 def shown_truth(net: SequenceMemory, outcome: Recall, material: Material, cue: Cue) -> Shown:

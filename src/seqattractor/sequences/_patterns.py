@@ -45,6 +45,11 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
     return np.ascontiguousarray(array, dtype=np.int8)
 
 
+def row_overlaps(states: Patterns, truth: Patterns) -> NDArray[np.float64]:
+    """Overlap of each row with the one beside it, shape (T,): 1 where all units are equal, -1 where all are reversed."""
+    return np.asarray(1.0 - 2.0 * (states != truth).sum(axis=1) / states.shape[1])
+
+
 def _refuse_other_values(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> None:
     """Raise with the first entry that is not -1 or +1, and its place in an array of the given shape."""
     if array.dtype == np.bool_:

@@ -16,6 +16,7 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, stack_context
 from seqattractor.sequences._criterion import LOCKED_ON, lock_row
+from seqattractor.sequences._patterns import row_overlaps
 from seqattractor.tasks.stored import Followed, Stored
 
 MOST_VALUES = 2**30
@@ -135,7 +136,7 @@ class Recall(Result):
     @property
     def overlaps(self) -> NDArray[np.float64] | None:
         """Overlap with the truth of each row for which it is known, shape (L,)."""
-        return None if self.wrong is None else 1.0 - 2.0 * self.wrong / self.states.shape[1]
+        return None if self.truth is None else row_overlaps(self.states[: len(self.truth)], self.truth)
 
     @property
     def worst_step(self) -> int | None:

@@ -6,9 +6,12 @@ export function palette() {
   return (name) => style.getPropertyValue(`--${name}`).trim();
 }
 
+/** Pixels of the screen for one CSS pixel, as far as more can be seen. */
+const density = () => Math.min(window.devicePixelRatio || 1, 3);
+
 /** Give a canvas as many pixels as the screen has for it, and a context in CSS pixels. */
 export function prepare(canvas, width, height) {
-  const ratio = Math.min(window.devicePixelRatio || 1, 3);
+  const ratio = density();
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
@@ -87,7 +90,7 @@ export function drawRaster(canvas, width, height, view, now, kept = null) {
       const place = t * units + (units - 1 - y);
       return shadeOf(bits[place], truth && t < known ? truth[place] : undefined);
     };
-    const ratio = Math.min(window.devicePixelRatio || 1, 3);
+    const ratio = density();
     source = new OffscreenCanvas(Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio)));
     const scaled = source.getContext("2d");
     scaled.imageSmoothingEnabled = false;

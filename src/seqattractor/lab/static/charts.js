@@ -1,8 +1,8 @@
 // The two curves of the page: errors while learning, and the overlap with the truth during recall.
 
 import { palette, prepare } from "./canvas.js";
+import { $, letter } from "./names.js";
 
-const $ = (id) => document.getElementById(id);
 const LEFT = 40, BOTTOM = 20, TOP = 8, RIGHT = 8;
 
 function axes(context, color, width, height, yTicks, y) {
@@ -80,7 +80,7 @@ export function showErrors(curves) {
   const parts = [];
   curves.forEach((curve, k) => {
     if (!curve.visible.length) return;
-    const name = curves.length > 1 ? ` ${"AB"[k]}` : "";
+    const name = letter(k, curves.length, " ", "");
     parts.push([`line-${k ? "b" : "a"}`, `visible errors${name}`]);
     if (curve.hidden.some((v) => v > 0)) parts.push([`line-${k ? "b2" : "a2"}`, `hidden errors${name}`]);
   });

@@ -2,10 +2,9 @@
 
 import { drawFrame } from "./canvas.js";
 import { slider } from "./controls.js";
+import { $ } from "./names.js";
 import { paintable } from "./paint.js";
 import { changedSoon, isLoaded, lab, ordersInUse, rowOfCue, settings, units } from "./state.js";
-
-const $ = (id) => document.getElementById(id);
 
 /** Build the sliders for the sequence that is chosen; counts of its units and frames are known once it is loaded. */
 export function buildCueFields() {

@@ -2,10 +2,10 @@
 
 import { pack, unpack } from "./bits.js";
 import { drawFrame } from "./canvas.js";
+import { $ } from "./names.js";
 import { paintable } from "./paint.js";
 
 const MOST = 40;
-const $ = (id) => document.getElementById(id);
 
 /** The editor of frames; calls `changed` with a sequence in the form that the server takes. */
 export class Drawing {

@@ -1,11 +1,10 @@
 // Experiments to try: settings that each show one point of the paper, and what to look for.
 
 import { learn } from "./learning.js";
+import { $ } from "./names.js";
 import { buildNetworks } from "./networks.js";
 import { chooseSource, showChoice } from "./sequence.js";
 import { lab, learnKey, settings } from "./state.js";
-
-const $ = (id) => document.getElementById(id);
 
 const EXPERIMENTS = [
   {

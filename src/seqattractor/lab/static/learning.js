@@ -3,11 +3,10 @@
 import * as api from "./api.js";
 import { showErrors } from "./charts.js";
 import { attempt, sentenceOf } from "./messages.js";
+import { $, letter } from "./names.js";
 import { calm, forgetPromises, refresh } from "./recall.js";
-import { currentCurves, lab, learnKey, learnSpec, networksInUse, settings } from "./state.js";
+import { currentCurves, lab, learnKey, learnSpec, networksInUse } from "./state.js";
 import { summary } from "./words.js";
-
-const $ = (id) => document.getElementById(id);
 
 /** Learn with the settings as they are; with `epochs`, as many as each network had learned when a link to it was made. */
 export async function learn(epochs = null) {
@@ -69,7 +68,7 @@ function addEpochs(news) {
     curve.hidden.splice(from, Infinity, ...hidden);
     curve.visible.splice(from, Infinity, ...visible);
     const left = hidden.at(-1) + visible.at(-1);
-    const name = settings.compare ? ` network ${"AB"[network]}` : "";
+    const name = letter(network, lab.curves.all.length, " network ", "");
     const what = lab.curves.key === learnKey() ? "Learning" : "Still learning with the settings as they were";
     say(`${what}${name}: epoch ${curve.visible.length}, ${left.toLocaleString("en")} errors`);
   }

@@ -8,14 +8,13 @@ import { buildExperiments } from "./experiments.js";
 import { connectLearning, learn } from "./learning.js";
 import { decode } from "./link.js";
 import { attempt, complain } from "./messages.js";
+import { $ } from "./names.js";
 import { buildNetworks } from "./networks.js";
 import { connectRecall, redrawRecall, refresh, setView } from "./recall.js";
 import { chooseSource, drawing, loadSequence, showChoice, takeFiles } from "./sequence.js";
 import { connectShare } from "./share.js";
 import { currentCurves, entryOf, lab, onChange, settings } from "./state.js";
 import { buildTiles, drawTiles } from "./tiles.js";
-
-const $ = (id) => document.getElementById(id);
 
 function redraw() {
   redrawRecall();

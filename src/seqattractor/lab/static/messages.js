@@ -1,8 +1,7 @@
 // Sentences for the visitor.
 
 import { LabError } from "./api.js";
-
-const $ = (id) => document.getElementById(id);
+import { $ } from "./names.js";
 
 /** Tell the visitor what went wrong; an empty sentence takes the message away. */
 export function complain(sentence) {

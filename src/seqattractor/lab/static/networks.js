@@ -1,9 +1,9 @@
 // The card in which one or two networks and their settings are chosen.
 
 import { choice, number, slider, toggle } from "./controls.js";
+import { $ } from "./names.js";
 import { changed, changedSoon, isLoaded, lab, outdated, settings } from "./state.js";
 
-const $ = (id) => document.getElementById(id);
 const ORDERS = { 1: "1 (only the last pattern)", 2: "2", 3: "3", 4: "4", 5: "5", 6: "6", 0: "as many as needed" };
 const DEGREES = Object.fromEntries([0, 1, 2, 3, 5, 10, 20, 30, 50, 100].map((degree) => [degree, String(degree)]));
 

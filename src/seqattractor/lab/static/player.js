@@ -1,6 +1,6 @@
 // Play, pause, step and scrub.
 
-const $ = (id) => document.getElementById(id);
+import { $ } from "./names.js";
 
 /** Moves through `steps` moments and calls `show(step)` for each. */
 export class Player {

@@ -6,6 +6,7 @@ import { ifLong } from "./busy.js";
 import { showErrors, stepAt } from "./charts.js";
 import { drawCue } from "./cue.js";
 import { attempt, complain } from "./messages.js";
+import { $ } from "./names.js";
 import { Player } from "./player.js";
 import { forgetCopies, offerDownloads, updateCode } from "./share.js";
 import { loadSequence } from "./sequence.js";
@@ -13,8 +14,6 @@ import { playStep, setSound } from "./sound.js";
 import { previewScene, recallScene, sayMoment, Stage } from "./stage.js";
 import { cueKey, cueSpec, currentCurves, ifStill, isLearned, isLoaded, lab, learnKey, ordersInUse, remember, rowOfCue, settings } from "./state.js";
 import { addPromises, showAdvice, showNoVerdict, showVerdicts } from "./words.js";
-
-const $ = (id) => document.getElementById(id);
 
 /** Whether the visitor asked for little motion. */
 export const calm = matchMedia("(prefers-reduced-motion: reduce)");

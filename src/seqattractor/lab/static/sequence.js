@@ -7,11 +7,11 @@ import { choice, slider } from "./controls.js";
 import { buildCueFields } from "./cue.js";
 import { Drawing } from "./drawing.js";
 import { attempt, complain } from "./messages.js";
+import { $ } from "./names.js";
 import { buildNetworks, sayDegrees } from "./networks.js";
 import { changed, entryOf, lab, outdated, sequenceKey, settings } from "./state.js";
 import { markTile } from "./tiles.js";
 
-const $ = (id) => document.getElementById(id);
 const pick = (object, names) => Object.fromEntries(names.filter((n) => n in object).map((n) => [n, object[n]]));
 
 let loads = 0; // answers to older questions are dropped

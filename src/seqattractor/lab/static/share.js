@@ -3,9 +3,9 @@
 import * as api from "./api.js";
 import { ifLong } from "./busy.js";
 import { attempt } from "./messages.js";
+import { $ } from "./names.js";
 import { cueSpec, hasResult, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
 
-const $ = (id) => document.getElementById(id);
 const buttons = () => document.querySelectorAll("[data-download]");
 let ticket = 0; // code for older settings is dropped
 let codeKey = null; // the settings that the code does

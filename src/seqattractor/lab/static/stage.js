@@ -3,8 +3,8 @@
 import { unpack } from "./bits.js";
 import { drawFrame, drawRaster } from "./canvas.js";
 import { drawOverlap } from "./charts.js";
-
-const $ = (id) => document.getElementById(id);
+import { $, letter } from "./names.js";
+import { sequenceAt } from "./state.js";
 
 /** What is shown before anything is learned: the sequence, and the cue that stands still. */
 export function previewScene(material, cue, start) {
@@ -53,7 +53,7 @@ export class Stage {
     this.panels = [];
     const same = scene.runs.every((run) => run.truth.every((bit, i) => bit === scene.runs[0].truth[i]));
     scene.runs.forEach((run, k) => {
-      const mark = scene.runs.length > 1 ? ` ${"AB"[k]}` : "";
+      const mark = letter(k, scene.runs.length, " ", "");
       if (!k || !same) this.panels.push({ kind: "truth", run, title: `Truth${same ? "" : mark}`, sign: "x(t)" });
       this.panels.push({ kind: "state", run, title: run.still ? "Corrupted cue" : `Recalled${mark}`, sign: run.still ? "ξ(0)" : "ξ(t)" });
       if (run.hidden) this.panels.push({ kind: "hidden", run, title: `Hidden${mark}`, sign: "ζ(t)" });
@@ -121,7 +121,7 @@ export class Stage {
     for (const panel of this.panels) {
       if (this.raster) this.drawAll(panel, now);
       else this.drawOne(panel, now);
-      if (panel.kind === "truth") panel.says.textContent = isCaught(panel.run, now) ? panel.run.caught.label : panel.sign;
+      if (panel.kind === "truth") panel.says.textContent = sayTruth(panel, now);
     }
     const ends = scene.preview ? ["frame 1", scene.loop ? "frame 1 again" : `frame ${scene.steps}`] : ["cue", `step ${scene.steps - scene.cueRows}`];
     drawOverlap($("overlap"), scene.preview ? [] : scene.runs, scene.steps, now, ends);
@@ -167,8 +167,11 @@ function gridOf(units, aspect) {
   return [Math.ceil(units / columns), columns];
 }
 
-/** Whether something else than the cue asks for was caught, which then stands under "Truth". */
-const isCaught = (run, now) => Boolean(run.caught) && now >= run.caught.since;
+/** What stands under "Truth": what the cue asks for, from a catch on what was caught, and nothing after the end of a sequence. */
+function sayTruth({ run, sign }, now) {
+  if (now >= run.known) return "(has ended)";
+  return run.caught && now >= run.caught.since ? run.caught.label : sign;
+}
 
 /** Words for a row: of a recall the cue, then steps, of which the last row of the cue is 0; before that frames, of a loop the first again at the end. */
 export function sayMoment(scene, now) {
@@ -178,15 +181,13 @@ export function sayMoment(scene, now) {
     return step < 0 ? `cue, frame ${now + 1} of ${cueRows}` : `step ${step} of ${steps - cueRows}`;
   }
   if (scene.loop) return now === steps - 1 ? "frame 1 again" : `frame ${now + 1} of ${steps - 1}`;
-  let s = 0, end = lengths[0];
-  while (now >= end) end += lengths[++s];
-  return `frame ${now + 1} of ${steps}${lengths.length > 1 ? `, sequence ${s + 1}` : ""}`;
+  return `frame ${now + 1} of ${steps}${lengths.length > 1 ? `, sequence ${sequenceAt(lengths, now).s + 1}` : ""}`;
 }
 
 /** The curve of overlaps in words, for those who cannot see it: how high it is at a moment. */
 function sayOverlaps(scene, now) {
   if (scene.preview) return "Overlap with the truth: nothing is recalled yet";
-  const all = scene.runs.map((run, k) => `${scene.runs.length > 1 ? `${"AB"[k]} ` : ""}${run.overlaps[now]?.toFixed(2) ?? "unknown"}`);
+  const all = scene.runs.map((run, k, runs) => `${letter(k, runs.length, "", " ")}${run.overlaps[now]?.toFixed(2) ?? "unknown"}`);
   return `Overlap with the truth, ${sayMoment(scene, now)}: ${all.join(", ")}`;
 }
 
@@ -197,6 +198,6 @@ function describe(panel, scene, now) {
     for (let i = now * scene.units; i < (now + 1) * scene.units; i++) wrong += panel.run.bits[i] !== panel.run.truth[i];
     return `${panel.title}, ${sayMoment(scene, now)}: ${wrong} of ${scene.units} units wrong`;
   }
-  const what = panel.kind === "truth" && isCaught(panel.run, now) ? ` ${panel.run.caught.label}` : "";
+  const what = panel.kind === "truth" ? ` ${sayTruth(panel, now)}` : "";
   return `${panel.title}${what}, ${sayMoment(scene, now)}`;
 }

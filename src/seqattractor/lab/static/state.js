@@ -42,11 +42,17 @@ export const units = (percent) => Math.round(((lab.material?.units ?? 0) * perce
 /** How many past patterns each network sees; as many as needed, where that is left open. */
 export const ordersInUse = () => networksInUse().map((n) => n.order || Math.min(lab.material?.context ?? 1, lab.catalogue.limits.order));
 
+/** The sequence, of these lengths one after the other, in which a row stands, and its first row. */
+export function sequenceAt(lengths, row) {
+  let s = 0, first = 0;
+  while (s + 1 < lengths.length && row >= first + lengths[s]) first += lengths[s++];
+  return { s, first };
+}
+
 /** The row of the sequence that is so many frames after the first of the cue; loops go round. */
 export function rowOfCue(count) {
   const { lengths, loop } = lab.material;
-  let s = 0, first = 0;
-  while (s + 1 < lengths.length && settings.cue.start >= first + lengths[s]) first += lengths[s++];
+  const { s, first } = sequenceAt(lengths, settings.cue.start);
   const frame = settings.cue.start - first + count;
   return first + (loop[s] ? frame % (lengths[s] - 1) : Math.min(frame, lengths[s] - 1));
 }

@@ -3,8 +3,7 @@
 import * as api from "./api.js";
 import { unpack } from "./bits.js";
 import { drawThumbnail } from "./canvas.js";
-
-const $ = (id) => document.getElementById(id);
+import { $ } from "./names.js";
 
 /** Build the tiles; `choose` is called with the name of the one that is picked. */
 export function buildTiles(catalogue, choose) {

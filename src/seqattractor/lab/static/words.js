@@ -1,6 +1,6 @@
 // What the page says about learning and recall.
 
-const $ = (id) => document.getElementById(id);
+import { $, letter } from "./names.js";
 
 /** Say what is to be seen where there is no recall. */
 export function showNoVerdict(sentence) {
@@ -15,7 +15,7 @@ export function showVerdicts(runs, cueRows) {
   $("verdicts").replaceChildren(...runs.map((run, k) => {
     const words = document.createElement("p");
     words.className = `verdict ${run.good ? "good" : "bad"}`;
-    words.append(`${runs.length > 1 ? `${"AB"[k]}: ` : ""}${run.verdict}`);
+    words.append(letter(k, runs.length, "", ": ") + run.verdict);
     if (run.words) words.append(note(run.words, "caught"));
     if (run.tau !== null) {
       const step = run.tau - cueRows + 1;
@@ -57,7 +57,7 @@ export function showAdvice(words) {
 /** One line on how learning ended. */
 export function summary(end) {
   const parts = end.networks.map((n, k) => {
-    const name = end.networks.length > 1 ? `${"AB"[k]}: ` : "";
+    const name = letter(k, end.networks.length, "", ": ");
     if (n.right === null) return `${name}not learned yet.`;
     const steps = `${Math.floor(n.right * 100)} % of the steps are right`;
     if (n.epochs === 0) return `${name}learned in one go${n.degree ? `, with degree ${n.degree}` : ""}; ${steps}.`;
