@@ -156,10 +156,14 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
 
 def _read(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
     """Read the files, leave out what is to be left out, and tell what was, and what is nearly repeated."""
+    from seqattractor.io._orientation import may_be_turned
     from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
 
     near, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)
     data = read_files(inputs, **options)
+    if data.kind in ("array", "table") and "time_axis" not in options and may_be_turned(data.lengths.max(), data.shape[1]):
+        read = f"{data.names[0]} was read as {data.lengths[0]} time steps (rows) of {data.shape[1]} units (columns)"
+        say(f"{read}; if its rows are units, give --time-axis 1.")
     count = len(data) - data.closed * len(data.lengths)  # a frame that closes a loop is not one of its own
     before = len(data)
     if near or drop:

@@ -99,7 +99,11 @@ _OPTIONS = (
         help="Drop a frame that differs from the last one kept in at most so many units.",
     ),
     click.option("--key", help="The array in an npz file (for spikes: TIMES,UNITS)."),
-    click.option("--time-axis", type=click.IntRange(0, 1), help="The axis of an array along which time runs, if not the first."),
+    click.option(
+        "--time-axis",
+        type=click.IntRange(0, 1),
+        help="Where time runs: 0, each row is a time step; 1, each column is (neurons x time).",
+    ),
     click.option("--bin", type=float, metavar="SECONDS", help="Read spike times, in bins of this width."),
     click.option("--step", type=float, help="Music: quarter notes per time step. [the coarsest grid that fits]"),
 )

@@ -8,6 +8,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress as Bars
 
     from seqattractor.experiments._run import Progress
@@ -59,32 +60,53 @@ def trial_progress(title: str, *, quiet: bool = False) -> Iterator[Callable[[Pro
 
 @contextmanager
 def epoch_progress(most: int | None, *, quiet: bool = False) -> Iterator[Callable[[int, int, int], None]]:
-    """Give a callback for `fit` that shows epochs and errors while a network learns; the bar disappears when it is done."""
+    """Give a callback for `fit` that shows epochs and errors while a network learns; the bar disappears when it is done.
+
+    Where there is no terminal, a line comes every 10 s.
+    """
     with _bars(quiet=quiet, transient=True) as bars:
         task = bars.add_task("learning", total=most, note="")
-        yield lambda epoch, hidden, visible: bars.update(task, completed=epoch, note=f"{hidden} hidden, {visible} visible errors")
+        line = _Lines(bars.console)
+
+        def show(epoch: int, hidden: int, visible: int) -> None:
+            note = f"{hidden} hidden, {visible} visible errors"
+            bars.update(task, completed=epoch, note=note)
+            line(f"learning: epoch {epoch}, {note}")
+
+        yield show
 
 
 @contextmanager
 def part_progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """Give a function that shows which part of a long job is being done: on a terminal, where it disappears at the end.
+    """Give a function that shows which part of a long job is being done; on a terminal it disappears at the end.
 
-    Where there is no terminal, a line comes every 10 s.
+    Where there is no terminal, a part is named if it begins more than 10 s after the last line.
     """
     from rich.console import Console
 
     console = Console(stderr=True, quiet=quiet)
-    last_line = time.monotonic()
+    line = _Lines(console)
     with console.status("") as status:
 
-        def tell(part: str) -> None:
-            nonlocal last_line
+        def show(part: str) -> None:
             status.update(f"{part} ...")
-            if not console.is_terminal and time.monotonic() - last_line > _SECONDS_BETWEEN_LINES:
-                last_line = time.monotonic()
-                console.print(f"{part} ...", highlight=False)
+            line(f"{part} ...")
 
-        yield tell
+        yield show
+
+
+class _Lines:
+    """Lines where there is no terminal for a bar: at most one every 10 s."""
+
+    def __init__(self, console: Console) -> None:
+        self.console, self.last = console, time.monotonic()
+
+    def __call__(self, words: str) -> None:
+        """Print a line, if it is time for one."""
+        now = time.monotonic()
+        if not self.console.is_terminal and now - self.last > _SECONDS_BETWEEN_LINES:
+            self.last = now
+            self.console.print(words, highlight=False, soft_wrap=True)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from seqattractor.tasks.stored import Stored
 
 NOT_STORED = 1  # exit code: not even the clean cue of a stored sequence brings it back
+SHOWN_UNITS = 20
 SHOWN = 12  # steps at the beginning that are always printed
 STEPS_WITHOUT_TRUTH = 50
 ENDINGS = "gif, webp, mp4, png, npz, mid, csv, txt"
@@ -240,10 +241,23 @@ def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, A
         else:
             lines += [words for words in (outcome.verdict, outcome.by_section_6_2, outcome.errors) if words]
             if "spikes" in summary:
-                lines.append(summary["spikes"]["summary"])
+                lines += [summary["spikes"]["summary"], *_units(summary["spikes"]["units"])]
     if often is not None:
         lines.append(often.describe())
     return "\n".join([*lines, *(f"wrote {path}" for path in summary["written"])])
+
+
+def _units(rows: list[dict[str, Any]]) -> list[str]:
+    """Recalled and false spikes of each unit; of many units, of those with most spikes."""
+    shown = sorted(rows, key=lambda row: -(row["recalled"] + row["missed"] + row["false"]))[:SHOWN_UNITS]
+    few = f"  ({len(rows) - len(shown)} more units in --json)" if len(shown) < len(rows) else ""
+    percent = [["-" if row[name] is None else f"{row[name]:.0%}" for name in ("recall", "precision")] for row in shown]
+    counts = [(row["recalled"] + row["missed"], row["recalled"], row["false"]) for row in shown]
+    lines = [
+        f"{row['unit'][:12]:>12}  {spikes:6d}  {recalled:8d}  {false:5d}  {recall:>6}  {precision:>9}"
+        for row, (spikes, recalled, false), (recall, precision) in zip(shown, counts, percent, strict=True)
+    ]
+    return ["        unit  spikes  recalled  false  recall  precision", *lines, *([few] if few else [])]
 
 
 def _step(step: int, overlap: float | None, wrong: int | None, nearest: str | None) -> str:

@@ -6,6 +6,7 @@ import tokenize
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
+from seqattractor.io._orientation import UNIT_NAMES, assume_turned, seconds_of
 from seqattractor.io._recording import Recording, check_room, collect_frames
 from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy, terms
 from seqattractor.networks._model_file import DAMAGED
@@ -30,6 +32,7 @@ def read_array(path: Path, options: Options) -> Recording:
         name, array = _choose(arrays, options.key, path)
         rate = _rate(arrays, name)
         lengths = arrays["lengths"]() if "lengths" in arrays else None
+        beside = _beside(arrays, name, array)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"the array {brief(name)} in {path} holds values of type {array.dtype}, not numbers.")
     array = _grey(array)
@@ -39,8 +42,12 @@ def read_array(path: Path, options: Options) -> Recording:
             "(time, height, width) or (sequences, time, height, width)."
         )
     several = array.ndim == 4
-    if options.time_axis is not None:
-        array = np.moveaxis(array, options.time_axis, 1 if several else 0)
+    turned = options.time_axis == 1
+    if options.time_axis is None and array.ndim == 2 and (times := beside.along_columns(array)) is not None:
+        assume_turned(array.shape, f"the array {brief(times)} beside it has an entry for each column", path)
+        turned = True
+    if options.time_axis is not None or turned:
+        array = np.moveaxis(array, int(turned), 1 if several else 0)
     if 0 in array.shape:
         raise ValueError(f"the array {brief(name)} in {path} is empty: its shape is {array.shape}.")
     if several:
@@ -50,7 +57,10 @@ def read_array(path: Path, options: Options) -> Recording:
         sequences = [collect_frames(frames, options, path) for frames in sequences]
     check_room(sum(len(s) for s in sequences), sum(s.size for s in sequences), path)
     names = [f"{path.stem}[{s}]" for s in range(len(sequences))] if len(sequences) > 1 or several else [path.stem]
-    return Recording(sequences, "pictures" if array.ndim > 2 else "array", names, rate=rate)
+    units = beside.units if array.ndim == 2 and beside.units is not None and len(beside.units) == array.shape[1] else None
+    return Recording(
+        sequences, "pictures" if array.ndim > 2 else "array", names, units=units, rate=rate or beside.rate(sequences[0])
+    )
 
 
 @contextmanager
@@ -130,15 +140,74 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
     if key is None:
         usual = [n for n in arrays if n in ("X", "frames", "recall")]
         candidates = usual or [n for n in arrays if not n.endswith("_shape") and n not in BESIDE]
+        named = [n for n in candidates if seconds_of(n) is None and n.lower() not in UNIT_NAMES]
+        candidates = named if len(named) == 1 else candidates
         if not arrays:
             raise ValueError(f"{path} holds no arrays.")
         if len(candidates) != 1:
+            _refuse_spikes(arrays, path)
             choose = remedy("say which one with {key}", "keep only one of them")
             raise ValueError(f"{path} holds the arrays {brief_list(list(arrays))}; {choose}.")
         key = candidates[0]
     array = arrays[key]()
     twin = f"{key}_shape"
     return key, _unpack(array, arrays[twin](), path, key) if twin in arrays else array
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """Times and names of units that stand beside an array of activity."""
+
+    times: dict[str, NDArray[Any]]
+    """In seconds, by the names of the arrays."""
+    units: list[str] | None
+
+    def along_columns(self, array: NDArray[Any]) -> str | None:
+        """The name of an array of times that has an entry for each column and not for each row."""
+        rows, columns = array.shape
+        return next((name for name, times in self.times.items() if len(times) == columns != rows), None)
+
+    def rate(self, sequence: NDArray[Any]) -> float | None:
+        """Rows per second, if there are times for all rows."""
+        fitting = [times for times in self.times.values() if len(times) == len(sequence) > 1]
+        apart = float(np.median(np.diff(fitting[0]))) if fitting else 0.0
+        return float(f"{1.0 / apart:.9g}") if apart > 0 else None
+
+
+def _beside(arrays: Arrays, chosen: str, array: NDArray[Any]) -> _Beside:
+    """Look for times and names beside an array of units."""
+    times: dict[str, NDArray[Any]] = {}
+    units: list[str] | None = None
+    for name in (name for name in arrays if name != chosen and array.ndim == 2):
+        scale = seconds_of(name)
+        if scale is None and name.lower() not in UNIT_NAMES:
+            continue
+        values = arrays[name]()
+        if values.ndim == 1 and scale is not None and values.dtype.kind in "iuf" and np.isfinite(values).all():
+            times[name] = values * scale
+        elif values.ndim == 1 and scale is None and values.dtype.kind in "iuU":
+            units = [str(value) for value in values]
+    return _Beside(times, units)
+
+
+def _refuse_spikes(arrays: Arrays, path: Path) -> None:
+    """Refuse arrays of spike times and units where patterns are looked for."""
+    times, units = ([name for name in arrays if is_one(name)] for is_one in (_names_times, _names_units))
+    if len(times) == len(units) == 1:
+        pair = [arrays[name]() for name in (*times, *units)]
+        if all(array.ndim == 1 for array in pair) and len(pair[0]) == len(pair[1]):
+            how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
+            raise ValueError(f"{path} looks like spike times (its arrays {times[0]} and {units[0]}); {how}.")
+
+
+def _names_times(name: str) -> bool:
+    """Whether an array of this name may hold spike times."""
+    return "time" in name.lower() or seconds_of(name) is not None
+
+
+def _names_units(name: str) -> bool:
+    """Whether an array of this name may tell whose spikes they are."""
+    return any(word in name.lower() for word in ("unit", "neuron", "cell", "cluster"))
 
 
 def _split(array: NDArray[Any], lengths: NDArray[Any] | None) -> list[NDArray[Any]]:

@@ -141,13 +141,28 @@ def _raster_moment(recalled: Recalled, t: int) -> Picture:
     panels[title] = np.where(np.arange(K)[:, None] > t, np.uint8(GROUND + 2), recalled.judged)
     width = max(K * wide, 220)
     rows = [part for title, x in panels.items() for part in (_text(title, width), _enlarged(x.T[::-1], high, wide))]
-    body = _below([*rows, _caption(recalled, t, width)])
+    seconds = [_seconds(K, wide, recalled.rate)] if recalled.kind == "spikes" and recalled.rate else []
+    body = _below([*rows, *seconds, _caption(recalled, t, width)])
     if recalled.units is None:
         return _framed(body)
     names = _names(recalled.units[::-1], high)
     side = _below([part for _ in panels for part in (_text("", NAMES_WIDTH), names)])
     below = np.full((len(body) - len(side), NAMES_WIDTH), GROUND, dtype=np.uint8)
     return _framed(_beside([np.concatenate([side, below]), body]))
+
+
+def _seconds(columns: int, wide: int, rate: float) -> Picture:
+    """An axis of seconds below rasters with so many columns of so many pixels: at most eight labels, in round steps."""
+    whole = columns / rate
+    power = 10.0 ** np.floor(np.log10(whole / 8))
+    apart = next(power * k for k in (1, 2, 5, 10) if whole / (power * k) <= 8)
+    picture = np.full((LINE, columns * wide), GROUND, dtype=np.uint8)
+    for second in np.arange(0.0, whole, apart):
+        left = round(second * rate * wide)
+        label = _text(f"{second:.3g} s", 48)[:, : max(0, columns * wide - left)]
+        picture[:, left : left + label.shape[1]] = label
+        picture[:4, left : left + 1] = INK
+    return picture
 
 
 def _names(units: list[str], high: int) -> Picture:
@@ -167,7 +182,7 @@ def _caption(recalled: Recalled, t: int, width: int) -> Picture:
     bar[:, : round(width * (t + 1) / K)] = INK
     words = f"step {recalled.step_at(t)} of {recalled.step_at(K - 1)}"
     if recalled.kind == "spikes" and recalled.rate:
-        words += f"   {recalled.step_at(t) / recalled.rate:.3g} s"
+        words += f"   {t / recalled.rate:.3g} s"
     if t < len(recalled.overlaps) and width >= 160:
         words += f"   overlap {recalled.overlaps[t]:.3f}"
     return np.concatenate([bar, _text(words, width)])

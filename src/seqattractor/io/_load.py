@@ -66,7 +66,10 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         The name of the array in an npz file; for spikes two, ``"times,units"``. An array with a twin ``<key>_shape`` is taken as
         bit-packed and unpacked to that shape.
     time_axis : {0, 1}, optional
-        Which axis of an array or a table is time, where it is not the first; of several sequences, 1 by default.
+        Which axis of an array or a table is time: 0, rows are time steps; 1, columns are, and rows are units (neurons x time). By
+        default what stands beside the numbers decides, with a warning where rows are taken for units: names of units before the
+        rows, times above the columns, an array of as many times as there are columns; else time is the first axis, of several
+        sequences the second.
     bin : float, optional
         The width of a time bin in seconds; makes a raster of spike times.
     step : float, optional

@@ -132,19 +132,19 @@ def _from_text(path: Path) -> tuple[NDArray[Any], list[str], NDArray[Any]]:
     """
     times, which = array("d"), array("q")
     names: dict[str, int] = {}
-    when, who = 0, 1
+    when, who, scale = 0, 1, 1.0
     headed = False
     for number, cells in chain.from_iterable(cells_in(path)):
         if len(cells) != 2:
             raise ValueError(f"line {number} of {path} has {len(cells)} columns; spikes have two, a time in seconds and a unit.")
         if not times and not headed and (columns := spike_columns(cells)) is not None:
-            (when, who), headed = columns, True
+            (when, who, scale), headed = columns, True
             continue
         value = number_of(cells[when])
         if value is None and times:
             raise ValueError(f"line {number} of {path} has {brief(cells[when])} for a time, which is not a number of seconds.")
         if value is not None:
-            times.append(value)
+            times.append(value * scale)
             which.append(names.setdefault(cells[who], len(names)))
     if not headed:
         _refuse_swapped(path, np.array(times), list(names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from array import array
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
+from seqattractor.io._orientation import STEP_NAMES, UNIT_NAMES, Table, is_turned, seconds_of, times_in
 from seqattractor.io._recording import Recording, check_room, collect_frames
 from seqattractor.io._terms import Budget, TooLargeError, brief, remedy
 
 OFF = " .·-_0"  # these characters are off in text art, all others on
-TIME_NAMES = ("time", "t", "seconds", "time_s", "time (s)")
-SPIKE_TIME_NAMES = (*TIME_NAMES, "times", "spike_time", "spike_times", "spike time", "timestamp")
-UNIT_NAMES = ("id", *(word + end for word in ("unit", "neuron", "cell", "cluster") for end in ("", "s", "_id", " id")))
 MAX_BYTES = 2**26
 MAX_COLUMNS = 2**20
 
@@ -55,21 +54,20 @@ def _drawn(blocks: list[list[str]], width: int, path: Path) -> Iterator[NDArray[
 
 
 def read_table(path: Path, options: Options) -> Recording:
-    """Read rows of numbers; blank lines separate sequences; there may be a first row of names and a column of times."""
-    header, sequences = _numbers_as_names(*_numbers(path))
-    rate = None
-    if header is not None and (time := next((k for k, n in enumerate(header) if n.lower() in TIME_NAMES), None)) is not None:
-        rate = _rate(sequences[0][:, time])
-        sequences = [np.delete(s, time, axis=1) for s in sequences]
-        header = header[:time] + header[time + 1 :]
-    if sequences[0].shape[1] == 0:
+    """Read rows of numbers; blank lines separate sequences; names may stand above the columns and before the rows."""
+    tables, rate = _without_times(_with_names(_numbers(path)))
+    first = tables[0]
+    if first.values.shape[1] == 0:
         raise ValueError(f"{path} has a column of times, but no units.")
-    if options.time_axis == 1:
-        if len(sequences) > 1 or header is not None:
-            raise ValueError(f"{path} has times along its columns, so it can hold neither names nor several sequences.")
-        sequences = [sequences[0].T]
-    names = [path.stem] if len(sequences) == 1 else [f"{path.stem}[{s}]" for s in range(len(sequences))]
-    return Recording(sequences, "table", names, units=header, rate=rate)
+    _refuse_spikes(first, path)
+    if rate is None and is_turned(first, path, options.time_axis):
+        if len(tables) > 1:
+            raise ValueError(f"{path} has times along its columns, so it can hold only one sequence; write one file for each.")
+        times = times_in(first.columns)
+        seconds = times is not None and (times % 1).any()  # whole numbers count bins
+        tables, rate = [first.turned()], _rate(times) if times is not None and seconds else None
+    names = [path.stem] if len(tables) == 1 else [f"{path.stem}[{s}]" for s in range(len(tables))]
+    return Recording([table.values for table in tables], "table", names, units=tables[0].columns, rate=rate)
 
 
 def _blocks(path: Path) -> Iterator[Iterator[tuple[int, str]]]:
@@ -102,17 +100,19 @@ def number_of(cell: str) -> float | None:
         return None
 
 
-def spike_columns(header: list[str]) -> tuple[int, int] | None:
-    """Find the columns of spike times and units among two named columns; None if these are not their names.
+def spike_columns(header: list[str]) -> tuple[int, int, float] | None:
+    """Find the columns of spike times and units among named columns, and how many seconds times count by; else None.
 
     Examples
     --------
-    >>> spike_columns(["unit", "time (s)"]), spike_columns(["time", "neuron_1"])
-    ((1, 0), None)
+    >>> spike_columns(["unit", "time (ms)"]), spike_columns(["time", "neuron_1"])
+    ((1, 0, 0.001), None)
     """
-    names = [name.lower() for name in header]
-    places = [[k for k, name in enumerate(names) if name in known] for known in (SPIKE_TIME_NAMES, UNIT_NAMES)]
-    return (places[0][0], places[1][0]) if len(names) == 2 and all(len(found) == 1 for found in places) else None
+    scales = [seconds_of(name) for name in header]
+    times = [k for k, scale in enumerate(scales) if scale is not None]
+    units = [k for k, name in enumerate(header) if name.lower() in UNIT_NAMES]
+    scale = scales[times[0]] if len(times) == len(units) == 1 else None
+    return None if scale is None else (times[0], units[0], scale)
 
 
 def _cells(line: str, number: int, path: Path) -> list[str]:
@@ -123,51 +123,125 @@ def _cells(line: str, number: int, path: Path) -> list[str]:
     return [cell.strip().strip('"') for cell in line.split(separator)]
 
 
-def _numbers(path: Path) -> tuple[list[str] | None, list[NDArray[Any]]]:
-    """The names of the columns, if there are, and the blocks of rows."""
+def _numbers(path: Path) -> list[Table]:
+    """The blocks of rows; the first one knows what stands above the columns."""
     header: list[str] | None = None
-    sequences = []
-    width = 0
-    n_rows = 0
+    tables: list[Table] = []
+    named: bool | None = None  # whether a name stands before each row
+    width = n_rows = 0
     for block in cells_in(path):
-        values = array("d")  # eight bytes for each, not the thirty that a number in a list takes
+        values, names = array("d"), list[str]()  # eight bytes for each, not the thirty that a number in a list takes
         for number, cells in block:
             row = [number_of(cell) for cell in cells]
-            if None in row and not width:
-                if spike_columns(cells) is not None:
-                    how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
-                    raise ValueError(f"{path} looks like spike times (its columns are {' and '.join(cells)}); {how}.")
-                header, width = cells, len(cells)
+            if header is None and named is None and _is_header(cells, row, path):
+                header = cells
                 continue
+            named = row[0] is None and len(row) > 1 if named is None else named
+            if named and row[0] is not None:
+                raise ValueError(
+                    f"line {number} of {path} begins with the number {brief(cells[0])}, but the lines before with a name."
+                )
+            if named:
+                names.append(cells[0])
+                row, cells = row[1:], cells[1:]
             if None in row:
                 column = row.index(None)
                 raise ValueError(
-                    f"line {number} of {path} has {brief(cells[column])} in column {column + 1}, which is not a number."
+                    f"line {number} of {path} has {brief(cells[column])} in column {column + 1 + named}, which is not a number."
                 )
-            width = width or len(row)
+            width = width or (len(row) if header is None else len(header) - (named and len(header) == len(row) + 1))
             if len(row) != width:
                 raise ValueError(f"line {number} of {path} has {len(row)} values, but the lines before have {width}.")
             n_rows += 1
             check_room(n_rows, n_rows * width, path)
             values.extend(value for value in row if value is not None)
         if values:
-            sequences.append(np.frombuffer(values, dtype=np.float64).reshape(-1, width))
-    if not sequences:
+            tables.append(Table(np.frombuffer(values, dtype=np.float64).reshape(-1, width), rows=names if named else None))
+    if not tables:
         raise ValueError(f"{path} holds no rows of numbers.")
-    return header, sequences
+    if header is not None:
+        corner, columns = (header[0], header[1:]) if len(header) > width else ("", header)
+        tables[0] = replace(tables[0], columns=columns, corner=corner)
+    return tables
 
 
-def _numbers_as_names(header: list[str] | None, sequences: list[NDArray[Any]]) -> tuple[list[str] | None, list[NDArray[Any]]]:
-    """Take a first row of rising whole numbers above rows of 0/1 or +-1 as names: the MIDI numbers over a piano roll."""
-    first, rest = sequences[0][0], [sequences[0][1:], *sequences[1:]]
-    rising = len(first) > 2 and bool(np.all(np.diff(first) > 0)) and bool(np.all(first == np.floor(first)))
-    values = np.concatenate(rest)
-    if header is not None or not rising or not len(values) or not np.isin(values, (-1, 0, 1)).all():
-        return header, sequences
-    return [f"{value:.0f}" for value in first], [rows for rows in rest if len(rows)]
+def _is_header(cells: list[str], row: list[float | None], path: Path) -> bool:
+    """Whether the first line names the columns; one that begins with a name may also be numbers with a name before them."""
+    if None not in row:
+        return False
+    if (columns := spike_columns(cells)) is not None:
+        how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
+        more = "" if len(cells) == 2 else ", and keep no other columns"
+        names = " and ".join(cells[k] for k in sorted(columns[:2]))
+        raise ValueError(f"{path} looks like spike times (its columns are {names}); {how}{more}.")
+    if row[0] is not None or None in row[1:] or len(row) == 1:
+        return True
+    corner = cells[0].lower()
+    known = not corner or corner in (*UNIT_NAMES, *STEP_NAMES) or seconds_of(corner) is not None
+    return known or times_in(cells[1:]) is not None
+
+
+def _with_names(tables: list[Table]) -> list[Table]:
+    """Take numbers for names where they are names: above columns, the numbers of units before rows, and a count of rows."""
+    first = tables[0]
+    values, columns = first.values, first.columns
+    if columns is None:
+        below = [values[1:], *(table.values for table in tables[1:])]
+        if (above := _numbers_above(values[0], np.concatenate(below))) is not None:
+            rows = None if first.rows is None else first.rows[1:]
+            tables = [replace(first, values=values[1:], columns=above, rows=rows), *tables[1:]]
+        return [table for table in tables if len(table.values)]
+    if first.rows is None and len(columns) > 1:
+        corner, before = columns[0], np.concatenate([table.values[:, 0] for table in tables])
+        is_count = corner == "" and bool((np.diff(before) == 1).all()) and before[0] in (0, 1)
+        are_units = corner.lower() in UNIT_NAMES and len(np.unique(before)) == len(before)
+        if is_count or are_units:
+            rows = [f"{number:g}" for number in values[:, 0]] if are_units else None
+            tables = [replace(table, values=table.values[:, 1:]) for table in tables]
+            tables[0] = replace(tables[0], columns=columns[1:], rows=rows, corner=corner)
+    return tables
+
+
+def _numbers_above(first: NDArray[Any], below: NDArray[Any]) -> list[str] | None:
+    """What a first row of rising numbers calls the columns: MIDI numbers over a piano roll of 0/1 or +-1, or times."""
+    if not len(below) or len(first) < 3 or not np.all(np.diff(first) > 0):
+        return None
+    names = [f"{value:.12g}" for value in first]
+    if np.all(first == np.floor(first)):
+        return names if np.isin(below, (-1, 0, 1)).all() else None
+    rising = bool((np.diff(below, axis=1) > 0).all(axis=1).any())
+    return names if times_in(names) is not None and not rising else None
+
+
+def _without_times(tables: list[Table]) -> tuple[list[Table], float | None]:
+    """Take a column of times off, and give the rows per second that it tells; None where there is no such column."""
+    first = tables[0]
+    scales = [seconds_of(name) for name in first.columns or ()]
+    time = next((k for k, scale in enumerate(scales) if scale is not None), None)
+    if time is None or first.columns is None or first.rows is not None:
+        return tables, None
+    rate = _rate(first.values[:, time] * (scales[time] or 1.0))
+    corner, columns = first.columns[time], first.columns[:time] + first.columns[time + 1 :]
+    tables = [replace(table, values=np.delete(table.values, time, axis=1)) for table in tables]
+    return [replace(tables[0], columns=columns, corner=corner), *tables[1:]], rate
+
+
+def _refuse_spikes(table: Table, path: Path) -> None:
+    """Refuse two columns without names, of which one rises like times and the other counts units."""
+    if table.columns is not None or table.rows is not None or table.values.shape[1] != 2 or len(table.values) < 5:
+        return
+    for time, unit in ((0, 1), (1, 0)):
+        when, who = table.values[:, time], table.values[:, unit]
+        whole = bool((who == np.floor(who)).all()) and who.min() >= 0
+        apart = np.diff(when)
+        even = len(apart) and np.ptp(apart) <= 1e-6 * apart.max()  # then it may be one unit beside the times of its bins
+        if whole and (apart >= 0).all() and (when % 1).any() and not (even and who.max() <= 1):
+            how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
+            where = f"times in column {time + 1} and units in column {unit + 1}"
+            raise ValueError(f"{path} looks like spike times ({where}); {how}.")
 
 
 def _rate(times: NDArray[Any]) -> float | None:
     """Rows per second, from a column of times."""
     apart = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-    return 1.0 / apart if apart > 0 else None
+    return float(f"{1.0 / apart:.9g}") if apart > 0 else None  # 0.05 s are 20 rows, not 19.999999999999982

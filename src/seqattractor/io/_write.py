@@ -134,12 +134,16 @@ def _write_arrays(path: Path, recalled: Recalled) -> None:
 
 
 def _write_table(path: Path, recalled: Recalled) -> None:
-    """The recall as rows of zeros and ones, with the names of the units where they have some."""
+    """The recall as rows of zeros and ones, with the names of the units where they have some, and of spikes with the times."""
+    seconds = 1.0 / recalled.rate if recalled.kind == "spikes" and recalled.rate and recalled.units else None
     lines = [",".join(recalled.units)] if recalled.units and not all(u.isdigit() for u in recalled.units) else []
+    if seconds is not None:
+        lines = [",".join(["time", *(recalled.units or ())])]
     ends = set() if recalled.lengths is None else set(np.cumsum(recalled.lengths)[:-1].tolist())
     for t, row in enumerate(recalled.recall):
         lines += [""] if t in ends else []  # a blank line separates sequences
-        lines.append(",".join("1" if value > 0 else "0" for value in row))
+        time = [] if seconds is None else [f"{t * seconds:.9g}"]
+        lines.append(",".join([*time, *("1" if value > 0 else "0" for value in row)]))
     with atomic_write(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
 

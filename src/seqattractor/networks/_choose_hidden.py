@@ -210,13 +210,13 @@ class _Search:
         """Whether more neurons would not help.
 
         All is stored, and recall from noise has had its chances. Or there are more hidden neurons than transitions, so that V
-        could make any answer of what U tells apart, and still they do hardly better than half as many.
+        could make nearly any answer of what U tells apart, and still they do hardly better than half as many.
         """
         if len({one.n_hidden for one in self.attempts if one.score == 1.0}) > PATIENCE:
             return True
         size = self.attempts[-1].n_hidden
         before, now = (min((one.wrong_units for one in self.attempts if one.n_hidden == M), default=0) for M in (size // 2, size))
-        return size // 2 >= len(self.transitions.targets) and 0 < BETTER * before <= now
+        return size >= len(self.transitions.targets) and 0 < BETTER * before <= now
 
 
 def recalls_from_noise(
