@@ -31,13 +31,13 @@ def transitions(sequences, order=1):
     return pairs
 
 
-def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_threshold=0.0, learn_U=True, biases=None, feedback=None):
+def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_threshold=0.0, learn_U=True, biases=None, lam=None):
     """Equations (4)-(9) for the given number of epochs; stops after an epoch without an error.
 
     `biases` are those of hidden and visible neurons, which learn as if a unit that is always 1 fed them, and those of the hidden
     targets, which stay. The learned ones are returned at the end.
 
-    `feedback` is lambda of learned targets: P becomes P + lambda Q, with synapses Q of their own that start at 0 and learn as V
+    `lam` is the lambda of learned targets: P becomes P + lambda Q, with synapses Q of their own that start at 0 and learn as V
     does. P counts in units of eta. Q is returned at the very end.
     """
     U, V = [list(row) for row in U], [list(row) for row in V]
@@ -50,7 +50,7 @@ def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_thresh
         for x, x_next in pairs:
             if learn_U:
                 for i in range(M):
-                    learned = feedback * dot(Q[i], x_next) / eta if feedback is not None else 0.0
+                    learned = lam * dot(Q[i], x_next) / eta if lam is not None else 0.0
                     z = sign(dot(P[i], x_next) + p[i] - target_threshold + learned)
                     mu = heaviside(kappa - z * (dot(U[i], x) + b[i] - input_threshold))
                     for k in range(len(x)):
@@ -71,7 +71,7 @@ def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_thresh
         visible_errors.append(nu_sum)
         if mu_sum == 0 and nu_sum == 0:
             break
-    return U, V, hidden_errors, visible_errors, *([b, c] if biases else []), *([Q] if feedback is not None else [])
+    return U, V, hidden_errors, visible_errors, *([b, c] if biases else []), *([Q] if lam is not None else [])
 
 
 def learn_visible(pairs, W, kappa, eta, epochs, biases=None):

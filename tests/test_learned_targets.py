@@ -73,7 +73,7 @@ def test_both_engines_equal_the_oracle(
     fit_quietly(net, X)
     U, V, P, biases = start(M, X[0].shape[1], order, seed, scale, bias)
     thresholds = target_threshold, input_threshold
-    how = {"biases": biases, "feedback": learned_feedback}
+    how = {"biases": biases, "lam": learned_feedback}
     expected = oracle.learn(oracle.transitions(X, order), U, V, P, kappa, ETA, EPOCHS, *thresholds, **how)
     assert net.hidden_errors_.tolist() == expected[2]
     assert net.visible_errors_.tolist() == expected[3]
@@ -229,7 +229,7 @@ def test_recall_and_certificates_depend_on_U_and_V_alone():
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_a_model_file_holds_the_feedback(tmp_path, bias):
-    X, net = learned_network(bias=bias)
+    _, net = learned_network(bias=bias)
     net.save(tmp_path / "model.npz")
     again = sa.load(tmp_path / "model.npz")
     assert (again.targets, again.learned_feedback) == ("learned", 0.1)
