@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning.exact.fields import Floats, Grid, add_learned, gram, start_fields
+from seqattractor.learning.exact.workers import Workers, count_jobs
 from seqattractor.learning.reference import repeat
 from seqattractor.learning.result import Learned, ProgressCallback
 from seqattractor.learning.rule import sign, with_constant
@@ -48,7 +49,7 @@ def learn_with_feedback(
     inputs, targets, drive, U, V, Q, learned_feedback, kappa, eta, max_epochs, input_threshold, bias, callback
         As in `reference.learn_with_feedback`; U and V are overwritten with the learned ones.
     n_jobs : int, optional
-        Not used here: each transition waits for the one before, so this runs in one thread.
+        Of no use here: each transition waits for the one before, so this runs in one thread.
 
     Returns
     -------
@@ -80,12 +81,16 @@ def learn_with_feedback(
     hidden = hidden_start, np.zeros_like(updates), updates
     visible = np.ascontiguousarray(start.T), fields, learned, codes
     real = np.array([kappa / eta, learned_feedback])
+    count_jobs(n_jobs)  # refused here as elsewhere if it is no number of threads
+    with Workers(1) as workers:
 
-    def epoch() -> tuple[int, int]:
-        mu, nu = kernels.epoch(targets, products, hidden, visible, (drive, projected), real)
-        return int(mu), int(nu)
+        def epoch() -> tuple[int, int]:
+            [(mu, nu)] = workers.run(
+                lambda real: kernels.epoch(targets, products, hidden, visible, (drive, projected), real), [real]
+            )
+            return int(mu), int(nu)
 
-    errors, converged = repeat(epoch, max_epochs, callback)
+        errors, converged = repeat(epoch, max_epochs, callback)
     add_learned(U, updates.T, inputs, eta)
     V += eta * learned.T
     return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), converged, Q + learned[: len(Q)])
