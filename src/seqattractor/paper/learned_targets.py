@@ -17,15 +17,15 @@ from seqattractor.report.page import Table, Verdict
 
 NAMES = {"random": "random targets", "learned": "learned targets"}
 LOOKS = {
-    "hidden_wrong": ("wrong hidden neurons, %", 100),
-    "visible_wrong": ("wrong units after 1 step, %", 100),
-    "later_wrong": (f"wrong units after {LATER} steps, %", 100),
-    "hidden_margin": ("margin of hidden neurons", 1),
-    "visible_margin": ("margin of visible neurons", 1),
-    "overlap": ("overlap of codes (RMS)", 1),
-    "changed": ("targets other than those of P, %", 100),
+    "hidden_wrong": ("wrong hidden neurons, %", 100, ".1f"),
+    "visible_wrong": ("wrong units after 1 step, %", 100, ".1f"),
+    "later_wrong": (f"wrong units after {LATER} steps, %", 100, ".1f"),
+    "hidden_margin": ("margin of hidden neurons", 1, ".2f"),
+    "visible_margin": ("margin of visible neurons", 1, ".2f"),
+    "overlap": ("overlap of codes (RMS)", 1, ".3f"),
+    "changed": ("targets other than those of P, %", 100, ".1f"),
 }
-"""What a trial tells beside its success: in words, and what it is multiplied by."""
+"""What a trial tells beside its success: in words, what it is multiplied by, and how it is written."""
 
 
 class LearnedTargets(Target):
@@ -81,10 +81,9 @@ class LearnedTargets(Target):
                 ["95 % interval, %", *("{:.0f}–{:.0f}".format(*(100 * end for end in row["interval"])) for row in rows)],
             ]
         counts.append([f"Paper (of {agreement.TRIALS})", *(str(row["paper"]) for row in rows)])
-        for look, (words, unit) in LOOKS.items():
+        for look, (words, unit, style) in LOOKS.items():
             for kind, name in NAMES.items():
-                numbers = [unit * row[look] for row in _of(result, kind)]
-                looks.append([f"{words}, {name}", *(f"{number:.1f}" if unit == 100 else f"{number:.2f}" for number in numbers)])
+                looks.append([f"{words}, {name}", *(format(unit * row[look], style) for row in _of(result, kind))])
         columns = ["T", *(str(row["T"]) for row in rows)]
         start = f"From any stored pattern with {FIXED['flips']} of {FIXED['N']} units flipped"
         return [
