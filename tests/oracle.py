@@ -31,22 +31,27 @@ def transitions(sequences, order=1):
     return pairs
 
 
-def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_threshold=0.0, learn_U=True, biases=None):
+def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_threshold=0.0, learn_U=True, biases=None, lam=None):
     """Equations (4)-(9) for the given number of epochs; stops after an epoch without an error.
 
     `biases` are those of hidden and visible neurons, which learn as if a unit that is always 1 fed them, and those of the hidden
     targets, which stay. The learned ones are returned at the end.
+
+    `lam` is the lambda of learned targets: P becomes P + lambda Q, with synapses Q of their own that start at 0 and learn as V
+    does. P counts in units of eta. Q is returned at the very end.
     """
     U, V = [list(row) for row in U], [list(row) for row in V]
     M, N = len(U), len(V)
     b, c, p = map(list, biases or ([0.0] * M, [0.0] * N, [0.0] * M))
+    Q = [[0.0] * N for _ in range(M)]
     hidden_errors, visible_errors = [], []
     for _ in range(epochs):
         mu_sum = nu_sum = 0
         for x, x_next in pairs:
             if learn_U:
                 for i in range(M):
-                    z = sign(dot(P[i], x_next) + p[i] - target_threshold)
+                    learned = lam * dot(Q[i], x_next) / eta if lam is not None else 0.0
+                    z = sign(dot(P[i], x_next) + p[i] - target_threshold + learned)
                     mu = heaviside(kappa - z * (dot(U[i], x) + b[i] - input_threshold))
                     for k in range(len(x)):
                         U[i][k] = U[i][k] + eta * mu * z * x[k]
@@ -58,6 +63,7 @@ def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_thresh
                 nu = heaviside(kappa - x_next[j] * (dot(V[j], y) + c[j]))
                 for i in range(M):
                     V[j][i] = V[j][i] + eta * nu * x_next[j] * y[i]
+                    Q[i][j] = Q[i][j] + eta * nu * x_next[j] * y[i]
                 if biases:
                     c[j] = c[j] + eta * nu * x_next[j] * 1
                 nu_sum += nu
@@ -65,7 +71,7 @@ def learn(pairs, U, V, P, kappa, eta, epochs, target_threshold=0.0, input_thresh
         visible_errors.append(nu_sum)
         if mu_sum == 0 and nu_sum == 0:
             break
-    return U, V, hidden_errors, visible_errors, *([b, c] if biases else [])
+    return U, V, hidden_errors, visible_errors, *([b, c] if biases else []), *([Q] if lam is not None else [])
 
 
 def learn_visible(pairs, W, kappa, eta, epochs, biases=None):

@@ -226,6 +226,7 @@ def test_a_class_of_the_users_takes_part_only_where_it_is_named():
     assert set(choose_networks(None)) == set(REGISTRY) - {
         "attractor-hebbian",
         "attractor-bias",
+        "attractor-learned-targets",
         "perceptron-bias",
         "predictive-2",
     }

@@ -25,6 +25,7 @@ from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import TARGETS, Request, Result, get_target
 from seqattractor.paper.trials.comparison import compare_networks
+from seqattractor.paper.trials.learned_targets import retrieve_and_look
 from seqattractor.paper.trials.pictures import load_pictures, recall_pictures, sha256_of
 
 QUICK = Request(trials=2, quick=True)
@@ -289,6 +290,54 @@ def test_biases_are_put_beside_the_trials_of_table_1():
     (table,) = target.tables(result)
     assert len(table.rows) == 8
     assert set(target.csv_rows(result)[0]) == {"T", "M", "learn", "trials", "successes", "paper", "bias", "low", "high"}
+
+
+def test_learned_targets_stand_beside_random_ones():
+    target = get_target("learned-targets")
+    looks = dict.fromkeys(("hidden_wrong", "visible_wrong", "later_wrong"), 0.25)
+    looks |= {"hidden_margin": 1.5, "visible_margin": 2.5, "overlap": 0.125, "changed": 0.5}
+    outcomes = []
+    for cell in target.cells(Request()):
+        k = 90 if cell["targets"] == "learned" and cell["T"] == 80 else 50
+        outcomes.append((cell, [{"success": trial < k, **looks} for trial in range(100)]))
+    assert len(outcomes) == 30
+    assert all(("learned_feedback" in cell) == (cell["targets"] == "learned") for cell, _ in outcomes)
+    result = target.result(Request(), outcomes)
+    sentence = target.verdict(result).sentence
+    assert "in 1 of 15 cells (T = 80: 90 of 100 with learned targets, 50 with random ones)" in sentence
+    assert "750 with random targets and 790 with learned targets" in sentence
+    counts, looked = target.tables(result)
+    assert len(counts.rows) == 5
+    assert counts.rows[2][8] == "90"
+    assert looked.rows[0][1:] == ["25.0"] * 15
+    assert {*looks, "T", "M", "targets", "trials", "successes", "low", "high", "paper"} == set(target.csv_rows(result)[0])
+
+
+def test_a_look_at_learned_targets_counts_what_is_wrong():
+    """The numbers of a trial, against the network that it made."""
+    settings = {"T": 12, "M": 40, "N": 20, "flips": 3, "targets": "learned", "learned_feedback": 0.2}
+    with warnings.catch_warnings(action="ignore"):
+        outcome = retrieve_and_look(settings, np.random.SeedSequence(5))
+        sequence, network, _, look = map(np.random.default_rng, np.random.SeedSequence(5).spawn(4))
+        X = np.asarray(sa.datasets.random_periodic(12, 20, rng=sequence))
+        net = sa.SequenceAttractor(40, targets="learned", learned_feedback=0.2, random_state=network).fit(X)
+    noisy = sa.noise.flip(X[:-1], 3, look)
+    paths = net.recall(noisy, steps=4)
+    for name, steps in (("visible_wrong", 1), ("later_wrong", 4)):
+        wrong = [np.mean(path[steps] != X[(t + steps) % 11]) for t, path in enumerate(paths)]
+        assert outcome[name] == pytest.approx(np.mean(wrong))
+    assert outcome["hidden_wrong"] == np.mean(net.hidden(noisy) != net.hidden(X[:-1]))
+    margins = [
+        X[t] @ u / np.sqrt(u @ u) * z for t in range(11) for u, z in zip(net.U_, net.hidden_targets(X[t + 1]), strict=True)
+    ]
+    assert outcome["hidden_margin"] == pytest.approx(np.mean(margins))
+    assert outcome["overlap"] == pytest.approx(np.sqrt(np.mean(np.square(off_diagonal(sa.hidden_activity(net, X).overlap)))))
+    assert outcome["changed"] == np.mean(net.hidden_targets(X[1:]) != np.where(X[1:] @ net.P_.T >= 0, 1, -1))
+    assert 0 < outcome["changed"] < 1
+
+
+def off_diagonal(square):
+    return square[~np.eye(len(square), dtype=bool)]
 
 
 def test_a_cell_that_differs_is_named_with_both_counts():

@@ -19,9 +19,10 @@ NETWORKS = {
     "two patterns, biases": lambda **options: sa.SequenceAttractor(n_hidden=8, order=2, bias=True, **options),
     "visible, three patterns": lambda **options: sa.VisibleNetwork(order=3, **options),
     "biases": lambda **options: sa.SequenceAttractor(n_hidden=8, bias=True, **options),
+    "learned targets": lambda **options: sa.SequenceAttractor(n_hidden=8, targets="learned", learned_feedback=0.2, **options),
     "visible, biases": lambda **options: sa.VisibleNetwork(bias=True, **options),
 }
-WEIGHTS = ("U_", "V_", "W_", "hidden_bias_", "visible_bias_")
+WEIGHTS = ("U_", "V_", "W_", "hidden_bias_", "visible_bias_", "Q_")
 STEPS = [(0.5, 0.01), (1.0, 1e-3), (0.3, 0.1), (0.7, 0.07), (0.25, 2.0**-6), (1.0, 0.3)]
 
 

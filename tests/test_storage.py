@@ -247,6 +247,24 @@ def test_a_file_holds_biases_if_and_only_if_its_parameter_says_so(tmp_path, bias
         sa.load(path)
 
 
+@pytest.mark.parametrize(
+    ("targets", "arrays", "says"),
+    [
+        ("learned", {"Q_": None}, "the array Q_ is missing"),
+        ("learned", {"Q_": np.zeros((30, 3), dtype=np.int64)}, r"Q_ has the shape \(30, 3\), but N is 20"),
+        ("learned", {"Q_": np.zeros((30, 20))}, "Q_ is of float64"),
+        ("random", {"Q_": np.zeros((30, 20), dtype=np.int64)}, "it has Q_, but targets is not 'learned'"),
+    ],
+)
+def test_a_file_holds_feedback_if_and_only_if_targets_were_learned(tmp_path, targets, arrays, says):
+    path = tmp_path / "model.npz"
+    fit_quietly(sa.SequenceAttractor(30, targets=targets, random_state=0), X).save(path)
+    sa.load(path)
+    rewrite(path, arrays=arrays)
+    with pytest.raises(ValueError, match=f"{path}.*damaged.*{says}"):
+        sa.load(path)
+
+
 def test_a_changed_weight_is_noticed(model):
     with zipfile.ZipFile(model) as old:
         members = {name: old.read(name) for name in old.namelist()}

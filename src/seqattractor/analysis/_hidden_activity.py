@@ -26,7 +26,8 @@ class HiddenActivity(Result):
     overlap : ndarray, shape (n, n)
         Of every pair of codes: the fraction of equal neurons less the fraction of different ones, from -1 to 1.
     follows_P : float or None
-        The fraction of hidden states that equal their targets sign(P x(t+1)), where the network has learned such targets.
+        The fraction of hidden states that equal their targets sign(P x(t+1)), where the network has learned such targets; here
+        and below P is P + lambda Q if the targets themselves are learned.
     decoded_by_P : float or None
         The fraction of units of x(t+1) that sign(P^+ y(t)) gives back: the code holds the next pattern, whatever V (section 5.1).
     """
@@ -126,6 +127,6 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     if given.get("learn") == "UV" and given.get("rule") == "three-factor":  # the hidden neurons have learned targets from P
         follows = float(np.mean(active == (net.hidden_targets(targets) > 0)))
         # P^+ y without the pseudo-inverse of a large matrix: the least-squares solution of P x = y.
-        read = np.linalg.lstsq(net.P_, np.where(active, 1.0, -1.0).T, rcond=None)[0].T
+        read = np.linalg.lstsq(net.projection(), np.where(active, 1.0, -1.0).T, rcond=None)[0].T
         decoded = float(np.mean((read >= 0) == (targets > 0)))
     return HiddenActivity(active, follows, decoded)

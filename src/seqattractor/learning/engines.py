@@ -8,8 +8,10 @@ from __future__ import annotations
 from types import ModuleType
 
 
-def engine_module(engine: str) -> ModuleType:
+def engine_module(engine: str, *, learned_targets: bool = False) -> ModuleType:
     """Give the module that learns: the plain loop, or the exact engine (compiled, so imported only here).
+
+    With learned targets it is `learn_with_feedback` that does it, in a module of its own for the exact engine.
 
     Examples
     --------
@@ -20,6 +22,10 @@ def engine_module(engine: str) -> ModuleType:
         from seqattractor.learning import reference
 
         return reference
+    if learned_targets:
+        from seqattractor.learning.exact import learned_targets as exact_feedback
+
+        return exact_feedback
     from seqattractor.learning.exact import engine as exact
 
     return exact

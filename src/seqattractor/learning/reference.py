@@ -79,8 +79,73 @@ def learn(
             hidden, visible = hidden + mu, visible + nu
         return hidden, visible
 
-    errors, converged = _repeat(epoch, max_epochs, callback)
+    errors, converged = repeat(epoch, max_epochs, callback)
     return Learned(U * eta if learn_U else U, V * eta, errors[:, 0], errors[:, 1], len(errors), converged)
+
+
+def learn_with_feedback(
+    inputs: Patterns,
+    targets: Patterns,
+    drive: Weights,
+    *,
+    U: Weights,
+    V: Weights,
+    Q: NDArray[np.int64],
+    learned_feedback: float,
+    kappa: float,
+    eta: float,
+    max_epochs: int,
+    input_threshold: float = 0.0,
+    bias: bool = False,
+    n_jobs: int | None = None,
+    callback: ProgressCallback | None = None,
+) -> Learned:
+    """Learn U, V and the feedback Q: hidden targets are z = sign((P + lambda Q) x(t+1)), and Q gets the update of V.
+
+    Parameters
+    ----------
+    inputs, targets : ndarray of int8, shapes (n, N_in) and (n, N)
+        x(t) and x(t+1) of each transition, in the order of presentation.
+    drive : ndarray of float64, shape (n, M)
+        P x(t+1) less the threshold of targets, `rule.target_drive`.
+    U, V : ndarray of float64, shapes (M, N_in) and (N, M), with one more column each if there are biases
+        Initial weights; they may be overwritten.
+    Q : ndarray of int64, shape (M, N)
+        The feedback that was learned before, in units of eta: whole numbers, since it starts at zero. It is left as it is.
+    learned_feedback : float
+        lambda.
+    kappa, eta, max_epochs, input_threshold, bias, n_jobs, callback
+        As in `learn`.
+
+    Returns
+    -------
+    Learned
+        With Q.
+
+    Examples
+    --------
+    >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
+    >>> drive = np.array([[0.4, -0.1], [0.2, 0.3]])
+    >>> start = {"U": np.zeros((2, 3)), "V": np.zeros((3, 2)), "Q": np.zeros((2, 3), dtype=np.int64)}
+    >>> learned = learn_with_feedback(X[:-1], X[1:], drive, **start, learned_feedback=0.1, kappa=1.0, eta=0.5, max_epochs=50)
+    >>> learned.converged, bool((learned.V == 0.5 * learned.Q.T).all())
+    (True, True)
+    """
+    U, V, feedback = in_units(U, eta), in_units(V, eta), Q.astype(np.float64)
+    theta = input_threshold / eta
+    x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
+
+    def epoch() -> tuple[int, int]:
+        hidden = visible = 0
+        for t in range(len(x)):
+            z = rule.learned_target(drive[t], feedback, x_next[t], learned_feedback)
+            transition = x[t], x_next[t], z
+            mu, nu = rule.learn_transition(U, V, *transition, kappa=kappa / eta, eta=1.0, theta=theta, bias=bias, Q=feedback)
+            hidden, visible = hidden + mu, visible + nu
+        return hidden, visible
+
+    errors, converged = repeat(epoch, max_epochs, callback)
+    return Learned(U * eta, V * eta, errors[:, 0], errors[:, 1], len(errors), converged, feedback.astype(np.int64))
 
 
 def learn_visible(
@@ -101,7 +166,7 @@ def learn_visible(
     def epoch() -> tuple[int, int]:
         return 0, sum(rule.update_visible(W, x[t], x_next[t], kappa=kappa / eta, eta=1.0) for t in range(len(x)))
 
-    errors, converged = _repeat(epoch, max_epochs, callback)
+    errors, converged = repeat(epoch, max_epochs, callback)
     return LearnedVisible(W * eta, errors[:, 1], len(errors), converged)
 
 
@@ -119,7 +184,7 @@ def in_units(weights: Weights, eta: float) -> Weights:
     return np.where(whole * eta == weights, whole, units)
 
 
-def _repeat(
+def repeat(
     epoch: Callable[[], tuple[int, int]], max_epochs: int, callback: ProgressCallback | None
 ) -> tuple[NDArray[np.int64], bool]:
     """Run epochs until one has no error (all later ones would change nothing), or the callback says stop."""

@@ -27,6 +27,8 @@ class Learned:
     n_iter: int
     converged: bool
     """Whether the last epoch had no error anywhere."""
+    Q: NDArray[np.int64] | None = None
+    """Learned feedback in units of eta, shape (M, N), if hidden targets were learned."""
 
 
 @dataclass(frozen=True)

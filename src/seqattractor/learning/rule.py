@@ -5,6 +5,9 @@ dynamics also takes a batch of them, one per row. Learning is online: one transi
 With an order k > 1 the input x(t) is the stack of the last k patterns, and U is (M, kN).
 With biases, which the paper leaves out "as they can be absorbed into the equations", a unit that is always +1 joins x and y:
 every sum has one more term, and the last columns of U, V and W are the biases.
+With learned targets, which the paper does not have, the fixed random P becomes P + lambda Q. Q is (M, N): the synapses through
+which x(t+1) reaches the hidden neurons. They start at zero and get the update of V, whose factors are known there, too:
+what is presynaptic for the one is postsynaptic for the other (Kolen and Pollack, 1994).
 Every weight changes by a product of three factors, all known where the weight is: the presynaptic activity,
 the postsynaptic target and an error of 0 or 1.
 """
@@ -62,9 +65,19 @@ def visible_state(V: Array, zeta: Array, bias: Array | float = 0.0) -> Array:
 # -- the learning rule ------------------------------------------------------------------------------------------
 
 
+def target_drive(P: Array, x_next: Array, theta: Array | float = 0.0) -> Array:
+    """What a fixed random projection of the next pattern says to the hidden neurons; theta > 0 makes it sparse."""
+    return np.asarray(field(P, x_next) - theta)
+
+
 def hidden_target(P: Array, x_next: Array, theta: Array | float = 0.0) -> Array:
-    """What the hidden neurons should say: a fixed random projection of the next pattern; theta > 0 makes it sparse."""
-    return sign(field(P, x_next) - theta)  # eq. (4)
+    """What the hidden neurons should say, with a fixed random projection."""
+    return sign(target_drive(P, x_next, theta))  # eq. (4)
+
+
+def learned_target(drive: Array, Q: Array, x_next: Array, learned_feedback: float) -> Array:
+    """What they should say with P + lambda Q instead of P; `drive` is what P says (`target_drive`)."""
+    return sign(drive + learned_feedback * field(Q, x_next))  # eq. (4)
 
 
 def update_hidden(U: Array, x: Array, z: Array, *, kappa: float, eta: float, theta: float = 0.0) -> int:
@@ -74,10 +87,12 @@ def update_hidden(U: Array, x: Array, z: Array, *, kappa: float, eta: float, the
     return int(mu.sum())
 
 
-def update_visible(V: Array, y: Array, x_next: Array, *, kappa: float, eta: float) -> int:
-    """Teach the visible neurons the next pattern; changes V in place and returns the number of errors."""
+def update_visible(V: Array, y: Array, x_next: Array, *, kappa: float, eta: float, Q: Array | None = None) -> int:
+    """Teach the visible neurons the next pattern; changes V in place, and Q if there is one, and returns the number of errors."""
     nu = heaviside(kappa - x_next * field(V, y))  # eq. (8)
     V += eta * np.outer(nu * x_next, y)  # eq. (9)
+    if Q is not None:
+        Q += eta * np.outer(y[: len(Q)], nu * x_next)  # eq. (9) again; the constant unit of biases has no target
     return int(nu.sum())
 
 
@@ -93,15 +108,17 @@ def learn_transition(
     theta: float = 0.0,
     learn_U: bool = True,
     bias: bool = False,
+    Q: Array | None = None,
 ) -> tuple[int, int]:
     """Learn one transition x(t) -> x(t+1), steps 1 and 2 of section 5; returns the errors sum mu and sum nu.
 
-    With biases U is (M, N + 1) and V is (N, M + 1): biases learn as all other weights, by eqs. (6) and (9).
+    With biases U is (M, N + 1) and V is (N, M + 1): biases learn as all other weights, by eqs. (6) and (9). The feedback Q
+    learns with V.
     """
     x = with_constant(x) if bias else x
     hidden_errors = update_hidden(U, x, z, kappa=kappa, eta=eta, theta=theta) if learn_U else 0
     y = hidden_state(U, x, theta)  # eq. (7), with the U just updated
-    visible_errors = update_visible(V, with_constant(y) if bias else y, x_next, kappa=kappa, eta=eta)
+    visible_errors = update_visible(V, with_constant(y) if bias else y, x_next, kappa=kappa, eta=eta, Q=Q)
     return hidden_errors, visible_errors
 
 

@@ -23,6 +23,7 @@ from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
+from seqattractor.networks._base import check_learned
 from seqattractor.networks._layered import Weights, split_bias
 from seqattractor.networks._origins import Origin, Start
 from seqattractor.networks._sized import SizedMemory
@@ -52,6 +53,12 @@ class SequenceAttractor(SizedMemory):
     Without biases the network is odd: it maps -xi to minus what it maps xi to, so that it cannot make the XOR sequence of the
     paper's section 3, however many hidden neurons there are. With biases it learns it.
 
+    In the paper hidden neurons learn to say a random projection of the next pattern, z = sign(P x(t+1)), eq. (4), and P never
+    changes. With ``targets="learned"`` it does: Q, the synapses through which the next pattern reaches the hidden neurons, gets
+    the very update that V gets, whose two factors meet there, too (Kolen and Pollack's local way to symmetric feedback)::
+
+        z = sign((P + lambda Q) x(t+1))          Q_ij += eta nu_j x_j(t+1) y_i(t)
+
     Parameters
     ----------
     n_hidden : int or "auto"
@@ -62,6 +69,12 @@ class SequenceAttractor(SizedMemory):
         Learn both weight matrices, or keep U at its random start and learn only V.
     rule : {"three-factor", "hebbian"}
         How V learns. "hebbian" is the paper's ablation V = sum_t x(t+1) y(t)^T, in one go and with U fixed.
+    targets : {"random", "learned"}
+        What the hidden neurons learn to say: a fixed random projection of the next pattern, as in the paper, or one that learns
+        by the update of V. "learned" needs ``learn="UV"`` and the three-factor rule: a fixed U has no targets.
+    learned_feedback : float
+        lambda, if ``targets="learned"``: what one update of V adds to an entry of P, whose entries are standard normal; in
+        other words Q is counted in steps of eta. At 0 targets are those of P.
     kappa : float
         The robustness, a margin that every neuron must exceed at every transition.
     eta : float
@@ -95,7 +108,7 @@ class SequenceAttractor(SizedMemory):
         The compiled integer engine, or the plain loop. Both make the same updates; from zero weights (``init_scale=0``) the
         learned ones are equal to the last bit, from random ones up to rounding.
     n_jobs : int, optional
-        How many threads the exact engine uses; -1 for all cores.
+        How many threads the exact engine uses; -1 for all cores. Learned targets take one: each transition waits for the last.
     verbose : int
         1 prints a line every 50 epochs, 2 every epoch.
 
@@ -107,6 +120,8 @@ class SequenceAttractor(SizedMemory):
         Weights from hidden to visible neurons.
     P_ : ndarray, shape (M, N)
         The fixed random projection that makes the hidden targets.
+    Q_ : ndarray of int, shape (M, N)
+        The learned feedback in units of eta, if ``targets="learned"``: V has changed by eta times its transpose since the start.
     hidden_bias_ : ndarray, shape (M,)
         b, if ``bias=True``.
     visible_bias_ : ndarray, shape (N,)
@@ -155,12 +170,20 @@ class SequenceAttractor(SizedMemory):
     >>> net = sa.SequenceAttractor(n_hidden=30, bias=True, max_epochs=1000, random_state=0).fit(X)
     >>> net.converged_, (net.recall(X[0], steps=4) == X).all()
     (True, np.True_)
+
+    Learned targets; Q holds all that V has learned:
+
+    >>> X = sa.datasets.random_periodic(30, 100, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=200, targets="learned", init_scale=0, random_state=0).fit(X)
+    >>> bool((net.V_ == net.eta * net.Q_.T).all()), net.score(X)
+    (True, 1.0)
     """
 
     declared_arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
         "P_": "float M N",
+        "Q_": "int M N if targets=learned",
         "hidden_bias_": "float M if bias",
         "visible_bias_": "float N if bias",
         "target_bias_": "float M if bias",
@@ -175,6 +198,8 @@ class SequenceAttractor(SizedMemory):
         *,
         learn: Literal["UV", "V"] = "UV",
         rule: Literal["three-factor", "hebbian"] = "three-factor",
+        targets: Literal["random", "learned"] = "random",
+        learned_feedback: float = 0.02,
         kappa: float = 1.0,
         eta: float = 1e-3,
         bias: bool = False,
@@ -192,6 +217,8 @@ class SequenceAttractor(SizedMemory):
         self.n_hidden = n_hidden
         self.learn = learn
         self.rule = rule
+        self.targets = targets
+        self.learned_feedback = learned_feedback
         self.kappa = kappa
         self.eta = eta
         self.bias = bias
@@ -237,6 +264,11 @@ class SequenceAttractor(SizedMemory):
 
         with self._unchanged_by_failure():
             self.check_parameters()
+            if self._learns_targets:
+                raise ValueError(
+                    "targets='learned' cannot be learned on a cluster, where U is learned before V: call fit, or use "
+                    "targets='random'."
+                )
             self._forget()
             transitions, there = self.transitions(X, lengths), partial(learn, client=client)
             left = self._fit_sized(
@@ -254,17 +286,21 @@ class SequenceAttractor(SizedMemory):
         n = len(transitions.inputs)
         if self.engine == "exact":
             check_memory(6 * n**2, f"learning {n} transitions, of which every two are compared")  # inputs, codes, and a copy
-        return self._learn(partial(engine_module(self.engine).learn, n_jobs=self.n_jobs), transitions, callback)
+        module = engine_module(self.engine, learned_targets=self._learns_targets)
+        learner = module.learn_with_feedback if self._learns_targets else module.learn
+        return self._learn(partial(learner, n_jobs=self.n_jobs), transitions, callback)
 
     def begin(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order, then the biases if there are some."""
         M, N, N_in = self._given_size(), self.n_features_in_, self.n_features_in_ * self.order_
         rng = as_generator(self.random_state)
-        check_memory(8 * M * (N_in + 2 * N), f"a network of {M} hidden neurons")
+        check_memory(8 * M * (N_in + (3 if self._learns_targets else 2) * N), f"a network of {M} hidden neurons")
         self._drawn_from = copy.deepcopy(rng)
         self.U_, self.V_, self.P_ = (start.draw(rng) for start in self._starts(M))
         if self.bias:
             self._draw_biases(rng)
+        if self._learns_targets:
+            self.Q_ = np.zeros((M, N), dtype=np.int64)
         self._no_errors_yet(hidden=True)
 
     def present(self, transitions: Transitions) -> None:
@@ -272,8 +308,9 @@ class SequenceAttractor(SizedMemory):
         if self.rule == "hebbian":
             self._add_hebbian(transitions)
             return
-        learned = self._run(reference.learn, transitions, max_epochs=1)
-        self._take_weights(learned.U, learned.V)
+        learner = reference.learn_with_feedback if self._learns_targets else reference.learn
+        learned = self._run(learner, transitions, max_epochs=1)
+        self._take(learned)
         self._count_errors(int(learned.visible_errors[0]), int(learned.hidden_errors[0]))
 
     def hidden_states(self, states: Patterns) -> Patterns:
@@ -291,7 +328,7 @@ class SequenceAttractor(SizedMemory):
         return self.visible_bias_ if self.bias else 0.0
 
     def hidden_targets(self, x_next: Patterns) -> Patterns:
-        """Give what the hidden neurons should say before each pattern, eq. (4).
+        """Give what the hidden neurons should say before each pattern, eq. (4); learned targets are those of now.
 
         Parameters
         ----------
@@ -308,8 +345,28 @@ class SequenceAttractor(SizedMemory):
         >>> sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X).hidden_targets(X[1:]).shape
         (7, 100)
         """
-        theta = float(self.target_threshold)
-        return equations.hidden_target(self.P_, x_next, theta - self.target_bias_ if self.bias else theta)
+        drive = self._target_drive(x_next)
+        if self._learns_targets:
+            return equations.learned_target(drive, self.Q_.astype(np.float64), x_next, float(self.learned_feedback))
+        return equations.sign(drive)
+
+    def projection(self) -> Weights:
+        """Give the projection that makes the hidden targets: P, or P + lambda Q as it is now.
+
+        Returns
+        -------
+        ndarray, shape (M, N)
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(8, 40, rng=0)
+        >>> net = sa.SequenceAttractor(n_hidden=100, targets="learned", random_state=0).fit(X)
+        >>> bool((net.projection() == net.P_).all()), bool(((X[1:] @ net.projection().T >= 0) == (net.hidden(X[:-1]) > 0)).all())
+        (False, True)
+        """
+        check_learned(self)
+        return self.P_ + float(self.learned_feedback) * self.Q_ if self._learns_targets else self.P_
 
     def layers(self) -> tuple[Layer, ...]:
         """Give the hidden and the visible layer."""
@@ -326,6 +383,12 @@ class SequenceAttractor(SizedMemory):
         self._check_size()
         check_choice(self.learn, "learn", ("UV", "V"))
         check_choice(self.rule, "rule", ("three-factor", "hebbian"))
+        check_choice(self.targets, "targets", ("random", "learned"))
+        if self._learns_targets and (self.learn != "UV" or self.rule != "three-factor"):
+            raise ValueError(
+                "targets='learned' needs learn='UV' and rule='three-factor', since hidden neurons with a fixed U have no targets."
+            )
+        check_not_negative(self.learned_feedback, "learned_feedback")
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
         check_flag(self.bias, "bias")
@@ -343,27 +406,28 @@ class SequenceAttractor(SizedMemory):
         """Learn from scratch with an engine or a cluster; returns the errors of the last epoch."""
         self.begin(transitions)
         learned = self._run(learner, transitions, max_epochs=self.epochs_at_most, callback=callback)
-        self._take_weights(learned.U, learned.V)
+        self._take(learned)
         self.hidden_errors_, self.visible_errors_ = learned.hidden_errors, learned.visible_errors
         self.n_iter_, self.converged_ = learned.n_iter, learned.converged
         return self._last_errors()
 
     def _run(self, learner: Callable[..., Learned], transitions: Transitions, **options: Any) -> Learned:
         """Let an engine or a cluster learn on top of what is there; nothing is kept yet."""
+        x, x_next, _ = transitions
         U, V = self._weights()
-        return learner(
-            transitions.inputs,
-            transitions.targets,
-            self.hidden_targets(transitions.targets),
-            U=U,
-            V=V,
-            kappa=float(self.kappa),
-            eta=float(self.eta),
-            input_threshold=float(self.input_threshold),
-            learn_U=self.learn == "UV",
-            bias=bool(self.bias),
+        how = {
+            "U": U,
+            "V": V,
+            "kappa": float(self.kappa),
+            "eta": float(self.eta),
+            "input_threshold": float(self.input_threshold),
+            "bias": bool(self.bias),
             **options,
-        )
+        }
+        if self._learns_targets:
+            drive = self._target_drive(x_next)
+            return learner(x, x_next, drive, Q=self.Q_, learned_feedback=float(self.learned_feedback), **how)
+        return learner(x, x_next, self.hidden_targets(x_next), learn_U=self.learn == "UV", **how)
 
     def _starts(self, M: int) -> tuple[Start, Start, Start]:
         """What U, V and P begin with, in the order in which they are drawn."""
@@ -383,6 +447,16 @@ class SequenceAttractor(SizedMemory):
         if self.bias:  # the constant unit's part of the sum: the theta of Theorem 1
             self.visible_bias_ += transitions.targets.sum(axis=0)
         self._count_errors(int(np.sum(equations.visible_state(self.V_, y, self._visible_bias) != transitions.targets)), 0)
+
+    @property
+    def _learns_targets(self) -> bool:
+        """Whether the projection that makes the hidden targets learns, too."""
+        return self.targets == "learned"
+
+    def _target_drive(self, x_next: Patterns) -> Weights:
+        """What P says to the hidden neurons before each pattern: (n, N) -> (n, M)."""
+        theta = float(self.target_threshold)
+        return equations.target_drive(self.P_, x_next, theta - self.target_bias_ if self.bias else theta)
 
     @property
     def _has_standard_U(self) -> bool:
@@ -408,12 +482,15 @@ class SequenceAttractor(SizedMemory):
             return self.U_, self.V_
         return np.column_stack([self.U_, self.hidden_bias_]), np.column_stack([self.V_, self.visible_bias_])
 
-    def _take_weights(self, U: Weights, V: Weights) -> None:
-        """Keep what was learned."""
+    def _take(self, learned: Learned) -> None:
+        """Keep the weights that were learned."""
+        U, V = learned.U, learned.V
         if self.bias:
             U, self.hidden_bias_ = split_bias(U)
             V, self.visible_bias_ = split_bias(V)
         self.U_, self.V_ = U, V
+        if learned.Q is not None:
+            self.Q_ = learned.Q
 
 
 def _weight_of_constant_unit(P: Weights) -> Weights:

@@ -55,9 +55,12 @@ def check_fitted(net: Hooks, parameters: dict[str, Any], values: dict[str, Any],
         _check_plain(name, value)
     for name, what in net.declared_arrays.items():
         condition = what.partition(" if ")[2]
-        wanted = not condition or bool(parameters.get(condition))
+        parameter, _, value = condition.partition("=")
+        set_to = parameters.get(parameter)
+        wanted = not condition or (set_to == value if value else bool(set_to))
         if (name in arrays) != wanted:
-            raise ValueError(f"the array {name} is missing" if wanted else f"it has {name}, but {condition} is not set")
+            differs = f"is not {value!r}" if value else "is not set"
+            raise ValueError(f"the array {name} is missing" if wanted else f"it has {name}, but {parameter} {differs}")
     for name, kind in net.declared_values.items():
         if name.endswith("_") and name not in values:
             raise ValueError(f"{name} is missing")

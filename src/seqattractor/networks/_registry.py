@@ -45,6 +45,14 @@ REGISTRY: dict[str, Entry] = {
     "attractor-bias": Entry(
         "_attractor", "SequenceAttractor", "paper", "the paper's network with learned biases", {"bias": True}, by_default=False
     ),
+    "attractor-learned-targets": Entry(
+        "_attractor",
+        "SequenceAttractor",
+        "paper",
+        "the paper's network with learned hidden targets",
+        {"targets": "learned"},
+        by_default=False,
+    ),
     "sparse": Entry("_sparse", "SparseSequenceAttractor", "ours", "the same architecture with sparse hidden codes"),
     "hebbian": Entry("_hebbian", "HebbianMemory", "rival", "asymmetric Hebbian network (Amari 1972)"),
     "slow-synapses": Entry("_slow_synapses", "SlowSynapseMemory", "rival", "Hebbian with slow synapses (Kleinfeld 1986)"),

@@ -141,29 +141,42 @@ def compare(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**row, "p": alone, "p_holm": corrected} for row, alone, corrected in zip(rows, p, holm(p), strict=True)]
 
 
+def differing(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The pairs of rows whose counts of successes differ, by Fisher's test corrected for the number of pairs.
+
+    Examples
+    --------
+    >>> all_, none, half = ({"successes": k, "trials": 20} for k in (20, 0, 10))
+    >>> differing([(all_, none), (half, half)]) == [(all_, none)]
+    True
+    """
+    p = holm([p_value(a["successes"], a["trials"], b["successes"], b["trials"]) for a, b in pairs])
+    return [pair for pair, corrected in zip(pairs, p, strict=True) if corrected < LEVEL]
+
+
 def describe(compared: Sequence[dict[str, Any]], names: Sequence[str]) -> Verdict:
     """The verdict in a few plain sentences; `names` are the keys that tell cells apart.
 
     A table agrees if no cell of it differs, and if all of them together do not.
     """
     test = "two-sided Fisher's exact test of our count against the paper's, Holm-corrected over all cells"
-    differing = [row for row in compared if row["p_holm"] < LEVEL]
-    if not differing:
+    apart = [row for row in compared if row["p_holm"] < LEVEL]
+    if not apart:
         least = min(row["p_holm"] for row in compared)
         text = f"All {len(compared)} cells agree with the paper (smallest corrected p = {least:.2g}; {test}, level {LEVEL})."
     else:
         cells = "; ".join(
             f"{', '.join(f'{name} = {row[name]}' for name in names)}: {row['successes']}/{row['trials']} here, "
             f"{row['paper']}/{TRIALS} in the paper, p = {row['p_holm']:.2g}"
-            for row in differing
+            for row in apart
         )
         text = (
-            f"{len(compared) - len(differing)} of {len(compared)} cells agree with the paper ({test}, level {LEVEL}). "
+            f"{len(compared) - len(apart)} of {len(compared)} cells agree with the paper ({test}, level {LEVEL}). "
             f"Not in agreement: {cells}."
         )
     pooled = pool_with_paper(compared)
-    text += f" {describe_pooled(pooled, alone=not differing)}{caution(max(row['trials'] for row in compared))}"
-    return Verdict(not differing and pooled.p >= LEVEL, text)
+    text += f" {describe_pooled(pooled, alone=not apart)}{caution(max(row['trials'] for row in compared))}"
+    return Verdict(not apart and pooled.p >= LEVEL, text)
 
 
 def describe_pooled(pooled: Pooled, *, alone: bool) -> str:

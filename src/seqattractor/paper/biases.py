@@ -27,11 +27,9 @@ class Biases(Counts):
     def verdict(self, result: Result) -> Verdict:
         """In which cells do biases make a difference?"""
         pairs = _pairs(result)
-        p = agreement.holm([agreement.p_value(a["successes"], a["trials"], b["successes"], b["trials"]) for a, b in pairs])
         differing = [
             f"{WAYS[a['learn']]}, T = {a['T']}: {b['successes']} of {b['trials']} with biases, {a['successes']} without"
-            for (a, b), corrected in zip(pairs, p, strict=True)
-            if corrected < agreement.LEVEL
+            for a, b in agreement.differing(pairs)
         ]
         totals = "; ".join(
             f"{WAYS[learn]}: {' and '.join(f'{_total(result, learn, bias)} {NAMES[bias]}' for bias in (True, False))}"

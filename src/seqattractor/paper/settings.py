@@ -19,6 +19,8 @@ RANDOM_SEQUENCES: dict[str, Any] = {  # section 6.2
     "table2": {"T": [70], "M": list(range(100, 1001, 100))},
 }
 
+LEARNED_FEEDBACK = 0.02  # lambda of learned targets; docs/learned_targets.rst says how it was chosen
+
 RECONSTRUCTION: dict[str, Any] = {  # figure 3; the paper does not say which M
     "N": 100,
     "M": [25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000],

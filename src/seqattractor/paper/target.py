@@ -41,10 +41,11 @@ TARGETS = {
     "theorems": "theory:THEOREMS",
     "pooled": "pooled:TARGET",
     "biases": "biases:TARGET",
+    "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
     "comparison": "comparison:TARGET",
 }
-PAST_THE_PAPER = ("pooled", "biases", "capacity", "comparison")
+PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", "comparison")
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 
