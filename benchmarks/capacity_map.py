@@ -1,6 +1,6 @@
 """The map of capacity of the paper's rule in docs/sweeps.rst: run the searches and write the table and the figure.
 
-    python benchmarks/capacity_map.py --study map.db [--max-trials 120]
+    python benchmarks/capacity_map.py --study map.db [--max-trials 600]
 
 The study keeps the trials, so that the script can be stopped and goes on.
 """
@@ -21,7 +21,7 @@ M = (100, 200, 500, 1000)
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", required=True)
-    parser.add_argument("--max-trials", type=int, default=120)
+    parser.add_argument("--max-trials", type=int, default=600)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     found = capacity(

@@ -22,6 +22,23 @@ def next_visible(W, x):
     return [sign(sum(W[i][j] * x[j] for j in range(len(x)))) for i in range(len(W))]
 
 
+def projection(pairs):
+    """W = X_next X^+ in fractions, with X^+ = (X^T X)^+ X^T for the patterns as columns of X."""
+    X = [[Fraction(x[j]) for x, _ in pairs] for j in range(len(pairs[0][0]))]
+    Y = [[Fraction(y[i]) for _, y in pairs] for i in range(len(pairs[0][1]))]
+    return _product(_product(Y, _pseudo_inverse(_product(_transposed(X), X))), _transposed(X))
+
+
+def fields_of(W, x):
+    """W x in fractions, as (sign, how far from zero relative to its largest term)."""
+    fields = []
+    for row in W:
+        terms = [Fraction(w) * Fraction(v) for w, v in zip(row, x, strict=True)]
+        largest = max(map(abs, terms))
+        fields.append((sign(sum(terms)), float(abs(sum(terms)) / largest) if largest else 0.0))
+    return fields
+
+
 def all_patterns(pairs):
     """Every pattern with a successor once for each transition, then those without one, once each."""
     patterns = [list(x) for x, _ in pairs]
@@ -151,11 +168,15 @@ def _decimal(x):
 
 
 def overlap_inverse(keys):
-    """The pseudo-inverse of O = X X^T / N in fractions, by a full-rank factorisation O = B C."""
+    """The pseudo-inverse of O = X X^T / N in fractions."""
     n = len(keys[0])
-    O = [[Fraction(sum(a[j] * b[j] for j in range(n)), n) for b in keys] for a in keys]  # noqa: E741
-    C, pivots = _rows_of_full_rank(O)
-    B = [[row[p] for p in pivots] for row in O]
+    return _pseudo_inverse([[Fraction(sum(a[j] * b[j] for j in range(n)), n) for b in keys] for a in keys])
+
+
+def _pseudo_inverse(A):
+    """By a full-rank factorisation A = B C."""
+    C, pivots = _rows_of_full_rank(A)
+    B = [[row[p] for p in pivots] for row in A]
     return _product(
         _product(_transposed(C), _inverse(_product(C, _transposed(C)))),
         _product(_inverse(_product(_transposed(B), B)), _transposed(B)),

@@ -53,6 +53,13 @@ def test_a_fit_on_a_cluster_gives_the_weights_of_a_fit_here(client, T, parameter
     assert_same(fit_quietly(here, X), quietly(there.fit_on_cluster, client, X))
 
 
+def test_a_cluster_chooses_as_many_hidden_neurons_as_are_chosen_here(client):
+    X = sa.datasets.random_periodic(20, 60, rng=2)
+    here, there = (sa.SequenceAttractor(n_hidden="auto", random_state=1) for _ in range(2))
+    assert_same(here.fit(X), there.fit_on_cluster(client, X))
+    assert there.n_hidden_ == here.n_hidden_ > 25
+
+
 def test_a_callback_on_a_cluster_is_told_of_every_epoch_and_can_stop(client):
     X = sa.datasets.random_periodic(12, 40, rng=0)
     told = []

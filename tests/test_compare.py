@@ -400,3 +400,22 @@ def test_mistakes_on_the_command_line_are_one_sentence(arguments, message):
     result = run(*arguments)
     assert message in str(result.exception)
     assert isinstance(result.exception, ValueError)
+
+
+def test_the_conclusion_names_what_counts_as_recalled():
+    loops = compare("random", ["lookup"], values=[5], trials=1)
+    assert "A sequence is recalled if the whole loop is seen in order and in any phase (section 6.2)" in loops.describe()
+    assert loops.settings["criterion"] == TESTS["random"].criterion
+    assert "locks on at its first step: every frame after the cue is right and in phase" in TESTS["digits"].criterion
+
+
+def test_an_open_sequence_must_lock_on_at_its_first_step():
+    X = sa.datasets.random_sequences(1, 6, 30, rng=0)
+    task = Task(X.patterns, X.lengths, flips=0, closed=False)
+    net = sa.LookupMemory().fit(X)
+    path = X.patterns.copy()
+    path[0, :5] *= -1
+    assert judge(path[None], task, net) == [0]
+    path[1, 0] *= -1
+    assert sa.locked_on_at(path, X) == 2
+    assert judge(path[None], task, net) == [None]

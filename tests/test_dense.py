@@ -84,6 +84,22 @@ def test_the_generalised_pseudo_inverse_is_that_written_index_by_index(found, se
         expect(net.step(state), fields, NEAR_TIE)
 
 
+def test_the_exponential_pseudo_inverse_is_that_of_the_published_definition():
+    """exp((N-1) (x-1)) of mixed overlaps x; to mix overlaps less 1, as the code of its authors does, is another network."""
+    frames = sa.datasets.random_sequences(1, 6, 8, rng=5)
+    net = sa.DenseSequenceMemory("exponential", pseudo_inverse=True).fit(frames)
+    pairs = oracle.transitions([np.asarray(frames).tolist()])
+    inverse = oracle_rivals.overlap_inverse([x for x, _ in pairs])
+    keys, values, mix = np.array([x for x, _ in pairs]), np.array([y for _, y in pairs]), np.array(inverse, dtype=float)
+    different = 0
+    for state in np.array(oracle.all_patterns(8), dtype=np.int8):
+        answer = net.step(state)
+        expect(answer, oracle_rivals.dense(pairs, state.tolist(), None, kind="exponential", inverse=inverse), NEAR_TIE)
+        seen = (keys @ state)[:, None] - keys * state  # overlaps without the neuron's own part, (P, N)
+        different += np.any(answer != np.sign((values * np.exp(mix @ (seen - 7))).sum(axis=0)))
+    assert different > 20
+
+
 @settings(max_examples=30)
 @given(
     found=sequences(min_n=2),

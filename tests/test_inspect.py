@@ -66,6 +66,55 @@ def test_sequences_that_the_model_keeps_are_used(run, net, tmp_path):
     del net.metadata_, net.attached_patterns_
 
 
+CRITERION = "locked on: every frame from there to the end right and in phase"
+
+
+def test_the_one_criterion_is_named_and_counted(run, net, tmp_path):
+    attach(net, X)
+    net.save(tmp_path / "kept.npz")
+    del net.metadata_, net.attached_patterns_
+    code, out, _ = run("inspect", "kept.npz", "--starts", 5, "--flips", 3)
+    assert code == 0
+    assert f"From the first pattern without noise, 1 of 1 sequence {CRITERION}." in out
+    assert re.search(rf"With 3 units flipped: \d+ of 20 trials {CRITERION}", out)
+    assert "By the paper's criterion, the whole loop in any phase (section 6.2), within" in " ".join(out.split())
+    values = json.loads(run("inspect", "kept.npz", "--json", "--starts", 5, "--flips", 3)[1])["recall"]
+    assert values["criterion"] == CRITERION
+    assert (values["clean"][0]["lock_step"], values["clean"][0]["tau"], len(values["trials"])) == (0, 0, 20)
+
+
+def test_a_model_that_does_not_store_what_it_learned_says_so_and_ends_with_1(run, tmp_path):
+    film = sa.datasets.random_sequences(1, 30, 40, rng=0)
+    poor = sa.SequenceAttractor(n_hidden=8, max_epochs=30, random_state=0)
+    with pytest.warns(match="transitions are not stored"):
+        poor.fit(film)
+    attach(poor, film)
+    poor.save(tmp_path / "poor.npz")
+    code, out, _ = run("inspect", "poor.npz", "--starts", 5)
+    assert code == 1
+    assert f"0 of 1 sequence {CRITERION}. Not recalled: " in out
+    assert "Worst step: " in out
+    assert "overlap at the end: " in out
+    missing = int(poor.wrong_units(film).any(axis=1).sum())
+    assert f"{missing} of 29 transitions are wrong even without flips" in out
+    assert re.search(r"The next pattern is right in only \d+ of 500 trials even without flips".lower(), out.lower())
+    assert run("inspect", "poor.npz", "--starts", 5, "--json")[0] == 1
+
+
+def test_what_is_reached_in_any_phase_is_not_taken_for_what_is_in_phase(tmp_path):
+    alike = sa.noise.flip(np.repeat(X[:1], 12, axis=0), 3, rng=0)  # patterns so near to each other that noise mixes them up
+    loop = sa.Sequences(np.concatenate([alike, alike[:1]]))
+    inspection = inspect_network(sa.LookupMemory().fit(loop), loop.patterns, loop.lengths, flips=10, starts=24)
+    assert inspection.basin < 1
+    assert inspection.from_stored.reached[0].successes == 24
+    text = inspection.paragraphs()["Attractors"]
+    assert "At any time and in any phase, 24 of 24 starts came into the loop of sequence 0." in text
+    assert f"(In phase, and in time, are {inspection.basin:.1%} of all such starts; see above.)" in text
+    recall = inspection.paragraphs()["Recall"]
+    assert inspection.trials.rate.successes < 20 == sum(inspection.trials.retrieved)
+    assert re.search(r"\d+ ran \d( to \d)? frames? (ahead|behind)", recall)
+
+
 def test_the_page_needs_nothing_else(run, model, tmp_path):
     code, out, _ = run("inspect", model, "--html", "page.html", "--starts", 10)
     page = (tmp_path / "page.html").read_text()

@@ -158,6 +158,15 @@ def test_a_long_learning_is_stopped_and_continued(open_page):
     assert "stopped" in page.inner_text("#status")
     assert stopped < page.evaluate(EPOCHS) < 5000
     assert page.is_visible("#continue")
+    assert page.evaluate(SETTINGS)["learned"] == [page.evaluate(EPOCHS)]  # a link learns as many
+    page.check("#compare")
+    settled(page)
+    page.click("#go")
+    until(page, f"{EPOCH} > 0")
+    page.click("#stop")
+    settled(page)
+    assert "B: not learned yet." in page.inner_text("#status")
+    assert "learned" not in page.evaluate(SETTINGS)  # a link would learn more than there is
 
 
 def test_learning_that_is_asked_for_while_the_engine_compiles_says_so_and_waits(chromium, monkeypatch):
@@ -326,7 +335,7 @@ def test_choices_made_in_quick_succession_end_in_what_was_chosen_last(open_page)
         route.fulfill(response=route.fetch())
     settled(page)
     assert len(held) == len(chosen)
-    assert page.inner_text("#step").endswith("of 37")
+    assert page.inner_text("#step").endswith("of 36")
     assert "A: Locked on" in learn(page)
 
 

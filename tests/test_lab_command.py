@@ -19,7 +19,10 @@ from PIL import Image
 
 from lab_server import LONG, PATIENCE, Visitor, until
 from seqattractor.cli.lab import command as lab_command
+from seqattractor.lab.choices import NETWORKS
 from seqattractor.lab.requests import pack
+
+HARD = {"name": "random", "frames": 60, "units": 30}
 
 
 def start_command(*options, program=("-m", "seqattractor")):
@@ -52,6 +55,37 @@ def test_the_command_prints_an_address_that_answers_and_ends_with_ctrl_c():
         assert process.returncode == 0, errors
         assert "closed" in rest
         assert "Traceback" not in errors
+
+
+def use_everything(visitor):
+    """Learn with each network, recall, take it away, and drop bad files; gives the names of networks that ended with errors."""
+    unsettled = set()
+    for name in NETWORKS:
+        end = visitor.learn(HARD, {"name": name, "hidden": 20, "epochs": 2})
+        unsettled |= set() if end["networks"][0]["converged"] else {name}
+        visitor.recall(flips=20, noise=3)
+        assert visitor.post("promise", {}).status_code == 200
+    for what in ("gif", "figure", "model"):
+        assert visitor.post("download", {"what": what, "cue": {"flips": 20}}).status_code == 200
+    for file in (b"GIF89a", b"\x93NUMPY\x01\x00", b""):
+        head = json.dumps({"files": [{"name": "a.gif", "size": len(file)}]}).encode()
+        assert visitor.http.post("/api/upload", content=head + b"\n" + file).status_code == 400
+    return unsettled
+
+
+def test_the_terminal_of_the_lab_shows_no_warning_of_the_developers():
+    with start_command("--port", "0") as process:
+        address = re.search(r"http://127\.0\.0\.1:[0-9]+/", process.stdout.readline()).group()
+        first_answer(address)
+        visitor = Visitor(address)
+        try:
+            assert {"attractor", "sparse", "perceptron"} <= use_everything(visitor)  # of which scikit-learn would warn
+        finally:
+            visitor.http.close()
+            process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=PATIENCE)
+        assert rest == "The lab is closed.\n"
+        assert all(line.startswith("compiling") for line in errors.splitlines()), errors
 
 
 def follow(visitor):

@@ -10,7 +10,7 @@ import lab_browser
 import lab_server
 import seqattractor as sa
 from lab_browser import NEEDS_BROWSER, SETTINGS, learn, settled, until
-from lab_server import in_time
+from lab_server import PATIENCE, in_time
 
 lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.open_page
 pytestmark = NEEDS_BROWSER
@@ -272,14 +272,40 @@ def test_nothing_old_stays_after_another_choice(open_page):
     assert page.locator(".verdict.good").count() == 1
 
 
-def test_dragging_a_slider_of_the_network_asks_once(open_page):
-    page = open_page()
+def recalls(page):
+    """The questions for a recall, as the page asks them from now on."""
     asked = []
-    page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/api/recall") else None)
+    page.on("request", lambda request: asked.append(request.post_data) if request.url.endswith("/api/recall") else None)
+    return asked
+
+
+def test_dragging_the_slider_of_hidden_neurons_asks_for_one_recall(open_page):
+    page = open_page()
+    slider = page.get_by_label("Hidden neurons M")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    asked = recalls(page)
+    page.mouse.move(box["x"] + box["width"] * 0.15, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    for k in range(1, 55):
+        page.mouse.move(box["x"] + box["width"] * (0.15 + k / 100), box["y"] + box["height"] / 2)
+    assert asked == []  # it is not let go yet
+    page.mouse.up()
+    settled(page)
+    assert len(asked) == 1
+    assert page.evaluate(SETTINGS)["networks"][0]["hidden"] > 600
+
+
+def test_holding_an_arrow_key_on_the_slider_of_hidden_neurons_asks_for_one_recall(open_page):
+    page = open_page()
+    asked = recalls(page)
     page.get_by_label("Hidden neurons M").evaluate(
         """(slider) => {
-            for (let m = 160; m <= 700; m += 10) { slider.value = m; slider.dispatchEvent(new Event("input")); }
-            slider.dispatchEvent(new Event("change"));
+            for (let m = 160; m <= 700; m += 10) {
+                slider.value = m;
+                slider.dispatchEvent(new Event("input"));
+                slider.dispatchEvent(new Event("change"));
+            }
         }"""
     )
     settled(page)
@@ -287,24 +313,31 @@ def test_dragging_a_slider_of_the_network_asks_once(open_page):
     assert page.evaluate(SETTINGS)["networks"][0]["hidden"] == 700
 
 
-def test_all_steps_are_painted_once_however_many_are_played(open_page):
+# What is drawn when the recall is moved on by 100 steps.
+DRAWN = """() => {
+    const counts = { pixels: 0, pictures: 0 };
+    const count = (kind, name, what) => {
+        const whole = kind.prototype[name];
+        kind.prototype[name] = function (...all) { counts[what] += 1; return whole.apply(this, all); };
+    };
+    count(OffscreenCanvasRenderingContext2D, "putImageData", "pixels");
+    count(OffscreenCanvasRenderingContext2D, "drawImage", "pictures");
+    count(CanvasRenderingContext2D, "drawImage", "pictures");
+    for (let k = 0; k < 100; k++) document.getElementById("forward").click();
+    return counts;
+}"""
+
+
+def test_all_steps_of_103_frames_cost_two_pictures_in_each_panel_at_a_step(open_page):
     page = open_page(reduced_motion="reduce")
+    page.get_by_label("Frames", exact=True).fill("103")
+    page.get_by_label("Size").select_option("small")
+    settled(page)
     learn(page)
     page.click("#view-raster")
-    painted = page.evaluate(
-        """() => {
-            let painted = 0;
-            const paint = OffscreenCanvasRenderingContext2D.prototype.putImageData;
-            OffscreenCanvasRenderingContext2D.prototype.putImageData = function (...all) {
-                painted += 1;
-                return paint.apply(this, all);
-            };
-            for (let k = 0; k < 30; k++) document.getElementById("forward").click();
-            return painted;
-        }"""
-    )
-    assert painted == 0
-    assert page.inner_text("#step") == "step 30 of 60"
+    # The pixels of 218 steps are put together once. At 20 steps per second there would be no time to do it at each of them.
+    assert page.evaluate(DRAWN) == {"pixels": 0, "pictures": 100 * 2 * 3}
+    assert page.inner_text("#step") == "step 100 of 218"
 
 
 def test_a_recall_that_ends_in_the_negative_says_why_and_is_not_green(open_page):
@@ -349,13 +382,66 @@ def test_what_the_server_forgot_is_said_and_can_be_learned_again(open_page):
     assert "Locked on" in learn(page)
 
 
-def test_a_lesson_is_opened_from_another_site(open_page, lab):
+def test_a_link_on_another_site_restores_settings_and_result(open_page, lab):
     page = open_page()
+    page.click("[data-source=toy]")
+    page.get_by_label("Random flips").fill("20")
+    verdicts = learn(page)
+    link = page.evaluate("location.href")
+    course = f"<a href='{link}'>here</a> <a href='{link}' target=_blank>in a new tab</a>"
     elsewhere = page.context.new_page()
-    elsewhere.route(
-        "http://course.example/", lambda route: route.fulfill(body=f"<a href={lab[0]}/>lab</a>", content_type="text/html")
-    )
+    elsewhere.set_default_timeout(PATIENCE * 1000)
+    elsewhere.route("http://course.example/", lambda route: route.fulfill(body=course, content_type="text/html"))
     elsewhere.goto("http://course.example/")
-    elsewhere.click("a")
-    settled(elsewhere)
-    assert "lab" in elsewhere.inner_text("h1")
+    with elsewhere.context.expect_page() as opened:
+        elsewhere.click("text=in a new tab")
+    elsewhere.click("text=here")
+    for visited in (elsewhere, opened.value):
+        visited.set_default_timeout(PATIENCE * 1000)
+        visited.wait_for_selector(".verdict.good, .verdict.bad")
+        settled(visited)
+        assert visited.inner_text("#verdicts") == verdicts
+        assert visited.get_by_label("Random flips").input_value() == "20"
+        visited.reload()
+        visited.wait_for_selector(".verdict.good, .verdict.bad")
+        settled(visited)
+        assert visited.inner_text("#verdicts") == verdicts
+
+
+def test_another_site_can_do_nothing_with_the_lab_but_link_to_it(open_page, lab):
+    page = open_page()
+    site = page.context.new_page()
+    site.route("http://course.example/", lambda route: route.fulfill(body="<p>course</p>", content_type="text/html"))
+    site.goto("http://course.example/")
+    answers = []
+    site.on("response", lambda response: answers.append(response.status) if response.url.startswith(lab[0]) else None)
+    visits = len(lab[1].state.lab.visits)
+    site.evaluate(
+        """async (address) => {
+            const ended = (element, source) => new Promise((end) => {
+                element.onload = element.onerror = end;
+                element.src = source;
+                document.body.append(element);
+            });
+            const refused = (path, options) => fetch(address + path, { mode: "no-cors", ...options }).catch(() => null);
+            await ended(document.createElement("iframe"), address + "/");
+            await ended(document.createElement("img"), address + "/icon.svg");
+            await ended(document.createElement("script"), address + "/main.js");
+            await refused("/api/visit", { method: "POST" });
+            await refused("/");
+            await refused("/api/catalogue");
+        }""",
+        lab[0],
+    )
+    site.evaluate(
+        """(address) => {
+            const form = Object.assign(document.createElement("form"), { method: "post", action: address + "/" });
+            document.body.append(form);
+            form.submit();
+        }""",
+        lab[0],
+    )
+    site.wait_for_url(lab[0] + "/")
+    assert answers  # some never leave the browser
+    assert set(answers) == {403}
+    assert len(lab[1].state.lab.visits) == visits

@@ -1,14 +1,16 @@
 """`seqattractor learn` and `recall`: from a file to a model to a picture, in two lines."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import seqattractor as sa
+from films import save_gif, textured_film
 from seqattractor.io._attached import attached
-from seqattractor.tasks.choose import choose_hidden, recalls_from_noise
+from seqattractor.networks._choose_hidden import choose_hidden, recalls_from_noise
 
 
 def complaints_in(err):
@@ -89,10 +91,11 @@ def test_hidden_auto_tries_sizes_until_everything_is_stored_and_comes_back(run, 
 
 def test_hidden_auto_takes_the_smallest_size_that_does_it():
     X = sa.datasets.random_periodic(20, 100, rng=2)
-    net, attempts = choose_hidden(sa.SequenceAttractor(random_state=0), X)
+    plain = sa.SequenceAttractor(random_state=0)
+    net, attempts = choose_hidden(plain, plain.transitions(X))
     assert [a.enough for a in attempts] == [False] * (len(attempts) - 1) + [True]
     assert net.n_hidden == attempts[-1].n_hidden > 25
-    assert recalls_from_noise(net, X, flips=0.0) == 20
+    assert recalls_from_noise(net, net.shown(X), flips=0.0) == 20
 
 
 def test_another_network_is_learned_by_its_short_name(run, square, tmp_path):
@@ -147,8 +150,17 @@ def test_what_is_not_learned_is_said_and_the_model_is_kept(run, tmp_path):
 # -- repeated patterns ----------------------------------------------------------------------------------------------
 
 
-def test_a_pattern_with_two_successors_is_an_error_that_names_the_context(run, tune, tmp_path):
-    code, _, err = run("learn", tune, "-o", "m.npz")
+def test_a_pattern_with_two_successors_gets_the_context_it_needs_and_is_told(run, tune, tmp_path):
+    code, out, err = run("learn", tune, "-o", "m.npz")
+    assert code == 0
+    assert "every transition is stored exactly" in out
+    assert sa.load(tmp_path / "m.npz").order_ == 2
+    note = "frame 0 of tune occurs again as frame 2 of tune with a different successor"
+    assert f"note: {note}, so the network looks at the last 2 frames (--order)." in err
+
+
+def test_too_small_a_context_is_an_error_that_names_the_right_one(run, tune, tmp_path):
+    code, _, err = run("learn", tune, "-o", "m.npz", "--order", 1)
     assert code == 2
     assert "pattern 0 of sequence 0 occurs again as pattern 2" in err
     assert "--order 2" in err
@@ -176,12 +188,70 @@ def test_a_loop_with_context_goes_round_and_round(run, tmp_path):
     assert sum(found["wrong"]) == 0
 
 
-def test_repeated_frames_are_a_conflict_that_dropping_them_resolves(run, tmp_path):
-    np.save(tmp_path / "slow.npy", np.repeat(FRAMES, 2, axis=0))
+def test_frames_that_are_held_are_left_out_unless_they_are_to_be_kept(run, tmp_path):
+    np.save(tmp_path / "slow.npy", np.repeat(FRAMES, 3, axis=0))
     code, _, err = run("learn", "slow.npy", "-o", "m.npz", "--hidden", 60)
+    assert code == 0
+    assert "note: 18 of 27 frames equal the one before and were left out" in err
+    net = sa.load(tmp_path / "m.npz")
+    assert (net.order_, len(attached(net).sequences)) == (1, 9)
+    assert run("learn", "slow.npy", "-o", "m.npz", "--hidden", 60, "--keep-repeats")[0] == 0
+    net = sa.load(tmp_path / "m.npz")
+    assert (net.order_, len(attached(net).sequences)) == (3, 27)
+    code, _, err = run("learn", "slow.npy", "-o", "m.npz", "--hidden", 60, "--order", 1)
     assert code == 2
     assert "--drop-repeats" in err
-    assert run("learn", "slow.npy", "-o", "m.npz", "--hidden", 60, "--drop-repeats")[0] == 0
+    code, _, err = run("learn", "slow.npy", "-o", "m.npz", "--hidden", 60, "--order", 1, "--drop-repeats", "--loop")
+    assert code == 0
+    assert "note: 18 of 27 frames equal the one before and were left out." in err  # the closing frame is not one of them
+    data = attached(sa.load(tmp_path / "m.npz")).sequences
+    assert (len(data), data.closed, data.options["drop_repeats"]) == (10, 1, True)
+
+
+def test_bins_of_silence_are_never_left_out_on_their_own(run, tmp_path):
+    np.savetxt(tmp_path / "raster.csv", np.eye(5)[[0, 1, 1, 1, 2, 3, 4]], fmt="%d", delimiter=",")
+    assert run("learn", "raster.csv", "-o", "m.npz", "--hidden", 60)[0] == 0
+    assert len(attached(sa.load(tmp_path / "m.npz")).sequences) == 7
+
+
+def test_nearly_equal_frames_are_named_and_can_be_left_out(run, tmp_path):
+    frames = textured_film(n_frames=40)
+    save_gif(tmp_path / "film.gif", frames)
+    code, out, err = run("learn", "film.gif", "-o", "m.npz")
+    assert code == 0
+    assert "every transition is stored exactly" in out
+    assert "frames 10 and 11 of film differ in 1 of 720 pixels); --drop-near 1 would leave them out." in err
+    assert "warning" not in err
+    code, _, err = run("learn", "film.gif", "-o", "m.npz", "--drop-near", 1)
+    left = len(attached(sa.load(tmp_path / "m.npz")).sequences)
+    assert code == 0
+    assert f"note: {len(frames) - left} of {len(frames)} frames differ in at most 1 units from the last one kept and were" in err
+    assert "nearly the same" not in err
+
+
+def test_what_the_papers_network_cannot_store_the_sparse_one_is_tried_for(run, tmp_path):
+    np.save(tmp_path / "crowd.npy", sa.datasets.random_sequences(1, 150, 12, rng=0))  # many transitions of few units
+    code, out, err = run("learn", "crowd.npy", "-o", "m.npz", "--order", 1)
+    assert code == 0
+    assert out.splitlines()[1].startswith("SparseSequenceAttractor with ")
+    assert "  sparse, 25 hidden neurons" in err
+    code, out, err = run("learn", "crowd.npy", "-o", "m.npz", "--order", 1, "--network", "attractor")
+    assert code == 1
+    assert "sparse," not in err
+    assert "try the network sparse (there are more transitions than a hidden neuron has inputs) or an order of 2" in err
+
+
+def test_advice_never_names_what_was_just_tried(run, tmp_path):
+    X = np.tile(sa.datasets.random_sequences(1, 12, 6, rng=1), (3, 1))
+    np.save(tmp_path / "again.npy", np.concatenate([X, -X[::-1]]))
+    code, _, err = run("learn", "again.npy", "-o", "m.npz", "--epochs", 3)
+    advice = next(line for line in err.splitlines() if line.startswith("warning: only"))
+    orders = {int(word) for word in re.findall(r"a context of (\d+) patterns", err)}
+    assert code == 1
+    assert "sparse, " in err
+    assert "sparse" not in advice
+    assert "more hidden neurons" not in advice
+    assert not orders & {int(word) for word in re.findall(r"an order of (\d+)", advice)}
 
 
 # -- recall ---------------------------------------------------------------------------------------------------------
@@ -201,6 +271,27 @@ def test_a_corrupted_cue_brings_the_sequence_back_and_the_overlap_is_told_step_b
     assert lines[2].split()[:3] == ["0", "0.844", "20"]
     assert lines[3].split() == ["1", "1.000", "0", "0:1"]
     assert "Locked on at step 1 of 9: every frame from there to the end is right and in phase." in out
+
+
+def test_a_loop_is_judged_by_the_papers_criterion_too_and_a_film_is_not(run, model, square, tmp_path):
+    out = run("recall", model, "--flips", 20)[1]
+    assert "By the paper's criterion, which allows any phase (section 6.2): the whole loop is seen from step tau = 9 on." in out
+    found = json.loads(run("recall", model, "--flips", 20, "--json")[1])
+    assert (found["tau"], found["period"], found["lock_step"], found["final_overlap"]) == (9, 9, 1, 1.0)
+    assert found["criterion"] == "locked on: every frame from there to the end right and in phase"
+    assert run("learn", square, "-o", "open.npz", "--hidden", 60)[0] == 0
+    assert "section 6.2" not in run("recall", "open.npz", "--flips", 20, "--trials", 3)[1]
+
+
+def test_a_stored_cue_that_does_not_bring_its_sequence_back_ends_with_1(run, tmp_path):
+    np.save(tmp_path / "hard.npy", sa.datasets.random_periodic(60, 30, rng=0))
+    assert run("learn", "hard.npy", "-o", "m.npz", "--hidden", 10, "--epochs", 20)[0] == 1
+    code, out, _ = run("recall", "m.npz")
+    assert code == 1
+    assert "Not recalled" in out
+    assert "Worst step: " in out
+    assert run("recall", "m.npz", "--json")[0] == 1
+    assert run("recall", "m.npz", "--flips", 15)[0] == 0  # what a corrupted cue does is the answer that was asked for
 
 
 def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_path):
@@ -283,6 +374,21 @@ def test_trials_count_how_often_it_works(run, model):
     assert "12 of 12 trials locked on: every frame from there to the end right and in phase (95% interval 0.76 to 1.00)" in out
     _, out, _ = run("recall", model, "--flips", 128, "--trials", 12, "--json")
     assert json.loads(out)["successes"] < 12
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_cue_with_the_seed_of_random_data_has_flips_of_both_kinds(run, tmp_path, seed):
+    """One stream for both would flip only units that are +1."""
+    X = sa.datasets.random_periodic(6, 200, rng=seed)
+    np.save(tmp_path / "random.npy", X.patterns)
+    run("learn", "random.npy", "--hidden", 50, "-o", "model.npz")
+    code, _, _ = run("recall", "model.npz", "--flips", 40, "--seed", seed, "-o", "recall.npz")
+    assert code == 0
+    with np.load(tmp_path / "recall.npz") as file:
+        turned = (file["cue"].ravel() > 0) != (X[0] > 0)
+    assert turned.sum() == 40
+    assert 0.2 < (X[0][turned] > 0).mean() < 0.8
+    assert np.array_equal(np.flatnonzero(turned), np.flatnonzero(sa.noise.flip(X[0], 40, rng=seed) != X[0]))
 
 
 def test_a_model_without_its_sequences_still_recalls_from_a_file(run, square, tmp_path):

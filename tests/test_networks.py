@@ -179,9 +179,9 @@ def test_the_same_seed_gives_the_same_network():
 
 
 def test_a_warning_gives_only_advice_that_helps():
-    with pytest.warns(ConvergenceWarning, match=r"may not be recalled: use more hidden neurons or store less\.$"):
+    with pytest.warns(ConvergenceWarning, match=r"8 of 8 transitions are not stored: use more hidden neurons or store less\.$"):
         sa.SequenceAttractor(5, rule="hebbian", random_state=0).fit(X)
-    with pytest.warns(ConvergenceWarning, match=r"may not be recalled: store less\.$"):
+    with pytest.warns(ConvergenceWarning, match=r"transitions are not stored: store less\.$"):
         sa.HebbianMemory().fit(sa.datasets.random_periodic(9, 10, rng=0))
 
 

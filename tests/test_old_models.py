@@ -1,4 +1,5 @@
-"""Model files of version 0.1, in which a parameter chose between models of one class, still load and recall the same."""
+"""Model files of version 0.1, in which a parameter chose between models of one class, and files from before arrays were packed
+still load and recall the same."""
 
 import subprocess
 import sys
@@ -43,6 +44,21 @@ def test_a_model_of_0_1_loads_as_its_class_of_today_and_recalls_as_it_did(name, 
     again = sa.load(tmp_path / "again.npz")
     assert type(again) is type(net)
     assert np.array_equal(again.recall(cue, steps=12), net.recall(cue, steps=12))
+
+
+@pytest.mark.parametrize("name", ["attractor", "attractor-order-2", "sparse", "perceptron"])
+def test_a_file_from_before_arrays_were_packed_loads_recalls_as_it_did_and_can_be_packed(name, tmp_path):
+    path = FOLDER.with_name("models_of_version_2") / f"{name}.npz"
+    net = sa.load(path)
+    cue = X[:2] if net.order_ == 2 else sa.noise.flip(X[0], 1, rng=np.random.default_rng(1))
+    with np.load(path.with_name("recalls.npz")) as recalls:
+        assert np.array_equal(net.recall(cue, steps=12), recalls[name])
+    with np.load(path) as arrays:
+        assert {"W_"} <= set(arrays) or {"U_", "V_", "P_"} <= set(arrays)
+        net.save(tmp_path / "again.npz")
+        for attribute in arrays:
+            if attribute != "header.json":
+                assert getattr(sa.load(tmp_path / "again.npz"), attribute).tobytes() == arrays[attribute].tobytes()
 
 
 def test_every_network_of_the_package_is_among_them():

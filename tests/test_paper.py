@@ -355,7 +355,7 @@ def test_both_readings_of_the_period_are_pooled_against_the_paper():
     figure = target.figure(result)
     plt.close(figure)
     assert [len(table.rows) for table in target.tables(result)] == [5, 6, 6]
-    assert "no difference that needs" in target.verdict(target.result(Request(), list(outcomes(0)))).sentence
+    assert "no difference with T - 1 that would need" in target.verdict(target.result(Request(), list(outcomes(0)))).sentence
 
 
 def test_a_period_of_T_has_one_pattern_more(monkeypatch):

@@ -16,6 +16,8 @@ NETWORKS = {
     "only V": lambda **options: sa.SequenceAttractor(n_hidden=8, learn="V", **options),
     "thresholds": lambda **options: sa.SequenceAttractor(n_hidden=8, input_threshold=0.2, target_threshold=1.0, **options),
     "visible": lambda **options: sa.VisibleNetwork(**options),
+    "two patterns, biases": lambda **options: sa.SequenceAttractor(n_hidden=8, order=2, bias=True, **options),
+    "visible, three patterns": lambda **options: sa.VisibleNetwork(order=3, **options),
     "biases": lambda **options: sa.SequenceAttractor(n_hidden=8, bias=True, **options),
     "visible, biases": lambda **options: sa.VisibleNetwork(bias=True, **options),
 }

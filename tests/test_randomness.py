@@ -1,5 +1,6 @@
 """Whoever passes the same seed everywhere is safe: functions that take `rng` share no random numbers."""
 
+import contextlib
 import inspect
 from itertools import combinations
 
@@ -7,6 +8,12 @@ import numpy as np
 import pytest
 
 import seqattractor as sa
+from quiet import fit_quietly
+from seqattractor.networks import make_network, network_names
+from seqattractor.networks._registry import parameters_of
+from seqattractor.tasks.inspect import inspect_network
+from seqattractor.tasks.recall import Corruption, recall_often
+from seqattractor.tasks.stored import Stored
 
 N, SEEDS = 48, 400
 ONES = np.ones(N, dtype=np.int8)
@@ -24,11 +31,30 @@ class Recorder(sa.SequenceMemory):
         return states
 
 
+class Enough(Exception):
+    """What was to be seen was seen."""
+
+
+class Witness(Recorder):
+    """Keeps the first states that it is shown, and wants no more."""
+
+    def next_patterns(self, states, memory=None):
+        super().next_patterns(states)
+        raise Enough
+
+
 def seen_by(call):
-    """What a network that repeats its input is shown first."""
-    net = Recorder().fit(PAIR)
-    call(net)
+    """What a network is shown first."""
+    net = Witness().fit(PAIR)
+    with contextlib.suppress(Enough):
+        call(net)
     return net.seen_[0][0]
+
+
+def often(net, seed):
+    """Trials as the command line makes them."""
+    stored, corruption = Stored.of(sa.Sequences(PAIR)), Corruption(flips=N // 2)
+    recall_often(net, PAIR[:1], corruption, 1, trials=1, stored=stored, place=(0, 0), frame_shape=(N,), rng=seed)
 
 
 # What each function draws from a seed, as N numbers.
@@ -41,6 +67,8 @@ DRAWS = {
     "recall": lambda s: Recorder().fit(PAIR).recall(ONES, steps=1, noise=N // 2, rng=s)[1],
     "basin": lambda s: seen_by(lambda net: sa.basin(net, PAIR, flips=N // 2, settle=1, rng=s)),
     "robustness_curve": lambda s: seen_by(lambda net: sa.robustness_curve(net, PAIR, flips=[N // 2], trials=1, rng=s)),
+    "recall_often": lambda s: seen_by(lambda net: often(net, s)),
+    "inspect_network": lambda s: seen_by(lambda net: inspect_network(net, PAIR, np.array([2]), starts=1, rng=s)),
     "find_attractors": lambda s: sa.find_attractors(Recorder().fit(PAIR), starts=1, rng=s).attractors[0].patterns[0],
 }
 PASSES_ON = {"load_moving_mnist": "moving_digits", "as_generator": "whoever asks for one"}
@@ -72,6 +100,29 @@ def drawn():
 def test_two_functions_with_the_same_seed_draw_unrelated_numbers(drawn, one, other):
     correlation = np.abs(drawn[one].T @ drawn[other] / SEEDS)
     assert correlation.max() < 6 / np.sqrt(SEEDS)  # six standard deviations; a shared stream gives .3 to 1
+
+
+@pytest.fixture(scope="module")
+def weights():
+    """Random weights of every network that has some, seed after seed, standardised: (seeds, weights)."""
+    drawn = {}
+    for name in network_names():
+        known = parameters_of(name)
+        if "random_state" not in known:
+            continue
+        small = {key: 1 for key in ("n_hidden", "n_latent", "max_epochs", "init_scale") if key in known}
+        nets = [fit_quietly(make_network(name, **small, random_state=seed), PAIR) for seed in range(SEEDS)]
+        first = next(key for key in ("P_", "W_", "W_o_") if hasattr(nets[0], key))
+        values = np.array([getattr(net, first).ravel() for net in nets])
+        drawn[name] = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-9)
+    return drawn
+
+
+@pytest.mark.parametrize("one", DRAWS)
+def test_a_network_with_the_same_seed_draws_unrelated_weights(drawn, weights, one):
+    for name, values in weights.items():
+        correlation = np.abs(drawn[one].T @ values / SEEDS)
+        assert correlation.max() < 6 / np.sqrt(SEEDS), name
 
 
 def test_flips_with_the_seed_of_the_patterns_take_both_kinds_of_units():

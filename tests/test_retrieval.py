@@ -78,3 +78,15 @@ def test_success_rate_counts():
 def test_what_makes_no_sense_is_refused(call, says):
     with pytest.raises(ValueError, match=says):
         call()
+
+
+def test_rows_of_the_cue_do_not_count_as_recall_that_failed():
+    X = sa.datasets.random_sequences(1, 10, 20, rng=0).patterns
+    path = X.copy()
+    path[:6, 0] *= -1  # a cue of six corrupted patterns, and everything after it is right
+    assert sa.locked_on_at(path, X, order=6) == 6
+    assert sa.locked_on_at(path, X) is None
+    path[:9, 0] = -X[:9, 0]
+    assert sa.locked_on_at(path, X, order=6) is None  # one of four frames
+    with pytest.raises(ValueError, match="order must be at least 1"):
+        sa.locked_on_at(path, X, order=0)

@@ -71,14 +71,15 @@ def test_learning_on_after_loading_equals_never_having_saved(seed, rounds, tmp_p
 
 @pytest.fixture
 def model(tmp_path):
+    """A file that holds all arrays as they are; those of `tests/test_compact.py` do not."""
     path = tmp_path / "model.npz"
-    sa.SequenceAttractor(30, random_state=0).fit(X).save(path)
+    sa.SequenceAttractor(30, random_state=0).fit(X).save(path, compact=False)
     return path
 
 
 def test_the_file_is_an_npz_that_numpy_reads_without_pickle(model):
     with np.load(model, allow_pickle=False) as arrays:
-        assert arrays["U_"].shape == (30, 20)
+        assert np.array_equal(arrays["U_"], sa.load(model).U_)
     header = json.loads(zipfile.ZipFile(model).read("header.json"))
     assert header["format"] == "seqattractor-model"
     assert header["class"] == "SequenceAttractor"
@@ -149,7 +150,7 @@ CONSTANT = {"bit_generator": "PCG64", "state": {"state": 0, "inc": 0}, "has_uint
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda h: {**h, "version": 99}, "version 99, but this seqattractor reads versions 1 and 2"),
+        (lambda h: {**h, "version": 99}, "version 99, but this seqattractor reads versions 1 to 3"),
         (lambda h: {**h, "format": "other"}, "not a seqattractor model"),
         (lambda h: [], "not a seqattractor model"),
         (lambda h: {**h, "class": "Unheard"}, "class 'Unheard', which is not known"),
@@ -239,7 +240,7 @@ def test_an_array_that_does_not_fit_is_named(model, arrays, says):
 )
 def test_a_file_holds_biases_if_and_only_if_its_parameter_says_so(tmp_path, bias, arrays, says):
     path = tmp_path / "model.npz"
-    fit_quietly(sa.SequenceAttractor(30, bias=bias, random_state=0), X).save(path)
+    fit_quietly(sa.SequenceAttractor(30, bias=bias, random_state=0), X).save(path, compact=False)
     sa.load(path)
     rewrite(path, arrays=arrays)
     with pytest.raises(ValueError, match=f"{path}.*damaged.*{says}"):
@@ -263,7 +264,7 @@ def test_a_compressed_file_is_not_unpacked(model):
     rewrite(model, arrays={"U_": np.zeros((30, 2_000_000))}, compression=zipfile.ZIP_DEFLATED)
     assert model.stat().st_size < 10**6
     tracemalloc.start()
-    with pytest.raises(ValueError, match="compressed, which model files never are"):
+    with pytest.raises(ValueError, match="compressed, which only parts of arrays may be"):
         sa.load(model)
     assert tracemalloc.get_traced_memory()[1] < 10**7
     tracemalloc.stop()
@@ -325,7 +326,7 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path, model):
         net.save(model)
     net = sa.load(model)
     net.metadata_ = {"text": "x" * 10**7}
-    with pytest.raises(ValueError, match=r"take 10000\d\d\d bytes"):
+    with pytest.raises(ValueError, match=r"take 1000\d{4} bytes"):
         net.save(model)
     assert model.read_bytes() == before
 
@@ -495,6 +496,7 @@ while True:
 @pytest.mark.parametrize("after", range(1, 6))
 def test_ctrl_c_at_any_moment_leaves_a_whole_file_and_no_other(model, after):
     """The file is written again and again, and the interruption comes at some moment after it was written `after` times."""
+    sa.load(model).save(model)
     whole = model.read_bytes()
     with subprocess.Popen(
         [sys.executable, "-c", SAVING, str(model)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import seqattractor as sa
+from films import as_sequences, textured_film
 from seqattractor.networks._traits import Traits
-from seqattractor.tasks.advice import near_repeats
 from seqattractor.tasks.learn import ConflictError, learn, prepare, quick_certificate
 from seqattractor.tasks.recall import Corruption, hidden_states, recall, recall_often
+from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
 from seqattractor.tasks.stored import Followed, Stored
 
 LOOP = sa.datasets.random_periodic(9, 40, rng=0)  # eight patterns, then the first again
@@ -118,6 +119,32 @@ def test_a_loop_must_be_followed_for_a_whole_round():
     states[-5:] = LOOP[1:6]  # chance, or a start
     outcome = outcome_of(states, LOOP[0])
     assert outcome.locked_on is outcome.followed is None
+
+
+def test_a_loop_is_also_judged_as_the_paper_does_over_two_more_rounds():
+    net = sa.SequenceAttractor(n_hidden=60, random_state=0).fit(LOOP)
+    cue = sa.noise.flip(LOOP[:1], 3, rng=0)
+    outcome = recall(net, cue, 8, stored=Stored.of(LOOP), look_on=True)
+    assert (len(outcome.states), outcome.lock_step, outcome.tau, outcome.looked) == (9, 1, 8, 24)
+    assert outcome.by_section_6_2.endswith("(section 6.2): the whole loop is seen from step tau = 8 on.")
+    assert recall(net, cue, 8, stored=Stored.of(LOOP)).tau is None  # eight steps cannot show it
+    lost = outcome_of(sa.noise.flip(LOOP[np.arange(1, 25) % 8], 5, rng=1), LOOP[0])
+    assert lost.by_section_6_2.endswith("the whole loop is not seen within 24 steps.")
+    film = recall(net, LOOP[2:3], 3, stored=Stored.of(OPEN), place=(0, 2), look_on=True)
+    assert film.by_section_6_2 is None
+    assert film.period is None
+
+
+def test_trials_that_run_ahead_are_told_by_how_much():
+    net = sa.LookupMemory().fit(LOOP)
+    mixed_up = Corruption(painted=tuple(np.flatnonzero(LOOP[0] != LOOP[3])))
+    trials = recall_often(net, LOOP[:1], mixed_up, 8, trials=4, stored=Stored.of(LOOP), place=(0, 0), frame_shape=(40,))
+    assert trials.ahead == (3,) * 4
+    text = trials.describe()
+    assert text.startswith("0 of 4 trials locked on")
+    assert (
+        "; 4 ran 3 frames ahead. By the paper's criterion, the whole loop in any phase (section 6.2), within 24 steps: 4." in text
+    )
 
 
 def test_an_open_sequence_is_followed_to_its_end():
@@ -267,19 +294,8 @@ def test_a_certificate_is_asked_for_where_it_applies_and_is_quick():
 # -- films ----------------------------------------------------------------------------------------------------------------
 
 
-def film():
-    """A disc that moves over a textured scene and nearly rests now and then: neighbouring frames may differ in one unit."""
-    rng = np.random.default_rng(3)
-    y, x = np.mgrid[0:20, 0:36]
-    scene = sum(rng.normal() * np.cos(a * x + b * y + rng.uniform(0, 6)) for a, b in rng.uniform(-0.5, 0.5, size=(12, 2)))
-    place = np.cumsum([0.12 if t // 10 % 2 else 0.9 for t in range(60)])
-    frames = [np.where(0.3 * scene + 4 * np.exp(-((x - 4 - c) ** 2 + (y - 10) ** 2) / 40) > 1, 1, -1) for c in place]
-    X = np.array(frames, dtype=np.int8).reshape(60, -1)
-    return sa.Sequences(X[[0, *np.flatnonzero((X[1:] != X[:-1]).any(axis=1)) + 1]], names=["film"])
-
-
 def test_nearly_equal_frames_get_more_epochs_before_more_neurons():
-    data = film()
+    data = as_sequences(textured_film())
     assert len(near_repeats(data))
     learned = learn(data, parameters={"random_state": 0})
     assert learned.score == 1.0
@@ -292,11 +308,32 @@ def test_nearly_equal_frames_get_more_epochs_before_more_neurons():
     assert fixed.score < 1.0
     assert "more epochs" in fixed.warnings[0]
     assert "more hidden neurons" not in fixed.warnings[0]  # that was tried
-    assert "differ in 1 of 720 units" in fixed.warnings[1]
+    assert "nearly the same as the frame before" in fixed.warnings[0]
+    assert "differ in 1 of 720 pixels" in describe_near_repeats(data)
 
 
 def test_what_is_stored_is_never_warned_of_as_if_it_were_not():
     learned = learn(LOOP, parameters={"n_hidden": 60, "max_epochs": 50, "random_state": 0})
     assert learned.score == 1.0
     assert not learned.net.converged_
-    assert learned.warnings[0].startswith("every transition is right, but not yet with its full margin")
+    assert learned.recalled[0] >= 18
+    assert learned.warnings == []
+    assert "locked on: every frame from there to the end right and in phase" in learned.describe()
+    longer = sa.datasets.random_periodic(40, 40, rng=0)
+    fragile = learn(longer, parameters={"n_hidden": 100, "max_epochs": 200, "random_state": 0})
+    often = fragile.recalled[0]
+    assert (fragile.score, fragile.net.converged_) == (1.0, False)
+    assert often < 18
+    assert fragile.warnings[0].startswith("every transition is right, but not yet with its full margin")
+    assert f"recall from noise is fragile: {often} of 20 noisy cues" in fragile.warnings[0]
+
+
+def test_repeats_are_left_out_of_films_only_where_they_hinder():
+    frames = textured_film(n_frames=20)
+    data = as_sequences(np.repeat(frames, 4, axis=0))
+    assert repeats_that_hinder(data) == 3 * len(frames)
+    assert np.array_equal(leave_out_repeats(data), as_sequences(frames))
+    assert repeats_that_hinder(as_sequences(frames)) == 0
+    assert repeats_that_hinder(sa.Sequences(data.patterns)) == 0  # no pictures
+    held_once = as_sequences(np.concatenate([frames, frames[-1:]]))  # at the end: a fixed point, which every network can learn
+    assert repeats_that_hinder(held_once) == 0

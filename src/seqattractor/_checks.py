@@ -97,6 +97,22 @@ def check_count(value: Any, name: str, least: int = 1, most: int = MOST) -> int:
     return int(value)
 
 
+def check_count_or_auto(value: Any, name: str) -> int | None:
+    """Check a whole number, 1 or more, or the word "auto", for which it gives None.
+
+    Examples
+    --------
+    >>> check_count_or_auto("many", "n_hidden")
+    Traceback (most recent call last):
+    TypeError: n_hidden must be a whole number or 'auto', but it is 'many'.
+    """
+    if is_auto(value):
+        return None
+    if not _is_number(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number or 'auto', but it is {say(value)}.")
+    return check_count(value, name)
+
+
 def check_number(value: Any, name: str) -> float:
     """Check a finite number of a size that one can reckon with."""
     if not _is_number(value):
@@ -239,18 +255,22 @@ def check_counts(values: Any, name: str, least: int, most: int) -> NDArray[np.in
     return array.astype(np.int64)
 
 
+class NotEnoughMemoryError(ValueError):
+    """What is asked for needs more memory than there is."""
+
+
 def check_memory(n_bytes: int, what: str) -> None:
     """Refuse what needs more memory than there is, before any of it is taken.
 
     Examples
     --------
-    >>> check_memory(2**70, "a network of so many neurons")
+    >>> check_memory(2**70, "a network")
     Traceback (most recent call last):
-    ValueError: there is not enough memory for a network of so many neurons: it needs 1.07e+09 TiB; ask for less.
+    seqattractor._checks.NotEnoughMemoryError: there is not enough memory for a network: it needs 1.07e+09 TiB; ask for less.
     """
     if n_bytes > _memory():
         size = f"{n_bytes / 2**40:.3g} TiB" if n_bytes >= 2**40 else f"{n_bytes / 2**30:.3g} GiB"
-        raise ValueError(f"there is not enough memory for {what}: it needs {size}; ask for less.")
+        raise NotEnoughMemoryError(f"there is not enough memory for {what}: it needs {size}; ask for less.")
 
 
 def _memory() -> float:

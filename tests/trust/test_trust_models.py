@@ -27,7 +27,7 @@ from campaign import campaign
 
 OLD = Path(__file__).parent.parent / "data" / "models_of_0_1_0"
 X = sa.datasets.random_periodic(5, 8, rng=3)
-SMALL = {"n_hidden": 6, "n_latent": 5, "max_epochs": 5, "random_state": 0}
+SMALL = {"n_hidden": 20, "n_latent": 5, "max_epochs": 5, "random_state": 0}
 STEPS = 6
 MOST_MEMORY = 300e6  # bytes that the process may grow by; the files have a few thousand
 
@@ -57,6 +57,8 @@ class Model:
     content: bytes
     members: dict[str, bytes]
     arrays: dict[str, np.ndarray]
+    """In the file: arrays, and parts of those that are packed."""
+    learned: dict[str, np.ndarray]
     recall: np.ndarray
 
     @property
@@ -78,23 +80,33 @@ def recalled(net: sa.SequenceMemory) -> np.ndarray:
 
 
 def models(folder: Path) -> list[Model]:
-    """Small trained networks of every class, one of the user's, and all files of 0.1."""
+    """Small trained networks of every class, one of the user's, packed or with all arrays as they are, and older files."""
     nets: dict[str, Any] = {"own": OfAUser()}
     for name in sa.networks.REGISTRY:
         parameters = {k: v for k, v in SMALL.items() if k in sa.networks.network_class(name)().get_params()}
         nets[name] = make(name, parameters)
-    nets["attractor of order 2"] = sa.SequenceAttractor(6, order=2, max_epochs=5, random_state=np.random.default_rng(1))
-    nets["philox"] = sa.SequenceAttractor(6, max_epochs=5, random_state=np.random.Generator(np.random.Philox(1)))
-    nets["mersenne"] = sa.SequenceAttractor(6, max_epochs=5, random_state=np.random.Generator(np.random.MT19937(1)))
+    nets["attractor of order 2"] = sa.SequenceAttractor(20, order=2, max_epochs=5, random_state=np.random.default_rng(1))
+    nets["philox"] = sa.SequenceAttractor(20, max_epochs=5, random_state=np.random.Generator(np.random.Philox(1)))
+    nets["mersenne"] = sa.SequenceAttractor(20, max_epochs=5, random_state=np.random.Generator(np.random.MT19937(1)))
+    nets["attractor that went on"] = sa.SequenceAttractor(20, bias=True, max_epochs=5, random_state=2)
     whole = []
     for name, net in nets.items():
         path = folder / "whole.npz"
         net.fit(X)
+        if name == "attractor that went on":
+            net.partial_fit(X[::-1])
         net.metadata_ = {"frame_shape": [2, 4], "name": "wälk"}
         if len(whole) % 2:
             net.attached_patterns_ = np.packbits(X > 0, axis=1)
-        net.save(path)
-        whole.append(read(name, path))
+        for compact in (False, True):
+            net.save(path, compact=compact)
+            packed = any(
+                "." in member.removesuffix(".npy") for member in zipfile.ZipFile(path).namelist() if member != "header.json"
+            )
+            if packed == compact:  # some classes have nothing to pack
+                whole.append(read(f"{name}, packed" if packed else name, path))
+    assert sum("packed" in model.name for model in whole) >= 8
+    whole += [read(f"version 2 {path.stem}", path) for path in sorted(OLD.with_name("models_of_version_2").glob("[!r]*.npz"))]
     return whole + [read(f"0.1 {path.stem}", path) for path in sorted(OLD.glob("*.npz")) if path.stem != "recalls"]
 
 
@@ -110,7 +122,9 @@ def read(name: str, path: Path) -> Model:
     with zipfile.ZipFile(path) as archive:
         members = {member: archive.read(member) for member in archive.namelist()}
     arrays = {member.removesuffix(".npy"): from_npy(content) for member, content in members.items() if member != "header.json"}
-    return Model(name, path.read_bytes(), members, arrays, recalled(sa.load(path)))
+    net = sa.load(path)
+    learned = {key: value for key, value in vars(net).items() if key.endswith("_") and isinstance(value, np.ndarray)}
+    return Model(name, path.read_bytes(), members, arrays, learned, recalled(net))
 
 
 def from_npy(content: bytes) -> np.ndarray:
@@ -204,7 +218,9 @@ def zipped_again(model: Model, rng: np.random.Generator) -> bytes:
         name = str(rng.choice(sorted(model.arrays)))
         array = model.arrays[name].copy()
         at = tuple(rng.integers(array.shape))
-        array[at] = -array[at] if array.dtype.kind == "i" and array[at] else array[at] + 1
+        array[at] = (
+            array[at] ^ 1 if array.dtype.kind == "u" else -array[at] if array.dtype.kind == "i" and array[at] else array[at] + 1
+        )
         members[f"{name}.npy"] = as_npy(array)
     return zipped(list(members.items()))
 
@@ -236,6 +252,14 @@ GENERATORS: list[Any] = [
 ]
 
 
+WILD_FORMS: list[Any] = [
+    *([6, 8], [8, 6], [48], [6, 8, 1], [0, 8], [2**40, 2**40], [10**5, 10**5], [4000, 1000], [-6, -8], [6.0, 8.0], [True, 48]),
+    *("f8", "i8", "i1", "f4", "u1", "O", "<f8", 2**31, 2**31 - 1, 3, 1e-300, 1e300, 48, 49, 96, 2**40),
+    *({"first": 0, "scale": 1.0, "grid": 0.0, "digest": ""}, {"first": 2**50, "scale": 1, "grid": 0, "digest": ""}),
+    *({"__generator__": {"bit_generator": "PCG64", "state": {"state": 1, "inc": 1}, "has_uint32": 0, "uinteger": 0}},),
+]
+
+
 def wild_header(model: Model, rng: np.random.Generator) -> bytes:
     """A value of the header is anything."""
     header = model.header
@@ -257,6 +281,28 @@ def wild_generator(model: Model, rng: np.random.Generator) -> bytes:
     header["parameters"]["random_state"] = {"__generator__": state}
     if "rng_" in header["values"] and rng.random() < 0.5:
         header["values"]["rng_"], header["parameters"]["random_state"] = header["parameters"]["random_state"], 0
+    return zipped(with_digest(header, arrays_of(model)))
+
+
+def wild_form(model: Model, rng: np.random.Generator) -> bytes:
+    """What is said of a packed array is anything, or said of another one, or missing."""
+    header = model.header
+    forms = header.setdefault("forms", {})
+    wild = copy.deepcopy([*WILD, *WILD_FORMS][rng.integers(len(WILD) + len(WILD_FORMS))])
+    name = str(rng.choice(sorted(forms) or ["U_"]))
+    form = forms.setdefault(name, {"shape": [6, 8], "kind": "f8", "unit": 1.0, "factor": 1})
+    match int(rng.integers(8)):
+        case 0 | 1 | 2:
+            form[str(rng.choice(["shape", "kind", "unit", "factor", "start", "more"]))] = wild
+        case 3 | 4:
+            form.setdefault("start", {"first": 0, "scale": 1.0, "grid": 0.0, "digest": ""})
+            form["start"][str(rng.choice(["first", "scale", "grid", "digest"]))] = wild
+        case 5:
+            form.pop(str(rng.choice(sorted(form))))
+        case 6:
+            forms[str(rng.choice([*sorted(model.learned), "new_", "recall"]))] = copy.deepcopy(form)
+        case 7:
+            header[str(rng.choice(["forms", "drawn_from", "numpy"]))] = wild
     return zipped(with_digest(header, arrays_of(model)))
 
 
@@ -360,7 +406,7 @@ def hostile_npy(model: Model, rng: np.random.Generator) -> bytes:
 def hostile_zip(model: Model, rng: np.random.Generator) -> bytes:
     """An archive that is a bomb, or says one thing twice."""
     members = with_digest(model.header, arrays_of(model))
-    match int(rng.integers(9)):
+    match int(rng.integers(11)):
         case 0:
             return zipped([*members, (f"{sorted(model.arrays)[0]}.npy", as_npy(np.zeros(10**5)))], zipfile.ZIP_DEFLATED)
         case 1:
@@ -375,13 +421,32 @@ def hostile_zip(model: Model, rng: np.random.Generator) -> bytes:
             return zipped(members) + bytes(int(rng.integers(1, 70_000)))
         case 6:
             return zipped([(name.upper(), content) for name, content in members])
-        case 7:  # sizes in the directory that are not those of the members
+        case 7 | 9:  # sizes in the directory that are not those of the members
             data = bytearray(zipped(members))
-            at = data.index(b"PK\x01\x02")
+            at = data.index(b"PK\x01\x02") if rng.random() < 0.5 else data.rindex(b"PK\x01\x02")
             data[at + 20 : at + 28] = struct.pack("<II", *rng.integers(0, 2**32, 2, dtype=np.uint64).tolist())
             return bytes(data)
+        case 8:  # a part of an array that is a bomb, whatever the directory says of it
+            return bomb(members, f"{rng.choice(sorted(model.learned))}.{rng.choice(['steps', 'ulps', 'rest', 'tails'])}.npy", rng)
         case _:
             return zipped(members, int(rng.choice([zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])))
+
+
+def bomb(members: list[tuple[str, bytes]], name: str, rng: np.random.Generator) -> bytes:
+    """Zeros by the megabyte in place of a part, which is compressed, and a size that is true or not."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for other, content in members:
+            if other != name:
+                archive.writestr(zipfile.ZipInfo(other), content)
+        info = zipfile.ZipInfo(name)
+        info.compress_type = zipfile.ZIP_DEFLATED
+        with archive.open(info, "w") as member:
+            member.write(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 100000000), }", b""))
+            for _ in range(100):
+                member.write(bytes(10**6))
+        info.file_size = int(rng.choice([info.file_size, 1000, 2**26]))
+    return buffer.getvalue()
 
 
 def overlapping(data: bytes, copies: int) -> bytes:
@@ -410,7 +475,7 @@ def without_digest(model: Model, rng: np.random.Generator) -> bytes:
 
 ATTACKS = [
     *(wild_header, wild_header, wild_array, wild_array, wild_generator, missing_header),
-    *(hostile_json, hostile_npy, hostile_zip, without_digest),
+    *(hostile_json, hostile_npy, hostile_zip, without_digest, wild_form, wild_form, wild_form),
 ]
 
 
@@ -420,15 +485,15 @@ ATTACKS = [
 def check_damaged(net: Any, model: Model) -> None:
     """After an accident: everything is what was saved."""
     assert np.array_equal(recalled(net), model.recall), "it recalls something else"
-    for name, array in model.arrays.items():
+    for name, array in model.learned.items():
         assert np.array_equal(getattr(net, name), array), f"{name} is not what was saved"
 
 
 def check_attacked(net: Any, model: Model) -> None:
     """After an attack: all numbers are finite, all attributes those of an honest network, and recall gives patterns."""
-    honest = {f"{name}" for name in model.arrays} | set(model.header["values"]) | {"metadata_", "attached_patterns_", "_ready"}
+    honest = set(model.learned) | set(model.header["values"]) | {"metadata_", "attached_patterns_", "_ready", "_drawn_from"}
     assert set(vars(net)) <= honest | set(net.get_params()), f"it has {set(vars(net)) - honest}"
-    for name, array in model.arrays.items():
+    for name, array in model.learned.items():
         if name != "attached_patterns_":
             found = getattr(net, name)
             assert found.ndim == array.ndim or isinstance(net, OfAUser), name  # which declares no shapes

@@ -69,7 +69,10 @@ class Attractors(Result):
     transient : ndarray of int, shape (B,)
         The steps from each start to its attractor; -1 where unfinished.
     reached : list of SuccessRate
-        How many starts came to each stored sequence: into its loop, or, if it is open, through it to its end.
+        How many starts came to each stored sequence, at any time and in any phase: into its loop, or, if it is open, through its
+        last transition, wherever they joined it.
+    loops : list of bool
+        Whether each stored sequence is a loop.
     """
 
     _drawn_by = "attractor_bars"
@@ -77,6 +80,7 @@ class Attractors(Result):
     which: Ids
     transient: Ids
     reached: list[SuccessRate]
+    loops: list[bool]
 
     def __len__(self) -> int:
         return len(self.attractors)
@@ -110,11 +114,23 @@ class Attractors(Result):
         if mirrored:
             parts.append(f"{mirrored} of them the mirror image of a stored sequence")
         if done.size:
-            parts.append(f"after a median of {np.median(done):g} steps and at most {done.max()}")
+            middle = f"{np.median(done):g} step{'' if np.median(done) == 1 else 's'}"
+            parts.append(f"after a median of {middle} and at most {done.max()}")
         if self.unfinished:
             parts.append(f"{self.unfinished} did not settle")
-        stored = "; ".join(f"sequence {s}: {rate}" for s, rate in enumerate(self.reached[:5]))
-        return ", ".join(parts) + "." + (f" Starts that come to a stored sequence, in any phase: {stored}." if stored else "")
+        return ", ".join(parts) + "." + self._about_stored()
+
+    def _about_stored(self) -> str:
+        """How many starts came to stored sequences, and what that means."""
+        counts = [
+            f"{rate.successes} of {rate.trials} starts came {'into the loop' if loop else 'through the end'} of sequence {s}"
+            for s, (rate, loop) in enumerate(zip(self.reached[:5], self.loops, strict=False))
+        ]
+        if not counts:
+            return ""
+        more = f", and {len(self.reached) - 5} more sequences" if len(self.reached) > 5 else ""
+        often = " (one may lead into another)" if len(counts) > 1 and not all(self.loops) else ""
+        return f" At any time and in any phase, {', '.join(counts)}{more}{often}."
 
 
 def find_attractors(
@@ -163,7 +179,7 @@ def find_attractors(
     >>> net = sa.SequenceAttractor(n_hidden=120, random_state=0).fit(X)
     >>> attractors = sa.find_attractors(net, X, starts=50, flips=5, rng=0)
     >>> attractors
-    Attractors: 50 starts end in 1 attractor (0 fixed points, 1 cycle), after a median of 1 steps and at most 1
+    Attractors: 50 starts end in 1 attractor (0 fixed points, 1 cycle), after a median of 1 step and at most 1
     >>> attractors[0].period, attractors[0].stored, (attractors[0].patterns == X[:9]).all()
     (9, 0, np.True_)
     """
@@ -278,7 +294,7 @@ def _summarise(graph: _Graph, sequences: list[Patterns]) -> Attractors:
         for s, x in enumerate(sequences)
     ]
     rates = [SuccessRate(count, len(ends)) for count in reached]
-    return Attractors(tuple(attractors), rank[ends], distance[graph.first], rates)
+    return Attractors(tuple(attractors), rank[ends], distance[graph.first], rates, [once is not None for once in rounds])
 
 
 def _passes_end(graph: _Graph, sequence: Patterns, held: frozenset[bytes]) -> NDArray[np.bool_]:

@@ -92,7 +92,7 @@ class Certificate(Result):
         if wrong.size:
             first = f"pattern {self.time[wrong[0]]} of sequence {self.sequence[wrong[0]]}"
             return (
-                f"{wrong.size} of {n} stored transitions are wrong even without flips, the first from {first}. "
+                f"{wrong.size} of {n} transitions are wrong even without flips, the first from {first}. "
                 "Nothing is guaranteed for a sequence that holds a wrong one."
             )
         low, high = int(self.radius.min()), int(self.radius.max())

@@ -13,9 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._checks import as_numbers, check_count, check_positive, say
 from seqattractor._faces import Result
 from seqattractor.sequences import Patterns, check_patterns
-
-LOCKED_ON = "locked on: every frame from there to the end right and in phase"
-"""The criterion of `locked_on_at` in words, for everything that counts by it."""
+from seqattractor.sequences._criterion import lock_row
 
 
 def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
@@ -74,7 +72,7 @@ def retrieved_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
     return None
 
 
-def locked_on_at(trajectory: ArrayLike, truth: ArrayLike) -> int | None:
+def locked_on_at(trajectory: ArrayLike, truth: ArrayLike, *, order: int = 1) -> int | None:
     """Give the step at which recall locks on: every pattern from there to the end is right and in phase.
 
     This is the criterion by which commands and lab judge a recall from a given place. Section 6.2 (`retrieved`) asks for the
@@ -86,12 +84,14 @@ def locked_on_at(trajectory: ArrayLike, truth: ArrayLike) -> int | None:
         What the network did, as `recall` returns it; row 0 is the cue.
     truth : array of +-1, shape (L, N), L <= K
         What should be seen in the first L rows: the stored sequence from the place of the cue on.
+    order : int
+        How many rows at the beginning are the cue: the order of the network.
 
     Returns
     -------
     int or None
-        The first row from which on all rows up to L are right. None if these are fewer than half: a recall that only runs into
-        the last pattern has not followed the sequence.
+        The first row from which on all rows up to L are right. None if these are fewer than half of the rows after the cue: a
+        recall that only runs into the last pattern has not followed the sequence.
 
     Examples
     --------
@@ -106,9 +106,7 @@ def locked_on_at(trajectory: ArrayLike, truth: ArrayLike) -> int | None:
     sequence, path = _check_pair(trajectory, truth, "truth")
     if len(sequence) > len(path):
         raise ValueError(f"the truth has {len(sequence)} patterns, but the trajectory has only {len(path)}.")
-    wrong = np.flatnonzero(np.any(path[: len(sequence)] != sequence, axis=1))
-    first = int(wrong[-1]) + 1 if wrong.size else 0
-    return first if 2 * first <= len(sequence) else None
+    return lock_row(path, sequence, check_count(order, "order"))
 
 
 def overlap(trajectory: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:

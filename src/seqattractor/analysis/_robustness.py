@@ -205,11 +205,15 @@ class RobustnessCurve(Result):
     def describe(self) -> str:
         """Say up to how many random flips the next pattern is right."""
         always = np.flatnonzero(np.cumprod(self.successes == self.trials))
-        sure = f"in every trial up to {self.flips[always[-1]]} random flips" if always.size else "never in all trials"
+        counted = f"({self.trials} trials at each of {len(self.flips)} numbers of flips)"
+        if not always.size:
+            fewest = int(self.flips[0])
+            start = "even without flips" if fewest == 0 else f"with {fewest} random flips"
+            return f"The next pattern is right in only {self.successes[0]} of {self.trials} trials {start} {counted}."
         half = "more than half of them at every number of flips"
         if self.half is not None:
             half = f"at most half of them from {self.half} on"
-        return f"The next pattern is right {sure}, and in {half} ({self.trials} trials at each of {len(self.flips)} numbers)."
+        return f"The next pattern is right in every trial up to {self.flips[always[-1]]} random flips, and in {half} {counted}."
 
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per number of flips: successes, trials, rate and the ends of its interval."""

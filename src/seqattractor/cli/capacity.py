@@ -35,6 +35,8 @@ def command(
 ) -> None:
     """Find the longest sequence T that a network retrieves at a given rate of success, with a 95 % interval.
 
+    A trial succeeds by the paper's criterion (section 6.2): the whole loop is seen in order, in any phase.
+
     Lists give a map: every combination is searched, and a law of N and M is fitted. Trials go where they are most informative;
     a search ends when the ends of the interval differ by the fraction PRECISION.
     """

@@ -50,9 +50,10 @@ def command(
     correlated (successive patterns alike), multi (number x length of sequences in one network), digits (moving digits), walker
     (a walking figure).
 
-    Success is exact: a loop must appear whole and in order, an open sequence must follow its cue, without a wrong unit. Beside
-    it stand the wrong units after one step, epochs until learning made no error, its parameters, whether it keeps the
-    patterns themselves, whether it learns online and locally, and seconds.
+    Success is exact: a loop must appear whole and in order, in any phase (section 6.2), and recall of an open sequence must lock
+    on at its first step: every frame after the cue right and in phase. Beside it stand the wrong units after one step, epochs
+    until learning made no error, its parameters, whether it keeps the patterns themselves, whether it learns online and locally,
+    and seconds.
 
     Every trial is kept as it finishes, in OUT/trials.db or in the file of --study: the same command continues where it stopped.
     """

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from seqattractor.networks._base import SequenceMemory
     from seqattractor.tasks.inspect import Inspection
 
+NOT_STORED = 1  # exit code: the model does not make all transitions of the sequences that it has learned
 EXAMPLES = """\b
 Examples:
   seqattractor inspect cat.npz
@@ -86,6 +87,8 @@ def command(
         click.echo(json.dumps(values, indent=1))
     else:
         _print(inspection, model, html)
+    if inspection.source == "model" and inspection.score is not None and inspection.score < 1:
+        raise SystemExit(NOT_STORED)
 
 
 def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, Any]) -> tuple[Any, Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,8 @@ import click
 from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, loading_options, read_files, refuse_to_overwrite
 
 if TYPE_CHECKING:
+    from seqattractor.networks._choose_hidden import Attempt
     from seqattractor.sequences import Sequences
-    from seqattractor.tasks.choose import Attempt
 
 NOT_STORED = 1  # exit code
 EXAMPLES = """\b
@@ -27,9 +28,8 @@ Examples:
 @click.option("-o", "--out", type=FILE, required=True, help="The model file to write (npz).")
 @click.option(
     "--network",
-    default="attractor",
-    show_default=True,
-    help="attractor, sparse, perceptron, hebbian, one-hot, dense, ...; a wrong name lists them all.",
+    help="attractor, sparse, perceptron, hebbian, one-hot, dense, ...; a wrong name lists them all. "
+    "[attractor, or sparse if that cannot store them]",
 )
 @click.option(
     "--hidden", callback=count_or_auto, metavar="NUMBER|auto", help="Hidden neurons; auto tries larger and larger numbers. [auto]"
@@ -38,9 +38,17 @@ Examples:
     "--order",
     callback=count_or_auto,
     metavar="NUMBER|auto",
-    help="How many past patterns the network sees; auto: as few as resolve all conflicts. [1, or 2 if 1 cannot store them]",
+    help="How many past patterns the network sees; auto: as few as resolve all conflicts. "
+    "[auto, or one more if that cannot store them]",
 )
-@click.option("--epochs", type=click.IntRange(min=1), help="Stop after this many presentations of the sequences. [500]")
+@click.option(
+    "--keep-repeats",
+    is_flag=True,
+    help="Keep frames that equal the one before, also where the network then has to see many past frames.",
+)
+@click.option(
+    "--epochs", type=click.IntRange(min=1), help="Stop after this many presentations of the sequences. [500, or 5000 if needed]"
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same network.")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other parameter of the network, such as kappa=2."
@@ -53,9 +61,10 @@ Examples:
 def command(
     inputs: tuple[Path, ...],
     out: Path,
-    network: str,
+    network: str | None,
     hidden: int | str | None,
     order: int | str | None,
+    keep_repeats: bool,
     epochs: int | None,
     seed: int,
     settings: tuple[str, ...],
@@ -76,14 +85,21 @@ def command(
     if not out.parent.is_dir():
         raise ValueError(f"the folder {out.parent} does not exist; make it first.")
     refuse_to_overwrite(out, inputs)
-    parameters = _parameters(network, hidden, order, epochs, seed) | _settings(settings)
-    most = getattr(make_network(network, **parameters), "max_epochs", None)  # wrong names are refused before files are read
-    data = read_files(inputs, **as_options(loading))
+    parameters = _parameters(network or "attractor", hidden, order, epochs, seed) | _settings(settings)
+    net = make_network(network or "attractor", **parameters)  # wrong names are refused before files are read
+    net.check_parameters()
+    say = (lambda note: None) if as_json else (lambda note: click.echo(f"note: {note}", err=True))
+    data = _read(inputs, as_options(loading), keep_repeats or order is not None, say)
+    wanted = parameters.get("order", 1)
     try:
-        data = prepare(data, order or 1)  # type: ignore[arg-type]  # count_or_auto lets no other word pass
+        prepared = prepare(data, wanted)
     except ConflictError as error:
         raise ValueError(_remedy(data, str(error), error.context)) from None
-    with epoch_progress(most, quiet=as_json) as progress:
+    if order is None:
+        _tell_context(data, say)
+    data = prepared
+    given = getattr(net, "max_epochs", None)  # auto has no number to count up to
+    with epoch_progress(given if isinstance(given, int) else None, quiet=as_json) as progress:
         learned = learn(
             data, network, parameters, widen=not isinstance(order, int), progress=progress, tell=None if as_json else _tell
         )
@@ -93,7 +109,7 @@ def command(
     if as_json:
         click.echo(json.dumps({"model": str(out), "bytes": size, **learned.to_dict()}, indent=1))
     else:
-        click.echo(f"{learned.describe()}; saved as {out} ({_size(size)})")
+        click.echo(f"{learned.describe()}\nsaved as {out} ({_size(size)})")
         for warning in learned.warnings:
             click.echo(f"warning: {warning}", err=True)
     if learned.score < 1:
@@ -106,9 +122,9 @@ def _parameters(network: str, hidden: int | str | None, order: int | str | None,
 
     known = parameters_of(network)
     wanted = {
-        "order": order if "order" in known or order not in (None, 1) else None,
+        "order": (order or "auto") if "order" in known else (None if order in (None, 1) else order),
         "random_state": seed if "random_state" in known else None,
-        "n_hidden": None if hidden == "auto" else hidden,
+        "n_hidden": hidden,
         "max_epochs": epochs,
     }
     return {name: value for name, value in wanted.items() if value is not None}
@@ -138,12 +154,44 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
     return f"{sentence} (Sequence {names}{', ...' if len(data.names) > 4 else ''}. On the command line: {hint}.)"
 
 
+def _read(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
+    """Read the files, leave out what is to be left out, and tell what was, and what is nearly repeated."""
+    from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
+
+    near, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)
+    data = read_files(inputs, **options)
+    count = len(data) - data.closed * len(data.lengths)  # a frame that closes a loop is not one of its own
+    before = len(data)
+    if near or drop:
+        data = leave_out_repeats(data, near)
+        what = f"differ in at most {near} units from the last one kept" if near else "equal the one before"
+        say(f"{before - len(data)} of {count} frames {what} and were left out.")
+    elif not keep_repeats and (hinder := repeats_that_hinder(data)):
+        data = leave_out_repeats(data)
+        say(
+            f"{hinder} of {count} frames equal the one before and were left out: a network would have to count them. "
+            "--keep-repeats keeps them."
+        )
+    if repeats := describe_near_repeats(data):
+        say(f"{repeats}; --drop-near {near_repeats(data)[:, 2].max()} would leave them out.")
+    return data
+
+
+def _tell_context(data: Sequences, say: Callable[[str], None]) -> None:
+    """Say why the network looks at more than one pattern."""
+    from seqattractor.sequences._transitions import conflicts
+
+    ambiguous = conflicts(data)
+    if ambiguous:
+        (s, t), (other, later) = ambiguous[0].first, ambiguous[0].second
+        where = f"frame {t} of {data.names[s]} occurs again as frame {later} of {data.names[other]}"
+        more = f" (and {len(ambiguous) - 1} more do)" if len(ambiguous) > 1 else ""
+        say(f"{where} with a different successor{more}, so the network looks at the last {ambiguous.context} frames (--order).")
+
+
 def _tell(attempt: Attempt) -> None:
     """Say how learning went with one number of hidden neurons."""
-    recall = f"{attempt.recalled} of {attempt.cues} noisy cues recalled" if attempt.score == 1 else "not stored"
-    context = f", a context of {attempt.order} patterns" if attempt.order > 1 else ""
-    tried = f"{attempt.n_hidden} hidden neurons, {attempt.epochs} epochs{context}"
-    click.echo(f"  {tried}: {attempt.score:.1%} of the transitions, {recall}", err=True)
+    click.echo(f"  {attempt.describe()}", err=True)
 
 
 def _size(count: int) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from seqattractor.tasks.recall import Corruption, Recall, RecallTrials
     from seqattractor.tasks.stored import Stored
 
+NOT_STORED = 1  # exit code: not even the clean cue of a stored sequence brings it back
 SHOWN = 12  # steps at the beginning that are always printed
 STEPS_WITHOUT_TRUTH = 50
 ENDINGS = "gif, webp, mp4, png, npz, mid, csv, txt"
@@ -39,6 +40,8 @@ class _Start(NamedTuple):
     steps: int
     """To the end of the sequence, or one round of a loop."""
     words: str
+    is_stored: bool
+    """Whether the cue is a stored pattern, and not one from a file."""
 
 
 @click.command(name="recall", epilog=EXAMPLES)
@@ -51,7 +54,9 @@ class _Start(NamedTuple):
 @click.option("--occlude", metavar="FRACTION|BLOCK", help="Cover a part of the cue: 0.25, or rows and columns as 10:60,0:88.")
 @click.option("--noise", type=click.IntRange(min=0), default=0, help="Flip this many units before every step.")
 @click.option(
-    "--steps", type=click.IntRange(min=1, max=100_000), help="How many patterns to recall. [to the end of the sequence]"
+    "--steps",
+    type=click.IntRange(min=1, max=100_000),
+    help="How many patterns to recall. [to the end of the sequence; one round of a loop]",
 )
 @click.option(
     "--trials", type=click.IntRange(min=1, max=10_000), help="Also count how often recall succeeds, with fresh noise each time."
@@ -75,11 +80,12 @@ def command(
     as_json: bool,
 ) -> None:
     """Recall a sequence from a cue that you may corrupt, and write it as pictures, music or numbers."""
+    import numpy as np
+
     from seqattractor.io._attached import attached
     from seqattractor.io._compose import Recalled
     from seqattractor.io._write import check_writable, write_recall
     from seqattractor.networks import load
-    from seqattractor.noise import as_generator
     from seqattractor.tasks.recall import recall, recall_often
     from seqattractor.tasks.stored import Stored
 
@@ -90,10 +96,10 @@ def command(
     shape = known.frame_shape
     stored = None if known.sequences is None else Stored.of(known.sequences)
     start = _start(net, known, stored, cue, key, steps)
-    rng = as_generator(seed)
     corruption = _corruption(flips, occlude)
-    corrupted = corruption(start.cue, shape, rng)
-    outcome = recall(net, corrupted, steps or start.steps, stored=stored, place=start.place, noise=noise, rng=seed)
+    corrupted = corruption(start.cue, shape, seed)
+    options: dict[str, Any] = {"stored": stored, "place": start.place, "noise": noise, "rng": seed, "look_on": True}
+    outcome = recall(net, corrupted, steps or start.steps, **options)
     shown = Recalled(outcome.states, outcome.truth, net.order_, shape, known.rate, known.units, known.step, known.kind)
     for path in outs:
         check_writable(path, shown)
@@ -116,7 +122,7 @@ def command(
             place=start.place,
             frame_shape=shape,
             noise=noise,
-            rng=rng,
+            rng=seed,
         )
         summary |= {"trials": trials, "successes": often.rate.successes, "interval": list(often.rate.interval)}
         summary["each_trial"] = often.rows()
@@ -130,6 +136,9 @@ def command(
             written.append(str(strip))
     summary["written"] = written
     click.echo(json.dumps(summary, indent=1) if as_json else _sentences(outcome, often, summary))
+    clean = np.array_equal(outcome.states[: net.order_], start.cue) and not noise
+    if start.is_stored and clean and outcome.locked_on is None and outcome.truth is not None and len(outcome.truth) > net.order_:
+        raise SystemExit(NOT_STORED)
 
 
 def _corruption(flips: int, occlude: str | None) -> Corruption:
@@ -172,7 +181,7 @@ def _start(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str
             f"frame {frame} of sequence {s} has too few frames after it: a cue takes {order}, one more must follow "
             f"unless --steps says how far to go, and the sequence has {length}."
         )
-    return _Start(following[:order], (s, frame), stored.steps(s, frame, order), f"frame {frame} of {stored.names[s]}")
+    return _Start(following[:order], (s, frame), stored.steps(s, frame, order), f"frame {frame} of {stored.names[s]}", True)
 
 
 def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str, key: str | None) -> _Start:
@@ -190,14 +199,16 @@ def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue:
         raise ValueError(f"{cue} has {len(part)} frame{'s' if len(part) != 1 else ''}, but this network needs {order} for a cue.")
     clean = part.patterns[:order]
     if stored is None:
-        return _Start(clean, (0, 0), STEPS_WITHOUT_TRUTH, cue)
+        return _Start(clean, (0, 0), STEPS_WITHOUT_TRUTH, cue, False)
     s, frame, overlap = stored.nearest(clean)
     words = f"{cue}, nearest to frame {frame} of {stored.names[s]} (overlap {overlap:.3f})"
-    return _Start(clean, (s, frame), stored.steps(s, frame, order), words)
+    return _Start(clean, (s, frame), stored.steps(s, frame, order), words, False)
 
 
 def _summary(outcome: Recall, start: _Start) -> dict[str, Any]:
     """All that there is to say, for JSON."""
+    from seqattractor.sequences._criterion import LOCKED_ON
+
     order = outcome.cue_rows
     summary: dict[str, Any] = {
         "cue": start.words,
@@ -209,7 +220,9 @@ def _summary(outcome: Recall, start: _Start) -> dict[str, Any]:
     }
     if outcome.wrong is not None and outcome.overlaps is not None:
         summary |= {"overlap": [round(float(v), 6) for v in outcome.overlaps], "wrong": outcome.wrong.tolist()}
-        summary |= {name: getattr(outcome, name) for name in ("locked_on", "tau", "worst_step", "verdict")}
+        summary |= {"criterion": LOCKED_ON, "final_overlap": float(outcome.overlaps[-1])}
+        summary |= {name: getattr(outcome, name) for name in ("locked_on", "lock_step", "tau", "period", "ahead")}
+        summary |= {name: getattr(outcome, name) for name in ("worst_step", "verdict")}
         summary["followed"] = None if outcome.followed is None else vars(outcome.followed)
     return summary
 
@@ -225,10 +238,7 @@ def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, A
         if len(outcome.truth) <= order:
             lines.append("nothing is stored that follows the cue")
         else:
-            lines.append(outcome.verdict)
-            if worst := outcome.worst_step:
-                most, overlap = summary["wrong"][order + worst - 1], summary["overlap"][-1]
-                lines.append(f"Worst step: {worst}, with {most} units wrong; overlap at the end: {overlap:.3f}.")
+            lines += [words for words in (outcome.verdict, outcome.by_section_6_2, outcome.errors) if words]
             if "spikes" in summary:
                 lines.append(summary["spikes"]["summary"])
     if often is not None:

@@ -28,7 +28,7 @@ class Comparison(Result):
 
     _drawn_by = "comparison_curves"
     settings: dict[str, Any]
-    """The test: protocol, title, axis, setting (in words), values, trials, n_hidden, seed."""
+    """The test: protocol, title, axis, setting and criterion (in words), values, trials, n_hidden, seed."""
     networks: list[Row]
     """For each network its name, and whether it stores patterns, learns online and locally, dwells; with a note."""
     results: list[Row]
@@ -52,6 +52,7 @@ class Comparison(Result):
             "title": test.title,
             "axis": test.axis,
             "setting": test.setting,
+            "criterion": test.criterion,
             "values": list(outcomes),
             "trials": len(next(iter(outcomes.values()))),
             "n_hidden": n_hidden,

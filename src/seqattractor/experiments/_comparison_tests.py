@@ -22,6 +22,8 @@ class ComparisonTest:
     """Along the axis, easy ones first."""
     setting: str
     """What stays the same, in words."""
+    criterion: str = "the whole loop is seen in order and in any phase (section 6.2), within four times its length"
+    """When a sequence counts as recalled."""
     n_hidden: int = 500
     trials: int = 20
     """By default."""
@@ -92,7 +94,8 @@ TESTS: dict[str, ComparisonTest] = {
             "Moving digits",
             "flipped pixels of the cue",
             (0, 100, 300, 600, 1000),
-            "20 sequences of 20 frames of 64 x 64 pixels; all frames after the cue must be exact",
+            "20 sequences of 20 frames of 64 x 64 pixels",
+            "recall locks on at its first step: every frame after the cue is right and in phase",
             n_hidden=1000,
             trials=3,
             learns_once=True,

@@ -13,7 +13,8 @@ def conclusion(comparison: Any) -> str:
     s = comparison.settings
     intro = (
         f"{s['title']}: {s['setting']}. Trials at each value of the {s['axis']}: {s['trials']}, with the same sequences and cues "
-        "for every network. A network holds a value if it succeeds in at least half of the trials there and at all easier values."
+        f"for every network. A sequence is recalled if {s['criterion']}. A network holds a value if it succeeds in at least half "
+        "of the trials there and at all easier values."
     )
     learning = [n for n in comparison.networks if not n["stores_patterns"]]
     storing = [n for n in comparison.networks if n["stores_patterns"]]

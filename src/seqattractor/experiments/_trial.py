@@ -15,6 +15,7 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
+from seqattractor.sequences._criterion import lock_row
 
 PERIODS = 4
 """How many times the length of a loop a network may run before it must have shown the whole loop (section 6.2).
@@ -163,7 +164,7 @@ def judge(paths: Patterns, task: Task, net: SequenceMemory) -> list[int | None]:
     """Tell when each sequence was retrieved, without a wrong unit, or None.
 
     A loop is retrieved if all its patterns appear in order somewhere in the path: the time is the tau of section 6.2. An open
-    sequence is retrieved, at 0, if what follows the cue is what follows in the sequence.
+    sequence is retrieved, at 0, if recall locks on at its first step: every pattern after the cue is right and in phase.
 
     Parameters
     ----------
@@ -194,12 +195,15 @@ def _judge_one(path: Patterns, x: Patterns, task: Task, net: SequenceMemory) -> 
     if task.closed:
         seen = passages(path, task.X) if dwells else path
         return retrieved_at(seen, x) if len(seen) else None
-    told = path[net.order_ :]
+    cue, told = path[: net.order_], path[net.order_ :]
     if dwells:
         told = passages(told, task.X)
         if len(told) and np.array_equal(told[0], x[0]):
             told = told[1:]  # it cleaned the cue before it went on
-    return 0 if np.array_equal(told[: len(x) - net.order_], x[net.order_ :]) else None
+    if len(told) < len(x) - net.order_:
+        return None
+    row = lock_row(np.concatenate([cue, told]), x, net.order_)
+    return 0 if row is not None and row <= net.order_ else None
 
 
 def draw_sequences(

@@ -41,6 +41,8 @@ class Recalled:
     kind: str = "array"
     lengths: Lengths | None = None
     """How many rows belong to each sequence, where these are patterns of several."""
+    caught: tuple[int, str] | None = None
+    """From which row on the truth is something else than the cue asks for, because the recall follows that, and what it is."""
 
     @cached_property
     def overlaps(self) -> NDArray[np.float64]:
@@ -52,6 +54,10 @@ class Recalled:
     def title(self) -> str:
         """What stands beside the rows of `recall`."""
         return "recall" if self.order else "patterns"
+
+    def truth_at(self, t: int) -> str:
+        """What stands beside the truth of a row."""
+        return f"caught: {self.caught[1]}" if self.caught and t >= self.caught[0] else "stored"
 
     def step_at(self, t: int) -> int:
         """Give the number of steps that the network has made at a row; 0 for the cue."""
@@ -115,7 +121,7 @@ def _moments(recalled: Recalled, most: int) -> list[int]:
 
 def _film_moment(recalled: Recalled, t: int) -> Picture:
     """Truth, cue and recall at one time, side by side, with a line of text and a bar of time."""
-    panels = {} if recalled.truth is None else {"stored": recalled.stored[t]}
+    panels = {} if recalled.truth is None else {recalled.truth_at(t): recalled.stored[t]}
     if recalled.order:
         panels["cue"] = mark(recalled.recall[recalled.order - 1])
     panels[recalled.title] = recalled.judged[t]
@@ -128,7 +134,7 @@ def _raster_moment(recalled: Recalled, t: int) -> Picture:
     """Rasters of truth and recall up to one time, one above the other: time to the right, units upwards."""
     K, N = recalled.recall.shape
     wide, high = max(1, RASTER_WIDTH // K), max(1, min(12, PANEL // N))
-    panels = {} if recalled.truth is None else {"stored": recalled.stored}
+    panels = {} if recalled.truth is None else {recalled.truth_at(t): recalled.stored}
     columns = "column is" if recalled.order == 1 else f"{recalled.order} columns are"
     title = f"{recalled.title} (the first {columns} the cue)" if recalled.order else recalled.title
     panels[title] = np.where(np.arange(K)[:, None] > t, np.uint8(GROUND + 2), recalled.judged)

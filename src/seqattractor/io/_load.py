@@ -180,7 +180,7 @@ def _as_sequences(recording: Recording, options: Options, path: Path) -> Sequenc
         recording.sequences = [_pick(s, options, path) for s in recording.sequences]
     patterns = to_patterns(recording, options, path)
     if options.drop_repeats or options.drop_near:
-        patterns = [_without_repeats(p, options.drop_near) for p in patterns]
+        patterns = [without_repeats(p, options.drop_near) for p in patterns]
     if options.loop:  # a sequence that ends where it began is closed already
         patterns = [p if is_loop(p) else close_loop(p, 1) for p in patterns]
     return Sequences(
@@ -197,8 +197,14 @@ def _as_sequences(recording: Recording, options: Options, path: Path) -> Sequenc
     )
 
 
-def _without_repeats(patterns: Patterns, near: int) -> Patterns:
-    """Leave out every pattern that differs from the last one kept in at most so many units."""
+def without_repeats(patterns: Patterns, near: int) -> Patterns:
+    """Leave out every pattern that differs from the last one kept in at most so many units.
+
+    Examples
+    --------
+    >>> without_repeats(np.array([[1, 1], [1, -1], [-1, -1]]), 1).tolist()
+    [[1, 1], [-1, -1]]
+    """
     kept = [0]
     for t in range(1, len(patterns)):
         if np.count_nonzero(patterns[t] != patterns[kept[-1]]) > near:

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from seqattractor import __version__
 from seqattractor.io._apart import stop_reading
 from seqattractor.lab import downloads
-from seqattractor.lab.choices import NETWORKS, Chosen, degree_for, read_network
+from seqattractor.lab.choices import MOST_DEGREE, NETWORKS, Chosen, degree_for, read_network
 from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.jobs import Job, Pool, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
@@ -136,6 +136,7 @@ class Lab:
     async def catalogue(self, request: Request) -> Response:
         """What there is to choose from."""
         limits = {name: getattr(self.limits, name) for name in ("units", "frames", "hidden", "epochs", "order", "upload")}
+        limits["degree"] = MOST_DEGREE
         networks = [{"name": name, **vars(offer)} for name, offer in NETWORKS.items()]
         return JSONResponse({"version": __version__, "sequences": CATALOGUE, "networks": networks, "limits": limits})
 

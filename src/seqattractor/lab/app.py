@@ -17,7 +17,8 @@ from starlette.types import ASGIApp
 
 from seqattractor.lab.api import Lab
 from seqattractor.lab.guard import Guard
-from seqattractor.lab.requests import Limits, Refusal, as_sentence
+from seqattractor.lab.requests import Limits, Refusal
+from seqattractor.lab.sentences import as_sentence
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _TYPES = {

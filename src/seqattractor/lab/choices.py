@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seqattractor.lab.requests import Fields, Limits, Refusal
+from seqattractor.lab.sentences import to_see
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
 from seqattractor.sequences import Sequences, close_loops
@@ -78,14 +79,28 @@ class Chosen:
         return conflicts(data).context or 1 if order == "auto" else int(order)
 
     def check_size(self, data: Sequences, limits: Limits) -> None:
-        """Refuse a network that would be too large for the lab."""
+        """Refuse a network that would be too large for the lab, or that sees more patterns than there are."""
         order = self.settled_order(data)
         if order > limits.order:
-            raise Refusal(413, f"This sequence needs order {order}, but the lab goes up to {limits.order}.")
+            raise Refusal(
+                413,
+                f"A network must see the past {order} patterns to tell what follows in this sequence, but "
+                f"{to_see(order, limits.order)}.",
+            )
+        lengths = close_loops(data, order=order).lengths
+        s, frames = int(lengths.argmin()), int(lengths.min())
+        if frames <= order:
+            which = f"Sequence {s + 1}" if len(lengths) > 1 else "The sequence"
+            raise Refusal(
+                400,
+                f"{which} has only {frames} frames, too few for a network that sees the past {order} and is to tell the next; "
+                f"{to_see(frames - 1, limits.order)}, or take a longer one.",
+            )
         units, hidden = data.shape[1], self.parameters.get("n_hidden")
         if hidden is not None or self.name == "perceptron":
             kind = "without hidden neurons" if hidden is None else f"and {hidden} hidden neurons"
-            limits.check_network(self.weights(data), f"A network of {units} units {kind}")
+            smaller = "smaller patterns" if hidden is None else "fewer hidden neurons or smaller patterns"
+            limits.check_network(self.weights(data), f"A network of {units} units {kind}", smaller)
 
     def weights(self, data: Sequences) -> int:
         """How many numbers the network will have."""

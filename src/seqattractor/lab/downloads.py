@@ -12,21 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seqattractor.lab.choices import Chosen
 from seqattractor.lab.jobs import Job
 from seqattractor.lab.materials import Material
-from seqattractor.lab.recall import Cue, Shown
+from seqattractor.lab.recall import Cue, Shown, cue_rows
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns, close_loops
 from seqattractor.tasks.recall import Recall
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 RATE = 8.0  # frames per second of what has no rate of its own
 _VIOLET = "#7a52c7"  # of the second network, as on the page, where green stands for a recall that locked on
+COLORS = {False: ("#f1eee7", "#23272d"), True: ("#262a31", "#ece9e2")}  # of units that are off and on, as on the page; dark: True
 _DRAWING = threading.Lock()  # matplotlib's settings belong to the whole process
 
 
@@ -53,7 +54,11 @@ def animation(run: Recall, shown: Shown, material: Material) -> bytes:
     from seqattractor.io._compose import Recalled
     from seqattractor.io._write import write_recall
 
-    rows = Recalled(run.states[: len(shown.truth)], shown.truth, run.cue_rows, material.data.frame_shape, rate=RATE)
+    # The font of pictures has no minus sign.
+    caught = None if shown.since is None else (shown.since, shown.label.replace("\N{MINUS SIGN}", "-"))
+    rows = Recalled(
+        run.states[: len(shown.truth)], shown.truth, run.cue_rows, material.data.frame_shape, rate=RATE, caught=caught
+    )
     return _written("recall.gif", lambda path: write_recall(path, rows))
 
 
@@ -66,21 +71,33 @@ def _written(name: str, write: Callable[[Path], object]) -> bytes:
 
 
 def figure(job: Job, runs: list[Recall], shown: list[Shown], *, dark: bool) -> bytes:
-    """Errors while learning, frames of truth and recall, and the overlap with just this truth, as a PNG."""
+    """Errors while learning, frames of truth and recall, and the overlap with just this truth, as a PNG in the page's colours."""
     with _DRAWING:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
         from seqattractor import plots
 
         with plots.style(dark=dark):
-            strips = _strips(runs, shown)
-            drawing = Figure(figsize=(9.0, 3.8 + 1.4 * len(strips)), dpi=150)
-            FigureCanvasAgg(drawing)
-            _draw(drawing, job, [one.overlaps(run.states) for run, one in zip(runs, shown, strict=True)], strips)
             buffer = io.BytesIO()
-            drawing.savefig(buffer, format="png")
+            drawn(job, runs, shown, COLORS[dark]).savefig(buffer, format="png")
     return buffer.getvalue()
+
+
+def drawn(job: Job, runs: list[Recall], shown: list[Shown], colors: tuple[str, str]) -> Figure:
+    """Draw the figure; `colors` are those of units that are off and on."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import ListedColormap
+    from matplotlib.figure import Figure
+
+    strips = _strips(runs, shown)
+    drawing = Figure(figsize=(9.0, 3.8 + 1.4 * len(strips)), dpi=150)
+    FigureCanvasAgg(drawing)
+    rows = drawing.add_gridspec(1 + len(strips), 2, height_ratios=[2.2, *[1.0] * len(strips)])
+    _draw_errors(drawing.add_subplot(rows[0, 0]), job)
+    _draw_overlaps(drawing.add_subplot(rows[0, 1]), runs, shown)
+    axes = [drawing.add_subplot(rows[1 + k, :]) for k in range(len(strips))]
+    _draw_strips(axes, job.material, strips, runs[0].cue_rows)
+    for ax in axes:  # as on the page: white on black would be the negative of what stands there
+        ax.images[0].set_cmap(ListedColormap(colors))
+    return drawing
 
 
 def _strips(runs: list[Recall], shown: list[Shown]) -> list[tuple[str, Patterns]]:
@@ -90,48 +107,66 @@ def _strips(runs: list[Recall], shown: list[Shown]) -> list[tuple[str, Patterns]
     strips: list[tuple[str, Patterns]] = []
     for mark, run, one in zip(marks, runs, shown, strict=True):
         if not strips or not same:
-            caught = "" if one.since is None else f"\n{one.label}\nfrom step {max(0, one.since - run.cue_rows + 1)}"
+            caught = "" if one.since is None else f"\n{one.label}\nfrom step {run.step_of(one.since)}"
             strips.append((f"truth{'' if same else mark}{caught}", one.truth))
         strips.append((f"recall{mark}", run.states))
     return strips
 
 
-def _draw(drawing: Figure, job: Job, overlaps: list[NDArray[np.float64]], strips: list[tuple[str, Patterns]]) -> None:
-    """Put the parts of the figure in place."""
+def _draw_errors(ax: Axes, job: Job) -> None:
+    """Errors of each epoch, for each network."""
     from seqattractor import plots
 
-    material = job.material
-    marks = [""] if len(overlaps) == 1 else [" A", " B"]
-    rows = drawing.add_gridspec(1 + len(strips), 2, height_ratios=[2.2, *[1.0] * len(strips)])
-    curves, overlap = drawing.add_subplot(rows[0, 0]), drawing.add_subplot(rows[0, 1])
+    marks = [""] if len(job.visible) == 1 else [" A", " B"]
     for k, mark in enumerate(marks):
         epochs = np.arange(1, len(job.visible[k]) + 1)
-        curves.plot(epochs, job.visible[k], label=f"visible{mark}", color=(plots.BLUE, _VIOLET)[k])
+        if not epochs.size:  # learned in one go
+            continue
+        ax.plot(epochs, job.visible[k], label=f"visible{mark}", color=(plots.BLUE, _VIOLET)[k])
         if any(job.hidden[k]):
-            curves.plot(epochs, job.hidden[k], "--", label=f"hidden{mark}", color=(plots.ORANGE, plots.RED)[k])
-        overlap.plot(overlaps[k], ("-", "--")[k], label=f"recall{mark}", color=(plots.BLUE, _VIOLET)[k])
-    curves.set(xlabel="epoch", ylabel="updates", title="Learning", yscale="symlog")
-    overlap.set(
-        xlabel="step",
-        ylabel="overlap with the truth below",
-        title="Recall",
-        ylim=(min(-0.05, *(row.min(initial=0.0) - 0.05 for row in overlaps)), 1.05),
-    )
-    for ax in (curves, overlap):
-        ax.grid(visible=True)
-        if ax.lines:
-            ax.legend(loc="upper right" if ax is curves else "lower right")
-    K = min(len(states) for _, states in strips)
-    pictures = material.kind == "pictures"
-    times = np.unique(np.linspace(0, min(K, 24) - 1, 12).round().astype(int)) if pictures else np.arange(min(K, 60))
-    for k, (name, states) in enumerate(strips):
-        ax = drawing.add_subplot(rows[1 + k, :])
-        if pictures:
-            numbers = times.tolist() if k == 0 else None  # steps, 0 for the cue
+            ax.plot(epochs, job.hidden[k], "--", label=f"hidden{mark}", color=(plots.ORANGE, plots.RED)[k])
+    if not ax.lines:
+        ax.set_title("Learned in one go")
+        ax.set_axis_off()
+        return
+    ax.set(xlabel="epoch", ylabel="updates", title="Learning", yscale="symlog")
+    ax.grid(visible=True)
+    ax.legend(loc="upper right")
+
+
+def _draw_overlaps(ax: Axes, runs: list[Recall], shown: list[Shown]) -> None:
+    """Overlap of each recall with what stands under "Truth" at each step; the end of the cue is step 0."""
+    from seqattractor import plots
+
+    lowest = 0.0
+    for k, (run, one) in enumerate(zip(runs, shown, strict=True)):
+        overlaps = one.overlaps(run.states)
+        mark = f" {'AB'[k]}" if len(runs) > 1 else ""
+        color, steps = (plots.BLUE, _VIOLET)[k], np.arange(len(overlaps)) - run.cue_rows + 1
+        ax.plot(steps, overlaps, ("-", "--")[k], label=f"recall{mark}", color=color)
+        lowest = min(lowest, overlaps.min(initial=0.0))
+    ax.set(xlabel="step", ylabel="overlap with the truth below", title="Recall", ylim=(lowest - 0.05, 1.05))
+    ax.grid(visible=True)
+    ax.legend(loc="lower right")
+
+
+def _draw_strips(axes: list[Axes], material: Material, strips: list[tuple[str, Patterns]], cue_rows: int) -> None:
+    """Truth and recall one below the other: a few frames from the end of the cue on, or a column for each row, units upwards."""
+    from seqattractor import plots
+
+    K, first = min(len(states) for _, states in strips), cue_rows - 1
+    if material.kind == "pictures":
+        times = np.unique(np.linspace(first, min(K, first + 24) - 1, 12).round().astype(int))
+        for k, (ax, (name, states)) in enumerate(zip(axes, strips, strict=True)):
+            numbers = (times - first).tolist() if k == 0 else None
             plots.filmstrip(states[times].reshape(-1, *material.shape), label=name, numbers=numbers, ax=ax)
-        else:
-            plots.raster(states[times], title=name, ax=ax)
-            ax.set_aspect("auto")
+        return
+    for ax, (name, states) in zip(axes, strips, strict=True):
+        plots.raster(states[: min(K, 60), ::-1], title=name.replace("\n", " "), ax=ax)
+        ax.set_aspect("auto")
+    columns = np.arange(first, min(K, 60), 10)
+    axes[-1].set_xticks(columns, [f"{step}" for step in columns - first])
+    axes[-1].set_xlabel("step")
 
 
 def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue: Cue, steps: int) -> str:
@@ -152,20 +187,17 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
         It ends with a trajectory of each network, ``trajectory`` or ``trajectory_a`` and ``trajectory_b``.
     """
     deep, corruption = max(orders), cue.corruption
-    made = ["import numpy as np", "", "import seqattractor as sa", "", material.code]
-    lines = [
-        *made,
-        "",
-        f"rng = np.random.default_rng({cue.seed})",
-        f"cue = X[{cue.start}:{cue.start + deep}]" + ("" if deep == 1 else "  # the patterns that the network sees at first"),
-    ]
+    rows = cue_rows(material, cue.start, deep)
+    taken = f"{rows[0]}:{rows[0] + deep}" if rows[-1] - rows[0] == deep - 1 else str(rows)
+    made = ["import seqattractor as sa", "", material.code]
+    lines = [*made, "", f"cue = X[{taken}]" + ("" if deep == 1 else "  # the patterns that the network sees at first")]
     if corruption.occlusion:
         shape = material.data.frame_shape
-        lines.append(f"cue = sa.noise.occlude(cue, {shape}, fraction={corruption.occlusion!r}, rng=rng)")
-    lines.append(f"cue = sa.noise.flip(cue, {corruption.flips}, rng=rng)")
+        lines.append(f"cue = sa.noise.occlude(cue, {shape}, fraction={corruption.occlusion!r}, rng={cue.seed})")
+    lines.append(f"cue = sa.noise.flip(cue, {corruption.flips}, rng={cue.seed})")
     if corruption.painted:
         lines.append(f"cue[-1, {list(corruption.painted)}] *= -1  # painted by hand")
-    # A seed stands for another stream in `recall` than in the cue; the generator of the cue would tie the noise to the flips.
+    # A seed stands for another stream in each function; one generator for all would tie the noise to the flips.
     noise = f", noise={cue.noise}, rng={cue.seed}" if cue.noise else ""
     for k, (choice, order) in enumerate(zip(chosen, orders, strict=True)):
         mark = f"_{'ab'[k]}" if len(chosen) > 1 else ""

@@ -18,7 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from seqattractor.lab.choices import Chosen
 from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.materials import Material
-from seqattractor.lab.requests import Limits, Refusal, as_sentence
+from seqattractor.lab.requests import Limits, Refusal
+from seqattractor.lab.sentences import why_not_learned
 from seqattractor.lab.turns import Turns
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Sequences, close_loops
@@ -126,7 +127,7 @@ class Job:
                 self.scores[k] = net.score(self._data(k))
             self.state = "stopped" if self._ended() else "done"
         except (ValueError, TypeError) as error:  # the library's own sentences
-            self.note, self.state = as_sentence(error), "failed"
+            self.note, self.state = why_not_learned(error, self._limits.order), "failed"
         except MemoryError:
             self.note, self.state = "There is not enough memory for this network; make it smaller.", "failed"
         except Exception as error:  # a visitor's job must never take a worker with it

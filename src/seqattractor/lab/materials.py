@@ -123,7 +123,7 @@ def make_material(spec: Fields, limits: Limits) -> Material:
         else:
             values[option["name"]] = spec.whole(option["name"], option["default"], option["low"], option["high"])
     material = _MAKERS[name](**values)
-    limits.check_sequence(*material.data.shape)
+    limits.check_sequences(material.data.lengths.tolist(), material.data.shape[1])
     return material
 
 
@@ -169,7 +169,7 @@ def _frames(spec: Fields, limits: Limits) -> Material:
     if units > shape[0] * shape[1] or (kind == "pictures" and units != shape[0] * shape[1]):
         raise Refusal(400, f"{units} units do not fit into {shape[0]} rows of {shape[1]}.")
     lengths = spec.wholes("lengths", 1, limits.frames, limits.frames)
-    limits.check_sequence(sum(lengths), units)
+    limits.check_sequences(lengths, units)
     X = unpack(spec.text("bits", 4 * (limits.frames * limits.units // 24 + 2)), sum(lengths), units)
     frame_shape = tuple(shape) if kind == "pictures" else (units,)
     data = Sequences(X, np.array(lengths), frame_shape, kind="pictures" if kind == "pictures" else "array")

@@ -14,10 +14,11 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns, Sequences, close_loops
 from seqattractor.sequences._transitions import transitions
 from seqattractor.tasks.learn import quick_certificate
-from seqattractor.tasks.recall import Corruption, Recall, frames_ahead, hidden_states, recall
+from seqattractor.tasks.recall import Corruption, Recall, frames_ahead, hidden_states, recall, say_ahead
 from seqattractor.tasks.stored import Stored
 
 _MOST = 150_000_000  # weights * transitions: a few seconds
+_MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,26 @@ def read_cue(spec: Fields, material: Material) -> Cue:
     return Cue(spec.whole("start", 0, 0, T - 1), corruption, spec.whole("noise", 0, 0, N), spec.whole("seed", 0, 0, 9999))
 
 
+def cue_rows(material: Material, start: int, order: int) -> list[int]:
+    """The rows of the patterns that make a cue of `order` patterns; in a loop they go round."""
+    stored = Stored.of(material.data)
+    s, frame = stored.place(start)
+    period = stored.period(s, 1)
+    if period is not None:
+        return [start - frame + (frame + k) % period for k in range(order)]
+    if frame + order >= len(stored.sequences[s]):
+        seen = (
+            f"frame {start + 1}" if order == 1 else f"the {order} frames from frame {start + 1} on, which the network sees first"
+        )
+        instead = "start earlier" if frame else 'choose fewer "Past patterns it sees", under "More settings"'
+        raise Refusal(400, f"There is nothing left to recall after {seen}; {instead}.")
+    return [*range(start, start + order)]
+
+
 def corrupted_cue(material: Material, cue: Cue, order: int) -> Patterns:
     """Corrupt `order` patterns: an array of int8, shape (order, N)."""
-    s, frame = Stored.of(material.data).place(cue.start)
-    if frame + order >= material.data.lengths[s]:
-        raise Refusal(400, f"There is nothing left to recall after frame {cue.start + 1}; start earlier.")
-    clean = material.data.patterns[cue.start : cue.start + order]
-    return cue.corruption(clean, material.data.frame_shape, np.random.default_rng(cue.seed))
+    clean = material.data.patterns[cue_rows(material, cue.start, order)]
+    return cue.corruption(clean, material.data.frame_shape, cue.seed)
 
 
 def steps_for(material: Material, start: int, order: int, limits: Limits) -> int:
@@ -90,7 +104,7 @@ class Shown:
     label: str = ""
     """What it is then, in the paper's symbols or by its name."""
     words: str = ""
-    """Why."""
+    """What happened, and why, where there is something to explain."""
 
     def overlaps(self, states: Patterns) -> NDArray[np.float64]:
         """Overlap of each row that has a truth with it, shape (L,)."""
@@ -114,28 +128,40 @@ def shown_truth(net: SequenceMemory, outcome: Recall, material: Material, cue: C
     Shown
     """
     asked = outcome.states[:0] if outcome.truth is None else outcome.truth
-    caught = outcome.followed
-    if outcome.locked_on is not None or caught is None or caught.since > len(asked):
+    caught, stored, order = outcome.followed, _stored(material, outcome.cue_rows), net.order_
+    if outcome.locked_on is not None:
         return Shown(asked)
-    stored, order = _stored(material, outcome.cue_rows), net.order_
+    if caught is None or caught.since > len(asked):
+        return Shown(asked, words=_stuck_in_a_negative(net, outcome, material, stored))
     s, frame = Stored.of(material.data).place(cue.start)
     ahead = frames_ahead(caught, stored, frame, caught.since, order)
     if caught.sequence == s and not ahead and not caught.mirrored:
         return Shown(asked)
     rows = stored.following(caught.sequence, caught.frame, caught.until - caught.since, order)
     truth = np.concatenate([asked[: caught.since], -rows if caught.mirrored else rows])
-    sign, since = "\N{MINUS SIGN}" if caught.mirrored else "", max(0, caught.since - outcome.cue_rows + 1)
-    name = f" of {stored.names[caught.sequence]}" if len(stored.names) > 1 and caught.sequence != s else ""
-    phase = "" if name else f" {'+' if ahead > 0 else chr(0x2212)} {abs(ahead)}" if ahead else ""
-    words = f'From step {since} on, what was caught stands under "Truth", '
-    if caught.mirrored:
-        words += f"the negative{name}: every unit is reversed. {_why_negative(net, material)}"
-    elif name:
-        words += f"not what the cue asks for, but a frame{name}."
+    if caught.sequence == s:
+        label, what = "x(t)", "the sequence"
+        if ahead:
+            label = f"x(t {'+' if ahead > 0 else _MINUS} {abs(ahead)})"
+            what += f", {say_ahead(ahead)}{' of' if ahead > 0 else ''} what the cue asks for"
     else:
-        count = f"{abs(ahead)} frame{'s' if abs(ahead) > 1 else ''} {'ahead of' if ahead > 0 else 'behind'}"
-        words += f"{count} what the cue asks for."
-    return Shown(truth, caught.since, f"{sign}x(t{phase}){name}", words)
+        label = stored.names[caught.sequence]
+        what = f"{label}, from its frame {caught.frame + 1} on"
+    if caught.mirrored:
+        label, what = f"{_MINUS}{label}", f"the negative of {what}. {_why_negative(net, material)}"
+    since = f"From step {outcome.step_of(caught.since)} on"
+    return Shown(truth, caught.since, label, f'{since}, what was caught stands under "Truth": {what.rstrip(".")}.')
+
+
+def _stuck_in_a_negative(net: SequenceMemory, outcome: Recall, material: Material, stored: Stored) -> str:
+    """Explain a recall that followed nothing for long, but came to rest in the negative of a stored frame; else nothing."""
+    last = outcome.states[-1]
+    rows = np.flatnonzero((np.concatenate(stored.sequences) == -last).all(axis=1))
+    if not rows.size or not np.array_equal(outcome.states[-2], last):
+        return ""
+    s, frame = stored.place(int(rows[0]))
+    name = f" of {stored.names[s]}" if len(stored.names) > 1 else ""
+    return f"It came to rest in the negative of frame {frame + 1}{name}: every unit is reversed. {_why_negative(net, material)}"
 
 
 def _why_negative(net: SequenceMemory, material: Material) -> str:
@@ -160,7 +186,8 @@ def as_json(net: SequenceMemory, outcome: Recall, shown: Shown) -> dict[str, Any
         "overlaps": [round(m, 4) for m in shown.overlaps(outcome.states).tolist()],
         "truth": pack(shown.truth),
         "known": len(shown.truth),
-        "caught": None if shown.since is None else {"since": shown.since, "label": shown.label, "words": shown.words},
+        "caught": None if shown.since is None else {"since": shown.since, "label": shown.label},
+        "words": shown.words,
         "order": net.order_,
         "locked_on": outcome.locked_on,
         "tau": outcome.tau,
@@ -187,9 +214,9 @@ def certified_radii(net: SequenceMemory, data: Sequences) -> list[int] | None:
     certificate = quick_certificate(net, close_loops(data, order=net.order_), _MOST)
     if certificate is None:
         return None
-    radii = np.full(len(data), -1)
+    radii, stored = np.full(len(data), -1), Stored.of(data)
     first = np.cumsum(data.lengths) - data.lengths
-    # A transition of a network of order k starts from the newest of its k patterns.
-    inside = certificate.time < data.lengths[certificate.sequence]
-    radii[(first[certificate.sequence] + certificate.time)[inside]] = certificate.radius[inside]
+    round_in = np.array([stored.period(s, 1) or len(x) for s, x in enumerate(stored.sequences)])
+    # A transition of a network of order k starts from the newest of its k patterns, in a loop perhaps in its second round.
+    radii[first[certificate.sequence] + certificate.time % round_in[certificate.sequence]] = certificate.radius
     return [int(r) for r in radii]

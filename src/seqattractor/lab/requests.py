@@ -24,12 +24,6 @@ class Refusal(Exception):
         self.sentence = sentence
 
 
-def as_sentence(error: Exception) -> str:
-    """The library's words about an error, as a sentence on the page."""
-    text = str(error)
-    return text[:1].upper() + text[1:]
-
-
 @dataclass(frozen=True)
 class Limits:
     """Sizes that keep the page quick and the server alive; the library itself has no such limits."""
@@ -81,22 +75,24 @@ class Limits:
     rate: float = 10_000.0
     """Bytes per second, at least, of what a client sends or reads."""
 
-    def check_sequence(self, frames: int, units: int) -> None:
-        """Refuse sequences that are too large."""
+    def check_sequences(self, lengths: list[int], units: int) -> None:
+        """Refuse sequences that are too large, or too short."""
+        frames = sum(lengths)
         if units > self.units:
             raise Refusal(413, f"The lab takes patterns of up to {self.units} units, but these have {units}; make them smaller.")
         if frames > self.frames:
             raise Refusal(413, f"The lab takes up to {self.frames} frames, but these are {frames}; leave some out.")
-        if frames < 2:
-            raise Refusal(400, "A sequence needs at least two frames.")
+        if min(lengths, default=0) < 2:
+            which = f"sequence {1 + lengths.index(min(lengths))}" if len(lengths) > 1 else "this one"
+            raise Refusal(400, f"A sequence needs at least two frames, but {which} has {min(lengths, default=0)}.")
 
-    def check_network(self, weights: int, what: str) -> None:
-        """Refuse networks that are too large."""
+    def check_network(self, weights: int, what: str, smaller: str) -> None:
+        """Refuse networks that are too large; `smaller` says what would make one smaller."""
         if weights > self.weights:
             raise Refusal(
                 413,
-                f"{what} would have {weights / 1e6:.1f} million weights; the lab goes up to {self.weights / 1e6:.0f} million; "
-                "use fewer hidden neurons or smaller patterns, or the library on your own machine.",
+                f"{what} would have {weights / 1e6:.1f} million weights; the lab goes up to {self.weights / 1e6:.1f} million; "
+                f"use {smaller}, or the library on your own machine.",
             )
 
 

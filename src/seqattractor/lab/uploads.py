@@ -14,6 +14,7 @@ from seqattractor.io._terms import Terms, TooLargeError
 from seqattractor.io._units import natural_key
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Limits, Refusal, parse
+from seqattractor.lab.sentences import counted_from_1
 from seqattractor.sequences import Sequences
 
 _PICTURES = (".gif", ".png", ".apng", ".webp", ".jpg", ".jpeg", ".bmp", ".pgm", ".pbm", ".ppm")
@@ -76,7 +77,7 @@ def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
         except (ValueError, TypeError, OSError) as error:
             status = 413 if isinstance(error, TooLargeError) else 400
             raise Refusal(status, _without_path(error, {**names, Path(folder): "the pictures"})) from None
-    limits.check_sequence(*data.shape)
+    limits.check_sequences(data.lengths.tolist(), data.shape[1])
     return Material(_dark_ground(data) if suffixes[0] in _PICTURES else data)
 
 
@@ -102,8 +103,8 @@ def _shown(name: str) -> str:
 
 def _without_path(error: Exception, names: dict[Path, str]) -> str:
     """The loader's sentence with the visitor's names of files in place of the server's."""
-    text = str(error)
+    text = counted_from_1(str(error))  # first, since names may hold numbers, too
     named = any(text.startswith(str(path)) for path in names)
     for path, name in names.items():
-        text = text.replace(str(path), _shown(name))
+        text = text.replace(f"array '{path.stem}' in ", "array in ").replace(str(path), _shown(name))
     return text if named else text[:1].upper() + text[1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, final
@@ -11,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from seqattractor._checks import (
     check_choice,
-    check_count,
     check_flag,
     check_in_steps,
     check_memory,
@@ -23,8 +23,9 @@ from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import Learned, ProgressCallback
-from seqattractor.networks._layered import HiddenLayerMemory, Weights, split_bias
-from seqattractor.networks._online import EpochMemory
+from seqattractor.networks._layered import Weights, split_bias
+from seqattractor.networks._origins import Origin, Start
+from seqattractor.networks._sized import SizedMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -33,7 +34,7 @@ _HOLD = 10.0  # times init_scale: the size at which hidden biases that learn sta
 
 
 @final
-class SequenceAttractor(HiddenLayerMemory, EpochMemory):
+class SequenceAttractor(SizedMemory):
     """The recurrent network with hidden neurons of Lu & Wu and its local three-factor learning rule.
 
     Visible neurons xi drive hidden neurons zeta, which drive the next visible state, eqs. (2)-(3)::
@@ -53,8 +54,10 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     Parameters
     ----------
-    n_hidden : int
-        M, the number of hidden neurons.
+    n_hidden : int or "auto"
+        M, the number of hidden neurons. With "auto" `fit` tries 25, 50, 100, ..., 3200 and keeps the smallest network that learns
+        without an error left and locks on to the sequences from 9 of 10 cues with a tenth of their units flipped; if there is
+        none, the one that stores most. `n_hidden_` tells how many there are.
     learn : {"UV", "V"}
         Learn both weight matrices, or keep U at its random start and learn only V.
     rule : {"three-factor", "hebbian"}
@@ -69,11 +72,13 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         The standard deviation of the initial U and V; 0 starts from zero weights. (P is always standard normal: only the sign
         of its projection counts.) Visible biases start like V. Hidden biases that learn start at plus or minus ten times
         `init_scale`, so that a hidden neuron with a target that it cannot learn keeps to one state; those of a fixed U are drawn
-        as U is. The constant unit's weights in P are +1 or -1. All of these are drawn after U, V and P, which are the same with
-        and without biases.
-    max_epochs : int
+        as U is. The constant unit's weights in P are +1 or -1; where that would make a hidden target constant, or a copy of one
+        unit of the next pattern, they are as large as the largest of the others. All of these are drawn after U, V and P, which
+        are the same with and without biases.
+    max_epochs : int or "auto"
         How often the sequences are presented at most. Learning ends earlier after an epoch without any error, since all later
-        epochs would change nothing.
+        epochs would change nothing. "auto" is 500, as in the paper; where `n_hidden` is "auto", too, it is ten times as many if
+        hidden neurons have errors left, because more of them would not help.
     target_threshold : float
         theta in z = sign(P x(t+1) - theta); above 0 the hidden targets are sparse.
     input_threshold : float
@@ -113,6 +118,8 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         Epochs run.
     converged_ : bool
         Whether the last epoch was free of errors.
+    n_hidden_ : int
+        M, as given or chosen.
     n_features_in_ : int
         N, the number of visible neurons.
     order_ : int
@@ -135,14 +142,18 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     >>> sa.retrieved(net.recall(cue, steps=90), X)
     True
 
-    The XOR sequence needs biases; only V has to converge, some hidden targets are XOR themselves:
+    As many hidden neurons as it takes:
 
-    >>> import warnings
+    >>> net = sa.SequenceAttractor(n_hidden="auto", random_state=0).fit(X)
+    >>> net.n_hidden_, net.score(X)
+    (50, 1.0)
+
+    The XOR sequence needs biases, and so few units that learn in steps of `eta` need some 840 epochs to exceed `kappa`:
+
     >>> X = sa.datasets.xor()
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     net = sa.SequenceAttractor(n_hidden=30, bias=True, random_state=0).fit(X)
-    >>> (net.recall(X[0], steps=4) == X).all(), net.visible_errors_[-1]
-    (np.True_, np.int64(0))
+    >>> net = sa.SequenceAttractor(n_hidden=30, bias=True, max_epochs=1000, random_state=0).fit(X)
+    >>> net.converged_, (net.recall(X[0], steps=4) == X).all()
+    (True, np.True_)
     """
 
     declared_arrays: ClassVar[dict[str, str]] = {
@@ -155,11 +166,11 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         "hidden_errors_": "count E",
         "visible_errors_": "count E",
     }
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_hidden": "size M"}
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_hidden": "size M or auto"}
 
     def __init__(
         self,
-        n_hidden: int = 500,
+        n_hidden: int | Literal["auto"] = 500,
         *,
         learn: Literal["UV", "V"] = "UV",
         rule: Literal["three-factor", "hebbian"] = "three-factor",
@@ -167,7 +178,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         eta: float = 1e-3,
         bias: bool = False,
         init_scale: float = 1e-3,
-        max_epochs: int = 500,
+        max_epochs: int | Literal["auto"] = "auto",
         target_threshold: float = 0.0,
         input_threshold: float = 0.0,
         order: int | Literal["auto"] = 1,
@@ -226,11 +237,14 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         with self._unchanged_by_failure():
             self.check_parameters()
             self._forget()
-            left = self._learn(partial(learn, client=client), self.transitions(X, lengths), self._announcing(callback))
-        self._warn_of_errors(left)
+            transitions, there = self.transitions(X, lengths), partial(learn, client=client)
+            left = self._fit_sized(
+                transitions, lambda net, each: net._learn(there, transitions, each), self._announcing(callback)
+            )
+        self._warn_of_errors(left, transitions)
         return self
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn by the chosen engine; Hebbian weights are a sum and need none."""
         if self.rule == "hebbian":
             self.begin(transitions)
@@ -240,13 +254,11 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def begin(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order, then the biases if there are some."""
+        M, N, N_in = self._given_size(), self.n_features_in_, self.n_features_in_ * self.order_
         rng = as_generator(self.random_state)
-        M, N, N_in = int(self.n_hidden), self.n_features_in_, self.n_features_in_ * self.order_
         check_memory(8 * M * (N_in + 2 * N), f"a network of {M} hidden neurons")
-        self.U_, self.V_, self.P_ = (rng.standard_normal(shape) for shape in ((M, N_in), (N, M), (M, N)))
-        if not self._has_standard_U:
-            self.U_ *= float(self.init_scale)
-        self.V_ *= 0.0 if self.rule == "hebbian" else float(self.init_scale)
+        self._drawn_from = copy.deepcopy(rng)
+        self.U_, self.V_, self.P_ = (start.draw(rng) for start in self._starts())
         if self.bias:
             self._draw_biases(rng)
         self._no_errors_yet(hidden=True)
@@ -307,14 +319,13 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        check_count(self.n_hidden, "n_hidden")
+        self._check_size()
         check_choice(self.learn, "learn", ("UV", "V"))
         check_choice(self.rule, "rule", ("three-factor", "hebbian"))
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
         check_flag(self.bias, "bias")
         check_not_negative(self.init_scale, "init_scale")
-        check_count(self.max_epochs, "max_epochs")
         check_number(self.target_threshold, "target_threshold")
         check_number(self.input_threshold, "input_threshold")
         check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale, input_threshold=self.input_threshold)
@@ -327,7 +338,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
     ) -> tuple[int, int]:
         """Learn from scratch with an engine or a cluster; returns the errors of the last epoch."""
         self.begin(transitions)
-        learned = self._run(learner, transitions, max_epochs=int(self.max_epochs), callback=callback)
+        learned = self._run(learner, transitions, max_epochs=self.epochs_at_most, callback=callback)
         self._take_weights(learned.U, learned.V)
         self.hidden_errors_, self.visible_errors_ = learned.hidden_errors, learned.visible_errors
         self.n_iter_, self.converged_ = learned.n_iter, learned.converged
@@ -350,6 +361,17 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
             **options,
         )
 
+    def _starts(self) -> tuple[Start, Start, Start]:
+        """What U, V and P begin with, in the order in which they are drawn."""
+        M, N, scale = int(self.n_hidden), self.n_features_in_, float(self.init_scale)
+        U = Start((M, N * self.order_), 1.0 if self._has_standard_U else scale)
+        return U, Start((N, M), 0.0 if self.rule == "hebbian" else scale), Start((M, N))
+
+    def _origins(self) -> dict[str, Origin]:
+        U, V, P = self._starts()
+        eta = float(self.eta)
+        return {"U_": Origin(U, eta), "V_": Origin(V, 1.0 if self.rule == "hebbian" else eta), "P_": Origin(P)}
+
     def _add_hebbian(self, transitions: Transitions) -> None:
         """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""
         y = self.hidden_states(transitions.inputs)
@@ -365,7 +387,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def _draw_biases(self, rng: np.random.Generator) -> None:
         """Draw the weights of the constant unit: to hidden neurons, to visible ones, and in P."""
-        M, N = int(self.n_hidden), self.n_features_in_
+        M, N = self.n_hidden_, self.n_features_in_
         scale = float(self.init_scale)
         if self.learn == "UV" and self.rule == "three-factor":
             # The updates of a hidden neuron that cannot learn its target may cancel in every epoch (those of XOR do). Its start
@@ -374,7 +396,7 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
         else:
             self.hidden_bias_ = rng.standard_normal(M) * (1.0 if self._has_standard_U else scale)
         self.visible_bias_ = rng.standard_normal(N) * (0.0 if self.rule == "hebbian" else scale)
-        self.target_bias_ = rng.choice([-1.0, 1.0], M)
+        self.target_bias_ = rng.choice([-1.0, 1.0], M) * _weight_of_constant_unit(self.P_)
 
     def _weights(self) -> tuple[Weights, Weights]:
         """U and V as learning takes them: with biases, these are their last columns, in arrays of their own."""
@@ -388,3 +410,15 @@ class SequenceAttractor(HiddenLayerMemory, EpochMemory):
             U, self.hidden_bias_ = split_bias(U)
             V, self.visible_bias_ = split_bias(V)
         self.U_, self.V_ = U, V
+
+
+def _weight_of_constant_unit(P: Weights) -> Weights:
+    """How much the constant unit weighs beside each row of P: 1, or the row's largest weight where 1 is too much or too little.
+
+    With more than all others together it would decide a hidden target alone. With less than the largest weight exceeds all others
+    by, the target would be a copy of one unit of the next pattern: as hard to learn as that unit is without hidden neurons.
+    """
+    size = np.abs(P)
+    largest = size.max(axis=1)
+    others = size.sum(axis=1) - largest
+    return np.where(np.abs(largest - 1.0) < others, 1.0, largest)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_count
 
 if TYPE_CHECKING:
-    from seqattractor.networks._base import SequenceMemory
+    from seqattractor.networks._hooks import Hooks
 
 _SCALARS = bool | int | float | str | None | np.random.Generator
 _EVERYBODY = ("n_features_in_", "order_", "metadata_", "attached_patterns_")
@@ -25,9 +25,7 @@ _DTYPES = {"float": ("f8",), "int": ("i4", "i8"), "count": ("i4", "i8"), "patter
 _LARGEST = 2**63  # of whole numbers, beside seeds; no size, count or setting comes near it
 
 
-def check_fitted(
-    net: SequenceMemory, parameters: dict[str, Any], values: dict[str, Any], arrays: dict[str, NDArray[Any]]
-) -> None:
+def check_fitted(net: Hooks, parameters: dict[str, Any], values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Refuse what a network of this class cannot have learned with its parameters.
 
     Parameters
@@ -66,13 +64,13 @@ def check_fitted(
         _check_value(name, values[name] if name.endswith("_") else parameters.get(name), kind, sizes)
 
 
-def declares(cls: type[SequenceMemory]) -> bool:
+def declares(cls: type[Hooks]) -> bool:
     """Whether a class says what it learns; all classes of this package do."""
     return bool(cls.declared_arrays or cls.declared_values) or cls.__module__.startswith("seqattractor.")
 
 
 @cache
-def _names(cls: type[SequenceMemory]) -> frozenset[str]:
+def _names(cls: type[Hooks]) -> frozenset[str]:
     """The attributes that networks of a class may learn; a class that declares none has those that its own code sets."""
     if declares(cls):
         return frozenset((*_EVERYBODY, *cls.declared_arrays, *(name for name in cls.declared_values if name.endswith("_"))))
@@ -80,7 +78,7 @@ def _names(cls: type[SequenceMemory]) -> frozenset[str]:
     return frozenset((*_EVERYBODY, *learned))
 
 
-def _set_by(cls: type[SequenceMemory]) -> Iterator[str]:
+def _set_by(cls: type[Hooks]) -> Iterator[str]:
     """The attributes that the methods of a class and of its bases assign, as in ``self.W_ = ...``."""
     members = [member for base in cls.__mro__ for member in vars(base).values()]
     waiting: list[CodeType] = []
@@ -108,6 +106,9 @@ def _check_plain(name: str, value: Any) -> None:
 
 def _check_value(name: str, value: Any, what: str, sizes: dict[str, int]) -> None:
     """The kind of one value, and that it fits the arrays."""
+    what, _, word = what.partition(" or ")
+    if word and value == word:
+        return
     kind, *rest = what.split()
     match kind:
         case "count" | "size":

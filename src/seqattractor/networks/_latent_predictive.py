@@ -118,7 +118,7 @@ class LatentPredictiveMemory(EpochMemory):
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
         self.begin(transitions)
-        while self.n_iter_ < self.max_epochs and not (self.n_iter_ and self.losses_[-1] < self.tol):
+        while self.n_iter_ < int(self.max_epochs) and not (self.n_iter_ and self.losses_[-1] < self.tol):
             self.present(transitions)
             if callback is not None and callback(self.n_iter_, *self._last_errors()):
                 break

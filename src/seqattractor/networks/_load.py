@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from seqattractor._checks import is_count
 from seqattractor._files import named_path
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._declared import check_fitted, declares
-from seqattractor.networks._model_file import Refused, from_json, read_model, refusing
+from seqattractor.networks._model_file import Refused, read_model, refusing
+from seqattractor.networks._plain_values import from_json
 from seqattractor.networks._registry import package_class
 from seqattractor.networks._run import Run
 
@@ -45,6 +47,8 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
         if header["version"] == 1:
             name, parameters = _of_today(name, parameters)
         values = {k: from_json(v) for k, v in header["values"].items()}
+        if name == "SparseSequenceAttractor" and "feedback" in parameters:
+            _learned_feedback_instead(parameters, values, arrays)
         cls = package_class(name) or SequenceMemory._of_users.get(name)
         if cls is None:
             raise Refused(
@@ -54,6 +58,8 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
         check_fitted(net, parameters, values, arrays)
         for attribute, value in {**values, **arrays}.items():
             setattr(net, attribute, value)
+        if "drawn_from" in header:
+            net._drawn_from = from_json(header["drawn_from"])
         if not declares(cls):
             _try_a_step(net)
     return net
@@ -63,6 +69,15 @@ def _try_a_step(net: SequenceMemory) -> None:
     """Let a network make one step: where a class declares no shapes, this tells whether what was loaded is all there and fits."""
     if (width := net.n_features_in_ * net.order_) <= _MOST_UNITS:
         Run(net, np.ones((1, width), dtype=np.int8)).step()
+
+
+def _learned_feedback_instead(parameters: dict[str, Any], values: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Change what is said of a sparse network that learned before its P did, and which was fed back its own fields."""
+    for known, gone in ((parameters, "feedback"), (values, "feedback_"), (arrays, "average_field_")):
+        known.pop(gone, None)
+    values |= {"learned_drive_": False, "learned_feedback_": 0.0}
+    if is_count(parameters.get("max_epochs")):
+        values.setdefault("max_epochs_", parameters["max_epochs"])  # a number was all that there could be
 
 
 def _of_today(name: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:

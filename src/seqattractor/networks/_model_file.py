@@ -15,11 +15,15 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor._checks import check_memory
 from seqattractor._files import atomic_write, named_path
+from seqattractor.networks._compact import is_part, most_bytes, pack_arrays, unpack_arrays, unpacked_size
+from seqattractor.networks._origins import Origin
+from seqattractor.networks._packed_array import NotDrawnAlike
 
 FORMAT = "seqattractor-model"
-FORMAT_VERSION = 2
-_WITHOUT_DIGEST = 1
+FORMAT_VERSION = 3
+_WITHOUT_DIGEST, _WHOLE_ARRAYS = 1, 2  # older versions that can be read
 _HEADER = "header.json"
 _MOST_HEADER = 2**22  # bytes; settings take some thousands, the names of many sequences and units some hundred thousands
 _MOST_DIRECTORY = 2**20  # bytes; a network has some ten arrays, of a hundred bytes each
@@ -31,9 +35,38 @@ DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 _MADE = (1980, 1, 1, 0, 0, 0)  # the time of every member, so that the same network gives the same bytes
 
 
-def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """Write a model file: an npz with one .npy for each array and a JSON header that holds a digest of everything."""
-    members = {f"{name}.npy": _npy_parts(array) for name, array in sorted(arrays.items())}
+def write_model(
+    path: str | os.PathLike[str],
+    header: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    origins: dict[str, Origin] | None = None,
+    generator: np.random.Generator | None = None,
+) -> None:
+    """Write a model file: an npz with one .npy for each array or part of one, and a JSON header with a digest of everything.
+
+    Arrays are packed if `origins` are given. Their parts are compressed, or not if the file would be so small that it could not
+    be told from one that asks for too much memory.
+    """
+    whole: tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str, NDArray[Any]]] = ({"forms": {}}, arrays, {})
+    packed = whole if origins is None else pack_arrays(arrays, origins, generator)
+    with atomic_write(path) as file:
+        for (entries, kept, parts), compression in (
+            (packed, zipfile.ZIP_DEFLATED),
+            (packed, zipfile.ZIP_STORED),
+            (whole, zipfile.ZIP_STORED),
+        ):
+            file.seek(0)
+            file.truncate()
+            _write_archive(file, {**header, **entries}, kept, parts, compression)
+            if unpacked_size(entries["forms"], {**kept, **parts}) <= most_bytes(file.seek(0, os.SEEK_END)):
+                break
+
+
+def _write_archive(
+    file: IO[bytes], header: dict[str, Any], kept: dict[str, NDArray[Any]], parts: dict[str, NDArray[Any]], compression: int
+) -> None:
+    """Write the archive; parts are compressed as is said."""
+    members = {f"{name}.npy": _npy_parts(array) for name, array in sorted({**kept, **parts}.items())}
     full = {"format": FORMAT, "version": FORMAT_VERSION, **header}
     full["digest"] = _digest(full, members)
     text = json.dumps(full, indent=1).encode()
@@ -41,17 +74,20 @@ def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: di
         raise ValueError(
             f"settings and metadata_ take {len(text)} bytes, and a model file holds {_MOST_HEADER}; keep less there."
         )
-    with atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-        for name, parts in {_HEADER: [text], **members}.items():
-            with archive.open(zipfile.ZipInfo(name, _MADE), "w", force_zip64=True) as member:
-                for part in parts:
-                    member.write(part)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for name, contents in {_HEADER: [text], **members}.items():
+            info = zipfile.ZipInfo(name, _MADE)
+            info.compress_type = compression if name.removesuffix(".npy") in parts else zipfile.ZIP_STORED
+            with archive.open(info, "w", force_zip64=True) as member:
+                for content in contents:
+                    member.write(content)
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read a model file; what is not one, or is damaged, gives a ValueError that says so.
 
-    Members are stored as they are, so that nothing is larger in memory than the file is on disk.
+    Only parts of arrays may be compressed, and what everything takes in memory is known, and bounded by `most_bytes`, before
+    anything is unpacked.
     """
     target = named_path(path)
     if not target.exists():
@@ -71,12 +107,26 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         arrays = {name.removesuffix(".npy"): _from_npy(content) for name, content in members.items()}
         if not with_digest and header["arrays"] != {name: list(array.shape) for name, array in arrays.items()}:
             raise ValueError("its arrays are not those that its header names")
+        if header["version"] == FORMAT_VERSION:
+            _check_size(unpacked_size(header["forms"], arrays), os.fstat(file.fileno()).st_size, target)
+            arrays = _unpacked(header, arrays, target)
     if not with_digest:
         warnings.warn(
             f"{target} was saved by seqattractor 0.1 without a digest, so that damage may go unnoticed; save it again.",
             stacklevel=3,
         )
     return header, arrays
+
+
+def _unpacked(header: dict[str, Any], members: dict[str, NDArray[Any]], target: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file of today."""
+    try:
+        return unpack_arrays(header, members)
+    except NotDrawnAlike:
+        raise Refused(
+            f"{target} holds weights that begin with random numbers of numpy {str(header.get('numpy'))[:20]!r}, and numpy "
+            f"{np.__version__} draws other ones here; load it where it was saved, and save it with compact=False."
+        ) from None
 
 
 class Refused(ValueError):
@@ -122,15 +172,15 @@ def _check_header(header: Any, target: Path) -> None:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise Refused(f"{target} is not a seqattractor model.")
     version = header.get("version")
-    if type(version) is not int or version not in (_WITHOUT_DIGEST, FORMAT_VERSION):
+    if type(version) is not int or version not in (_WITHOUT_DIGEST, _WHOLE_ARRAYS, FORMAT_VERSION):
         raise Refused(
             f"{target} is a model file of version {repr(version)[:20]}, but this seqattractor reads versions "
-            f"{_WITHOUT_DIGEST} and {FORMAT_VERSION}; save it again with a matching release."
+            f"{_WITHOUT_DIGEST} to {FORMAT_VERSION}; save it again with a matching release."
         )
 
 
 def _members(file: IO[bytes], target: Path) -> dict[str, bytearray]:
-    """What is in the archive, by name. Sizes are checked first: all together are no larger than the file."""
+    """What is in the archive, by name. Sizes are checked first: only parts of arrays may be larger than they are in the file."""
     size = os.fstat(file.fileno()).st_size
     _check_directory(file, size)
     with zipfile.ZipFile(file) as archive:
@@ -140,15 +190,39 @@ def _members(file: IO[bytes], target: Path) -> dict[str, bytearray]:
         if len(infos) < len(archive.infolist()):
             raise ValueError("two of its members have the same name")
         for name, info in infos.items():
-            if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
-                raise ValueError(f"its member {name!r} is compressed, which model files never are")
             if name != _HEADER and not name.endswith(".npy"):
                 raise ValueError(f"it has a member {name!r}")
+            if info.compress_type == zipfile.ZIP_DEFLATED and is_part(name.removesuffix(".npy")):
+                continue
+            if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
+                raise ValueError(f"its member {name!r} is compressed, which only parts of arrays may be")
         if infos[_HEADER].file_size > _MOST_HEADER:
             raise ValueError(f"its header has {infos[_HEADER].file_size} bytes")
-        if sum(info.file_size for info in infos.values()) > size:
+        if sum(info.compress_size for info in infos.values()) > size:
             raise ValueError("its members lie one over the other")
-        return {name: bytearray(archive.read(info)) for name, info in infos.items()}
+        _check_size(sum(info.file_size for info in infos.values()), size, target)
+        return {name: _content(archive, info) for name, info in infos.items()}
+
+
+def _check_size(n_bytes: int, file_size: int, target: Path) -> None:
+    """Refuse a file that would take much more memory than it has bytes, or more than there is."""
+    if n_bytes > most_bytes(file_size):
+        raise ValueError(f"it would take {n_bytes} bytes of memory, too much for a file of {file_size}")
+    try:
+        check_memory(n_bytes, "it")
+    except ValueError:
+        raise Refused(
+            f"{target} holds a network that takes {n_bytes / 2**30:.3g} GiB of memory, which is more than there is."
+        ) from None
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytearray:
+    """What is in a member, which must not be more or less than the directory says, whatever is unpacked."""
+    with archive.open(info) as member:
+        content = bytearray(member.read(info.file_size))  # no more is unpacked than is asked for
+        if len(content) != info.file_size or member.read(1):
+            raise ValueError(f"its member {info.filename!r} has not the size that is said")
+        return content
 
 
 def _check_directory(file: IO[bytes], size: int) -> None:
@@ -187,71 +261,3 @@ def _from_npy(content: bytearray) -> NDArray[Any]:
     flat = np.frombuffer(content, dtype, offset=buffer.tell())
     array = flat.reshape(shape, order="F" if by_columns else "C")
     return array if dtype.isnative else array.astype(dtype.newbyteorder("="))  # of a machine with the other order of bytes
-
-
-# -- parameters and fitted values as plain JSON values -----------------------------------------------------------
-
-
-def to_json(value: Any, name: str) -> Any:
-    """Turn a parameter or a fitted value, called `name`, into what JSON can hold; generators keep their state.
-
-    Examples
-    --------
-    >>> to_json({"sizes": np.array([2, 3]), "rate": np.float64(0.5)}, "settings")
-    {'sizes': [2, 3], 'rate': 0.5}
-    """
-    if isinstance(value, np.random.Generator):
-        return {"__generator__": _plain(value.bit_generator.state)}
-    plain = _plain(value)
-    if isinstance(plain, (bool, int, float, str, type(None), list, dict)):
-        return plain
-    raise TypeError(
-        f"{name} is of type {type(value).__name__}, which a model file cannot hold; set it to a number, a text or None."
-    )
-
-
-def _plain(value: Any) -> Any:
-    """Replace numpy's numbers and arrays by Python's, also inside lists and dicts."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    return value
-
-
-def from_json(value: Any) -> Any:
-    """Undo `to_json`, which leaves tuples and arrays as lists.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(3)
-    >>> from_json(to_json(rng, "random_state")).random() == rng.random()
-    True
-    """
-    if isinstance(value, dict) and "__generator__" in value:
-        state = value["__generator__"]
-        _check_state(state)
-        bit_generator = getattr(np.random, state["bit_generator"])()
-        bit_generator.state = state
-        return np.random.Generator(bit_generator)
-    return value
-
-
-def _check_state(state: dict[str, Any]) -> None:
-    """Refuse states that numpy takes without a look: places outside of an array, and numbers that would repeat for ever."""
-    kind, inner = state["bit_generator"], state["state"]
-    match kind:
-        case "PCG64" | "PCG64DXSM":
-            right = inner["inc"] % 2 == 1
-        case "MT19937":
-            right = 0 <= inner["pos"] <= len(inner["key"]) == 624 and any(inner["key"])
-        case "Philox":
-            right = 0 <= state["buffer_pos"] <= len(state["buffer"]) == 4
-        case _:
-            right = kind == "SFC64"
-    if not right:
-        raise ValueError("the state of its random generator is none that there can be")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,16 +87,16 @@ class OnlineMemory(SequenceMemory):
 class EpochMemory(OnlineMemory):
     """A memory that learns in epochs and counts its errors."""
 
-    max_epochs: int
+    max_epochs: int | Literal["auto"]
     hidden_errors_: NDArray[np.int64]
     visible_errors_: NDArray[np.int64]
     n_iter_: int
     converged_: bool
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Begin, and present the transitions until an epoch has no error; networks with a faster way to the same end take it."""
         self.begin(transitions)
-        while self.n_iter_ < self.max_epochs and not (self.n_iter_ and self.converged_):
+        while self.n_iter_ < int(self.max_epochs) and not (self.n_iter_ and self.converged_):
             self.present(transitions)
             hidden, visible = self._last_errors()
             if callback is not None and callback(self.n_iter_, hidden, visible):

@@ -11,7 +11,7 @@ from seqattractor.noise import flip
 from seqattractor.sequences import Patterns, Transitions, split
 
 if TYPE_CHECKING:
-    from seqattractor.networks._base import SequenceMemory
+    from seqattractor.networks._hooks import Hooks
 
 
 class Run:
@@ -27,7 +27,7 @@ class Run:
         What the network carries; by default what it starts with, `SequenceMemory.start`.
     """
 
-    def __init__(self, net: SequenceMemory, states: Patterns, memory: NDArray[Any] | None = None) -> None:
+    def __init__(self, net: Hooks, states: Patterns, memory: NDArray[Any] | None = None) -> None:
         self.net = net
         self.states = states.copy()
         self.memory = net.start(self.states) if memory is None else memory
@@ -53,7 +53,7 @@ class Run:
         return answer.astype(np.int8, copy=False)
 
 
-def led_memory(net: SequenceMemory, transitions: Transitions) -> NDArray[Any] | None:
+def led_memory(net: Hooks, transitions: Transitions) -> NDArray[Any] | None:
     """What a network carries when it has been led through each sequence up to each of its inputs, shape (n, ...).
 
     Most networks carry nothing, and one that dwells at each pattern starts as if the pattern had been there for long. Where

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -24,8 +25,9 @@ from seqattractor.learning.sparse.defaults import TINY, choose_defaults, in_unit
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
 from seqattractor.learning.sparse.schedule import plan_epochs, plan_stream
-from seqattractor.networks._layered import HiddenLayerMemory
-from seqattractor.networks._online import EpochMemory
+from seqattractor.networks._choose_hidden import LADDER
+from seqattractor.networks._origins import Origin, Start
+from seqattractor.networks._sized import SizedMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -38,7 +40,7 @@ _LARGEST_BIAS = 2**15  # its square, and sums of it over many units, are counted
 
 
 @final
-class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
+class SparseSequenceAttractor(SizedMemory):
     """A sequence memory of threshold neurons with few active hidden neurons; it stores more patterns than it has hidden neurons.
 
     Hidden neurons are 0 or 1 and have a bias; visible ones are -1 or +1::
@@ -52,8 +54,9 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     Parameters
     ----------
-    n_hidden : int
-        M, the number of hidden neurons.
+    n_hidden : int or "auto"
+        M, the number of hidden neurons. With "auto" `fit` chooses it as in `SequenceAttractor`; `n_hidden_` tells how many there
+        are.
     n_winners : int or "auto"
         k: how many hidden neurons should be active for each transition.
     code : {"winners", "thresholds"}
@@ -91,9 +94,10 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         redraw.
     redraw_tolerance : float or "auto"
         The fraction of wrong visible neurons above which a pattern counts as not decoded.
-    max_epochs : int
+    max_epochs : int or "auto"
         How often the sequences are presented, at most. With noise the last third is for V alone, without noise, and ends after
-        an epoch without any error; in the convergent setting learning ends after such an epoch.
+        an epoch without any error; in the convergent setting learning ends after such an epoch. "auto" is 750; where `n_hidden`
+        is "auto", too, it is 7500 if hidden neurons have errors left in that setting. `max_epochs_` tells.
     order : int or "auto"
         How many past patterns the network looks at.
     on_conflict : {"raise", "learn"}
@@ -125,6 +129,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         Epochs run.
     converged_ : bool
         Whether the last epoch was free of noise and errors: every transition is made from its clean pattern, with a margin.
+    n_hidden_ : int
+        M, as given or chosen.
     n_features_in_, order_ : int
 
     See Also
@@ -153,6 +159,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     True
     """
 
+    usual_epochs: ClassVar[int] = 750  # 500 with noise, as in the paper without, and the practice of V
+
     declared_arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
@@ -163,7 +171,8 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         "visible_errors_": "count E",
     }
     declared_values: ClassVar[dict[str, str]] = {
-        "n_hidden": "size M",
+        "n_hidden": "size M or auto",
+        "max_epochs_": "count",
         "n_iter_": "size E",
         "converged_": "flag",
         "rng_": "generator",
@@ -189,7 +198,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def __init__(
         self,
-        n_hidden: int = 500,
+        n_hidden: int | Auto = 500,
         *,
         n_winners: int | Auto = "auto",
         code: Literal["winners", "thresholds"] = "winners",
@@ -207,7 +216,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         homeostasis: float | Auto = "auto",
         redraw: float = 3.0,
         redraw_tolerance: float | Auto = "auto",
-        max_epochs: int = 750,
+        max_epochs: int | Auto = "auto",
         order: int | Auto = 1,
         on_conflict: Literal["raise", "learn"] = "raise",
         random_state: Seed = None,
@@ -238,10 +247,10 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         self.engine = engine
         self.verbose = verbose
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn for `max_epochs`; with noise every epoch has errors, so those are counted that are left without it."""
         wrong = self._learn(transitions, self.noise, callback)
-        stopped = self.n_iter_ < self.max_epochs
+        stopped = self.n_iter_ < self.max_epochs_
         if wrong and not stopped and self.noise == "auto" and self.noise_ and transitions.inputs.shape[1] <= TINY:
             # One flip of two units makes another pattern of XOR. What noise hides can be learned without it.
             with_noise = dict(vars(self))
@@ -254,7 +263,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     def _learn(self, transitions: Transitions, noise: int | Auto, callback: ProgressCallback | None) -> int:
         """Learn from scratch with some noise; returns the number of wrong units that are left."""
         self._begin(transitions, noise)
-        check_memory(300 * int(self.max_epochs), f"a record of {int(self.max_epochs)} epochs")
+        check_memory(300 * self.max_epochs_, f"a record of {self.max_epochs_} epochs")
         self._go_on(transitions, self._plan(self.hidden_step_, self.visible_step_), callback)
         return int(self._wrong_units(transitions).sum())
 
@@ -268,7 +277,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     def _plan(self, hidden_step: int, visible_step: int, *, decay: bool = True) -> list[Epoch]:
         """The epochs of a `fit` with these steps."""
         return plan_epochs(
-            int(self.max_epochs),
+            self.max_epochs_,
             noise=self.noise_,
             hidden_step=hidden_step,
             visible_step=visible_step,
@@ -287,6 +296,16 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         hidden = Layer.of(self.U_, self.hidden_bias_, low=0, high=1, kappa=float(self.kappa))
         return hidden, Layer.of(self.V_, kappa=float(self.kappa))
 
+    @property
+    def fewest_hidden(self) -> int:
+        """As many as are to be active at a time."""
+        return 1 if is_auto(self.n_winners) else int(self.n_winners)
+
+    @property
+    def hidden_left(self) -> int:
+        """Updates of hidden neurons in the last epoch without noise; with noise every epoch has some."""
+        return 0 if self.noise_ else self._last_errors()[0]
+
     def begin(self, transitions: Transitions) -> None:
         """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
         self._begin(transitions, self.noise)
@@ -294,20 +313,19 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
     def _begin(self, transitions: Transitions, noise: int | Auto) -> None:
         """Begin with some noise."""
         inputs, targets = transitions.inputs, transitions.targets
+        M, self.max_epochs_ = self._given_size(), self.epochs_at_most
         for name, value in choose_defaults(self, inputs, targets, noise).items():
             setattr(self, f"{name}_", value.item() if isinstance(value, np.generic) else value)  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
         check_in_steps(self.eta_visible_, kappa=self.kappa)
         rng = as_generator(self.random_state)
-        M, N, n_in = int(self.n_hidden), self.n_features_in_, inputs.shape[1]
+        N, n_in = self.n_features_in_, inputs.shape[1]
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
-        # Multiples of a power of two add up without rounding, so that the drive does not depend on the order of a sum.
-        P = rng.standard_normal((M, N if self.target_from_ == "next" else n_in))
-        self.P_ = np.rint(np.clip(P / 8, -1, 1) * PROTOTYPE) / PROTOTYPE if self.learned_drive_ else np.rint(P * 2**20) / 2**20
-        self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
-        self.V_: Weights = np.zeros((N, M))  # and Q with it: from then on they get the same updates
+        self._drawn_from = copy.deepcopy(rng)
+        self.P_, self.U_ = (start.draw(rng) for start in self._starts())
+        self.V_ = np.zeros((N, M))  # and Q with it: from then on they get the same updates
         self.hidden_bias_: Weights = np.zeros(M)
         drive = self._raw_drive(inputs, targets)
         centre = drive.mean(axis=0)
@@ -320,6 +338,23 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
             self.theta_ += NormalDist().inv_cdf(1 - min(self.n_winners_ / M, 0.5))
         self.rng_ = rng
         self._no_errors_yet(hidden=True)
+
+    def _starts(self) -> tuple[Start, Start]:
+        """What P and U begin with, in the order in which they are drawn; V begins at zero."""
+        M, N, n_in = int(self.n_hidden), self.n_features_in_, self.n_features_in_ * self.order_
+        # Multiples of a power of two add up without rounding, so that the drive does not depend on the order of a sum.
+        shape = (M, N if self.target_from_ == "next" else n_in)
+        P = Start(shape, 1 / 8, 1 / PROTOTYPE) if self.learned_drive_ else Start(shape, 1.0, 2.0**-20)
+        return P, Start((M, n_in), self.hidden_step_ * self.hidden_unit_, self.hidden_unit_)
+
+    def _origins(self) -> dict[str, Origin]:
+        P, U = self._starts()
+        return {
+            "P_": Origin(unit=1 / PROTOTYPE) if self.learned_drive_ else Origin(P),
+            "U_": Origin(U, self.hidden_unit_),
+            "V_": Origin(unit=self.visible_unit_),
+            "hidden_bias_": Origin(unit=self.hidden_unit_ * self.bias_ or None),
+        }
 
     def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
         """P applied to the pattern that targets come from, shape (n, M); if P is learned, as a multiple of its length."""
@@ -339,7 +374,9 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
             U=np.rint(np.column_stack([self.U_, from_bias]) / self.hidden_unit_).astype(np.int64),
             V=V,
             Q=np.ascontiguousarray(V.T),
-            P=np.rint(np.clip(self.P_, -1, 1) * PROTOTYPE).astype(np.int64) if self.learned_drive_ else np.zeros((M, 0), dtype=np.int64),
+            P=np.rint(np.clip(self.P_, -1, 1) * PROTOTYPE).astype(np.int64)
+            if self.learned_drive_
+            else np.zeros((M, 0), dtype=np.int64),
             theta=self.theta_,
             targets=np.zeros((n, M), dtype=np.int8),
             wrong=np.zeros(n),
@@ -384,9 +421,11 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        M = check_count(self.n_hidden, "n_hidden")
-        if not is_auto(self.n_winners) and check_count(self.n_winners, "n_winners") > M:
-            raise ValueError(f"n_winners must be at most n_hidden, which is {M}, but it is {self.n_winners}.")
+        self._check_size()
+        most = LADDER[-1] if is_auto(self.n_hidden) else int(self.n_hidden)
+        if not is_auto(self.n_winners) and check_count(self.n_winners, "n_winners") > most:
+            which = "which is chosen up to" if is_auto(self.n_hidden) else "which is"
+            raise ValueError(f"n_winners must be at most n_hidden, {which} {most}, but it is {self.n_winners}.")
         check_choice(self.code, "code", ("winners", "thresholds"))
         check_choice(self.target_from, "target_from", ("current", "next", "auto"))
         check_choice(self.engine, "engine", ("exact", "reference"))
@@ -402,13 +441,14 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         for name in ("decay", "learned_drive"):
             if not is_auto(getattr(self, name)) and not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise TypeError(f"{name} must be True, False or 'auto', but it is {say(getattr(self, name))}.")
+        if self.learned_drive is True and self.target_from == "next":
+            raise ValueError("learned_drive is for a P that reads x(t), not x(t+1): leave target_from at 'auto' or 'current'.")
         for name in ("learned_feedback", "homeostasis"):
             if not is_auto(getattr(self, name)):
                 check_not_negative(getattr(self, name), name)
         check_not_negative(self.redraw, "redraw")
         if not is_auto(self.redraw_tolerance) and not 0 <= check_number(self.redraw_tolerance, "redraw_tolerance") <= 1:
             raise ValueError(f"redraw_tolerance is a fraction, 0 to 1, but it is {self.redraw_tolerance}.")
-        check_count(self.max_epochs, "max_epochs")
 
     def traits(self) -> Traits:
         """Tell what is fair to know: weights are learned online, by what is known at their two ends."""

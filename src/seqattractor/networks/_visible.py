@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal, final
 
@@ -15,6 +16,7 @@ from seqattractor.learning.engines import engine_module
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._layered import VisibleLayerMemory, Weights, split_bias
 from seqattractor.networks._online import EpochMemory
+from seqattractor.networks._origins import Origin, Start
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Transitions
@@ -114,7 +116,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Learn the perceptron by the chosen engine, and a rule of the user's transition by transition."""
         if callable(self.rule):
             return super().fit_transitions(transitions, callback)
@@ -137,7 +139,8 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     def begin(self, transitions: Transitions) -> None:
         """Draw the random start of W, then of the biases if there are some."""
         rng = as_generator(self.random_state)
-        self.W_ = rng.standard_normal((self.n_features_in_, self.n_features_in_ * self.order_)) * float(self.init_scale)
+        self._drawn_from = copy.deepcopy(rng)
+        self.W_ = self._start().draw(rng)
         if self.bias:
             self.visible_bias_ = rng.standard_normal(self.n_features_in_) * float(self.init_scale)
         self._no_errors_yet()
@@ -157,6 +160,13 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
             raise ValueError("the rule made weights that are not finite; make its steps smaller.")
         self._take_weights(W)
         self._count_errors(int(errors))
+
+    def _start(self) -> Start:
+        """What W begins with."""
+        return Start((self.n_features_in_, self.n_features_in_ * self.order_), float(self.init_scale))
+
+    def _origins(self) -> dict[str, Origin]:
+        return {"W_": Origin(self._start(), float(self.eta))}
 
     def _seen(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """What each neuron sees: the inputs, and with biases a unit that is always +1."""

@@ -8,12 +8,13 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.analysis._retrieval import LOCKED_ON, wilson_interval
+from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target
 from seqattractor.paper.trials.pictures import frames_of, load_pictures, recalled_frames, sha256_of
 from seqattractor.report.figures import recall_gif
 from seqattractor.report.page import Animation, Table, Verdict
+from seqattractor.sequences._criterion import LOCKED_ON
 
 NETWORKS = {"gait": 10, "digits": 3}  # the paper trains one network on each; more show how far that is luck
 SETTINGS = {"gait": GAIT, "digits": DIGITS}

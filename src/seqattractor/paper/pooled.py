@@ -66,7 +66,8 @@ class PooledTables(Target):
         step = pool([(a["successes"], a["trials"], b["successes"], b["trials"]) for a, b in pairs])
         text = (
             f"With T - 1 distinct patterns, as section 6.2 is worded, our successes against the paper's: {literal.words()} "
-            f"(Cochran-Mantel-Haenszel test over {len(result.rows()) // 2} cells). With T distinct patterns: {other.words()}. "
+            f"(Cochran-Mantel-Haenszel test over {len(result.rows()) // 2} cells, of which {literal.strata} have successes "
+            f"and failures). With T distinct patterns: {other.words()}. "
             f"The one pattern more, T against T - 1 among our own trials: {step.words()}. {_conclusion(literal, other)}"
         )
         few = agreement.caution(max(row["trials"] for row in result.rows()))
@@ -134,13 +135,13 @@ def _parts(result: Result, reading: str) -> dict[str, Pooled]:
         for table, target in TABLES.items()
         for learn, words in WAYS.items()
     }
-    return parts | {"both tables": pool_with_paper(result.rows(distinct=reading))}
+    return parts | {"Both tables": pool_with_paper(result.rows(distinct=reading))}
 
 
 def _conclusion(literal: Pooled, other: Pooled) -> str:
     """Whether T distinct patterns explain the difference, which must be there first."""
     if literal.p >= LEVEL:
-        return "With T - 1 there is no difference that needs an explanation."
+        return f"At the level {LEVEL} there is no difference with T - 1 that would need an explanation."
     if other.p >= LEVEL:
         return (
             "So the difference is gone if the authors stored T distinct patterns: that explains it, though it does not prove "

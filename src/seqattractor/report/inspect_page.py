@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.noise import flip
+from seqattractor.noise import as_generator, flip
 from seqattractor.report.figures import picture
 from seqattractor.report.page import Section, render
 from seqattractor.tasks.inspect import Inspection
@@ -75,7 +74,7 @@ def _figures(inspection: Inspection) -> dict[str, list[tuple[str, Draw]]]:
 def _state_space(inspection: Inspection) -> Draw:
     """Recalls from a few corrupted cues in the plane of the stored patterns."""
     net, shown = inspection.net, inspection.sequences[:6]
-    rng = np.random.default_rng(0)
+    rng = as_generator(0, "state space")
     paths = []
     for k in range(3):
         sequence = shown[k % len(shown)]

@@ -4,48 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._choose_hidden import ENOUGH, FLIPS, Attempt
 from seqattractor.sequences import Sequences
-from seqattractor.tasks.choose import Attempt
-
-NEAR = 0.002  # of the units: frames that differ in fewer are nearly the same
-
-
-def near_repeats(data: Sequences) -> NDArray[np.int64]:
-    """Give the frames that are nearly the one before.
-
-    Parameters
-    ----------
-    data : Sequences
-
-    Returns
-    -------
-    ndarray of int, shape (k, 3)
-        Sequence, frame, and the number of units that differ from the frame before, 1 to N / 500; the nearest first.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.random_sequences(1, 4, 1000, rng=0).patterns.copy()
-    >>> X[2] = X[1]
-    >>> X[2, 7] *= -1
-    >>> near_repeats(sa.Sequences(X)).tolist()
-    [[0, 2, 1]]
-    """
-    rows = [
-        (s, frame + 1, int(units))
-        for s, x in enumerate(data.split())
-        for frame, units in enumerate((x[1:] != x[:-1]).sum(axis=1))
-        if 0 < units <= NEAR * x.shape[1]
-    ]
-    return np.array(sorted(rows, key=lambda row: row[2]), dtype=np.int64).reshape(-1, 3)
+from seqattractor.tasks.repeats import near_repeats
 
 
 def warnings_about(
-    net: SequenceMemory, data: Sequences, score: float, radius: int | None, attempts: Sequence[Attempt]
+    net: SequenceMemory,
+    data: Sequences,
+    score: float,
+    radius: int | None,
+    recalled: tuple[int, int] | None,
+    attempts: Sequence[Attempt],
 ) -> list[str]:
     """Give the warnings that matter; advice names only what was not tried.
 
@@ -58,6 +29,8 @@ def warnings_about(
         The fraction of transitions without a wrong unit.
     radius : int or None
         How many wrong units every transition is proven to withstand, where that was looked at.
+    recalled : (int, int) or None
+        From how many of how many noisy cues recall locked on, where that was tried.
     attempts : sequence of Attempt
         What was tried, where the number of hidden neurons was to be chosen.
 
@@ -67,41 +40,47 @@ def warnings_about(
     """
     if (data.patterns == data.patterns[0]).all():
         return ["all patterns are equal, so there is nothing to recall; look at the input, or choose another threshold."]
-    sentences = []
     hidden, visible = (int(getattr(net, name, [0])[-1]) for name in ("hidden_errors_", "visible_errors_"))
     if score < 1.0:
         ideas = _ideas(net, data, hidden, visible, attempts)
-        sentences.append(f"only {score:.1%} of the transitions are stored without a wrong unit; try {' or '.join(ideas)}.")
-    elif not getattr(net, "converged_", True):
-        sentences.append(
+        return [f"only {score:.1%} of the transitions are stored without a wrong unit; try {' or '.join(ideas)}."]
+    if recalled is not None and recalled[0] >= ENOUGH * recalled[1]:
+        return []
+    if not getattr(net, "converged_", True) and not getattr(net, "noise_", 0):
+        why = (
             f"every transition is right, but not yet with its full margin (the last of {getattr(net, 'n_iter_', '?')} epochs made"
-            f" {hidden} hidden and {visible} visible updates); recall from noise may be fragile."
+            f" {hidden} hidden and {visible} visible updates)"
         )
     elif radius is not None and radius <= 0:
-        sentences.append(
+        why = (
             "not even one wrong unit is proven to be harmless (certified radius 0 by a quick look; `seqattractor inspect` looks "
-            "closer); recall from noise may fail, so try it."
+            "closer)"
         )
-    if sentences and len(near := near_repeats(data)):
-        s, frame, units = near[0].tolist()
-        sentences.append(
-            f"{len(near)} of {len(data)} frames are nearly the same as the one before (frames {frame - 1} and {frame} of "
-            f"{data.names[s]} differ in {units} of {data.shape[1]:,} units) and hard to tell apart; leave such frames out."
-        )
-    return sentences
+    elif recalled is None:
+        return []
+    else:
+        why = "what is stored is easily lost in noise"
+    tried = "may be fragile" if recalled is None else f"is fragile: {recalled[0]} of {recalled[1]} noisy cues"
+    how = "" if recalled is None else f" ({FLIPS:.0%} of the units flipped)"
+    return [f"{why}; recall from noise {tried}{how}{'' if recalled is None else ' brought the sequence back'}."]
 
 
 def _ideas(net: SequenceMemory, data: Sequences, hidden: int, visible: int, attempts: Sequence[Attempt]) -> list[str]:
     """What to try next, of what was not tried; `hidden` and `visible` count the errors left."""
     parameters = net.get_params(deep=False)
+    name = type(net).__name__
+    tried = [attempt for attempt in attempts if attempt.network == name]
+    networks = {name, *(attempt.network for attempt in attempts)}
     ideas = []
-    if hidden and len({attempt.epochs for attempt in attempts}) < 2:
+    if hidden and len({attempt.epochs for attempt in tried}) < 2:
         ideas.append("more epochs (hidden neurons have errors left)")
     if "n_hidden" in parameters and not attempts and visible:
         ideas.append("more hidden neurons")
     n_transitions = len(data) - len(data.lengths) * net.order_
-    if type(net).__name__ == "SequenceAttractor" and n_transitions > net.order_ * data.shape[1]:
+    if networks == {"SequenceAttractor"} and n_transitions > net.order_ * data.shape[1]:
         ideas.append("the network sparse (there are more transitions than a hidden neuron has inputs)")
-    if "order" in parameters and len({attempt.order for attempt in attempts}) < 2:
+    if "order" in parameters and net.order_ >= max((attempt.order for attempt in tried), default=net.order_):
         ideas.append(f"an order of {net.order_ + 1}")
+    if len(near_repeats(data)):
+        ideas.append("leaving out what is nearly the same as the frame before")
     return ideas or ["another network, or less to store"]

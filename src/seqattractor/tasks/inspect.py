@@ -15,17 +15,20 @@ from seqattractor._faces import Result
 from seqattractor.analysis._attractors import Attractors, find_attractors
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._hidden_activity import HiddenActivity, hidden_activity
-from seqattractor.analysis._robustness import RobustnessCurve, basin, robustness_curve
+from seqattractor.analysis._robustness import RobustnessCurve, basin, robustness_curve, steps_per_pattern
 from seqattractor.analysis._separability import Separability, separable
 from seqattractor.analysis._threshold_view import NotApplicable, supports_certificate
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Lengths, Patterns, split
+from seqattractor.sequences._criterion import LOCKED_ON
+from seqattractor.tasks.recall import Corruption, Recall, RecallTrials, joined, recall, recall_often
+from seqattractor.tasks.stored import Stored
 
 Source = Literal["model", "data", "cycles"]
 _T = TypeVar("_T")
 OPERATIONS = 1.2e11  # multiplications for an effort of 1: about half a minute on one core
-TRIALS, LOOPS = 500, 20
+TRIALS, LOOPS, RECALLS = 500, 20, 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +42,10 @@ class Inspection(Result):
     flips: int
     """The noise in `basin` and `from_stored`."""
     score: float | None = None
+    recalls: tuple[Recall, ...] | None = None
+    """From the first pattern of each sequence, clean."""
+    trials: RecallTrials | None = None
+    """From the same places, with `flips` units flipped."""
     certificate: Certificate | None = None
     sampled: bool = False
     """Whether only some of the transitions were certified."""
@@ -75,6 +82,8 @@ class Inspection(Result):
     def paragraphs(self) -> dict[str, str]:
         """Give what there is to say, under titles."""
         parts = {"Sequences": self._about_sequences()}
+        if self.recalls is not None:
+            parts["Recall"] = self._about_recall()
         if self.certificate is not None:
             some = f" ({len(self.certificate.radius)} of the transitions were looked at.)" if self.sampled else ""
             parts["Guarantee"] = self.certificate.describe() + some
@@ -82,13 +91,16 @@ class Inspection(Result):
             text = f"One step from a randomly corrupted pattern: {_lower(self.robustness.describe())}"
             if self.basin is not None:
                 text += (
-                    f" From {self.flips} flips, {self.basin:.1%} of all starts are on the sequence and in phase after 25 steps."
+                    f" From any stored pattern with {self.flips} flips: {self.basin:.1%} of all starts are on the sequence and "
+                    "in phase 25 steps later, or at its end if that comes sooner."
                 )
             parts["Measured robustness"] = text
         if self.from_random is not None:
             text = f"From random starts: {_lower(self.from_random.describe())}"
             if self.from_stored is not None:
                 text += f" From stored patterns with {self.flips} flips: {_lower(self.from_stored.describe())}"
+                if self.basin is not None and self.basin < 1:
+                    text += f" (In phase, and in time, are {self.basin:.1%} of all such starts; see above.)"
             parts["Attractors"] = text
         if self.hidden is not None:
             parts["Hidden neurons"] = self.hidden.describe()
@@ -111,6 +123,22 @@ class Inspection(Result):
         made = f"{self.score:.1%} of the {transitions} transitions are made without a wrong unit"
         return f"{many} of {size}, {words[self.source]}; {made}."
 
+    def _about_recall(self) -> str:
+        """Which sequences lock on from their first patterns, clean and corrupted, and what the others do."""
+        assert self.recalls is not None
+        many = len(self.recalls)
+        lost = [(s, each) for s, each in enumerate(self.recalls) if each.locked_on is None]
+        first = "the first pattern" if self.net.order_ == 1 else f"the first {self.net.order_} patterns"
+        text = f"From {first} without noise, {many - len(lost)} of {many} sequence{'s' if many > 1 else ''} {LOCKED_ON}."
+        for s, each in lost[:3]:
+            words = (f"(Sequence {s}.)" if many > 1 else "", each.verdict, each.errors)
+            text += "".join(f" {part}" for part in words if part)
+        if len(lost) > 3:
+            text += f" {len(lost) - 3} more are not recalled either."
+        if self.trials is not None:
+            text += f" With {self.flips} units flipped: {self.trials.describe()}"
+        return text
+
     def describe(self) -> str:
         """Say everything in sentences."""
         return " ".join([self.heading(), *self.paragraphs().values()])
@@ -130,6 +158,7 @@ class Inspection(Result):
             "epochs": getattr(net, "n_iter_", None),
             "converged": None if not hasattr(net, "converged_") else bool(net.converged_),
             "sequences": {"source": self.source, "lengths": [len(x) for x in self.sequences], "score": self.score},
+            "recall": None if self.recalls is None else _recall_values(self),
             "certificate": None if self.certificate is None else _certificate_values(self.certificate, self.sampled),
             "robustness": None if self.robustness is None else _curve_values(self.robustness),
             "basin": None if self.basin is None else {"flips": self.flips, "fraction": self.basin},
@@ -200,7 +229,7 @@ def inspect_network(
     """
     check_is_fitted(net, "n_features_in_")
     work = _Work(net, effort, tell)
-    generator = as_generator(rng)
+    generator = as_generator(rng, "inspect")
     count = work.starts(starts)
     stored = None if X is None or lengths is None else list(split(X, lengths))
     from_random = work.do("attractors", lambda: find_attractors(net, stored, starts=count, rng=generator))
@@ -214,7 +243,7 @@ def inspect_network(
         seconds=work.seconds,
     )
     if not inspection.sequences:
-        for part in ("certificate", "robustness", "basin", "hidden", "separability"):
+        for part in ("recall", "certificate", "robustness", "basin", "hidden", "separability"):
             work.left_out[part] = "no stored sequence is known, and random starts led to no cycle; give the data."
         return inspection
     return replace(inspection, **_from_sequences(inspection, work, count, exact, generator))
@@ -255,7 +284,34 @@ def _from_sequences(inspection: Inspection, work: _Work, starts: int, exact: boo
             parts[name] = work.do(name.replace("_", " "), lambda: separable(sequences, bias=True, **options))
     else:
         work.left_out["separability"] = "it takes too much work; use sa.separable."
+    stored = Stored.of_arrays(sequences, net.order_)
+    steps = [stored.steps(s, 0, net.order_) for s in range(len(sequences))]
+    rows = steps_per_pattern(net) * sum(some + stored.steps_beyond(s, net.order_) for s, some in enumerate(steps))
+    if work.allows("recall", rows):
+        parts["recalls"] = work.do("recall", lambda: _recalls(net, stored, steps))
+        often = work.recalls(rows)
+        parts["trials"] = work.do("recall from noise", lambda: _recall_trials(net, stored, steps, flips, often, rng))
     return parts
+
+
+def _recalls(net: SequenceMemory, stored: Stored, steps: list[int]) -> tuple[Recall, ...]:
+    """Recall every sequence from its first patterns."""
+    return tuple(
+        recall(net, stored.sequences[s][: net.order_], steps[s], stored=stored, place=(s, 0), look_on=True)
+        for s in range(len(steps))
+    )
+
+
+def _recall_trials(
+    net: SequenceMemory, stored: Stored, steps: list[int], flips: int, trials: int, rng: np.random.Generator
+) -> RecallTrials:
+    """The same with noise, so many times for each sequence."""
+    how: dict[str, Any] = {"trials": trials, "stored": stored, "frame_shape": (net.n_features_in_,), "rng": rng}
+    parts = [
+        recall_often(net, stored.sequences[s][: net.order_], Corruption(flips), steps[s], place=(s, 0), **how)
+        for s in range(len(steps))
+    ]
+    return joined(parts)
 
 
 class _Work:
@@ -291,6 +347,10 @@ class _Work:
         """How many starts, if each takes about a hundred steps."""
         return int(np.clip(0.2 * self.operations / self.cost / 100, 5, wanted))
 
+    def recalls(self, steps: float) -> int:
+        """How many trials of recall for each sequence, if all together take so many steps once."""
+        return int(np.clip(0.1 * self.operations / self.cost / max(1.0, steps), 1, RECALLS))
+
     def trials(self) -> int:
         """How many trials at each of some 25 numbers of flips."""
         return int(np.clip(0.1 * self.operations / self.cost / 25, 20, TRIALS))
@@ -325,6 +385,19 @@ def _certificate_values(c: Certificate, sampled: bool) -> dict[str, Any]:
         "units": c.n_inputs,
         "order": c.order,
         "summary": c.describe(),
+    }
+
+
+def _recall_values(inspection: Inspection) -> dict[str, Any]:
+    """Recalls from first patterns for JSON."""
+    recalls, trials = inspection.recalls or (), inspection.trials
+    names = ("lock_step", "tau", "ahead", "worst_step", "verdict")
+    return {
+        "criterion": LOCKED_ON,
+        "clean": [{name: getattr(each, name) for name in names} for each in recalls],
+        "flips": inspection.flips,
+        "trials": None if trials is None else list(trials.rows()),
+        "summary": inspection._about_recall(),
     }
 
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
+from seqattractor._checks import is_auto
 from seqattractor._faces import Result
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._threshold_view import supports_certificate
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._choose_hidden import CUES, FLIPS, Attempt, choose_hidden, recalls_from_noise
 from seqattractor.networks._registry import make_network, parameters_of
+from seqattractor.networks._sized import SizedMemory
 from seqattractor.sequences import Sequences, close_loops
+from seqattractor.sequences._criterion import LOCKED_ON
 from seqattractor.sequences._transitions import conflicts
 from seqattractor.tasks.advice import warnings_about
-from seqattractor.tasks.choose import Attempt, choose_hidden, fit_quietly
 
 MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: a few seconds
+OTHER = "sparse"  # the network that is tried where the paper's does not store everything
+SHARED = {"n_hidden", "order", "max_epochs", "random_state"}  # parameters that mean the same in both
 
 
 class ConflictError(ValueError):
@@ -45,6 +51,8 @@ class LearningResult(Result):
     Of a network of order k they are counted in the window of k patterns."""
     noise_radius: int | None
     """How many flips before every step are proven to be harmless at every transition; fewer where flips stay in a window."""
+    recalled: tuple[int, int] | None
+    """From how many of how many cues with a tenth of their units flipped recall locked on; None where it was not tried."""
     attempts: Sequence[Attempt]
     """The sizes that were tried, where the size was to be chosen."""
     warnings: Sequence[str]
@@ -52,9 +60,8 @@ class LearningResult(Result):
 
     @property
     def n_hidden(self) -> int | None:
-        """M, where the network has such a parameter."""
-        n_hidden: int | None = self.net.get_params(deep=False).get("n_hidden")
-        return n_hidden
+        """M, where the network has hidden neurons."""
+        return getattr(self.net, "n_hidden_", None)
 
     def describe(self) -> str:
         """Say what was learned, how, and how safely."""
@@ -73,6 +80,9 @@ class LearningResult(Result):
             if net.order_ > 1:
                 stored += f", or {self.noise_radius} before every step"
             stored += " (`seqattractor inspect` looks closer and may prove more)"
+        if self.recalled is not None:
+            often, cues = self.recalled
+            stored += f"\nfrom {often} of {cues} cues with {FLIPS:.0%} of their units flipped recall {LOCKED_ON}"
         return "\n".join(
             [
                 f"{S} sequence{'s' if S > 1 else ''} ({names}), {len(data)} patterns of {frame} units, "
@@ -103,6 +113,7 @@ class LearningResult(Result):
             "transitions_exact": self.score,
             "certified_radius": self.radius,
             "certified_noise_radius": self.noise_radius,
+            "noisy_cues": None if self.recalled is None else dict(zip(("locked_on", "cues"), self.recalled, strict=True)),
             "tries": [vars(attempt) for attempt in self.attempts],
             "seconds": round(self.seconds, 3),
             "warnings": list(self.warnings),
@@ -151,7 +162,7 @@ def prepare(data: Sequences, order: int | Literal["auto"] = 1) -> Sequences:
 
 def learn(
     data: Sequences,
-    network: str = "attractor",
+    network: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     *,
     widen: bool = False,
@@ -164,8 +175,8 @@ def learn(
     ----------
     data : Sequences
         As `prepare` gives them.
-    network : str
-        A short name of the registry.
+    network : str, optional
+        A short name of the registry. By default the paper's network, and where no size of it stores everything, the sparse one.
     parameters : mapping, optional
         Of the network.
     widen : bool
@@ -189,30 +200,63 @@ def learn(
     True
     """
     given = dict(parameters or {})
-    net = make_network(network, **given)
     started = time.perf_counter()
-    attempts: list[Attempt] = []
-    if "n_hidden" in parameters_of(network) and "n_hidden" not in given:
-        fixed = "max_epochs" in given
-        net, attempts = choose_hidden(net, data, fixed_epochs=fixed, tell=tell, callback=progress)
-        if widen and "order" in parameters_of(network) and max(one.score for one in attempts) < 1:
-            wider, more = prepare(data, net.order_ + 1), net.order_ + 1
-            other, tried = choose_hidden(
-                clone(net).set_params(order=more), wider, fixed_epochs=fixed, tell=tell, callback=progress
-            )
-            attempts += tried
-            if max(one.merit for one in tried) > max(one.merit for one in attempts[: -len(tried)]):
-                net, data = other, wider
+    name, attempts = network or "attractor", []
+    if "n_hidden" in parameters_of(name) and is_auto(given.get("n_hidden", "auto")):
+        search = _Search(data, given, tell, progress)
+        search.try_network(name)
+        for other, more in _what_else(search, name, may_change=network is None, widen=widen):
+            if search.best.score < 1:
+                search.try_network(other, more)
+        net, data, attempts = search.net, search.ready, search.attempts
     else:
-        fit_quietly(net, data, progress)
+        net = make_network(name, **given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # errors that are left are told below, in words of our own
+            net.fit(data, callback=progress)
     seconds = time.perf_counter() - started
     score = net.score(data)
     certificate = quick_certificate(net, data, MOST_TO_CERTIFY)
     radius, noise = (
         (None, None) if certificate is None else (int(c.min()) for c in (certificate.radius, certificate.noise_radius))
     )
-    told = warnings_about(net, data, score, radius, attempts)
-    return LearningResult(net, data, score, radius, noise, attempts, told, seconds)
+    recalled = (recalls_from_noise(net, net.shown(data)), CUES) if score == 1 and not net.traits().dwells else None
+    told = warnings_about(net, data, score, radius, recalled, attempts)
+    return LearningResult(net, data, score, radius, noise, recalled, attempts, told, seconds)
+
+
+class _Search:
+    """Networks that were tried, each with all its sizes, and the best of them."""
+
+    def __init__(
+        self, data: Sequences, given: dict[str, Any], tell: Callable[[Attempt], Any] | None, progress: ProgressCallback | None
+    ) -> None:
+        self.data, self.given, self.tell, self.progress = data, given, tell, progress
+        self.attempts: list[Attempt] = []
+        self.best: Attempt
+        self.net: SequenceMemory
+        self.ready: Sequences
+
+    def try_network(self, name: str, order: int | None = None) -> None:
+        """Try all sizes of a network, with the context that the user wants or with another one."""
+        settings = self.given | {"n_hidden": "auto"} | ({} if order is None else {"order": order})
+        ready = self.data if order is None else prepare(self.data, order)
+        net = cast(SizedMemory, make_network(name, **settings))
+        chosen, tried = choose_hidden(net, net.transitions(ready), tell=self.tell, callback=self.progress)
+        best = max(tried, key=lambda one: one.merit)
+        if not self.attempts or best.merit > self.best.merit:
+            self.best, self.net, self.ready = best, chosen, ready
+        self.attempts += tried
+
+
+def _what_else(search: _Search, name: str, *, may_change: bool, widen: bool) -> list[tuple[str, int | None]]:
+    """What to try after a network did not store everything: a larger context, and another network, as names and orders."""
+    order, (n, units) = search.best.order, search.data.shape
+    lengths = search.data.lengths if not search.data.closed else search.data.lengths + 1
+    wider = [(name, order + 1)] if widen and "order" in parameters_of(name) and lengths.min() > order + 1 else []
+    others: list[tuple[str, int | None]] = [(OTHER, None)] if may_change and set(search.given) <= SHARED else []
+    # A neuron that has more to separate than inputs fails however long it learns; elsewhere the past tells frames apart.
+    return [*others, *wider] if n > order * units else [*wider, *others]
 
 
 def quick_certificate(net: SequenceMemory, data: Sequences, most: int) -> Certificate | None:

@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 
 from seqattractor import noise
 from seqattractor._faces import Result
-from seqattractor.analysis._retrieval import LOCKED_ON, SuccessRate, locked_on_at, retrieved_at, success_rate
+from seqattractor.analysis._retrieval import SuccessRate, retrieved_at, success_rate
 from seqattractor.analysis._robustness import stays_at, steps_per_pattern
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, stack_context
+from seqattractor.sequences._criterion import LOCKED_ON, lock_row
 from seqattractor.tasks.stored import Followed, Stored
 
 MOST_VALUES = 2**30
 MOST_AT_ONCE = 2**26  # values of trials that are recalled side by side
+_PER_TRIAL = ("locked_on", "followed", "ahead", "retrieved", "most_wrong", "final_overlap")
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,12 @@ class Corruption:
     """Units flipped by hand in the newest pattern."""
 
     def __call__(self, cue: Patterns, frame_shape: tuple[int, ...], rng: Seed) -> Patterns:
-        """Give the corrupted cue, of the same shape (patterns, N)."""
-        generator = as_generator(rng, "cue")
+        """Give the corrupted cue, of the same shape (patterns, N), as `sa.noise.occlude` and `sa.noise.flip` do it."""
         if isinstance(self.occlusion, tuple):
             cue = noise.occlude(cue, frame_shape, self.occlusion)
         elif self.occlusion:
-            cue = noise.occlude(cue, frame_shape, fraction=self.occlusion, rng=generator)
-        corrupted = noise.flip(cue, self.flips, generator)
+            cue = noise.occlude(cue, frame_shape, fraction=self.occlusion, rng=rng)
+        corrupted = noise.flip(cue, self.flips, rng)
         corrupted[-1, list(self.painted)] *= -1
         return corrupted
 
@@ -105,6 +106,12 @@ class Recall(Result):
     """The stored sequence that is followed in the end, in whichever phase, or its negative."""
     verdict: str
     """Whether it has worked, in a sentence."""
+    period: int | None = None
+    """Of the loop that the cue belongs to; None where that is an open sequence."""
+    looked: int = 0
+    """Within how many steps `tau` was looked for."""
+    ahead: int | None = None
+    """By how many frames it follows the sequence ahead of its phase, negative where it is behind; None where it does not."""
 
     @property
     def steps(self) -> int:
@@ -114,7 +121,11 @@ class Recall(Result):
     @property
     def lock_step(self) -> int | None:
         """The step at which it locked on; 0 where the cue was right already."""
-        return None if self.locked_on is None else max(0, self.locked_on - self.cue_rows + 1)
+        return None if self.locked_on is None else self.step_of(self.locked_on)
+
+    def step_of(self, row: int) -> int:
+        """Give the step that made a row; 0 for the cue."""
+        return max(0, row - self.cue_rows + 1)
 
     @property
     def wrong(self) -> NDArray[np.int64] | None:
@@ -144,6 +155,28 @@ class Recall(Result):
         """Say how it went."""
         return self.verdict or f"{self.steps} steps were recalled; nothing stored is known to compare them with."
 
+    @property
+    def by_section_6_2(self) -> str | None:
+        """What the paper's own criterion says, in a sentence; None for open sequences, of which it asks for a right cue."""
+        if self.period is None:
+            return None
+        if self.tau is not None:
+            step = max(0, self.tau - self.cue_rows + 1)
+            seen = f"the whole loop is seen from step tau = {step} on"
+        else:
+            seen = f"the whole loop is not seen within {self.looked} steps"
+        return f"By the paper's criterion, which allows any phase (section 6.2): {seen}."
+
+    @property
+    def errors(self) -> str | None:
+        """The worst step and the end, in a sentence; None where no step is wrong, or no truth is known."""
+        if self.wrong is None or self.overlaps is None or (worst := self.worst_step) is None:
+            return None
+        most = int(self.wrong[self.cue_rows + worst - 1])
+        return (
+            f"Worst step: {worst}, with {most} unit{'s' if most > 1 else ''} wrong; overlap at the end: {self.overlaps[-1]:.3f}."
+        )
+
     def rows(self) -> list[dict[str, Any]]:
         """Give a row for each step, 0 for the end of the cue."""
         unknown = [None] * len(self.states)
@@ -164,10 +197,16 @@ class RecallTrials(Result):
     """The step at which each trial locked on, or None."""
     followed: tuple[bool, ...]
     """Whether each trial came to follow something stored: the sequence in any phase, another one, or the negative of one."""
+    ahead: tuple[int | None, ...]
+    """By how many frames each trial followed the sequence ahead of its phase; None where it did not follow it, 0 in phase."""
+    retrieved: tuple[bool | None, ...]
+    """Whether each trial meets the criterion of section 6.2, the whole loop in any phase; None for open sequences."""
     most_wrong: tuple[int, ...]
     """Wrong units in the worst step of each trial."""
     final_overlap: tuple[float, ...]
     """Overlap with the truth in the last step of each trial."""
+    looked: int
+    """Within how many steps, at most, loops were looked for as section 6.2 asks."""
 
     @property
     def rate(self) -> SuccessRate:
@@ -180,16 +219,32 @@ class RecallTrials(Result):
         text = f"{self.rate.successes} of {self.rate.trials} trials {LOCKED_ON} (95% interval {low:.2f} to {high:.2f})"
         if steps:
             text += f", at step {np.median(steps):g} (median), {max(steps)} at the latest"
-        if lost := sum(followed and step is None for followed, step in zip(self.followed, self.locked_on, strict=True)):
-            text += f"; {lost} followed something stored, but out of phase, another sequence, or a negative"
+        text += self._what_others_did()
+        if None not in self.retrieved:
+            whole = sum(map(bool, self.retrieved))
+            text += f". By the paper's criterion, the whole loop in any phase (section 6.2), within {self.looked} steps: {whole}"
         end = f"overlap at the end: {np.mean(self.final_overlap):.3f} on average"
         return f"{text}. Worst step: {max(self.most_wrong)} units wrong; {end}."
 
+    def _what_others_did(self) -> str:
+        """Tell of the trials that came to something stored without locking on."""
+        trials = zip(self.ahead, self.followed, self.locked_on, strict=True)
+        shifts = [ahead for ahead, followed, step in trials if followed and step is None]
+        text = ""
+        for word, some in (("ahead", [a for a in shifts if a and a > 0]), ("behind", [-a for a in shifts if a and a < 0])):
+            if some:
+                frames = f"{min(some)}" if min(some) == max(some) else f"{min(some)} to {max(some)}"
+                text += f"; {len(some)} ran {frames} frame{'s' if max(some) > 1 else ''} {word}"
+        if late := shifts.count(0):
+            text += f"; {late} came into phase only in the second half"
+        if others := shifts.count(None):
+            text += f"; {others} followed another sequence, or the negative of one"
+        return text
+
     def rows(self) -> list[dict[str, Any]]:
         """Give a row for each trial."""
-        names = ("locked_on", "followed", "most_wrong", "final_overlap")
-        values = zip(*(getattr(self, name) for name in names), strict=True)
-        return [{"trial": number, **dict(zip(names, value, strict=True))} for number, value in enumerate(values)]
+        values = zip(*(getattr(self, name) for name in _PER_TRIAL), strict=True)
+        return [{"trial": number, **dict(zip(_PER_TRIAL, value, strict=True))} for number, value in enumerate(values)]
 
 
 def recall(
@@ -201,6 +256,7 @@ def recall(
     place: tuple[int, int] = (0, 0),
     noise: int = 0,
     rng: Seed = 0,
+    look_on: bool = False,
 ) -> Recall:
     """Recall from a cue and judge the outcome.
 
@@ -218,6 +274,8 @@ def recall(
     noise : int
         Units flipped before every step.
     rng : int, Generator or None
+    look_on : bool
+        Whether to let a loop go on, unseen, for two more rounds, so that the criterion of section 6.2 can be told.
 
     Returns
     -------
@@ -237,12 +295,21 @@ def recall(
     if rows * net.n_features_in_ > MOST_VALUES:
         raise ValueError(f"{steps} steps of {net.n_features_in_} units are too many to keep; ask for fewer steps.")
     taken = cue[-order:]
-    states = np.concatenate([cue[:-order], net.recall(taken[0] if order == 1 else taken, rows, noise=noise, rng=rng)])
-    outcome = judge(net, states, len(cue), stored, place)
+    beyond = stored.steps_beyond(place[0], order) * steps_per_pattern(net) if look_on and stored is not None else 0
+    path = net.recall(taken[0] if order == 1 else taken, rows + beyond, noise=noise, rng=rng)
+    states = np.concatenate([cue[:-order], path[: order + rows]])
+    outcome = judge(net, states, len(cue), stored, place, path[order + rows :])
     return outcome if stored is None else replace(outcome, nearest=stored.nearest_names(states))
 
 
-def judge(net: SequenceMemory, states: Patterns, cue_rows: int, stored: Stored | None, place: tuple[int, int]) -> Recall:
+def judge(
+    net: SequenceMemory,
+    states: Patterns,
+    cue_rows: int,
+    stored: Stored | None,
+    place: tuple[int, int],
+    beyond: Patterns | None = None,
+) -> Recall:
     """Judge what a network did: the one place that decides whether a recall has worked.
 
     Parameters
@@ -258,6 +325,8 @@ def judge(net: SequenceMemory, states: Patterns, cue_rows: int, stored: Stored |
         What the network has learned.
     place : (int, int)
         Sequence and frame of the first row, in `stored`.
+    beyond : ndarray of +-1, shape (K', N), optional
+        What the network did after that; it counts for the criterion of section 6.2 only.
 
     Returns
     -------
@@ -270,8 +339,10 @@ def judge(net: SequenceMemory, states: Patterns, cue_rows: int, stored: Stored |
     wanted = stored.following(s, frame, 1 + (len(states) - 1) // steps_per_pattern(net), order)
     at = _rows_that_count(net, states, stored, wanted)
     path = states[at]
-    locked_on = locked_on_at(path, wanted) if len(path) >= len(wanted) else None
-    tau = retrieved_at(path, stored.sequences[s] if period is None else stored.sequences[s][: period + 1])
+    locked_on = lock_row(path, wanted, min(cue_rows, len(wanted))) if len(path) >= len(wanted) else None
+    longer = states if beyond is None or not len(beyond) else np.concatenate([states, beyond])
+    rows = at if longer is states else _rows_that_count(net, longer, stored, wanted)
+    tau = retrieved_at(longer[rows], stored.sequences[s] if period is None else stored.sequences[s][: period + 1])
     followed = stored.followed_by(path, order, prefer=s)
     pace = np.searchsorted(at, np.arange(len(states)), side="right") - 1  # how many passages each row has behind it
     outcome = Recall(
@@ -280,12 +351,15 @@ def judge(net: SequenceMemory, states: Patterns, cue_rows: int, stored: Stored |
         wanted[pace[pace < len(wanted)]],
         None,
         None if locked_on is None else int(at[locked_on]),
-        None if tau is None else int(at[tau]),
+        None if tau is None else int(rows[tau]),
         None if followed is None else replace(followed, since=int(at[followed.since]), until=int(at[followed.until - 1]) + 1),
         "",
     )
-    behind = int(pace[outcome.followed.since]) if outcome.followed else 0
-    return replace(outcome, verdict=_verdict(outcome, stored, place, behind, order))
+    ahead = None
+    if (caught := outcome.followed) is not None and caught.sequence == s and not caught.mirrored:
+        ahead = frames_ahead(caught, stored, frame, int(pace[caught.since]), order)
+    judged = replace(outcome, period=period, ahead=ahead, looked=len(longer) - cue_rows)
+    return replace(judged, verdict=_verdict(judged, stored))
 
 
 def _rows_that_count(net: SequenceMemory, states: Patterns, stored: Stored, wanted: Patterns) -> NDArray[np.int64]:
@@ -297,17 +371,17 @@ def _rows_that_count(net: SequenceMemory, states: Patterns, stored: Stored, want
     return np.array([0, *stays[len(first) :]])
 
 
-def _verdict(outcome: Recall, stored: Stored, place: tuple[int, int], pace: int, order: int) -> str:
+def _verdict(outcome: Recall, stored: Stored) -> str:
     """Say in a sentence or two how a recall went."""
     assert outcome.overlaps is not None
     if outcome.locked_on == 0:
-        return "On the sequence from the start: the cue was right already, and so is every frame to the end."
+        return "Locked on from the start: the cue was right already, and every frame to the end is right and in phase."
     if outcome.locked_on is not None:
         return (
             f"Locked on at step {outcome.lock_step} of {outcome.steps}: every frame from there to the end is right and in phase."
         )
     if outcome.followed is not None:
-        return _out_of_phase(outcome, outcome.followed, stored, place, pace, order)
+        return _out_of_phase(outcome, outcome.followed, stored)
     again = np.flatnonzero((outcome.states[:-1] == outcome.states[-1]).all(axis=1))
     if again.size:
         period = len(outcome.states) - 1 - int(again[-1])
@@ -317,26 +391,34 @@ def _verdict(outcome: Recall, stored: Stored, place: tuple[int, int], pace: int,
     end = f"The overlap with the truth was {outcome.overlaps[-1]:.2f} at the end"
     if outcome.overlaps[-1] == 1:
         end = "The last frame is right, but less than half of the frames before it"
+    if outcome.overlaps[-1] == -1:
+        end = "The last frame is the negative of the right one, with every unit reversed"
     return f"Not recalled: {where}. {end}."
 
 
-def _out_of_phase(outcome: Recall, followed: Followed, stored: Stored, place: tuple[int, int], pace: int, order: int) -> str:
+def _out_of_phase(outcome: Recall, followed: Followed, stored: Stored) -> str:
     """A sentence for a recall that follows something stored, but not what the cue asked for."""
-    since = f"from step {max(0, followed.since - outcome.cue_rows + 1)} on"
-    name = f" {stored.names[followed.sequence]}" if len(stored.names) > 1 else ""
+    since = f"from step {outcome.step_of(followed.since)} on"
+    name = stored.names[followed.sequence]
     if followed.mirrored:
-        return (
-            f"Not recalled: {since} it follows the negative of the stored sequence{name}, with every unit reversed. "
-            "That is an attractor, too."
-        )
-    s, frame = place
-    if followed.sequence != s:
-        return f"Not recalled: {since} it follows another stored sequence,{name}."
-    ahead = frames_ahead(followed, stored, frame, pace, order)
+        which = "the stored sequence" if len(stored.names) == 1 else f"a stored sequence, {name}"
+        return f"Not recalled: {since} it follows the negative of {which}, with every unit reversed. That is an attractor, too."
+    if (ahead := outcome.ahead) is None:
+        return f"Not recalled: {since} it follows another stored sequence, {name}."
     if not ahead:
         return f"Not recalled to the end: {since} it follows the sequence in phase, but not for half of the frames."
-    count = f"{abs(ahead)} frame{'s' if abs(ahead) > 1 else ''} {'ahead' if ahead > 0 else 'behind'}"
-    return f"Out of phase: {since} it follows the sequence exactly, but {count}."
+    return f"Out of phase: {since} it follows the sequence exactly, but {say_ahead(ahead)}."
+
+
+def say_ahead(ahead: int) -> str:
+    """Say by how many frames a recall is ahead or behind, as `frames_ahead` gives it; not 0.
+
+    Examples
+    --------
+    >>> say_ahead(-1)
+    '1 frame behind'
+    """
+    return f"{abs(ahead)} frame{'s' if abs(ahead) > 1 else ''} {'ahead' if ahead > 0 else 'behind'}"
 
 
 def frames_ahead(followed: Followed, stored: Stored, frame: int, pace: int, order: int) -> int:
@@ -399,18 +481,37 @@ def recall_often(
     """
     generator = as_generator(rng, "trials")
     rows = steps * steps_per_pattern(net)
-    at_once = max(1, MOST_AT_ONCE // ((len(clean) + rows) * net.n_features_in_))
-    outcomes: list[tuple[int | None, bool, int, float]] = []
+    looked = rows + stored.steps_beyond(place[0], net.order_) * steps_per_pattern(net)
+    at_once, end = max(1, MOST_AT_ONCE // ((len(clean) + looked) * net.n_features_in_)), len(clean) + rows
+    outcomes: list[tuple[int | None, bool, int | None, bool | None, int, float]] = []
     while len(outcomes) < trials:
         some = range(min(at_once, trials - len(outcomes)))
         cues = np.stack([corruption(clean, frame_shape, generator) for _ in some])
-        runs = net.recall(cues[:, 0] if net.order_ == 1 else cues, rows, noise=noise, rng=generator)
-        for outcome in (judge(net, run, len(clean), stored, place) for run in runs):
+        runs = net.recall(cues[:, 0] if net.order_ == 1 else cues, looked, noise=noise, rng=generator)
+        for outcome in (judge(net, run[:end], len(clean), stored, place, run[end:]) for run in runs):
             assert outcome.wrong is not None
             assert outcome.overlaps is not None
             most_wrong = int(outcome.wrong[outcome.cue_rows :].max(initial=0))
-            outcomes.append((outcome.lock_step, outcome.followed is not None, most_wrong, float(outcome.overlaps[-1])))
-    return RecallTrials(*zip(*outcomes, strict=True))
+            retrieved = None if outcome.period is None else outcome.tau is not None
+            follows = (outcome.lock_step, outcome.followed is not None, outcome.ahead, retrieved)
+            outcomes.append((*follows, most_wrong, float(outcome.overlaps[-1])))
+    columns: dict[str, Any] = dict(zip(_PER_TRIAL, zip(*outcomes, strict=True), strict=True))
+    return RecallTrials(**columns, looked=looked)
+
+
+def joined(parts: list[RecallTrials]) -> RecallTrials:
+    """Give the trials of several sequences as one.
+
+    Parameters
+    ----------
+    parts : list of RecallTrials
+
+    Returns
+    -------
+    RecallTrials
+    """
+    together: dict[str, Any] = {name: tuple(value for part in parts for value in getattr(part, name)) for name in _PER_TRIAL}
+    return RecallTrials(**together, looked=max(part.looked for part in parts))
 
 
 def hidden_states(net: SequenceMemory, states: Patterns) -> Patterns | None:

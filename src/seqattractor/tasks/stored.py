@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqattractor.sequences import Patterns, Sequences, close_loops, stack_context
+from seqattractor.sequences._patterns import period
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,13 @@ class Stored:
         parts = data.split() if order is None else close_loops(data, order=order).split()
         return cls(tuple(parts), closed, tuple(data.names))
 
+    @classmethod
+    def of_arrays(cls, sequences: list[Patterns], order: int) -> Stored:
+        """Take arrays of shape (T_s, N); those that end with as many of their first patterns as the context has are loops."""
+        rounds = [period(x, order) for x in sequences]
+        closed = tuple(len(x) - once if once else 0 for x, once in zip(sequences, rounds, strict=True))
+        return cls(tuple(sequences), closed, tuple(f"sequence {s}" for s in range(len(sequences))))
+
     def place(self, row: int) -> tuple[int, int]:
         """Give the sequence and the frame of a row, where the sequences stand one below the other."""
         ends = np.cumsum([len(x) for x in self.sequences])
@@ -73,6 +81,10 @@ class Stored:
     def steps(self, s: int, frame: int, order: int) -> int:
         """Give the steps from a cue that begins at a frame to the end of the sequence, or one round of a loop; at least 1."""
         return self.period(s, order) or max(1, len(self.sequences[s]) - frame - order)
+
+    def steps_beyond(self, s: int, order: int) -> int:
+        """Give how many steps more show whether a loop was retrieved as section 6.2 asks: one round to its start, one through."""
+        return 2 * (self.period(s, order) or 0)
 
     def nearest(self, cue: Patterns) -> tuple[int, int, float]:
         """Give the place that is most like a cue of shape (order, N): sequence, frame and overlap."""

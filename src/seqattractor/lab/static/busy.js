@@ -30,6 +30,16 @@ export async function busyWith(action) {
   }
 }
 
+/** Wait for an action, and do something about what is old where it takes so long that one would see it. */
+export async function ifLong(action, about, pause = 300) {
+  const timer = setTimeout(about, pause);
+  try {
+    return await action();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Do something once nothing has asked for it for a moment. */
 export function debounced(action, pause) {
   let timer = null;

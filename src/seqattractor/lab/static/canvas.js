@@ -66,7 +66,10 @@ export function drawFrame(canvas, width, height, view) {
   if (view.cursor !== undefined && view.cursor !== null) {
     context.strokeStyle = palette()("accent");
     context.lineWidth = Math.max(2, cell / 6);
-    context.strokeRect((view.cursor % columns) * cell, Math.floor(view.cursor / columns) * (height / rows), cell, height / rows);
+    const side = Math.max(cell, 10); // small cells have a frame around them, to be seen
+    const middle = [((view.cursor % columns) + 0.5) * cell, (Math.floor(view.cursor / columns) + 0.5) * (height / rows)];
+    const [left, top] = middle.map((at, k) => Math.max(1, Math.min(at - side / 2, [width, height][k] - side - 1)));
+    context.strokeRect(left, top, side, side);
   }
 }
 

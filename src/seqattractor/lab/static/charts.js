@@ -84,16 +84,18 @@ export function showErrors(curves) {
     parts.push([`line-${k ? "b" : "a"}`, `visible errors${name}`]);
     if (curve.hidden.some((v) => v > 0)) parts.push([`line-${k ? "b2" : "a2"}`, `hidden errors${name}`]);
   });
-  $("errors-legend").replaceChildren(...parts.flatMap(([color, words]) => {
+  $("errors-legend").replaceChildren(...parts.map(([color, words]) => {
+    const item = document.createElement("span");
     const dot = document.createElement("i");
     dot.className = `dot ${color}`;
-    return [dot, words];
+    item.append(dot, words);
+    return item;
   }));
   $("learning-note").textContent = parts.length ? "updates in each epoch" : "the errors of each epoch will appear here";
 }
 
-/** Overlap with the truth at each step, with the moment that is shown and the steps at which networks locked on. */
-export function drawOverlap(canvas, runs, steps, now, cueRows = 1) {
+/** Overlap with the truth at each step, with the moment that is shown and the steps at which networks locked on; `ends` names the first and the last. */
+export function drawOverlap(canvas, runs, steps, now, ends = ["", ""]) {
   const width = canvas.clientWidth, height = canvas.clientHeight;
   if (!width) return;
   const context = prepare(canvas, width, height);
@@ -106,9 +108,9 @@ export function drawOverlap(canvas, runs, steps, now, cueRows = 1) {
   context.fillStyle = color("soft");
   context.textBaseline = "alphabetic";
   context.textAlign = "left";
-  context.fillText("cue", LEFT, height - 4);
+  context.fillText(ends[0], LEFT, height - 4);
   context.textAlign = "right";
-  if (steps > 1) context.fillText(`step ${steps - cueRows}`, width - RIGHT, height - 4);
+  context.fillText(ends[1], width - RIGHT, height - 4);
   runs.forEach((run, k) => {
     const points = run.overlaps.map((m, t) => [x(t), y(m)]);
     curve(context, points, color(k ? "b" : "a"), k ? [6, 3] : []);

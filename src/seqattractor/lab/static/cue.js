@@ -3,20 +3,21 @@
 import { drawFrame } from "./canvas.js";
 import { slider } from "./controls.js";
 import { paintable } from "./paint.js";
-import { changedSoon, lab, networksInUse, settings, units } from "./state.js";
+import { changedSoon, isLoaded, lab, ordersInUse, rowOfCue, settings, units } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 
-/** Build the sliders for the sequence that is loaded. */
+/** Build the sliders for the sequence that is chosen; counts of its units and frames are known once it is loaded. */
 export function buildCueFields() {
-  const percent = (value) => `${value} % (${units(value)})`;
+  const frames = isLoaded() ? lab.material.frames : 2;
+  const percent = (value) => (isLoaded() ? `${value} % (${units(value)})` : `${value} %`);
   const set = (name) => (value) => { settings.cue[name] = value; changedSoon(); };
   const start = (value) => { Object.assign(settings.cue, { start: value - 1, painted: [] }); changedSoon(); };
   $("cue-fields").replaceChildren(
     slider({ label: "Random flips", low: 0, high: 50, value: settings.cue.flips, say: percent, change: set("flips") }),
     slider({ label: "Covered", low: 0, high: 90, step: 5, value: settings.cue.occlusion, say: (v) => `${v} %`, change: set("occlusion") }),
     slider({ label: "Noise per step", low: 0, high: 30, value: settings.cue.noise, say: percent, change: set("noise") }),
-    slider({ label: "Start at frame", low: 1, high: Math.max(1, lab.material.frames - 1), value: settings.cue.start + 1, change: start }),
+    slider({ label: "Start at frame", low: 1, high: Math.max(1, frames - 1), value: settings.cue.start + 1, change: start }),
   );
 }
 
@@ -35,18 +36,21 @@ const painter = paintable(
   () => drawCue(),
 );
 
-/** Draw the corrupted cue; what differs from the truth is marked. */
+/** Draw the corrupted cue, if it is known; what differs from the truth is marked. */
 export function drawCue() {
   const canvas = $("cue-canvas");
   const { material, cueBits } = lab;
-  if (!material || !cueBits || !canvas.clientWidth) return;
+  if (!canvas.clientWidth) return;
+  if (!material || !cueBits) {
+    canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
+    return;
+  }
   const [rows, columns] = material.shape;
   canvas.style.maxWidth = `${(240 * columns) / rows}px`;
   const width = canvas.clientWidth;
   const height = (width * rows) / columns;
   canvas.style.height = `${height}px`;
-  const order = Math.max(...networksInUse().map((n) => n.order || 1));
-  const place = Math.min(settings.cue.start + order - 1, material.frames - 1) * material.units;
+  const place = rowOfCue(Math.max(...ordersInUse()) - 1) * material.units;
   const view = { bits: cueBits, at: 0, units: material.units, shape: material.shape, truth: material.bits, truthAt: place, cursor: painter.cursor };
   drawFrame(canvas, width, height, view);
 }

@@ -2,10 +2,10 @@
 
 import * as api from "./api.js";
 import { showErrors } from "./charts.js";
-import { attempt, complain } from "./messages.js";
+import { attempt, sentenceOf } from "./messages.js";
 import { calm, forgetPromises, refresh } from "./recall.js";
-import { lab, learnKey, learnSpec, networksInUse, settings } from "./state.js";
-import { explain, summary } from "./words.js";
+import { currentCurves, lab, learnKey, learnSpec, networksInUse, settings } from "./state.js";
+import { summary } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -25,13 +25,13 @@ async function goOn() {
 
 /** Start learning and follow it to its end. */
 async function follow(start, wanted) {
-  complain("");
   lab.failure = null;
   lab.said = null;
   setRunning(true);
+  refresh({ ask: false }); // what was said before
   say("Learning …");
   let end = null;
-  await attempt(async () => {
+  try {
     await start();
     for await (const event of api.progress()) {
       if (event.compiling) say("The learning engine is being compiled, once on this machine. That takes about 10 seconds …");
@@ -40,20 +40,22 @@ async function follow(start, wanted) {
       if (event.end) end = event.end;
     }
     if (end === null) throw new api.LabError(0, api.GONE);
-  });
+  } catch (error) {
+    lab.failure = { key: wanted, words: sentenceOf(error) };
+  }
   setRunning(false);
   forgetPromises();
   if (end === null) {
     lab.learnedKey = null;
-    return refresh({ ask: false });
+    return refresh();
   }
   if (end.state === "failed") {
     lab.learnedKey = null;
-    lab.failure = { key: wanted, words: explain(end.note, lab.catalogue.limits) };
+    lab.failure = { key: wanted, words: end.note };
     return refresh();
   }
   lab.said = { key: wanted, words: summary(end) };
-  lab.epochs = end.networks.map((n) => n.epochs);
+  lab.epochs = end.networks.every((n) => n.right !== null) ? end.networks.map((n) => n.epochs) : null;
   const learned = end.networks.some((n) => n.right !== null);
   lab.learnedKey = learned ? wanted : null;
   lab.canContinue = learned && end.networks.some((n) => !n.converged && n.epochs > 0);
@@ -68,9 +70,10 @@ function addEpochs(news) {
     curve.visible.splice(from, Infinity, ...visible);
     const left = hidden.at(-1) + visible.at(-1);
     const name = settings.compare ? ` network ${"AB"[network]}` : "";
-    say(`Learning${name}: epoch ${curve.visible.length}, ${left.toLocaleString("en")} errors`);
+    const what = lab.curves.key === learnKey() ? "Learning" : "Still learning with the settings as they were";
+    say(`${what}${name}: epoch ${curve.visible.length}, ${left.toLocaleString("en")} errors`);
   }
-  showErrors(lab.curves.all);
+  showErrors(currentCurves());
 }
 
 const say = (words) => { $("status").textContent = words; };

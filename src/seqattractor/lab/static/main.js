@@ -12,7 +12,7 @@ import { buildNetworks } from "./networks.js";
 import { connectRecall, redrawRecall, refresh, setView } from "./recall.js";
 import { chooseSource, drawing, loadSequence, showChoice, takeFiles } from "./sequence.js";
 import { connectShare } from "./share.js";
-import { entryOf, lab, learnKey, onChange, settings } from "./state.js";
+import { currentCurves, entryOf, lab, onChange, settings } from "./state.js";
 import { buildTiles, drawTiles } from "./tiles.js";
 
 const $ = (id) => document.getElementById(id);
@@ -21,7 +21,7 @@ function redraw() {
   redrawRecall();
   drawCue();
   drawing.draw();
-  showErrors(lab.curves.key === learnKey() ? lab.curves.all : []);
+  showErrors(currentCurves());
 }
 
 function connect() {

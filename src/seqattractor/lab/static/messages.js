@@ -13,14 +13,20 @@ export function complain(sentence) {
   if (sentence) $("alert").scrollIntoView({ block: "nearest" });
 }
 
+/** What to tell the visitor of an error. */
+export function sentenceOf(error) {
+  if (error instanceof LabError) return error.message;
+  console.error(error);
+  return `Something went wrong on the page: ${error.message}`;
+}
+
 /** Run something that may fail with a sentence for the visitor, which is left unsaid where the outcome is not wanted any more. */
 export async function attempt(action, wanted = () => true) {
   try {
     return await action();
   } catch (error) {
-    if (error instanceof LabError && !wanted()) return null;
-    complain(error instanceof LabError ? error.message : `Something went wrong on the page: ${error.message}`);
-    if (!(error instanceof LabError)) console.error(error);
+    const sentence = sentenceOf(error);
+    if (wanted()) complain(sentence);
     return null;
   }
 }

@@ -1,7 +1,7 @@
 // The card in which one or two networks and their settings are chosen.
 
 import { choice, number, slider, toggle } from "./controls.js";
-import { changed, isLoaded, lab, outdated, settings } from "./state.js";
+import { changed, changedSoon, isLoaded, lab, outdated, settings } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const ORDERS = { 1: "1 (only the last pattern)", 2: "2", 3: "3", 4: "4", 5: "5", 6: "6", 0: "as many as needed" };
@@ -47,7 +47,7 @@ function buildNetwork(box, network, k) {
   const face = document.createElement("div");
   face.className = "fields";
   if (has("hidden")) {
-    face.append(slider({ label: "Hidden neurons M", low: 10, high: 1000, step: 10, value: network.hidden, change: (value) => { network.hidden = value; outdated(); }, settle: () => changed() }));
+    face.append(slider({ label: "Hidden neurons M", low: 10, high: 1000, step: 10, value: network.hidden, change: (value) => { network.hidden = value; outdated(); }, settle: () => changedSoon() }));
   }
   box.append(face);
   const more = document.createElement("details");
@@ -77,6 +77,7 @@ export function sayDegrees() {
   for (const select of document.querySelectorAll("[data-degree-of]")) {
     const order = settings.networks[select.dataset.degreeOf].order || lab.material?.context || 1;
     const degree = isLoaded() ? lab.material.degrees[order - 1] : null;
-    select.options[0].textContent = degree ? `as these patterns need: ${degree}` : "as the patterns need";
+    const highest = degree === lab.catalogue.limits.degree; // at which they may still drown each other
+    select.options[0].textContent = highest ? `the highest: ${degree}, since some patterns are almost equal` : degree ? `as these patterns need: ${degree}` : "as the patterns need";
   }
 }

@@ -2,15 +2,17 @@
 
 import * as api from "./api.js";
 import { unpack } from "./bits.js";
+import { ifLong } from "./busy.js";
 import { showErrors, stepAt } from "./charts.js";
 import { drawCue } from "./cue.js";
 import { attempt, complain } from "./messages.js";
 import { Player } from "./player.js";
 import { forgetCopies, offerDownloads, updateCode } from "./share.js";
+import { loadSequence } from "./sequence.js";
 import { playStep, setSound } from "./sound.js";
-import { previewScene, recallScene, sayRow, Stage } from "./stage.js";
-import { cueSpec, ifStill, isLearned, isLoaded, lab, learnKey, networksInUse, remember, settings } from "./state.js";
-import { addPromises, showAdvice, showVerdicts } from "./words.js";
+import { previewScene, recallScene, sayMoment, Stage } from "./stage.js";
+import { cueKey, cueSpec, currentCurves, ifStill, isLearned, isLoaded, lab, learnKey, ordersInUse, remember, rowOfCue, settings } from "./state.js";
+import { addPromises, showAdvice, showNoVerdict, showVerdicts } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -23,7 +25,9 @@ const stage = new Stage();
 
 const player = new Player((now) => {
   stage.draw(now);
-  $("step").value = sayMoment(now);
+  const moment = stage.scene ? sayMoment(stage.scene, now) : "";
+  $("step").value = moment;
+  $("scrub").setAttribute("aria-valuetext", moment);
   const { material } = lab;
   if (stage.scene && material?.pitches && player.timer && $("sound").getAttribute("aria-pressed") === "true") {
     const bits = stage.scene.runs[0][stage.scene.preview ? "truth" : "bits"];
@@ -31,32 +35,39 @@ const player = new Player((now) => {
   }
 });
 
-function sayMoment(now) {
-  const { scene } = stage;
-  if (!scene) return "";
-  if (scene.preview) return `frame ${now + 1} of ${scene.steps}`;
-  const step = sayRow(scene, now);
-  return step.startsWith("step") ? `${step} of ${scene.steps - scene.cueRows}` : step;
+/** What is to be done where nothing was recalled. */
+function whatNow() {
+  if (lab.running ? lab.curves.key !== learnKey() : lab.learnedKey !== null && !isLearned()) return "The settings have changed: learn again to see the recall.";
+  return isLearned() ? "There is no recall to show." : "The network will get the corrupted cue and must find the sequence.";
 }
 
 /** Take away what was recalled from something else, with all that was said of it. */
 function clear() {
   player.pause();
-  stage.clear();
+  empty(whatNow());
   player.load(1);
-  showVerdicts(null, lab.learnedKey !== null);
-  $("legend-recall").hidden = true;
   offerDownloads(0);
+}
+
+/** Show nothing but a sentence; where the player stands is kept. */
+function empty(sentence) {
+  stage.clear();
+  $("step").value = "";
+  showNoVerdict(sentence);
+  $("legend-recall").hidden = true;
+  if (!isLoaded() || lab.cueKey !== cueKey()) lab.cueBits = null;
+  drawCue();
   markView();
 }
 
 /** Take from the page what does not hold for the settings as they are. */
-function dropOld() {
-  forgetCopies();
-  if (lab.running) return;
-  $("status").textContent = ifStill(lab.said);
-  showErrors(lab.curves.key === learnKey() ? lab.curves.all : []);
+function dropOld(ask) {
+  forgetCopies(ask);
+  complain(ifStill(lab.failure));
+  if (!lab.running) $("status").textContent = ifStill(lab.said);
+  showErrors(currentCurves());
   showAdvice(ifStill(lab.advice));
+  $("sound").hidden = !isLoaded() || !lab.material.pitches;
   if (!isLearned()) {
     $("continue").hidden = true;
     $("go").textContent = "Learn and recall";
@@ -67,16 +78,22 @@ function dropOld() {
 
 /** Bring cue and stage up to date: recall if the networks have learned this, else show what they will get. */
 export async function refresh({ play = false, ask = true } = {}) {
-  dropOld();
+  dropOld(ask);
   if (!ask) return;
   remember();
   updateCode();
-  if (!isLoaded() || lab.running) return; // what is under way ends with a refresh of its own
+  if (!isLoaded()) { // what is under way ends with a refresh of its own
+    if (lab.lost) await loadSequence();
+    return;
+  }
   const mine = ++ticket;
-  const learned = isLearned();
-  const orders = networksInUse().map((n) => n.order || 1);
+  const learned = isLearned() && !lab.running;
+  const orders = ordersInUse();
+  const made = cueKey();
+  const before = stage.scene;
   const question = learned ? { cue: cueSpec() } : { cue: cueSpec(), sequence: settings.sequence, orders };
-  const answer = await attempt(() => api.post("recall", question), () => mine === ticket);
+  const recall = () => attempt(() => api.post("recall", question), () => mine === ticket);
+  const answer = await ifLong(recall, () => { if (mine === ticket) empty(learned ? "Recalling …" : whatNow()); });
   if (mine !== ticket) return;
   if (!answer) {
     if (learned && !isLearned()) { // the server has forgotten it
@@ -85,20 +102,21 @@ export async function refresh({ play = false, ask = true } = {}) {
     } else clear();
     return;
   }
-  complain(ifStill(lab.failure));
   lab.cueBits = unpack(answer.cue, lab.material.units);
+  lab.cueKey = made;
   drawCue();
-  const before = stage.scene;
-  stage.load(learned ? recallScene(lab.material, answer) : previewScene(lab.material, lab.cueBits, settings.cue.start + Math.max(...orders) - 1), settings.raster);
-  showVerdicts(learned ? answer.runs : null, lab.learnedKey !== null, answer.cue_rows);
+  stage.load(learned ? recallScene(lab.material, answer) : previewScene(lab.material, lab.cueBits, rowOfCue(Math.max(...orders) - 1)), settings.raster);
+  if (learned) showVerdicts(answer.runs, answer.cue_rows);
+  else showNoVerdict(whatNow());
   player.looping = !learned;
   player.load(stage.scene.steps, { keep: !play && before?.preview === stage.scene.preview });
   if (play && !calm.matches) player.play();
   $("go").textContent = learned ? "Learn again" : "Learn and recall";
   $("go").classList.toggle("quiet", learned);
-  $("sound").hidden = !lab.material.pitches;
   $("legend-recall").hidden = !learned;
-  $("legend-b").hidden = stage.scene.runs.length < 2;
+  const one = stage.scene.runs.length < 2;
+  $("legend-a").textContent = one ? "overlap with the truth" : "overlap of A with the truth";
+  $("legend-b").hidden = one;
   $("continue").hidden = !learned || !lab.canContinue;
   $("legend-locked").hidden = !stage.scene.runs.some((run) => run.good);
   $("legend-caught").hidden = !stage.scene.runs.some((run) => run.caught);
@@ -115,14 +133,17 @@ async function showPromises(mine, scene) {
       those.radii = (await api.post("promise", {})).radii;
     } catch { /* the page is complete without it */ }
   }
-  if (those.radii && mine === ticket) addPromises(those.radii, settings.cue.start + scene.cueRows - 1, scene.runs.map((run) => wrongInCue(run, scene)));
+  if (those.radii && mine === ticket) addPromises(those.radii, rowOfCue(scene.cueRows - 1), scene.runs.map((run) => wrongInCue(run, scene)));
 }
 
 /** How many units are wrong in what a network sees at its first step; null where that depends on noise. */
 function wrongInCue(run, { cueRows, units }) {
   if (settings.cue.noise) return null; // noise comes on top of it
   let wrong = 0;
-  for (let i = (cueRows - run.order) * units; i < cueRows * units; i++) wrong += run.bits[i] !== lab.material.bits[settings.cue.start * units + i];
+  for (let t = cueRows - run.order; t < cueRows; t++) {
+    const row = rowOfCue(t);
+    for (let i = 0; i < units; i++) wrong += run.bits[t * units + i] !== lab.material.bits[row * units + i];
+  }
   return wrong;
 }
 

@@ -41,7 +41,7 @@ export function chooseSource(name) {
 
 /** Show which sequence is chosen, and its options. */
 export function showChoice() {
-  markTile(lab.catalogue, settings.source);
+  markTile(lab.catalogue, settings.source, settings.sequence.name === "frames");
   const fields = (entryOf(settings.source)?.options ?? []).map((option) => {
     const value = settings.sequence[option.name] ?? option.default;
     const change = (next) => { settings.sequence = { ...settings.sequence, [option.name]: next }; changedSequence(); };
@@ -55,8 +55,8 @@ export function showChoice() {
 function changedSequence() {
   settings.cue.painted = [];
   settings.cue.start = 0;
-  lab.cueBits = null;
   outdated();
+  buildCueFields();
   loadSoon();
 }
 
@@ -66,8 +66,11 @@ const loadSoon = debounced(() => loadSequence(), 150);
 export async function loadSequence() {
   const mine = ++loads;
   const wanted = sequenceKey();
-  const answer = await attempt(() => api.post("sequence", settings.sequence));
-  if (!answer || mine !== loads) return;
+  lab.lost = false;
+  const answer = await attempt(() => api.post("sequence", settings.sequence), () => mine === loads);
+  if (mine !== loads) return;
+  lab.lost = !answer;
+  if (lab.lost) return;
   lab.materialKey = wanted;
   lab.material = { ...answer, bits: unpack(answer.bits, answer.frames * answer.units) };
   settings.cue.start = Math.min(settings.cue.start, answer.frames - 2);

@@ -1,12 +1,14 @@
 // The card of what to take away: a link, files, and the Python code.
 
 import * as api from "./api.js";
+import { ifLong } from "./busy.js";
 import { attempt } from "./messages.js";
-import { cueSpec, isLearned, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
+import { cueSpec, hasResult, isLoaded, learnSpec, linkEnd, settings } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 const buttons = () => document.querySelectorAll("[data-download]");
 let ticket = 0; // code for older settings is dropped
+let codeKey = null; // the settings that the code does
 
 /** Copy words; where the browser forbids it, show them. */
 async function copy(words, note) {
@@ -25,7 +27,7 @@ async function copyLink() {
     $("share-note").textContent = "This sequence is too large for a link; send the sequence as a file instead.";
     return;
   }
-  await copy(location.origin + location.pathname + hash, isLearned() ? "The link is copied; it restores all settings, learns and recalls." : "The link is copied; it restores all settings.");
+  await copy(location.origin + location.pathname + hash, hasResult() ? "The link is copied; it restores all settings, learns and recalls." : "The link is copied; it restores all settings.");
 }
 
 /** Offer what there is: the sequence at all times, the rest of so many networks that have learned. */
@@ -42,12 +44,21 @@ export async function updateCode() {
     $("code").textContent = "";
     return;
   }
-  const code = await attempt(() => api.text("code", { ...learnSpec(), cue: cueSpec() }), () => mine === ticket);
-  if (mine === ticket) $("code").textContent = code ?? "";
+  const wanted = keyOfCode();
+  const write = () => attempt(() => api.text("code", { ...learnSpec(), cue: cueSpec() }), () => mine === ticket);
+  const code = await ifLong(write, () => { if (mine === ticket) $("code").textContent = ""; });
+  if (mine !== ticket) return;
+  $("code").textContent = code ?? "";
+  codeKey = wanted;
 }
 
-/** What was copied is not what is on the page any more. */
-export const forgetCopies = () => { $("share-note").textContent = ""; };
+const keyOfCode = () => JSON.stringify([learnSpec(), cueSpec()]);
+
+/** What was copied is not what is on the page any more; nor is the code what it does, once nobody asks for a new one. */
+export function forgetCopies(ask) {
+  $("share-note").textContent = "";
+  if (!ask && codeKey !== keyOfCode()) $("code").textContent = "";
+}
 
 /** Let the buttons work. */
 export function connectShare() {

@@ -10,7 +10,7 @@ const $ = (id) => document.getElementById(id);
 export function previewScene(material, cue, start) {
   const { units, frames } = material;
   return {
-    steps: frames, units, shape: material.shape, preview: true,
+    steps: frames, units, shape: material.shape, preview: true, lengths: material.lengths, loop: material.loop.length === 1 && material.loop[0],
     runs: [{ still: true, bits: cue, truth: material.bits, known: frames, truthAt: start * units, overlaps: [], caught: null }],
   };
 }
@@ -83,6 +83,7 @@ export class Stage {
     this.panels = [];
     box.replaceChildren();
     drawOverlap($("overlap"), [], 1, 0);
+    $("overlap").setAttribute("aria-label", "Overlap with the truth: nothing is recalled yet");
   }
 
   /** Give the panels sizes that fill the width. */
@@ -122,7 +123,9 @@ export class Stage {
       else this.drawOne(panel, now);
       if (panel.kind === "truth") panel.says.textContent = isCaught(panel.run, now) ? panel.run.caught.label : panel.sign;
     }
-    drawOverlap($("overlap"), scene.preview ? [] : scene.runs, scene.steps, now, scene.cueRows);
+    const ends = scene.preview ? ["frame 1", scene.loop ? "frame 1 again" : `frame ${scene.steps}`] : ["cue", `step ${scene.steps - scene.cueRows}`];
+    drawOverlap($("overlap"), scene.preview ? [] : scene.runs, scene.steps, now, ends);
+    $("overlap").setAttribute("aria-label", sayOverlaps(scene, now));
   }
 
   drawOne(panel, now) {
@@ -167,19 +170,33 @@ function gridOf(units, aspect) {
 /** Whether something else than the cue asks for was caught, which then stands under "Truth". */
 const isCaught = (run, now) => Boolean(run.caught) && now >= run.caught.since;
 
-/** Words for a row: rows of the cue, then steps; the last row of the cue is step 0. */
-export function sayRow(scene, now) {
-  const step = now - scene.cueRows + 1;
-  return step < 0 ? `cue, frame ${now + 1} of ${scene.cueRows}` : `step ${step}`;
+/** Words for a row: of a recall the cue, then steps, of which the last row of the cue is 0; before that frames, of a loop the first again at the end. */
+export function sayMoment(scene, now) {
+  const { steps, cueRows, lengths } = scene;
+  if (!scene.preview) {
+    const step = now - cueRows + 1;
+    return step < 0 ? `cue, frame ${now + 1} of ${cueRows}` : `step ${step} of ${steps - cueRows}`;
+  }
+  if (scene.loop) return now === steps - 1 ? "frame 1 again" : `frame ${now + 1} of ${steps - 1}`;
+  let s = 0, end = lengths[0];
+  while (now >= end) end += lengths[++s];
+  return `frame ${now + 1} of ${steps}${lengths.length > 1 ? `, sequence ${s + 1}` : ""}`;
+}
+
+/** The curve of overlaps in words, for those who cannot see it: how high it is at a moment. */
+function sayOverlaps(scene, now) {
+  if (scene.preview) return "Overlap with the truth: nothing is recalled yet";
+  const all = scene.runs.map((run, k) => `${scene.runs.length > 1 ? `${"AB"[k]} ` : ""}${run.overlaps[now]?.toFixed(2) ?? "unknown"}`);
+  return `Overlap with the truth, ${sayMoment(scene, now)}: ${all.join(", ")}`;
 }
 
 function describe(panel, scene, now) {
-  if (scene.preview) return panel.kind === "truth" ? `${panel.title}, frame ${now + 1}` : panel.title;
+  if (scene.preview) return panel.kind === "truth" ? `${panel.title}, ${sayMoment(scene, now)}` : panel.title;
   if (panel.kind === "state" && now < panel.run.known) {
     let wrong = 0;
     for (let i = now * scene.units; i < (now + 1) * scene.units; i++) wrong += panel.run.bits[i] !== panel.run.truth[i];
-    return `${panel.title}, ${sayRow(scene, now)}: ${wrong} of ${scene.units} units wrong`;
+    return `${panel.title}, ${sayMoment(scene, now)}: ${wrong} of ${scene.units} units wrong`;
   }
   const what = panel.kind === "truth" && isCaught(panel.run, now) ? ` ${panel.run.caught.label}` : "";
-  return `${panel.title}${what}, ${sayRow(scene, now)}`;
+  return `${panel.title}${what}, ${sayMoment(scene, now)}`;
 }

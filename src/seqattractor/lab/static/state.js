@@ -20,10 +20,12 @@ export const lab = {
   catalogue: null,
   material: null, // the sequence as the server made it, bits unpacked
   materialKey: null, // the settings that it was made from
+  lost: false, // whether it was asked for in vain
   cueBits: null, // the corrupted cue
-  curves: { key: null, all: [] }, // errors of each epoch, for each network, and the settings that they belong to
+  cueKey: null, // the settings that it was made from, but for what was painted
+  curves: { key: null, all: [] }, // errors of each epoch, for each network, and the settings that were or are learned with
   said: null, // how learning went, as { key, words }: it holds for these settings
-  epochs: [], // how many each network has learned, 0 for those that learn in one go
+  epochs: null, // how many each network has learned, 0 for those that learn in one go; null where one has not begun
   learnedKey: null, // the settings that the networks on the server have learned
   canContinue: false,
   running: false,
@@ -34,8 +36,20 @@ export const lab = {
 export const networksInUse = () => (settings.compare ? settings.networks : settings.networks.slice(0, 1));
 export const entryOf = (name) => lab.catalogue.sequences.find((s) => s.name === name);
 
-/** So many percent of the units. */
+/** So many percent of the units of the sequence that is loaded. */
 export const units = (percent) => Math.round(((lab.material?.units ?? 0) * percent) / 100);
+
+/** How many past patterns each network sees; as many as needed, where that is left open. */
+export const ordersInUse = () => networksInUse().map((n) => n.order || Math.min(lab.material?.context ?? 1, lab.catalogue.limits.order));
+
+/** The row of the sequence that is so many frames after the first of the cue; loops go round. */
+export function rowOfCue(count) {
+  const { lengths, loop } = lab.material;
+  let s = 0, first = 0;
+  while (s + 1 < lengths.length && settings.cue.start >= first + lengths[s]) first += lengths[s++];
+  const frame = settings.cue.start - first + count;
+  return first + (loop[s] ? frame % (lengths[s] - 1) : Math.min(frame, lengths[s] - 1));
+}
 
 // Settings as the server takes them.
 export const cueSpec = () => ({
@@ -45,6 +59,7 @@ export const cueSpec = () => ({
 export const learnSpec = () => ({ sequence: settings.sequence, networks: networksInUse() });
 export const learnKey = () => JSON.stringify(learnSpec());
 export const sequenceKey = () => JSON.stringify(settings.sequence);
+export const cueKey = () => JSON.stringify([settings.sequence, { ...cueSpec(), painted: [] }, Math.max(...ordersInUse())]);
 
 export const isLoaded = () => lab.material !== null && lab.materialKey === sequenceKey();
 export const isLearned = () => lab.learnedKey !== null && lab.learnedKey === learnKey();
@@ -52,8 +67,14 @@ export const isLearned = () => lab.learnedKey !== null && lab.learnedKey === lea
 /** What was said of settings, if they still stand. */
 export const ifStill = (said) => (said?.key === learnKey() ? said.words : "");
 
+/** The errors of each epoch, if they belong to the settings as they are. */
+export const currentCurves = () => (lab.curves.key === learnKey() ? lab.curves.all : []);
+
+/** Whether a link restores the result, too. */
+export const hasResult = () => isLearned() && lab.epochs !== null;
+
 /** The end of a link that restores the settings, and the result where there is one; null where it would be too long. */
-export const linkEnd = () => encode(isLearned() ? { ...settings, learned: lab.epochs } : settings);
+export const linkEnd = () => encode(hasResult() ? { ...settings, learned: lab.epochs } : settings);
 
 /** Keep the address in step with the settings, so that reloading and copying it restore them. */
 export function remember() {

@@ -54,16 +54,27 @@ export async function drawTiles(catalogue) {
   }
 }
 
-/** Show which tile is chosen, and the parts of the card that belong to it. */
-export function markTile(catalogue, source) {
+/** Show which tile is chosen, and the parts of the card that belong to it; `drawn` tells whether the visitor's own frames are there. */
+export function markTile(catalogue, source, drawn) {
   for (const tile of $("tiles").children) {
     const chosen = tile.dataset.source === source;
     tile.setAttribute("aria-checked", String(chosen));
     tile.tabIndex = chosen ? 0 : -1;
+    if (chosen) show(tile);
   }
   $("drawing").hidden = source !== "draw";
   $("upload").hidden = source !== "file";
-  $("sequence-hint").textContent = { draw: "Draw the frames yourself; › adds one.", file: "Until then, the previous sequence stays." }[source] ?? sentence(catalogue.sequences.find((s) => s.name === source).hint);
+  const own = {
+    draw: "Draw the frames yourself; › adds one.",
+    file: drawn ? "Your own frames; a file takes their place." : "Until a file is read, the previous sequence stays.",
+  };
+  $("sequence-hint").textContent = own[source] ?? sentence(catalogue.sequences.find((s) => s.name === source).hint);
+}
+
+/** Move the row of tiles, where it is wider than the screen, so that one is seen. */
+function show(tile) {
+  const [row, box] = [$("tiles").getBoundingClientRect(), tile.getBoundingClientRect()];
+  $("tiles").scrollLeft += box.left + box.width / 2 - row.left - row.width / 2;
 }
 
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1) + ".";

@@ -2,20 +2,21 @@
 
 const $ = (id) => document.getElementById(id);
 
-/** Say how each recall went; without any, what is to be done. */
-export function showVerdicts(runs, changed, cueRows = 1) {
-  if (!runs) {
-    const words = document.createElement("p");
-    words.className = "verdict none";
-    words.textContent = changed ? "The settings have changed: learn again to see the recall." : "The network will get the corrupted cue and must find the sequence.";
-    $("verdicts").replaceChildren(words);
-    return;
-  }
+/** Say what is to be seen where there is no recall. */
+export function showNoVerdict(sentence) {
+  const words = document.createElement("p");
+  words.className = "verdict none";
+  words.textContent = sentence;
+  $("verdicts").replaceChildren(words);
+}
+
+/** Say how each recall went. */
+export function showVerdicts(runs, cueRows) {
   $("verdicts").replaceChildren(...runs.map((run, k) => {
     const words = document.createElement("p");
     words.className = `verdict ${run.good ? "good" : "bad"}`;
     words.append(`${runs.length > 1 ? `${"AB"[k]}: ` : ""}${run.verdict}`);
-    if (run.caught) words.append(note(run.caught.words, "caught"));
+    if (run.words) words.append(note(run.words, "caught"));
     if (run.tau !== null) {
       const step = run.tau - cueRows + 1;
       const when = step < 0 ? "from the cue on" : `from step τ = ${step} on`;
@@ -51,16 +52,6 @@ export function addPromises(all, row, wrong) {
 export function showAdvice(words) {
   $("advice").textContent = words;
   $("advice").hidden = !words;
-}
-
-/** Why learning failed, with what can be done about it on this page, which counts from 1. */
-export function explain(note, limits) {
-  return note
-    .replace(/pattern ([0-9]+) of sequence ([0-9]+)/gi, (_, t, s) => `frame ${Number(t) + 1} of sequence ${Number(s) + 1}`)
-    .replace(/^./, (first) => first.toUpperCase())
-    .replace(/use order=([0-9]+)/, (_, order) => (Number(order) <= limits.order
-      ? `set "Past patterns it sees" to ${order}, under "More settings"`
-      : `the lab offers up to ${limits.order}, so choose another sequence`));
 }
 
 /** One line on how learning ended. */

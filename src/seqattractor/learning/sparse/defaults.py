@@ -39,7 +39,7 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | 
     values = {
         "n_winners": min(max(3, math.ceil(net.n_hidden / (200 if convergent else 250))), net.n_hidden),
         "bias": max(1, round(math.sqrt(n_in) / 2)),
-        "target_from": "next" if convergent and len(inputs) <= n_in else "current",
+        "target_from": "next" if convergent and len(inputs) <= n_in and net.learned_drive is not True else "current",
         "noise": noise,
         "kappa_active": 2.0 * net.kappa if convergent else net.kappa * (1 + 0.5 * how_crowded(load)),
         "active_weight": 3 if convergent or load < 0.25 else 1,
@@ -48,7 +48,7 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | 
         "decay": not convergent,
         "redraw_tolerance": 0.6 * typical_distance(targets) / targets.shape[1],
         "learned_drive": not convergent and net.target_from != "next",
-        "learned_feedback": 0.0 if convergent else 0.3 * min(max(1.0, load / 1.95) ** 6, 10.0) / (eta_visible * math.sqrt(targets.shape[1])),
+        "learned_feedback": 0.0 if convergent else weight_of_feedback(load) / (eta_visible * math.sqrt(targets.shape[1])),
         "homeostasis": 0.1 if convergent else 0.3,
     }
     for name in values:
@@ -65,6 +65,11 @@ def how_crowded(load: float) -> float:
     miss their pattern: then the active get a larger margin.
     """
     return min(max((load - 1.4) / 0.4, 0.0), 1.0)
+
+
+def weight_of_feedback(load: float) -> float:
+    """lambda in steps of V, for one input: what makes P x(t) and Q x(t+1) count about alike. Beyond 2M patterns V needs more of it."""
+    return 0.3 * min(max(1.0, load / 1.95) ** 6, 10.0)
 
 
 def in_units(eta: float, decay: bool) -> tuple[float, int]:

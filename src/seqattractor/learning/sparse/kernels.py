@@ -46,7 +46,12 @@ def epoch_on_weights(
     bias = whole[_BIAS]
     length = n_in + bias * bias  # |[x; b]|^2
     h, active, order = np.empty_like(U[:, 0]), np.empty(len(U), dtype=np.int64), np.arange(n_in)
-    change, g, negative, room = np.empty_like(h), np.empty_like(Vt[0]), np.empty_like(U[0, :n_in]), _room_for_choice(Vt, choice, whole)
+    change, g, negative, room = (
+        np.empty_like(h),
+        np.empty_like(Vt[0]),
+        np.empty_like(U[0, :n_in]),
+        _room_for_choice(Vt, choice, whole),
+    )
     hidden_errors = visible_errors = 0
     for t in range(n):
         n_flipped = _draw_flips(whole[_NOISE], order, rng)

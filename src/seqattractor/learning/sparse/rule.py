@@ -137,7 +137,14 @@ def choose_targets(score: Floats, settings: SparseSettings) -> NDArray[np.int8]:
 
 
 def choose(
-    state: SparseState, s: SparseSettings, now: Epoch, t: int, x: Patterns, x_next: Patterns, drive: Floats, rng: np.random.Generator
+    state: SparseState,
+    s: SparseSettings,
+    now: Epoch,
+    t: int,
+    x: Patterns,
+    x_next: Patterns,
+    drive: Floats,
+    rng: np.random.Generator,
 ) -> None:
     """Choose the targets of transition t, in place of eq. (4), and let P and theta learn from the choice.
 

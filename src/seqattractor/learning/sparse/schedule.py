@@ -14,7 +14,15 @@ PRACTICE_STEP = 0.1  # of the first step of V
 
 
 def plan_epochs(
-    epochs: int, *, noise: int, hidden_step: int, visible_step: int, decay: bool, learned_drive: bool, homeostasis: float, redraw: bool
+    epochs: int,
+    *,
+    noise: int,
+    hidden_step: int,
+    visible_step: int,
+    decay: bool,
+    learned_drive: bool,
+    homeostasis: float,
+    redraw: bool,
 ) -> list[Epoch]:
     """Plan a whole `fit`.
 

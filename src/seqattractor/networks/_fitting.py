@@ -1,0 +1,164 @@
+"""Learning sequences: data are checked, a failure leaves the network as it was, and errors that are left are told."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from seqattractor._checks import check_count, check_flag, is_auto
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.networks._hooks import Hooks
+from seqattractor.sequences import Transitions, check_patterns, check_sequences, transitions
+from seqattractor.sequences._transitions import check_no_conflicts, conflicts
+
+
+class Fitting(Hooks):
+    """A network that learns sequences of +-1 patterns."""
+
+    def fit(
+        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, callback: ProgressCallback | None = None
+    ) -> Self:
+        """Learn sequences from scratch. If it fails, the network is as it was before.
+
+        Parameters
+        ----------
+        X : Sequences, array of +-1 of shape (T, N), or a list of arrays of shape (T_s, N)
+            The patterns, one row per time step.
+        lengths : array of shape (S,), optional
+            How many rows of `X` belong to each sequence. By default `X` is one sequence.
+        callback : callable, optional
+            Called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch; returning True ends learning. Without
+            hidden neurons ``hidden_errors`` is 0. Networks that learn nothing do not call it.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(10, 50, rng=0)
+        >>> errors = []
+        >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0)
+        >>> net = net.fit(X, callback=lambda epoch, hidden, visible: errors.append((hidden, visible)))
+        >>> len(errors) == net.n_iter_, errors[-1]
+        (True, (0, 0))
+        """
+        with self._unchanged_by_failure():
+            self.check_parameters()
+            self._forget()
+            transitions = self.transitions(X, lengths)
+            left = self.fit_transitions(transitions, self._announcing(callback))
+        self._warn_of_errors(left, transitions)
+        return self
+
+    def transitions(
+        self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, continuing: bool = False
+    ) -> Transitions:
+        """Check sequences that are to be learned, settle N and the order, and refuse conflicts.
+
+        Parameters
+        ----------
+        X : Sequences, array of +-1 of shape (T, N), or a list of arrays of shape (T_s, N)
+        lengths : array of shape (S,), optional
+        continuing : bool
+            A network that has learned before keeps its N and its order.
+
+        Returns
+        -------
+        Transitions
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.LookupMemory().transitions(sa.datasets.xor()).inputs.shape
+        (4, 2)
+        """
+        self.check_order()
+        order = self.order_ if check_flag(continuing, "continuing") else self.order
+        patterns, checked = check_sequences(X, lengths, order=1 if is_auto(order) else int(order))
+        if continuing:
+            check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
+        if is_auto(order):
+            ambiguous = conflicts(patterns, checked)
+            if ambiguous.context is None:
+                raise ValueError(ambiguous.describe())
+            order = ambiguous.context
+        if self.on_conflict == "raise":
+            check_no_conflicts(patterns, checked, int(order))
+        self.n_features_in_ = patterns.shape[1]
+        self.order_ = int(order)
+        return transitions(patterns, checked, self.order_)
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _unchanged_by_failure(self, *, in_place: bool = False) -> Iterator[None]:
+        """Put all attributes back if learning fails, is interrupted, or its callback raises; random generators too.
+
+        Learning on top of what is there may change arrays in place: then their contents are put back as well.
+        """
+        before = dict(vars(self))
+        arrays = [(value, value.copy()) for value in before.values() if in_place and isinstance(value, np.ndarray)]
+        generators = [value.bit_generator for value in before.values() if isinstance(value, np.random.Generator)]
+        states = [generator.state for generator in generators]
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            for array, content in arrays:
+                array[...] = content
+            for generator, state in zip(generators, states, strict=True):
+                generator.state = state
+            raise
+
+    def _warn_of_errors(self, left: tuple[int, int] | None, transitions: Transitions) -> None:
+        """Issue scikit-learn's ConvergenceWarning if errors are left, and say what they mean for what was to be stored."""
+        if left is None or not any(left):
+            return
+        epochs = int(getattr(self, "n_iter_", 1))
+        hidden, visible = left
+        words = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
+        missing = int(self._wrong_units(transitions).any(axis=1).sum())
+        stored = (
+            f"{missing} of {len(transitions.targets)} transitions {'is' if missing == 1 else 'are'} not stored"
+            if missing
+            else "every transition is right, but not with its full margin, so that recall from noise may fail"
+        )
+        warnings.warn(
+            f"{type(self).__name__} ended after {epochs} epoch{'s' if epochs != 1 else ''} with {words} left in "
+            f"the last one; {stored}: {' or '.join(self._remedies())}.",
+            ConvergenceWarning,
+            stacklevel=3,  # of `fit`
+        )
+
+    def _remedies(self) -> list[str]:
+        """What to try where errors are left."""
+        settings = self.get_params(deep=False)
+        return [
+            *(["allow more epochs (max_epochs)"] if getattr(self, "n_iter_", 1) == settings.get("max_epochs") else []),
+            *(["use more hidden neurons"] if "n_hidden" in settings else []),
+            "store less",
+        ]
+
+    def _announcing(self, callback: ProgressCallback | None) -> ProgressCallback | None:
+        """Let the callback also print a line now and then, if the user wants it (`verbose`)."""
+        verbose = getattr(self, "verbose", 0)
+        verbose = int(verbose) if isinstance(verbose, bool) else check_count(verbose, "verbose", 0)
+        if not verbose:
+            return callback
+
+        def tell(epoch: int, hidden: int, visible: int) -> bool | None:
+            if epoch % (1 if verbose > 1 else 50) == 0 or epoch == 1 or hidden == visible == 0:
+                print(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors", file=sys.stderr)
+            return callback(epoch, hidden, visible) if callback is not None else None
+
+        return tell

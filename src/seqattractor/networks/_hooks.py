@@ -1,0 +1,180 @@
+"""What a network says of itself: how it learns, what comes next, and what is fair to know. All else is written once for all."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from seqattractor._checks import check_choice, is_auto, is_count, say
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.networks._origins import Origin
+from seqattractor.networks._traits import Layer, Traits
+from seqattractor.sequences import Patterns, Transitions
+
+
+class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
+    """What a network has to say (`next_patterns`, and how it learns), and what it may say."""
+
+    declared_arrays: ClassVar[dict[str, str]] = {}
+    """What the class learns, for the check of model files: kind ("float", "int", "count", "pattern" of -1 and +1, "ternary" of
+    -1, 0 and +1) and symbols of the shape of each array, such as ``{"U_": "float M kN"}``, and " if " with the name of a
+    parameter behind what is only there with it. A class of the user's may declare nothing: then it saves what its methods set."""
+    declared_values: ClassVar[dict[str, str]] = {}
+    """The same for single values: "number", "positive", "flag", "generator", "word" with the words there are, "count" with the
+    symbol of its upper limit if there is one, or "size" with the symbol of a shape that it must be. A parameter that must fit
+    the arrays can stand here too, such as ``{"n_hidden": "size M or auto"}``: behind " or " is a word that fits, too."""
+
+    n_features_in_: int
+    order_: int
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
+    _drawn_from: np.random.Generator | None = None
+    """A copy of the generator from which the first weights were drawn, as it was before; a model file need not hold them then."""
+
+    @abstractmethod
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state.
+
+        Parameters
+        ----------
+        states : ndarray of int8, shape (B, order * N)
+            The last `order` patterns side by side, oldest first.
+        memory : ndarray of shape (B, ...) or None
+            What `start` gave, as the steps since then have changed it; to be changed in place. Without one a run starts here.
+
+        Returns
+        -------
+        ndarray of int8, shape (B, N)
+            Of -1 and +1.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+        >>> bool((sa.LookupMemory().fit(X).next_patterns(X[:5]) == X[1:6]).all())
+        True
+        """
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Learn from scratch; `fit` calls this with checked data.
+
+        Parameters
+        ----------
+        transitions : Transitions
+            ``inputs`` (n, order * N), ``targets`` (n, N) and ``lengths`` (S,), the number of transitions of each sequence.
+        callback : callable, optional
+            To be called as ``callback(epoch, hidden_errors, visible_errors)`` after each epoch; True ends learning.
+
+        Returns
+        -------
+        tuple of int, optional
+            Hidden and visible errors that are left; `fit` warns of them.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> class Shy(sa.SequenceMemory):
+        ...     def next_patterns(self, states, memory=None):
+        ...         return states
+        >>> Shy().fit(sa.datasets.xor())
+        Traceback (most recent call last):
+        TypeError: Shy does not say how it learns; write fit_transitions(self, transitions, callback=None), or a fit that calls
+        self.transitions(X, lengths) first.
+        """
+        raise TypeError(
+            f"{type(self).__name__} does not say how it learns; write fit_transitions(self, transitions, callback=None), or a "
+            "fit that calls self.transitions(X, lengths) first."
+        )
+
+    def start(self, states: Patterns) -> NDArray[Any] | None:
+        """Give the slow or latent variables with which a run starts; by default a network has none.
+
+        Parameters
+        ----------
+        states : ndarray of int8, shape (B, order * N)
+
+        Returns
+        -------
+        ndarray of shape (B, ...) or None
+            A row for each run.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+        >>> sa.SlowSynapseMemory(slow_steps=4).start(X[:3]).shape  # the last four states of three runs
+        (3, 4, 50)
+        """
+        return None
+
+    def layers(self) -> tuple[Layer, ...] | None:
+        """Give the layers of threshold neurons that a state passes through, for margins and certificates; None if there are none.
+
+        Returns
+        -------
+        tuple of Layer, or None
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.OneHotNetwork().fit(sa.datasets.xor()).layers()[0]
+        Layer(4 threshold neurons, 2 inputs, states -1 and 1)
+        """
+        return None
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know beside the results of this network; by default nothing is said.
+
+        Returns
+        -------
+        Traits
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.LookupMemory().traits().note
+        'no network: a table of all patterns, searched for the nearest'
+        """
+        return Traits()
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense; `fit` calls this first. By default there is nothing to refuse.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.SequenceAttractor(n_hidden=0).check_parameters()
+        Traceback (most recent call last):
+        ValueError: n_hidden must be at least 1, but it is 0.
+        """
+
+    def check_order(self) -> None:
+        """Refuse an `order` or `on_conflict` that makes no sense; every network has them.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.LookupMemory(order=0).check_order()
+        Traceback (most recent call last):
+        ValueError: order must be a whole number, 1 or more, or 'auto', but it is 0.
+        """
+        if not is_auto(self.order) and not is_count(self.order):
+            raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {say(self.order)}.")
+        check_choice(self.on_conflict, "on_conflict", ("raise", "learn"))
+
+    def _origins(self) -> dict[str, Origin]:
+        """Where arrays come from, in the order in which their starts are drawn: for small model files."""
+        return {}
+
+    def _fitted(self) -> dict[str, Any]:
+        """What the network has learned, by the name of the attribute."""
+        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+
+    def _forget(self) -> None:
+        """Drop all that was learned before, and what was attached to it."""
+        for name in self._fitted():
+            delattr(self, name)

@@ -1,0 +1,81 @@
+"""Saving a network: all that it has learned, in one file."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from seqattractor._checks import check_flag
+from seqattractor.networks._declared import check_fitted
+from seqattractor.networks._hooks import Hooks
+from seqattractor.networks._model_file import write_model
+from seqattractor.networks._plain_values import from_json, to_json
+from seqattractor.noise import as_generator
+
+
+class Saving(Hooks):
+    """A network that can be written to a file, and knows how large it is."""
+
+    def n_parameters(self) -> int:
+        """Count the parameters that a trained network needs for recall.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.HebbianMemory().fit(sa.datasets.random_periodic(4, 30, rng=0)).n_parameters()
+        900
+        """
+        check_is_fitted(self, "n_features_in_")
+        names = self.traits().weights
+        if names is None:
+            names = tuple(k for k, v in self._fitted().items() if isinstance(v, np.ndarray) and not k.endswith("errors_"))
+        return sum(int(np.asarray(getattr(self, name)).size) for name in names)
+
+    def save(self, path: str | os.PathLike[str], *, compact: bool = True) -> None:
+        """Write the network to one file, whole or not at all; `sa.load` brings it back.
+
+        Parameters
+        ----------
+        path : str or path
+            The name of the file, an npz with a JSON header (no pickle).
+        compact : bool
+            Whether arrays are packed: whole numbers in as few bytes as they need, and random starts not at all, since they can be
+            drawn again. `sa.load` gives the same bits. ``compact=False`` writes all arrays as they are: the file is some ten
+            times larger, other programs can read the arrays, and it does not depend on the random numbers of numpy.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib, seqattractor as sa
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.npz"
+        >>> sa.OneHotNetwork().fit(sa.datasets.xor()).save(path)
+        >>> sa.load(path)
+        OneHotNetwork()
+        """
+        check_is_fitted(self, "n_features_in_")
+        check_flag(compact, "compact")
+        from seqattractor import __version__
+
+        fitted = self._fitted()
+        arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray)}
+        values = {k: to_json(v, k) for k, v in fitted.items() if k not in arrays}
+        parameters = {k: to_json(v, k) for k, v in self.get_params(deep=False).items()}
+        as_loaded = [{k: from_json(v) for k, v in part.items()} for part in (parameters, values)]
+        try:  # what could not be loaded is not saved
+            check_fitted(self, as_loaded[0], as_loaded[1], arrays)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"this {type(self).__name__} cannot be saved: {str(error).rstrip('.')}.") from None
+        header = {"class": type(self).__name__, "parameters": parameters, "values": values, "seqattractor": __version__}
+        write_model(path, header, arrays, *((self._origins(), self._first_generator()) if compact else ()))
+
+    def _first_generator(self) -> np.random.Generator | None:
+        """The generator from which the first weights were drawn; models of older files may tell it by their seed."""
+        seed = getattr(self, "random_state", None)
+        if self._drawn_from is None and isinstance(seed, int) and not isinstance(seed, bool):
+            return as_generator(seed)
+        return self._drawn_from

@@ -1,0 +1,127 @@
+"""Every network of the registry answers every state of up to eight units as its definition, written index by index, says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+import oracle_rivals
+from every_network import all_states
+from quiet import fit_quietly
+from seqattractor.networks import make_network, network_names
+from seqattractor.networks._registry import parameters_of
+
+NEAR_TIE = 1e-9  # fields this near zero, relative to their largest term, are not decided by arithmetic on floats
+DYADIC = {"init_scale": 0.0, "eta": 2.0**-4, "kappa": 0.25, "max_epochs": 6}  # sums are exact, and zero every so often
+SMALL = {
+    **{name: {**DYADIC, "n_hidden": 5} for name in ("attractor", "attractor-V", "attractor-hebbian", "attractor-bias")},
+    **dict.fromkeys(("perceptron", "perceptron-bias"), DYADIC),
+    "sparse": {"n_hidden": 6, "max_epochs": 5},
+    "predictive": {"max_epochs": 5},
+    "predictive-2": {"n_latent": 3, "max_epochs": 2, "inference_steps": 4, "inference_rate": 0.1},
+    "mixed": {"slow_steps": 3},
+}
+DENSE = {
+    "dense": {"kind": "polynomial", "degree": 2},
+    "dense-3": {"kind": "polynomial", "degree": 3},
+    "dense-exponential": {"kind": "exponential"},
+    "modern-hopfield": {"kind": "softmax", "self_overlap": True},
+}
+ROUNDED = {"pseudo-inverse", "dense-exponential", "dense-pseudo-inverse", "modern-hopfield", "predictive", "predictive-2"}
+"""These multiply with numbers that float64 does not hold; all others are exact, at ties, too."""
+
+
+def layered(net, state):
+    """Equations (2)-(3), with biases where there are some and hidden neurons of 0 and 1 in the sparse network."""
+    b, c = getattr(net, "hidden_bias_", [0] * len(net.U_)), getattr(net, "visible_bias_", [0] * len(net.V_))
+    low = 0 if type(net).__name__ == "SparseSequenceAttractor" else -1
+    zeta = [1 if sign > 0 else low for sign, _ in oracle_rivals.fields_of(np.column_stack([net.U_, b]), [*state, 1])]
+    return oracle_rivals.fields_of(np.column_stack([net.V_, c]), [*zeta, 1])
+
+
+def one_hot(pairs, state):
+    """The construction in the proof of Theorem 1: a hidden neuron is on only at its own pattern."""
+    U, V, bias = oracle.one_hot(pairs)
+    zeta = [1 if x == state else -1 for x in U]
+    return oracle_rivals.fields_of(np.column_stack([V, bias]), [*zeta, 1])
+
+
+def latent(net, state):
+    """Two-layer predictive coding: the latent state of the cue, then one step on."""
+    W_r, W_o, H = net.W_r_.tolist(), net.W_o_.tolist(), net.n_latent
+    [fields] = oracle_rivals.offline_recall(W_r, W_o, state, 1, net.inference_steps, net.inference_rate)
+    return [(oracle_rivals.sign(h), abs(h) / H) for h in fields]
+
+
+def told(signs):
+    """Answers that no arithmetic on floats could change."""
+    return [(sign, 1.0) for sign in signs]
+
+
+def define(name, net, pairs):
+    """From a state to (sign, relative size) of the field of each visible neuron, by the definition of the network."""
+    if name in ("attractor", "attractor-V", "attractor-hebbian", "attractor-bias", "sparse"):
+        return lambda state: layered(net, state)
+    if name in ("perceptron", "perceptron-bias"):
+        W = np.column_stack([net.W_, getattr(net, "visible_bias_", [0] * len(net.W_))])
+        return lambda state: oracle_rivals.fields_of(W, [*state, 1])
+    if name in DENSE:
+        return lambda state: oracle_rivals.dense(pairs, state, None, **DENSE[name])
+    if name == "dense-pseudo-inverse":
+        inverse = oracle_rivals.overlap_inverse([x for x, _ in pairs])
+        return lambda state: oracle_rivals.dense(pairs, state, None, kind="polynomial", degree=2, inverse=inverse)
+    if name == "mixed":
+        return lambda state: oracle_rivals.dense(pairs, state, state, kind="polynomial", degree=2, lam=2.5)
+    if name in ("hebbian", "pseudo-inverse"):
+        W = oracle_rivals.hebbian(pairs) if name == "hebbian" else oracle_rivals.projection(pairs)
+        return lambda state: oracle_rivals.fields_of(W, state)
+    if name == "predictive":
+        return lambda state: oracle_rivals.fields_of(net.W_, [math.tanh(v) for v in state])
+    return {
+        "predictive-2": lambda state: latent(net, state),
+        "slow-synapses": lambda state: told(oracle_rivals.slow_synapses(pairs, state, 1, 2.5, 5)[1]),
+        "one-hot": lambda state: one_hot(pairs, state),
+        "lookup": lambda state: told(oracle_rivals.look_up(pairs, state)),
+    }[name]
+
+
+def draw_sequences(rng, N, order):
+    """Up to three sequences from a few patterns and their negatives: many sums are zero, and patterns are not independent."""
+    few = rng.choice(np.array([-1, 1], dtype=np.int8), size=(int(rng.integers(1, 5)), N))
+    few = np.concatenate([few, -few])
+    return [few[rng.integers(0, len(few), size=order + int(rng.integers(1, 5)))] for _ in range(int(rng.integers(1, 4)))]
+
+
+def check_every_state(name, N, order, seed):
+    rng = np.random.default_rng(seed)
+    known = parameters_of(name)
+    order = order if "order" in known else 1
+    found = draw_sequences(rng, N, order)
+    drawn = {key: value for key, value in (("order", order), ("random_state", seed)) if key in known}
+    net = fit_quietly(make_network(name, **SMALL.get(name, {}), **drawn, on_conflict="learn"), found)
+    defined = define(name, net, oracle.transitions([x.tolist() for x in found], order))
+    states = all_states(order * N)
+    answers = net.step(states.reshape(-1, order, N) if order > 1 else states)
+    for state, answer in zip(states.tolist(), answers.tolist(), strict=True):
+        for unit, (sign, size) in zip(answer, defined(state), strict=True):
+            assert unit == sign or (name in ROUNDED and size < NEAR_TIE), (state, answer)
+
+
+@pytest.mark.parametrize("name", network_names())
+@settings(max_examples=12)
+@given(size=st.sampled_from([(2, 1), (3, 1), (4, 1), (2, 2)]), seed=st.integers(0, 10**6))
+def test_every_state_is_answered_as_the_definition_says(name, size, seed):
+    check_every_state(name, *size, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("N", "order"), [(5, 1), (6, 1), (7, 1), (8, 1), (3, 2), (4, 2), (2, 3)])
+@pytest.mark.parametrize("name", network_names())
+def test_every_state_of_up_to_eight_units_is_answered_as_the_definition_says(name, N, order):
+    for seed in range(10):
+        check_every_state(name, N, order, seed)
