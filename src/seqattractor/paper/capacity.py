@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -67,11 +66,11 @@ FULL = Sizes(
     cue_lengths=(70, 200),
     cue_flips=(10, 15, 20, 25, 30),
     ablation_lengths=(500, 800, 1000),
-    inside_lengths=(100, 300, 500, 600, 700, 800, 900, 1000, 1100, 1200),
+    inside_lengths=(100, 300, 500, 700, 800, 900, 1000, 1100, 1200),
     robust_flips=(0, 5, 10, 15, 20, 25, 30, 35, 40),
-    digits={"stored": (20, 40, 80, 120, 160), "T": 20, "M": 1000, "flips": 300, "trials": 2},
-    scaling=tuple((N, M) for N in (50, 100, 200) for M in (100, 250, 500, 1000)),
-    search_trials=48,
+    digits={"stored": (20, 40, 80, 160), "paper": (20, 40), "T": 20, "M": 1000, "flips": 300, "trials": 2},
+    scaling=tuple((N, M) for N in (50, 100, 200) for M in (100, 200, 400)),
+    search_trials=32,
 )
 QUICK = Sizes(
     N=40,
@@ -84,7 +83,7 @@ QUICK = Sizes(
     ablation_lengths=(50, 80),
     inside_lengths=(30, 60, 90),
     robust_flips=(0, 3, 6, 9, 12),
-    digits={"stored": (2,), "T": 8, "M": 40, "flips": 300, "trials": 1},
+    digits={"stored": (2,), "paper": (2,), "T": 8, "M": 40, "flips": 300, "trials": 1},
     scaling=((30, 30), (30, 60)),
     search_trials=16,
 )
@@ -116,7 +115,9 @@ class Capacity(Target):
         ]
         digits = {key: s.digits[key] for key in ("T", "M", "flips")}
         cells += [
-            {"part": "digits", "network": name, "stored": k, **digits} for name in ("sparse", "paper") for k in s.digits["stored"]
+            {"part": "digits", "network": name, "stored": k, **digits}
+            for name, stored in (("sparse", s.digits["stored"]), ("paper", s.digits["paper"]))
+            for k in stored
         ]
         cells += [
             {"part": "inside", "network": "sparse", **same, "T": T, "flips": s.flips, "up_to": list(s.robust_flips)}
@@ -132,7 +133,7 @@ class Capacity(Target):
     def n_trials(self, request: Request, cell: Cell) -> int:
         """Fewer trials where they would tell nothing new."""
         if request.quick:
-            return request.at_most(1 if cell["part"] in ("digits", "ablation", "scaling") else 2)
+            return request.at_most(2 if cell["part"] in ("length", "flips") and cell["network"] == "sparse" else 1)
         if cell["part"] == "digits":
             return request.at_most(sizes_of(request).digits["trials"])
         if cell["part"] == "scaling":

@@ -46,7 +46,7 @@ def success_figure(result: Result, names: Mapping[str, str]) -> Figure:
         stored, recalled = [row["stored"] for row in rows], [100 * np.mean(row["recalled"]) / row["stored"] for row in rows]
         _draw_percent(digits, stored, recalled, "all frames exact, %", color=colors[name], label=names[name])
     cues.set(xlabel="flipped units of the cue", xticks=s["cue_flips"])
-    digits.set(xlabel="stored sequences of moving digits", xticks=sorted(stored))
+    digits.set(xlabel="stored sequences of moving digits", xticks=s["digits"]["stored"])
     for ax in (cues, digits):  # above the panels, where no interval can lie
         ax.legend(fontsize=8, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
@@ -119,7 +119,7 @@ def _draw_bits(result: Result, ax: Axes) -> None:
     """Bits for each weight against T: the sparse network, the paper's rule, and memories that keep the patterns."""
     s = result.data["settings"]
     N, M = s["N"], s["M"]
-    for name, words, color in (("sparse", "sparse", plots.BLUE), ("paper", "the paper's rule", plots.ORANGE)):
+    for name, words, color, width in (("paper", "the paper's rule", plots.ORANGE, 4.0), ("sparse", "sparse", plots.BLUE, 1.4)):
         rows = result.rows(part="length", network=name)
         if name == "paper":  # its shorter sequences are those of the flips
             short = result.rows(part="flips", network=name, flips=s["cue_flips"][0])
@@ -127,7 +127,7 @@ def _draw_bits(result: Result, ax: Axes) -> None:
         rows.sort(key=lambda row: int(row["T"]))
         T = [row["T"] for row in rows]
         values = [bits_per_weight(t, N, M) for t in T]
-        ax.plot(T, values, color=color, label=words, linewidth=1.4)
+        ax.plot(T, values, color=color, label=words, linewidth=width)
         _draw_reached(ax, T, values, [row["successes"] >= ENOUGH * row["trials"] for row in rows], color)
     ax.axhline(0.5, color=plots.RED, linewidth=1.2, linestyle="-.", label="dense, one-hot: keys and values")
     full = bits_per_weight(round(COVER * M) + 1, N, M)
