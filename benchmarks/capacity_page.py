@@ -3,15 +3,21 @@
     seqattractor reproduce capacity --out OUT [--quick] [--trials 10] [--jobs 2]
     python benchmarks/capacity_page.py OUT/capacity.json
 
-The results are kept in benchmarks/capacity.json; without an argument the page is written from them again.
+The results are kept in benchmarks/capacity.json; without an argument the page is written from them again. Where there is no hour
+for the full version, a part of it does, with one trial in a cell:
+
+    python benchmarks/capacity_page.py --reduced OUT [--jobs 2]
 """
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
+from seqattractor.paper import capacity
 from seqattractor.paper.capacity import FULL, TARGET
-from seqattractor.paper.target import Result
+from seqattractor.paper.reproduce import reproduce
+from seqattractor.paper.target import Request, Result
 from seqattractor.report.figures import save
 
 HERE = Path(__file__).parent
@@ -20,11 +26,30 @@ DOCS = HERE.parent / "docs"
 TABLES = ("lengths", "ablations", "limits", "starts", "robustness", "scaling", "digits")
 """Names of the tables of the target, in its order."""
 
+REDUCED = replace(
+    FULL,
+    lengths=(100, 300, 500, 700, 800, 900, 1000, 1100, 1200),
+    paper_up_to=100,
+    cue_lengths=(70, 200),
+    cue_flips=(10, 20, 30),
+    ablation_lengths=(800,),
+    inside_lengths=(100, 500, 800, 1000, 1200),
+    digits={**FULL.digits, "stored": (20,), "paper": (20,), "trials": 1},
+    scaling=tuple((N, M) for N in (50, 100) for M in (100, 200)),
+)
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="?", type=Path, default=KEPT)
-    text = parser.parse_args().results.read_text()
+    parser.add_argument("--reduced", type=Path, metavar="OUT", help="run a part of the full version in this folder first")
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    if options.reduced is not None:
+        capacity.FULL = REDUCED
+        reproduce(["capacity"], Request(trials=1), options.reduced, jobs=options.jobs)
+        options.results = options.reduced / "capacity.json"
+    text = options.results.read_text()
     KEPT.write_text(text)
     result = Result(json.loads(text))
     (DOCS / "capacity_results.inc").write_text(page(result))
@@ -46,18 +71,25 @@ def source(result):
     for row in result.data["rows"]:
         most.setdefault(row["part"], []).append(row["trials"])
     counts = ", ".join(f"{part} {min(n)}" if min(n) == max(n) else f"{part} {min(n)} to {max(n)}" for part, n in most.items())
-    quick = "" if (s["N"], s["M"]) == (FULL.N, FULL.M) else " --quick"
+    commands = {size(FULL): "seqattractor reproduce capacity", size(REDUCED): "benchmarks/capacity_page.py --reduced OUT"}
+    command = commands.get(size(s), "seqattractor reproduce capacity --quick")
     return (
-        f"``seqattractor reproduce capacity{quick} --seed {s['seed']}``: N = {s['N']}, M = {s['M']}, {s['flips']} flips. "
-        f"Trials in a cell: {counts} (for scaling a trial is a search of up to {s['search_trials']} networks)."
+        f"``{command}``, seed {s['seed']}: N = {s['N']}, M = {s['M']}, {s['flips']} flips. Trials in a cell: {counts} "
+        f"(for scaling a trial is a search of up to {s['search_trials']} networks)."
     )
+
+
+def size(sizes):
+    """What tells versions of the target apart."""
+    given = sizes if isinstance(sizes, dict) else vars(sizes)
+    return given["N"], given["M"], *given["ablation_lengths"]
 
 
 def list_table(table):
     """A table of the report in reStructuredText."""
     lines = [f".. list-table:: {table.caption}", "   :header-rows: 1", "   :stub-columns: 1", ""]
-    for row in (table.columns, *table.rows):
-        lines += [f"   {'* -' if k == 0 else '  -'} {cell}" for k, cell in enumerate(row)]
+    for row in (table.columns, *table.rows):  # a dash alone would begin a list
+        lines += [f"   {'* -' if k == 0 else '  -'} {'–' if cell == '-' else cell}" for k, cell in enumerate(row)]
     return "\n".join(lines)
 
 
