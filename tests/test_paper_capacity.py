@@ -186,9 +186,9 @@ def test_every_figure_becomes_files_and_a_picture_of_the_page(outcome, tmp_path)
 
 def test_a_curve_is_crossed_between_its_points():
     flips = np.array([0.0, 10.0, 20.0])
-    assert capacity_figures._where(flips, np.array([1.0, 0.6, 0.0]), 0.8) == pytest.approx(5)
-    assert capacity_figures._where(flips, np.array([1.0, 0.9, 0.8]), 0.5) == 20
-    assert np.isnan(capacity_figures._where(flips, np.array([0.4, 0.3, 0.2]), 0.5))
+    assert capacity_figures.flips_at(flips, np.array([1.0, 0.6, 0.0]), 0.8) == pytest.approx(5)
+    assert capacity_figures.flips_at(flips, np.array([1.0, 0.9, 0.8]), 0.5) == 20
+    assert np.isnan(capacity_figures.flips_at(flips, np.array([0.4, 0.3, 0.2]), 0.5))
 
 
 def test_few_failures_end_the_range_that_the_sentence_tells():

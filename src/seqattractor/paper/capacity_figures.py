@@ -109,17 +109,18 @@ def limits_figure(result: Result) -> Figure:
     return figure
 
 
-def _draw_reached(ax: Axes, x: list[Any], y: list[Any], stored: list[bool], color: str) -> None:
+def _draw_reached(ax: Axes, x: list[Any], y: list[Any], stored: list[bool], color: str, size: float = 26) -> None:
     """Draw points, filled where sequences are retrieved."""
     faces = [color if yes else mpl.rcParams["axes.facecolor"] for yes in stored]
-    ax.scatter(x, y, s=26, color=faces, edgecolors=color, zorder=3)
+    ax.scatter(x, y, s=size, color=faces, edgecolors=color, zorder=3)
 
 
 def _draw_bits(result: Result, ax: Axes) -> None:
     """Bits for each weight against T: the sparse network, the paper's rule, and memories that keep the patterns."""
     s = result.data["settings"]
     N, M = s["N"], s["M"]
-    for name, words, color, width in (("paper", "the paper's rule", plots.ORANGE, 4.0), ("sparse", "sparse", plots.BLUE, 1.4)):
+    lines = (("paper", "the paper's rule", plots.ORANGE, 110), ("sparse", "sparse", plots.BLUE, 26))
+    for name, words, color, area in lines:  # the same load is the same place: the larger points lie below
         rows = result.rows(part="length", network=name)
         if name == "paper":  # its shorter sequences are those of the flips
             short = result.rows(part="flips", network=name, flips=s["cue_flips"][0])
@@ -127,8 +128,8 @@ def _draw_bits(result: Result, ax: Axes) -> None:
         rows.sort(key=lambda row: int(row["T"]))
         T = [row["T"] for row in rows]
         values = [bits_per_weight(t, N, M) for t in T]
-        ax.plot(T, values, color=color, label=words, linewidth=width)
-        _draw_reached(ax, T, values, [row["successes"] >= ENOUGH * row["trials"] for row in rows], color)
+        ax.plot(T, values, color=color, label=words, linewidth=1.4)
+        _draw_reached(ax, T, values, [row["successes"] >= ENOUGH * row["trials"] for row in rows], color, area)
     ax.axhline(0.5, color=plots.RED, linewidth=1.2, linestyle="-.", label="dense, one-hot: keys and values")
     full = bits_per_weight(round(COVER * M) + 1, N, M)
     ax.axhline(full, color=plots.GREY, linewidth=0.9, linestyle=":", label="Cover's limit of V")
@@ -173,8 +174,8 @@ def inside_figure(result: Result) -> Figure:
     ends.stackplot(T, *lost.T, labels=ENDS[1:], colors=[END_COLORS[end] for end in ENDS[1:]], alpha=0.85)
     ends.set(ylabel=f"starts with {s['flips']} flips, %", title="where lost starts end", ylim=(0, None))
     flips = np.array(s["robust_flips"], dtype=float)
-    half = [_where(flips, np.array(row["right"]), 0.5) for row in rows]
-    sure = [_where(flips, np.array(row["right"]), 0.95) for row in rows]
+    half = [flips_at(flips, np.array(row["right"]), 0.5) for row in rows]
+    sure = [flips_at(flips, np.array(row["right"]), 0.95) for row in rows]
     proven.plot(T, half, "o-", markersize=4, color=plots.BLUE, label="half of the steps right, random flips")
     proven.plot(T, sure, "s-", markersize=4, color=plots.GREEN, label="95 % of the steps right, random flips")
     proven.plot(T, [row["radius"] for row in rows], "D-", markersize=4, color=plots.ORANGE, label="proven for any flips, mean")
@@ -192,7 +193,7 @@ def inside_figure(result: Result) -> Figure:
     return figure
 
 
-def _where(flips: Any, rates: Any, level: float) -> float:
+def flips_at(flips: Any, rates: Any, level: float) -> float:
     """The number of flips at which a falling curve crosses a level; NaN if it starts below, the last number if it never does."""
     below = np.flatnonzero(rates < level)
     if not below.size:
