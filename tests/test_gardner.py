@@ -61,7 +61,17 @@ def test_real_perceptrons_end_near_the_limit():
     assert not any(solvable(1.3 * limit) for _ in range(5))
 
 
-@pytest.mark.parametrize("active", [0, 1, -0.1, 2.0])
+@pytest.mark.parametrize("active", [0, 1, -0.1, 2.0, 5e-324])
 def test_a_fraction_outside_0_to_1_is_refused(active):
-    with pytest.raises(ValueError, match="above 0 and below 1"):
+    with pytest.raises(ValueError, match="active is the fraction of patterns"):
         sa.gardner_capacity(active)
+
+
+def test_margins_that_cannot_be_reckoned_with_are_refused():
+    with pytest.raises(ValueError, match="kappa is a multiple of the typical field"):
+        sa.gardner_capacity(kappa=1e6)
+
+
+def test_a_large_margin_leaves_a_parabola_to_minimise():
+    # f (kappa + theta)^2 + (1 - f) (kappa - theta)^2 has its minimum 4 f (1 - f) kappa^2.
+    assert sa.gardner_capacity(0.1, kappa=100) == pytest.approx(1 / (0.36 * 100**2), rel=1e-3)

@@ -122,6 +122,7 @@ class Shelf:
             "starts": 6,
             "successes": 3,
             "trials": 4,
+            "active": 0.2,
             "n_points": 7,
             "n_weights": 9,
             "n_units": 24,

@@ -6,6 +6,8 @@ import math
 
 from seqattractor._checks import check_not_negative, check_number, say
 
+_FEWEST, _LARGEST_MARGIN = 1e-100, 1e3  # beyond these the integrals lose their digits
+
 
 def gardner_capacity(active: float = 0.5, *, kappa: float = 0.0) -> float:
     """Give the largest number of random patterns for each weight of a perceptron with a bias (Gardner 1988).
@@ -46,9 +48,13 @@ def gardner_capacity(active: float = 0.5, *, kappa: float = 0.0) -> float:
     """
     from scipy.optimize import minimize_scalar
 
-    f, kappa = float(check_number(active, "active")), float(check_not_negative(kappa, "kappa"))
-    if not 0 < f < 1:
-        raise ValueError(f"active is the fraction of patterns answered with +1, above 0 and below 1, but it is {say(active)}.")
+    f, kappa = check_number(active, "active"), check_not_negative(kappa, "kappa")
+    if not _FEWEST <= f < 1:
+        raise ValueError(
+            f"active is the fraction of patterns answered with +1, above 0 ({_FEWEST:g} at least) and below 1, but it is {say(active)}."
+        )
+    if kappa > _LARGEST_MARGIN:
+        raise ValueError(f"kappa is a multiple of the typical field, {_LARGEST_MARGIN:g} at most, but it is {say(kappa)}.")
 
     def room(theta: float) -> float:
         return f * _shortfall(kappa + theta) + (1 - f) * _shortfall(kappa - theta)
