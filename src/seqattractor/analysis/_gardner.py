@@ -51,7 +51,7 @@ def gardner_capacity(active: float = 0.5, *, kappa: float = 0.0) -> float:
     f, kappa = check_number(active, "active"), check_not_negative(kappa, "kappa")
     if not _FEWEST <= f < 1:
         raise ValueError(
-            f"active is the fraction of patterns answered with +1, above 0 ({_FEWEST:g} at least) and below 1, but it is {say(active)}."
+            f"active is the fraction of patterns answered with +1, at least {_FEWEST:g} and below 1, but it is {say(active)}."
         )
     if kappa > _LARGEST_MARGIN:
         raise ValueError(f"kappa is a multiple of the typical field, {_LARGEST_MARGIN:g} at most, but it is {say(kappa)}.")
