@@ -187,7 +187,7 @@ def test_wide_integers_are_used_when_the_fields_need_them_and_only_then(top, wid
 
 def test_a_margin_out_of_reach_of_all_integers_is_refused_in_one_sentence():
     x = np.ones((1, 3), dtype=np.int8)
-    huge = fields.Gram(2**55 * fields.gram(x))
+    huge = fields.Gram(2**55 * fields.gram(x).astype(np.int64))
     block = blocks.LayerBlock(np.zeros((1, 3)), x, x[:, :1], huge, kappa=1.0, eta=1e-300)
     with pytest.raises(OverflowError, match="larger eta"):
         block.advance(100)

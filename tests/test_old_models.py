@@ -57,7 +57,7 @@ def test_a_file_from_before_arrays_were_packed_loads_recalls_as_it_did_and_can_b
         assert {"W_"} <= set(arrays) or {"U_", "V_", "P_"} <= set(arrays)
         net.save(tmp_path / "again.npz")
         for attribute in arrays:
-            if attribute != "header.json":
+            if attribute not in ("header.json", "average_field_"):  # nothing learns from average fields any more
                 assert getattr(sa.load(tmp_path / "again.npz"), attribute).tobytes() == arrays[attribute].tobytes()
 
 

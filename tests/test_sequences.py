@@ -134,3 +134,30 @@ def test_bad_frames_get_one_clear_sentence():
             sa.binarize([[1, 2]], threshold=threshold)
     with pytest.raises(ValueError, match=r"\(2, 2\) has 4 units, but the patterns have 3"):
         sa.unbinarize([[1, 1, -1]], (2, 2))
+
+
+def test_the_context_of_a_long_silence_is_found_as_quickly_as_a_short_one():
+    X = -np.ones((20_000, 3), dtype=np.int8)
+    X[0, 0] = X[-1, 1] = 1  # only a context that reaches back to the beginning tells when the silence ends
+    found = sa.conflicts(X)
+    assert (len(found), found.context) == (1, 19_998)
+    assert sa.conflicts(X[:-1]).context == 1
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_least_context_is_the_least_that_leaves_no_conflict(seed):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(2, 14, size=rng.integers(1, 4))
+    X = rng.choice(np.array([-1, 1], dtype=np.int8), size=(lengths.sum(), rng.integers(1, 3)), p=[0.7, 0.3])
+    context = sa.conflicts(X, lengths).context
+    pieces = np.split(X, np.cumsum(lengths)[:-1])
+
+    def clashes(k):
+        after = {}
+        for x in pieces:
+            for t in range(k - 1, len(x) - 1):
+                after.setdefault(x[t - k + 1 : t + 1].tobytes(), set()).add(x[t + 1].tobytes())
+        return any(len(successors) > 1 for successors in after.values())
+
+    least = next(k for k in range(1, len(X) + 1) if not clashes(k))
+    assert context == (least if least < lengths.min() else None)

@@ -92,7 +92,8 @@ class SequenceAttractor(SizedMemory):
     random_state : int, Generator or None
         Where the random weights come from.
     engine : {"exact", "reference"}
-        The compiled integer engine, or the plain loop. Both give the same result.
+        The compiled integer engine, or the plain loop. Both make the same updates; from zero weights (``init_scale=0``) the
+        learned ones are equal to the last bit, from random ones up to rounding.
     n_jobs : int, optional
         How many threads the exact engine uses; -1 for all cores.
     verbose : int
@@ -250,6 +251,9 @@ class SequenceAttractor(SizedMemory):
             self.begin(transitions)
             self.present(transitions)
             return self._last_errors()
+        n = len(transitions.inputs)
+        if self.engine == "exact":
+            check_memory(6 * n**2, f"learning {n} transitions, of which every two are compared")  # inputs, codes, and a copy
         return self._learn(partial(engine_module(self.engine).learn, n_jobs=self.n_jobs), transitions, callback)
 
     def begin(self, transitions: Transitions) -> None:
@@ -258,7 +262,7 @@ class SequenceAttractor(SizedMemory):
         rng = as_generator(self.random_state)
         check_memory(8 * M * (N_in + 2 * N), f"a network of {M} hidden neurons")
         self._drawn_from = copy.deepcopy(rng)
-        self.U_, self.V_, self.P_ = (start.draw(rng) for start in self._starts())
+        self.U_, self.V_, self.P_ = (start.draw(rng) for start in self._starts(M))
         if self.bias:
             self._draw_biases(rng)
         self._no_errors_yet(hidden=True)
@@ -361,14 +365,14 @@ class SequenceAttractor(SizedMemory):
             **options,
         )
 
-    def _starts(self) -> tuple[Start, Start, Start]:
+    def _starts(self, M: int) -> tuple[Start, Start, Start]:
         """What U, V and P begin with, in the order in which they are drawn."""
-        M, N, scale = int(self.n_hidden), self.n_features_in_, float(self.init_scale)
+        N, scale = self.n_features_in_, float(self.init_scale)
         U = Start((M, N * self.order_), 1.0 if self._has_standard_U else scale)
         return U, Start((N, M), 0.0 if self.rule == "hebbian" else scale), Start((M, N))
 
     def _origins(self) -> dict[str, Origin]:
-        U, V, P = self._starts()
+        U, V, P = self._starts(self.n_hidden_)
         eta = float(self.eta)
         return {"U_": Origin(U, eta), "V_": Origin(V, 1.0 if self.rule == "hebbian" else eta), "P_": Origin(P)}
 

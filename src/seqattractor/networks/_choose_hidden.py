@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ ENOUGH = 0.9  # of the cues
 CUES = 20  # in the test of recall
 FLIPS = 0.1  # of the units of a cue
 HORIZON = 20  # steps over which recall is judged
+MOST_WORK = 2e13  # field updates of one size at most, if every neuron errs at every transition of every epoch: some minutes
 BETTER = 0.9  # times as many wrong units as before, or fewer, are worth more neurons
 USEFUL = 0.8  # times as many hidden errors, or fewer, are worth ten times the epochs
 
@@ -52,6 +53,8 @@ class Attempt:
     recalled: int
     cues: int
     """Of so many cues with a tenth of their units flipped, so many made it lock on to the sequence."""
+    cut_short: bool = False
+    """Whether more epochs or neurons were left out after this one because they would take too much work or memory."""
 
     @property
     def merit(self) -> tuple[float, bool, int]:
@@ -119,9 +122,11 @@ def choose_hidden(
     usual = epochs = net.epochs_at_most
     most = MORE_EPOCHS * usual if net.max_epochs == "auto" else usual
     for n_hidden in (size for size in LADDER if size >= net.fewest_hidden):
+        if search.attempts and not search.affords(n_hidden, epochs):
+            break
         try:
             attempt = search.learn_with(n_hidden, epochs)
-            if attempt.hidden_errors and epochs < most and not search.stopped:
+            if attempt.hidden_errors and epochs < most and not search.stopped and search.affords(n_hidden, most):
                 longer = search.learn_with(n_hidden, most)
                 # The next sizes need as many, unless they were of no use.
                 epochs, most = (most, most) if longer.hidden_errors <= USEFUL * attempt.hidden_errors else (usual, usual)
@@ -129,6 +134,7 @@ def choose_hidden(
         except NotEnoughMemoryError:
             if not search.attempts:
                 raise
+            search.cut_short()
             break
         if search.stopped or attempt.enough or search.goes_nowhere():
             break
@@ -163,6 +169,18 @@ class _Search:
         if self.tell is not None:
             self.tell(attempt)
         return attempt
+
+    def affords(self, n_hidden: int, epochs: int) -> bool:
+        """Whether so many neurons may learn for so many epochs; work is counted, so that a seed gives the same on any machine."""
+        n, N = self.transitions.targets.shape
+        if n * n * (n_hidden + N) * epochs <= MOST_WORK:
+            return True
+        self.cut_short()
+        return False
+
+    def cut_short(self) -> None:
+        """Note that something was left out after the last attempt."""
+        self.attempts[-1] = replace(self.attempts[-1], cut_short=True)
 
     def _watch(self, epoch: int, hidden: int, visible: int) -> bool:
         """Pass progress on, and note whether it is to stop."""

@@ -319,12 +319,16 @@ class SparseSequenceAttractor(SizedMemory):
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
         check_in_steps(self.eta_visible_, kappa=self.kappa)
         rng = as_generator(self.random_state)
-        N, n_in = self.n_features_in_, inputs.shape[1]
+        N, (n, n_in) = self.n_features_in_, inputs.shape
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
+        if self.engine == "exact":
+            check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
         self._drawn_from = copy.deepcopy(rng)
-        self.P_, self.U_ = (start.draw(rng) for start in self._starts())
+        self.U_: Weights
+        self.V_: Weights
+        self.P_, self.U_ = (start.draw(rng) for start in self._starts(M))
         self.V_ = np.zeros((N, M))  # and Q with it: from then on they get the same updates
         self.hidden_bias_: Weights = np.zeros(M)
         drive = self._raw_drive(inputs, targets)
@@ -339,16 +343,16 @@ class SparseSequenceAttractor(SizedMemory):
         self.rng_ = rng
         self._no_errors_yet(hidden=True)
 
-    def _starts(self) -> tuple[Start, Start]:
+    def _starts(self, M: int) -> tuple[Start, Start]:
         """What P and U begin with, in the order in which they are drawn; V begins at zero."""
-        M, N, n_in = int(self.n_hidden), self.n_features_in_, self.n_features_in_ * self.order_
+        N, n_in = self.n_features_in_, self.n_features_in_ * self.order_
         # Multiples of a power of two add up without rounding, so that the drive does not depend on the order of a sum.
         shape = (M, N if self.target_from_ == "next" else n_in)
         P = Start(shape, 1 / 8, 1 / PROTOTYPE) if self.learned_drive_ else Start(shape, 1.0, 2.0**-20)
         return P, Start((M, n_in), self.hidden_step_ * self.hidden_unit_, self.hidden_unit_)
 
     def _origins(self) -> dict[str, Origin]:
-        P, U = self._starts()
+        P, U = self._starts(self.n_hidden_)
         return {
             "P_": Origin(unit=1 / PROTOTYPE) if self.learned_drive_ else Origin(P),
             "U_": Origin(U, self.hidden_unit_),

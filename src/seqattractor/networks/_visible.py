@@ -9,7 +9,15 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
+from seqattractor._checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_in_steps,
+    check_memory,
+    check_not_negative,
+    check_positive,
+)
 from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module
@@ -120,6 +128,9 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         """Learn the perceptron by the chosen engine, and a rule of the user's transition by transition."""
         if callable(self.rule):
             return super().fit_transitions(transitions, callback)
+        n = len(transitions.inputs)
+        if self.engine == "exact":
+            check_memory(2 * n**2, f"learning {n} transitions, of which every two are compared")
         self.begin(transitions)
         learned = engine_module(self.engine).learn_visible(
             self._seen(transitions.inputs),

@@ -213,27 +213,64 @@ def _conflicts(X: Patterns, lengths: Lengths, order: int = 1) -> Conflicts:
     index = np.concatenate([np.arange(length) for length in lengths])
     has_successor = np.ones(len(X), dtype=bool)
     has_successor[np.cumsum(lengths) - 1] = False
-    # Only positions that still conflict are carried on to longer contexts; all others are settled.
-    position = np.flatnonzero(has_successor)
-    group = names[position]
-    found: tuple[Conflict, ...] = ()
     shortest = int(lengths.min())
-    for context in range(1, len(X)):
-        keep = index[position] >= context - 1  # the context must lie inside the sequence
-        position, group = position[keep], group[keep]
-        if context > 1:
-            # Equal contexts get equal numbers; names are below len(X).
-            group = np.unique(group * len(X) + names[position - context + 1], return_inverse=True)[1]
-        clash = _clashing(group, names[position + 1])
-        if context == order:
-            found = tuple(
-                Conflict(X[first].copy(), *(Place(int(sequence[t]), int(index[t])) for t in (first, second)))
-                for first, second in _pairs(names, position[clash], group[clash])
-            )
-        position, group = position[clash], group[clash]
-        if not position.size:
-            return Conflicts(found, context if context < shortest else None, shortest)
-    return Conflicts(found, None, shortest)
+    contexts = _Contexts(names, index, np.flatnonzero(has_successor))
+    position, group = contexts.clashes(order) if order < len(X) else (np.zeros(0, np.int64), np.zeros(0, np.int64))
+    found = tuple(
+        Conflict(X[first].copy(), *(Place(int(sequence[t]), int(index[t])) for t in (first, second)))
+        for first, second in _pairs(names, position, group)
+    )
+    context = contexts.least()
+    return Conflicts(found, context if context < shortest else None, shortest)
+
+
+class _Contexts:
+    """The contexts of some patterns, each named by a number: equal contexts have equal numbers.
+
+    Contexts of 1, 2, 4, ... patterns are named once, the longer by two shorter ones; those of any other length are put together
+    of these. So a context of thousands of patterns, as a long silence needs, takes no longer to find than a short one to try.
+    """
+
+    def __init__(self, names: NDArray[np.int64], index: NDArray[np.int64], position: NDArray[np.int64]) -> None:
+        self.names, self.index, self.position = names, index, position
+        self.doubled = [names]
+
+    def _of_length(self, length: int) -> NDArray[np.int64]:
+        """Numbers of the contexts that end at each pattern, shape (T,); where one would begin too early it means nothing."""
+        while 2 ** len(self.doubled) <= length:
+            half = 2 ** (len(self.doubled) - 1)
+            self.doubled.append(self._joined(self.doubled[-1], self.doubled[-1], half))
+        numbers, done = None, 0
+        for level, ranks in enumerate(self.doubled):
+            if length >> level & 1:
+                numbers = ranks if numbers is None else self._joined(numbers, ranks, done)
+                done += 2**level
+        assert numbers is not None
+        return numbers
+
+    def _joined(self, newer: NDArray[np.int64], older: NDArray[np.int64], apart: int) -> NDArray[np.int64]:
+        """Number the contexts of which the newer part has `apart` patterns."""
+        before = np.zeros_like(older)
+        before[apart:] = older[: len(older) - apart]
+        return np.asarray(np.unique(newer * len(newer) + before, return_inverse=True)[1], dtype=np.int64).ravel()
+
+    def clashes(self, length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places whose context of this length occurs with different successors, and the numbers of these contexts."""
+        position = self.position[self.index[self.position] >= length - 1]  # the context must lie inside the sequence
+        group = self._of_length(length)[position]
+        clash = _clashing(group, self.names[position + 1])
+        return position[clash], group[clash]
+
+    def least(self) -> int:
+        """The least length without a clash: a longer context never has one where a shorter one has none."""
+        high = 1
+        while len(self.clashes(high)[0]):
+            high *= 2
+        low = high // 2 + 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if len(self.clashes(middle)[0]) else (low, middle)
+        return high
 
 
 def _name_patterns(X: Patterns) -> NDArray[np.int64]:

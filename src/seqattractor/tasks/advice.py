@@ -76,6 +76,8 @@ def _ideas(net: SequenceMemory, data: Sequences, hidden: int, visible: int, atte
         ideas.append("more epochs (hidden neurons have errors left)")
     if "n_hidden" in parameters and not attempts and visible:
         ideas.append("more hidden neurons")
+    if any(attempt.cut_short for attempt in tried):
+        ideas.append("more hidden neurons or epochs than were tried (they take long, so say how many)")
     n_transitions = len(data) - len(data.lengths) * net.order_
     if networks == {"SequenceAttractor"} and n_transitions > net.order_ * data.shape[1]:
         ideas.append("the network sparse (there are more transitions than a hidden neuron has inputs)")

@@ -36,13 +36,19 @@ def pieces(total: int, size: int) -> Iterator[slice]:
     return (slice(start, min(start + size, total)) for start in range(0, total, max(size, 1)))
 
 
-def gram(X: Patterns) -> Integers:
-    """The integer Gram matrix X X^T (n, n) of +-1 rows; sums of +-1 are exact in float32, in any order that BLAS adds them."""
+def gram(X: Patterns, kind: np.dtype[Any] | None = None) -> Integers:
+    """The integer Gram matrix X X^T of +-1 rows in whole SIMD lanes, shape (n, padded n), with zeros beyond n.
+
+    Sums of +-1 are exact in float32, in any order that BLAS adds them. It is made a few rows at a time: of thousands of
+    transitions it is by far the largest array, and only the result, in the narrowest integers or of a given kind, stays.
+    """
     n, N = X.shape
-    K = np.zeros((n, n), dtype=np.int64)
-    for part in pieces(N, min(_CHUNK // n + 1, _FLOAT32_WHOLE)):
-        x = X[:, part].astype(np.float32)
-        K += np.rint(x @ x.T).astype(np.int64)
+    K = np.zeros((n, padded(n)), dtype=narrowest(N) if kind is None else kind)
+    for rows in pieces(n, _CHUNK // n + 1):
+        sums = np.zeros((len(X[rows]), n), dtype=np.float32 if N <= _FLOAT32_WHOLE else np.float64)
+        for part in pieces(N, min(_CHUNK // n + 1, _FLOAT32_WHOLE)):
+            sums += X[rows, part].astype(np.float32) @ X[:, part].T.astype(np.float32)
+        K[rows, :n] = sums
     return K
 
 
@@ -57,9 +63,8 @@ class Gram:
     """
 
     def __init__(self, K: Integers) -> None:
-        self.step = int(np.abs(K).max(initial=1))
-        self.K = np.zeros((len(K), padded(len(K))), dtype=narrowest(self.step))
-        self.K[:, : len(K)] = K
+        self.step = max(int(K.max(initial=1)), -int(K.min(initial=0)))
+        self.K = K.astype(narrowest(self.step), copy=False)
 
 
 def narrowest(step: int) -> np.dtype[Any]:

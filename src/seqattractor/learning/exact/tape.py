@@ -83,8 +83,7 @@ class Codes(Restorable):
         self.bits = np.packbits(negative, axis=1, bitorder="little").view("<u4").astype(np.uint32)
         self.transposed = np.zeros((M, padded(n)), dtype=np.int8)
         self.transposed[:, :n] = y.T
-        self.K = np.zeros((n, padded(n)), dtype=narrowest(2 * M))
-        self.K[:, :n] = gram(y)
+        self.K = gram(y, narrowest(2 * M))
 
     @property
     def y(self) -> Patterns:

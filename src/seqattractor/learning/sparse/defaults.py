@@ -68,7 +68,7 @@ def how_crowded(load: float) -> float:
 
 
 def weight_of_feedback(load: float) -> float:
-    """lambda in steps of V, for one input: what makes P x(t) and Q x(t+1) count about alike. Beyond 2M patterns V needs more of it."""
+    """How much Q x(t+1) counts beside P x(t), for steps of V of 1 and one input; beyond 2M patterns V needs more of it."""
     return 0.3 * min(max(1.0, load / 1.95) ** 6, 10.0)
 
 

@@ -148,7 +148,7 @@ class _Compiled(_Plain, ABC):
         reach = self.reach() + n * now.hidden_step * s.active_weight * (n_in + s.bias**2)
         # No sum over rows of Vt, or along one of them, is larger:
         visible_reach = max(len(self.Vt), N) * (_largest(self.Vt) + n * now.visible_step)
-        kind = _type_for(max(reach, visible_reach, n_in * PROTOTYPE))
+        kind = _type_for(max(reach, visible_reach, n_in * PROTOTYPE, s.margin, s.active_margin))
         self.Vt = self.Vt.astype(kind, copy=False)
         choice = (state.theta, state.targets, state.wrong, state.redrawn, self.P)
         hidden, visible = self.run(kind, self.Vt, choice, *settings_as_vectors(s, now), self.rng)

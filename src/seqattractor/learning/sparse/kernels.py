@@ -138,7 +138,7 @@ def _draw_flips(most: int, order: Any, rng: Any) -> int:
     """Put 0 to `most` units to the front of `order`, drawing as `rule.flip_some` does; returns how many."""
     if most == 0:
         return 0
-    n_flipped = rng.integers(0, most + 1)
+    n_flipped: int = rng.integers(0, most + 1)
     for j in range(n_flipped):
         other = rng.integers(j, len(order))
         order[j], order[other] = order[other], order[j]
@@ -197,7 +197,7 @@ def _length(row: Any) -> float:
     total = np.int64(0)
     for j in range(len(row)):
         total += np.int64(row[j]) * np.int64(row[j])
-    return math.sqrt(max(total, 1))
+    return math.sqrt(total) if total > 0 else 1.0
 
 
 @part
@@ -309,7 +309,7 @@ def _mark_highest(score: Any, k: int, z: Any) -> None:
 
 @part
 def _changes(h: Any, z: Any, change: Any, whole: Any) -> int:
-    """The signed steps of hidden neurons with fields h and targets z, eq. (5), 0 where the margin holds; returns how many step."""
+    """The signed steps of hidden neurons with fields h and targets z, eq. (5), 0 where the margin holds; how many are not 0."""
     up, down = change.dtype.type(whole[_HIDDEN_STEP] * whole[_ACTIVE_WEIGHT]), change.dtype.type(-whole[_HIDDEN_STEP])
     most, least = change.dtype.type(whole[_ACTIVE_MARGIN]), change.dtype.type(-whole[_MARGIN])
     none = change.dtype.type(0)

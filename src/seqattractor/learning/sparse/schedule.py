@@ -26,8 +26,8 @@ def plan_epochs(
 ) -> list[Epoch]:
     """Plan a whole `fit`.
 
-    Targets are chosen, then frozen. Homeostasis fades as long as P learns, else over the first fifth of the epochs; from its end to
-    half-time targets that are decoded badly are redrawn. Where there is noise, it leaves a few transitions wrong that V could
+    Targets are chosen, then frozen. Homeostasis fades as long as P learns, else over the first fifth of the epochs; from its end
+    to half-time targets that are decoded badly are redrawn. Where there is noise, it leaves a few transitions wrong that V could
     make: the last third of the epochs is without it, for V alone, and ends when no error is left.
 
     Parameters
