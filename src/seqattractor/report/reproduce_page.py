@@ -97,7 +97,8 @@ def write_section(
     [dark] = drawn(draw, "png", dark=True)
     contents = {"json": (json.dumps(data, indent=1) + "\n").encode(), "csv": as_csv(rows), "png": light, "pdf": pdf}
     files = [path.name for path in write_files(folder, section.name, contents)]
-    pictures = [as_picture(light, dark, f"{section.title}: {section.about}")]
+    # Words of several pictures stand above them on the page, where the text of the section would come twice.
+    pictures = [as_picture(light, dark, f"{section.title}." if more else f"{section.title}: {section.about}")]
     for word, (shows, draw_it) in (more or {}).items():
         light, pdf = drawn(draw_it, "png", "pdf")
         [dark] = drawn(draw_it, "png", dark=True)
