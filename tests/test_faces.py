@@ -90,6 +90,7 @@ def results():
         sa.certify(net, X[::-1]),
         sa.robustness_curve(net, X, trials=20, rng=0),
         sa.hidden_activity(net, X),
+        sa.lost_starts(net, X, flips=15, rng=0),
         attractors,
         attractors[0],
         verdict,

@@ -30,14 +30,15 @@ def refused(call, *args, **kwargs):
 
 @pytest.mark.parametrize("net", ["x", None, 3, sa.LookupMemory, LinearRegression().fit([[1.0]], [1.0])])
 @pytest.mark.parametrize(
-    "ask", [sa.basin, sa.robustness_curve, sa.certify, sa.find_attractors, sa.hidden_activity, sa.plots.hidden_raster]
+    "ask",
+    [sa.basin, sa.robustness_curve, sa.certify, sa.find_attractors, sa.hidden_activity, sa.lost_starts, sa.plots.hidden_raster],
 )
 def test_what_is_not_a_network_cannot_be_analysed(ask, net):
     assert "must be a network that has learned" in refused(ask, net, X)
 
 
 def test_a_network_that_has_not_learned_is_told_so():
-    for ask in (sa.basin, sa.robustness_curve, sa.certify, sa.find_attractors, sa.hidden_activity):
+    for ask in (sa.basin, sa.robustness_curve, sa.certify, sa.find_attractors, sa.hidden_activity, sa.lost_starts):
         assert "not fitted" in refused(ask, sa.LookupMemory(), X)
 
 

@@ -1,51 +1,194 @@
 """reproduce capacity: every part of it, on networks small enough for a test."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from seqattractor.paper import capacity
+import seqattractor as sa
+from seqattractor.paper import capacity, capacity_figures
+from seqattractor.paper.capacity_limits import bits_per_weight, loads
+from seqattractor.paper.capacity_scaling import law_words, pooled_capacity, scaling_laws
 from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.target import Request, Result
 from seqattractor.paper.trials import capacity as trials
+from seqattractor.report.page import Section
+from seqattractor.report.reproduce_page import write_section
+
+SMALL = capacity.Sizes(
+    N=40,
+    M=80,
+    flips=3,
+    lengths=(8, 20),
+    paper_up_to=8,
+    cue_lengths=(8, 12),
+    cue_flips=(2, 4),
+    ablation_lengths=(20, 30),
+    inside_lengths=(8, 20),
+    robust_flips=(0, 4, 16),
+    digits={"stored": (2, 3), "paper": (2,), "T": 5, "M": 80, "flips": 50, "trials": 2},
+    scaling=((20, 10), (20, 20)),
+    search_trials=8,
+)
 
 
-@pytest.fixture
-def small(monkeypatch):
-    """The same experiment with few neurons and short sequences."""
-    grid = {"FLIPS": 3, "LENGTHS": [8, 20], "CUE_FLIPS": [2, 4], "CUE_LENGTHS": [8, 12], "ABLATION_T": 20}
-    sizes = {"N": 40, "M": 80, "DIGITS": {"stored": [2, 3], "T": 5, "M": 80, "flips": 50, "trials": 2}}
-    for module, values in ((capacity, grid | sizes), (trials, sizes)):
-        for name, value in values.items():
-            monkeypatch.setattr(module, name, value)
-
-
-def test_all_parts_run_and_are_told_in_tables_a_picture_and_a_sentence(small, tmp_path):
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    """The same experiment with few neurons and short sequences: target, result and folder."""
+    folder = tmp_path_factory.mktemp("capacity")
     results = []
-    run_targets(["capacity"], Request(trials=2), tmp_path / "trials.db", lambda *result: results.append(result))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(capacity, "FULL", SMALL)
+        run_targets(["capacity"], Request(trials=2), folder / "trials.db", lambda *result: results.append(result))
     [(target, result, seconds)] = results
     assert target is capacity.TARGET
     assert seconds > 0
+    return target, result
+
+
+def rows_of(result):
+    return {(r["part"], r["network"] or r["options"], r["T"] or r["M"], r["flips"]): r for r in result.data["rows"]}
+
+
+def test_success_and_basins_are_told_for_every_network(outcome):
+    target, result = outcome
     assert json.loads(json.dumps(result.data)) == result.data
-    rows = {(r["part"], r["network"] or r["options"], r["T"] or r["stored"], r["flips"]): r for r in result.data["rows"]}
+    rows = rows_of(result)
     assert rows["length", "sparse", 20, 3]["successes"] == 2
     assert rows["length", "sparse", 20, 3]["basin"] > 0.9
     assert rows["length", "one-hot", 20, 3]["basin"] == 0.0  # one flipped unit is too many for it
     assert rows["length", "dense", 20, 3]["successes"] == 2
-    assert rows["ablation", "everything", 20, 3]["basin"] > rows["ablation", "no bias", 20, 3]["basin"]
-    assert rows["digits", "sparse", 3, None]["recalled"] == [3, 3]
-    lengths, ablations, digits = target.tables(result)
+    lengths, *_ = target.tables(result)
     assert lengths.rows[0] == ["sparse: success", "2/2", "2/2"]
+    assert lengths.rows[4][2] == "-"  # the paper's rule is tried on shorter ones only
+
+
+def test_ablations_and_digits_are_told_at_every_length(outcome):
+    target, result = outcome
+    rows = rows_of(result)
+    for T in SMALL.ablation_lengths:
+        assert rows["ablation", "everything", T, 3]["basin"] > rows["ablation", "no bias", T, 3]["basin"]
+    assert result.rows(part="digits", network="sparse", stored=3)[0]["recalled"] == [3, 3]
+    _, ablations, *_, digits = target.tables(result)
     assert len(ablations.rows) == len(trials.ABLATIONS)
-    assert len(digits.rows) == 4
-    assert len({tuple(row) for row in target.csv_rows(result)}) == 1  # every row has the same columns
-    assert target.verdict(result).agrees is None
-    assert "sparse retrieves sequences of up to 20 patterns" in target.verdict(result).sentence
-    figure = target.figure(result)
-    assert len(figure.axes) == 4
-    plt.close(figure)
+    assert len(ablations.columns) == 3
+    assert len(digits.rows) == 3
+
+
+def test_loads_stand_beside_the_limits_of_theory(outcome):
+    target, result = outcome
+    first, second = loads(result)
+    assert (first["T"], second["T"]) == (8, 20)
+    assert second["visible_load"] == 19 / 80
+    assert second["hidden_load"] == 19 / 40
+    assert second["bits"] == 19 * 40 / (2 * 80 * 40 + 80) == bits_per_weight(20, 40, 80)
+    assert second["gardner"] == sa.gardner_capacity(second["active"]) > 2
+    assert second["success"] == "2/2"
+    assert target.tables(result)[2].rows[1][:2] == ["20", "2/2"]
+
+
+def test_what_happens_inside_is_summed_over_networks(outcome):
+    target, result = outcome
+    row = result.rows(part="inside", T=20)[0]
+    counts = np.array(row["counts"])
+    assert counts.sum() == 2 * 19
+    assert 0 < row["active"] < 0.2
+    assert row["made"] == 1
+    assert row["right"][0] == 1.0
+    assert row["right"] == sorted(row["right"], reverse=True)
+    assert 0 <= row["least_radius"] <= row["radius"] < 16
+    starts, robustness = target.tables(result)[3:5]
+    assert [line[0] for line in starts.rows] == [line[0] for line in robustness.rows] == ["8", "20"]
+    assert all(len(line) == len(starts.columns) for line in starts.rows)
+
+
+def test_proven_flips_are_withstood_by_the_networks_that_are_measured():
+    cell = {"part": "inside", "network": "sparse", "N": 40, "M": 80, "T": 20, "flips": 1, "up_to": [0, 1]}
+    outcome = trials.store_sequences(cell, np.random.SeedSequence(0))
+    assert outcome["least_radius"] >= 1
+    assert outcome["right"] == [trials.STEPS, trials.STEPS]  # one flip, whichever
+
+
+def test_capacities_are_searched_for_every_size(outcome):
+    target, result = outcome
+    rows = result.rows(part="scaling")
+    assert [(row["network"], row["N"], row["M"]) for row in rows] == [
+        ("sparse", 20, 10),
+        ("sparse", 20, 20),
+        ("attractor", 20, 10),
+        ("attractor", 20, 20),
+        ("dense", 20, None),
+    ]
+    for row in rows:
+        assert row["trials"] == 1  # one search
+        assert sum(n for _, _, n in row["tried"]) <= 8
+        assert row["t95_low"] <= row["t95"] <= row["t95_high"]
+    assert len(target.tables(result)[5].rows) == 5
+    assert scaling_laws(result)["sparse"] is None  # two capacities are no law
+
+
+def test_a_law_is_found_in_capacities_that_follow_one():
+    def row(N, M):
+        T = round(0.1 * N**0.5 * M)
+        tried = [[round(0.95 * T), 200, 200], [round(1.05 * T), 0, 200]]
+        size = {"part": "scaling", "network": "sparse", "N": N, "M": M, "flips": 2}
+        return size | pooled_capacity(size, [tried])
+
+    law = scaling_laws(Result({"rows": [row(N, M) for N in (50, 100, 200) for M in (100, 200, 400)]}))["sparse"]
+    (a, a_error), (b, b_error) = law.exponents["n"], law.exponents["m"]
+    assert a == pytest.approx(0.5, abs=max(3 * a_error, 0.03))
+    assert b == pytest.approx(1.0, abs=max(3 * b_error, 0.03))
+    assert law_words(law).startswith("T = 0.")
+
+
+def test_searches_are_pooled_length_by_length():
+    size = {"network": "sparse", "N": 50, "M": 100, "flips": 5}
+    one, both = ([[40, 8, 8], [160, 0, 8]] for _ in range(2)), [[[40, 8, 8], [160, 0, 8]], [[80, 8, 8]]]
+    assert pooled_capacity(size, [next(one), next(one)])["tried"] == [[40, 16, 16], [160, 0, 16]]
+    pooled = pooled_capacity(size, both)
+    assert pooled["tried"] == [[40, 8, 8], [80, 8, 8], [160, 0, 8]]
+    assert 40 <= pooled["t95"] < 160
+
+
+def test_the_sentence_is_made_of_the_results(outcome):
+    target, result = outcome
+    verdict = target.verdict(result)
+    assert verdict.agrees is None
+    assert "sparse retrieves sequences of up to 20 patterns" in verdict.sentence
+    assert f"{bits_per_weight(20, 40, 80):.2f} bits for each weight" in verdict.sentence
+
+
+def test_every_figure_can_be_drawn_and_the_table_has_the_same_columns_in_every_row(outcome):
+    target, result = outcome
+    assert len({tuple(row) for row in target.csv_rows(result)}) == 1
+    figures = [target.figure(result), *(make() for _, make in target.more_figures(result).values())]
+    assert [len(figure.axes) for figure in figures] == [4, 2, 3, 4, 1]
+    for figure in figures:
+        for ax in figure.axes:
+            assert ax.get_xlabel()
+        plt.close(figure)
+
+
+def test_every_figure_becomes_files_and_a_picture_of_the_page(outcome, tmp_path):
+    target, result = outcome
+    more = {word: (f"about {word}", partial(plt.figure, figsize=(1, 1))) for word in target.more_figures(result)}
+    section = write_section(
+        tmp_path, Section("capacity", "T"), data={}, rows=[{"a": 1}], draw=partial(plt.figure, figsize=(1, 1)), more=more
+    )
+    words = ["ablations", "limits", "inside", "scaling"]
+    assert [picture.words for picture in section.pictures[1:]] == [f"about {word}" for word in words]
+    for word in words:
+        assert (tmp_path / f"capacity-{word}.png").read_bytes().startswith(b"\x89PNG")
+        assert f"capacity-{word}.pdf" in section.files
+
+
+def test_a_curve_is_crossed_between_its_points():
+    flips = np.array([0.0, 10.0, 20.0])
+    assert capacity_figures.flips_at(flips, np.array([1.0, 0.6, 0.0]), 0.8) == pytest.approx(5)
+    assert capacity_figures.flips_at(flips, np.array([1.0, 0.9, 0.8]), 0.5) == 20
+    assert np.isnan(capacity_figures.flips_at(flips, np.array([0.4, 0.3, 0.2]), 0.5))
 
 
 def test_few_failures_end_the_range_that_the_sentence_tells():
@@ -59,7 +202,15 @@ def test_no_basin_is_rounded_up_to_one():
     assert [capacity.fraction(v) for v in (0.0, 0.5, 0.99999, 1.0)] == ["0", ".5000", ".9999", "1"]
 
 
-def test_trials_depend_on_their_seed_alone(small):
-    cell = {"part": "length", "network": "sparse", "T": 20, "flips": 3}
+@pytest.mark.parametrize(
+    "cell",
+    [
+        {"part": "length", "network": "sparse", "N": 40, "M": 80, "T": 20, "flips": 3},
+        {"part": "inside", "network": "sparse", "N": 40, "M": 80, "T": 20, "flips": 3, "up_to": [0, 5]},
+        {"part": "scaling", "network": "sparse", "N": 20, "M": 20, "flips": 2, "most": 8},
+    ],
+    ids=lambda cell: cell["part"],
+)
+def test_trials_depend_on_their_seed_alone(cell):
     a, b = (trials.store_sequences(cell, np.random.SeedSequence(5)) for _ in range(2))
     assert a == b

@@ -122,6 +122,7 @@ class Shelf:
             "starts": 6,
             "successes": 3,
             "trials": 4,
+            "active": 0.2,
             "n_points": 7,
             "n_weights": 9,
             "n_units": 24,
@@ -218,6 +219,7 @@ class Shelf:
             "separability": lambda: sa.separable(X),
             "attractors": lambda: sa.find_attractors(self.net, X, starts=5, rng=0),
             "activity": lambda: sa.hidden_activity(self.net, X),
+            "losses": lambda: sa.lost_starts(self.net, X, flips=2, rng=0),
             "weights": lambda: self.net.U_.copy(),
             "stored": lambda: [X.copy()],
             "capacity": lambda: self.capacity.groups[0][0],
@@ -392,6 +394,7 @@ def _result(shelf: Shelf, cls: type) -> Any:
     made = {
         "RobustnessCurve": lambda: shelf.curve,
         "HiddenActivity": lambda: shelf("", "activity"),
+        "LostStarts": lambda: shelf("", "losses"),
         "Separability": lambda: shelf("", "separability"),
         "Comparison": lambda: shelf.comparison,
         "Certificate": lambda: shelf.certificate,

@@ -3,8 +3,11 @@ from ._attractors import Attractors as Attractors
 from ._attractors import find_attractors as find_attractors
 from ._certificate import Certificate as Certificate
 from ._certificate import certify as certify
+from ._gardner import gardner_capacity as gardner_capacity
 from ._hidden_activity import HiddenActivity as HiddenActivity
 from ._hidden_activity import hidden_activity as hidden_activity
+from ._lost_starts import LostStarts as LostStarts
+from ._lost_starts import lost_starts as lost_starts
 from ._retrieval import SuccessRate as SuccessRate
 from ._retrieval import locked_on_at as locked_on_at
 from ._retrieval import overlap as overlap

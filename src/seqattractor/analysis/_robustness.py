@@ -81,6 +81,36 @@ class Led:
         return np.array([nowhere if missing else stored[name] for name, missing in zip(at, left, strict=True)])
 
 
+@dataclass(frozen=True)
+class Starts:
+    """Every pattern of stored sequences that has a successor, as a start, and where a network should be after some steps."""
+
+    shown: Transitions
+    """The start of each, shape (n, order * N), and its successor."""
+    due: Ids
+    """After how many steps it is judged, shape (n,)."""
+    wanted: Patterns
+    """The pattern that should be there then, shape (n, N)."""
+
+    @classmethod
+    def of(cls, net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None, settle: int) -> Starts:
+        """Give the starts of sequences: loops go on where they end, others are judged at their last pattern at the latest."""
+        due, wanted = [], []
+        for sequence in split(*check_sequences(X, lengths)):
+            last = len(sequence) - 1
+            newest = np.arange(net.order_ - 1, last)  # the last pattern has no successor
+            round_ = period(sequence, net.order_)
+            place = newest + settle if round_ else np.minimum(newest + settle, last)
+            due.append(place - newest)
+            wanted.append(sequence[place % round_ if round_ else place])
+        return cls(net.shown(X, lengths), np.concatenate(due), np.concatenate(wanted))
+
+    def corrupted(self, net: SequenceMemory, flips: int, rng: np.random.Generator) -> Patterns:
+        """Give the starts with `flips` flipped units in each of their patterns, shape (n, order * N)."""
+        inputs = self.shown.inputs
+        return flip(inputs.reshape(-1, net.n_features_in_), flips, rng).reshape(inputs.shape)
+
+
 def basin(
     net: SequenceMemory,
     X: ArrayLike | Sequence[ArrayLike],
@@ -139,18 +169,10 @@ def basin(
     check_learned(net)
     flips = check_count(flips, "flips", 0)
     settle = check_count(settle, "settle")
-    shown = net.shown(X, lengths)
-    due, wanted = [], []
-    for sequence in split(*check_sequences(X, lengths)):
-        last = len(sequence) - 1
-        newest = np.arange(net.order_ - 1, last)  # the last pattern has no successor
-        round_ = period(sequence, net.order_)
-        place = newest + settle if round_ else np.minimum(newest + settle, last)
-        due.append(place - newest)
-        wanted.append(sequence[place % round_ if round_ else place])
-    cues = flip(shown.inputs.reshape(-1, net.n_features_in_), flips, as_generator(rng, "basin")).reshape(shown.inputs.shape)
-    arrived = Led(net, shown).arrive(np.arange(len(cues)), cues, np.concatenate(due))
-    return float(np.mean(np.all(arrived == np.concatenate(wanted), axis=1)))
+    starts = Starts.of(net, X, lengths, settle)
+    cues = starts.corrupted(net, flips, as_generator(rng, "basin"))
+    arrived = Led(net, starts.shown).arrive(np.arange(len(cues)), cues, starts.due)
+    return float(np.mean(np.all(arrived == starts.wanted, axis=1)))
 
 
 @dataclass(frozen=True, repr=False)

@@ -70,7 +70,12 @@ def reproduce(
             seconds=seconds,
         )
         sections[target.name] = write_section(
-            folder, section, data=result.data, rows=target.csv_rows(result), draw=lambda: target.figure(result)
+            folder,
+            section,
+            data=result.data,
+            rows=target.csv_rows(result),
+            draw=lambda: target.figure(result),
+            more=target.more_figures(result),
         )
 
     try:

@@ -8,7 +8,7 @@ Everything else (seeds, processes, resuming, progress, files, report) is taken c
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -147,6 +147,10 @@ class Target(ABC):
     @abstractmethod
     def figure(self, result: Result) -> Figure:
         """Draw it."""
+
+    def more_figures(self, result: Result) -> dict[str, tuple[str, Callable[[], Figure]]]:
+        """Give further figures: by a plain word for the file's name, what each shows, and what draws it."""
+        return {}
 
     def csv_rows(self, result: Result) -> list[Row]:
         """The rows of the CSV file."""

@@ -27,3 +27,4 @@ from ._neurons import hidden_rates as hidden_rates
 from ._neurons import weights_image as weights_image
 from ._recall import overlap_curve as overlap_curve
 from ._recall import recall_strip as recall_strip
+from ._starts import start_losses as start_losses

@@ -63,9 +63,15 @@ def reproduce_page(
 
 
 def write_section(
-    folder: Path, section: Section, *, data: dict[str, Any], rows: list[dict[str, Any]], draw: Callable[[], Figure]
+    folder: Path,
+    section: Section,
+    *,
+    data: dict[str, Any],
+    rows: list[dict[str, Any]],
+    draw: Callable[[], Figure],
+    more: Mapping[str, tuple[str, Callable[[], Figure]]] | None = None,
 ) -> Section:
-    """Write FOLDER/<name>.json, .csv, .png and .pdf.
+    """Write FOLDER/<name>.json, .csv, .png and .pdf, and FOLDER/<name>-<word>.png and .pdf for further figures.
 
     Parameters
     ----------
@@ -79,14 +85,23 @@ def write_section(
         For the CSV file, all with the same keys.
     draw : callable
         Makes the figure.
+    more : mapping, optional
+        Further figures: by a word for the name of the file, what each shows and what makes it.
 
     Returns
     -------
     Section
-        The same with its picture and the names of its files.
+        The same with its pictures and the names of its files.
     """
     light, pdf = drawn(draw, "png", "pdf")
     [dark] = drawn(draw, "png", dark=True)
     contents = {"json": (json.dumps(data, indent=1) + "\n").encode(), "csv": as_csv(rows), "png": light, "pdf": pdf}
     files = [path.name for path in write_files(folder, section.name, contents)]
-    return replace(section, pictures=[as_picture(light, dark, f"{section.title}: {section.about}")], files=files)
+    # Words of several pictures stand above them on the page, where the text of the section would come twice.
+    pictures = [as_picture(light, dark, f"{section.title}." if more else f"{section.title}: {section.about}")]
+    for word, (shows, draw_it) in (more or {}).items():
+        light, pdf = drawn(draw_it, "png", "pdf")
+        [dark] = drawn(draw_it, "png", dark=True)
+        files += [path.name for path in write_files(folder, f"{section.name}-{word}", {"png": light, "pdf": pdf})]
+        pictures.append(as_picture(light, dark, shows))
+    return replace(section, pictures=pictures, files=files)

@@ -7,8 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from seqattractor.analysis._certificate import certify
+from seqattractor.analysis._lost_starts import lost_starts
+from seqattractor.analysis._robustness import robustness_curve
 from seqattractor.datasets._moving_digits import moving_digits
-from seqattractor.experiments._trial import Task, judge, recall_task, retrieve_with
+from seqattractor.experiments._capacity import Search
+from seqattractor.experiments._executors import do_trial
+from seqattractor.experiments._trial import Task, draw_sequences, judge, recall_task, retrieve_with
 from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._dense import DenseSequenceMemory
@@ -17,8 +22,10 @@ from seqattractor.networks._sparse import SparseSequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
 
-N, M = 100, 500
-DIGITS: dict[str, Any] = {"stored": [20, 40, 80, 120, 160], "T": 20, "M": 1000, "flips": 300, "trials": 2}
+STEPS = 300
+"""First steps at each number of flips that a curve of robustness is measured with."""
+LONGEST = 10_000
+"""The longest sequence that a search may try."""
 
 NETWORKS: dict[str, Callable[[int, np.random.Generator], SequenceMemory]] = {
     "sparse": lambda M, rng: SparseSequenceAttractor(M, random_state=rng),
@@ -50,26 +57,69 @@ ABLATIONS: dict[str, dict[str, Any]] = {
 
 
 def store_sequences(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Store a random sequence: success by section 6.2 and the basin; or, where `part` is "digits", moving digits.
+    """Do a trial of one part of the target.
 
-    Settings are part, network (a key of `NETWORKS`) or options (of `ABLATIONS`), T and flips, or stored.
+    Settings are part and, for "length", "flips" and "ablation": network (a key of `NETWORKS`) or options (of `ABLATIONS`), N,
+    M, T and flips; for the others what the functions below name.
     """
     rng = np.random.default_rng(seed)  # one stream for sequence, network and cue
     if settings["part"] == "digits":
-        return _store_digits(NETWORKS[settings["network"]](DIGITS["M"], rng), settings["stored"], rng)
+        return _store_digits(settings, rng)
+    if settings["part"] == "inside":
+        return _look_inside(settings, rng)
+    if settings["part"] == "scaling":
+        return _search_capacity(settings, int(rng.integers(2**31)))
     if settings["part"] == "ablation":
-        net: SequenceMemory = SparseSequenceAttractor(M, random_state=rng, **ABLATIONS[settings["options"]])
+        net: SequenceMemory = SparseSequenceAttractor(settings["M"], random_state=rng, **ABLATIONS[settings["options"]])
     else:
-        net = NETWORKS[settings["network"]](M, rng)
-    sizes = {"n": N, "t": settings["T"], "flips": settings["flips"], "measure_basin": True}
+        net = NETWORKS[settings["network"]](settings["M"], rng)
+    sizes = {"n": settings["N"], "t": settings["T"], "flips": settings["flips"], "measure_basin": True}
     outcome = retrieve_with(net, sizes, rng, rng)
-    return {key: outcome[key] for key in ("success", "basin")}
+    return {key: outcome[key] for key in ("success", "basin", "score")}
 
 
-def _store_digits(net: SequenceMemory, stored: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Store sequences of moving digits; in how many are all frames recalled without a wrong pixel?"""
-    X = moving_digits(stored, length=DIGITS["T"], rng=rng)
-    task = Task(X.patterns, X.lengths, DIGITS["flips"], closed=False)
+def _store_digits(settings: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Store some sequences of T frames of moving digits; in how many are all frames recalled without a wrong pixel?"""
+    net = NETWORKS[settings["network"]](settings["M"], rng)
+    X = moving_digits(settings["stored"], length=settings["T"], rng=rng)
+    task = Task(X.patterns, X.lengths, settings["flips"], closed=False)
     net.fit(X)
     cues = flip(np.stack([x[0] for x in X.split()]), task.flips, rng=rng)
     return {"recalled": sum(time is not None for time in judge(recall_task(net, task, cues[:, None], rng), task, net))}
+
+
+def _look_inside(settings: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Look into a network that stores a sequence: hidden codes, starts that are lost, what is proven and what is measured.
+
+    Settings are network, N, M, T, flips (of the starts) and up_to: the numbers of flips of the curve of robustness.
+    """
+    X, _ = draw_sequences(1, settings["T"], settings["N"], rng=rng)
+    net: Any = NETWORKS[settings["network"]](settings["M"], rng)
+    net.fit(X)
+    starts = lost_starts(net, X, flips=settings["flips"], rng=rng)
+    proven = certify(net, X, method="count", attack=False).radius
+    curve = robustness_curve(net, X, flips=settings["up_to"], trials=STEPS, rng=rng)
+    return {
+        "active": float(np.mean(net.hidden(X[:-1]) > 0)),
+        "counts": starts.counts.tolist(),
+        "made": float(np.mean(proven >= 0)),
+        "radius": float(np.mean(np.maximum(proven, 0))),
+        "least_radius": int(max(proven.min(), 0)),
+        "right": curve.successes.tolist(),
+    }
+
+
+def _search_capacity(settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Search for the longest sequence with 95 % success; gives successes and trials at each length that was tried.
+
+    Settings are network (a short name of the package), N, M (None for a memory without hidden neurons to choose), flips and most:
+    the number of trials.
+    """
+    sizes = {"network": settings["network"], "n": settings["N"], "flips": settings["flips"]}
+    search = Search(
+        sizes if settings["M"] is None else sizes | {"m": settings["M"]}, seed=seed, max_trials=settings["most"], t_max=LONGEST
+    )
+    while not search.over:
+        for trial in search.next_trials():
+            search.tell(do_trial(trial))
+    return {"tried": [[T, right, n] for T, (right, n) in search.result().tried.items()]}

@@ -1,0 +1,97 @@
+"""The tables and figures of docs/capacity.rst, from the results of `seqattractor reproduce capacity`.
+
+    seqattractor reproduce capacity --out OUT [--quick] [--trials 10] [--jobs 2]
+    python benchmarks/capacity_page.py OUT/capacity.json
+
+The results are kept in benchmarks/capacity.json; without an argument the page is written from them again. Where there is no hour
+for the full version, a part of it does, with one trial in a cell:
+
+    python benchmarks/capacity_page.py --reduced OUT [--jobs 2]
+"""
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from seqattractor.paper import capacity
+from seqattractor.paper.capacity import FULL, TARGET
+from seqattractor.paper.reproduce import reproduce
+from seqattractor.paper.target import Request, Result
+from seqattractor.report.figures import save
+
+HERE = Path(__file__).parent
+KEPT = HERE / "capacity.json"
+DOCS = HERE.parent / "docs"
+TABLES = ("lengths", "ablations", "limits", "starts", "robustness", "scaling", "digits")
+"""Names of the tables of the target, in its order."""
+
+REDUCED = replace(
+    FULL,
+    lengths=(100, 300, 500, 700, 800, 900, 1000, 1100, 1200),
+    paper_up_to=100,
+    cue_lengths=(70, 200),
+    cue_flips=(10, 20, 30),
+    ablation_lengths=(800,),
+    inside_lengths=(100, 500, 800, 1000, 1200),
+    digits={**FULL.digits, "stored": (20,), "paper": (20,), "trials": 1},
+    scaling=tuple((N, M) for N in (50, 100) for M in (100, 200)),
+)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="?", type=Path, default=KEPT)
+    parser.add_argument("--reduced", type=Path, metavar="OUT", help="run a part of the full version in this folder first")
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    if options.reduced is not None:
+        capacity.FULL = REDUCED
+        reproduce(["capacity"], Request(trials=1), options.reduced, jobs=options.jobs)
+        options.results = options.reduced / "capacity.json"
+    text = options.results.read_text()
+    KEPT.write_text(text)
+    result = Result(json.loads(text))
+    (DOCS / "capacity_results.inc").write_text(page(result))
+    save(lambda: TARGET.figure(result), DOCS / "images" / "capacity_success.png")
+    for word, (_, draw) in TARGET.more_figures(result).items():
+        save(draw, DOCS / "images" / f"capacity_{word}.png")
+
+
+def page(result):
+    """The sentence, where it comes from, and all tables, each between two comments that docs/capacity.rst names."""
+    parts = {"verdict": TARGET.verdict(result).sentence, "source": source(result)}
+    parts |= {name: list_table(table) for name, table in zip(TABLES, TARGET.tables(result), strict=True)}
+    return "\n".join(f".. begin {name}\n\n{text}\n\n.. end {name}\n" for name, text in parts.items())
+
+
+def source(result):
+    """Which command gave the results, with how many trials."""
+    s, most = result.data["settings"], {}
+    for row in result.data["rows"]:
+        most.setdefault(row["part"], []).append(row["trials"])
+    counts = ", ".join(f"{part} {min(n)}" if min(n) == max(n) else f"{part} {min(n)} to {max(n)}" for part, n in most.items())
+    commands = {size(FULL): "seqattractor reproduce capacity", size(REDUCED): "benchmarks/capacity_page.py --reduced OUT"}
+    command = commands.get(size(s), "seqattractor reproduce capacity --quick")
+    return (
+        f"``{command}``, seed {s['seed']}: N = {s['N']}, M = {s['M']}, {s['flips']} flips. Trials in a cell: {counts} "
+        f"(for scaling a trial is a search of up to {s['search_trials']} networks)."
+    )
+
+
+def size(sizes):
+    """What tells versions of the target apart."""
+    given = sizes if isinstance(sizes, dict) else vars(sizes)
+    return given["N"], given["M"], *given["ablation_lengths"]
+
+
+def list_table(table):
+    """A table of the report in reStructuredText."""
+    lines = [f".. list-table:: {table.caption}", "   :header-rows: 1", "   :stub-columns: 1", ""]
+    for row in (table.columns, *table.rows):  # a dash alone would begin a list
+        lines += [f"   {'* -' if k == 0 else '  -'} {'–' if cell == '-' else cell}" for k, cell in enumerate(row)]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
