@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -27,6 +26,7 @@ from seqattractor.learning.sparse.rule import SparseSettings, SparseState
 from seqattractor.networks._layered import HiddenLayerMemory
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._origins import Origin, Start
+from seqattractor.networks._plain_values import to_json
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -281,7 +281,7 @@ class SparseSequenceAttractor(HiddenLayerMemory, EpochMemory):
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
-        self._drawn_from = copy.deepcopy(rng)
+        self._drawn_from = to_json(rng, "rng")
         self.U_: Weights
         self.P_, self.U_, self.V_ = (start.draw(rng) for start in self._starts())
         self.hidden_bias_: Weights = np.zeros(M)
