@@ -425,6 +425,14 @@ def test_parts_that_do_not_fit_are_refused(model, parts, says):
     assert str(model) in str(refusal.value)
 
 
+def test_a_generator_that_is_none_is_refused_even_where_nothing_is_drawn(tmp_path):
+    path = tmp_path / "m.npz"
+    sa.SequenceAttractor(30, random_state=0).fit(X).save(path, compact=False)
+    rewrite(path, top(drawn_from=5))
+    with pytest.raises(ValueError, match="no random generator"):
+        sa.load(path)
+
+
 def test_whole_numbers_that_do_not_fit_their_kind_are_refused(tmp_path):
     path = tmp_path / "m.npz"
     sa.LookupMemory().fit(sa.datasets.random_periodic(40, 60, rng=0)).save(path)

@@ -65,7 +65,7 @@ def told(signs):
 
 def define(name, net, pairs):
     """From a state to (sign, relative size) of the field of each visible neuron, by the definition of the network."""
-    if name in ("attractor", "attractor-V", "attractor-hebbian", "attractor-bias", "sparse"):
+    if name in ("attractor", "attractor-V", "attractor-hebbian", "attractor-bias", "attractor-learned-targets", "sparse"):
         return lambda state: layered(net, state)
     if name in ("perceptron", "perceptron-bias"):
         W = np.column_stack([net.W_, getattr(net, "visible_bias_", [0] * len(net.W_))])

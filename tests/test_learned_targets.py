@@ -17,6 +17,7 @@ from seqattractor.learning import reference, rule
 from seqattractor.learning.exact import learned_targets as exact
 from seqattractor.networks._registry import make_network
 from strategies import sequences
+from test_biases import start as start_with_biases
 
 ETA = 2.0**-10  # with a zero start, this eta and such a kappa every sum but P x(t+1) is exact in float64
 EPOCHS = 12
@@ -25,13 +26,8 @@ LAMBDAS = [0.0, 0.02, 0.3, 5.0]
 
 def start(M, N, order, seed, scale, bias):
     """U, V, P and the biases as the network draws them."""
-    rng = np.random.default_rng(seed)
-    U, V, P = (rng.standard_normal(shape) for shape in ((M, order * N), (N, M), (M, N)))
-    if not bias:
-        return U * scale, V * scale, P, None
-    b = 10 * scale * rng.choice([-1.0, 1.0], M)
-    c, p = rng.standard_normal(N) * scale, rng.choice([-1.0, 1.0], M)
-    return U * scale, V * scale, P, (b, c, p)
+    U, V, P, biases = start_with_biases(M, N, order, seed, scale)
+    return U, V, P, biases if bias else None
 
 
 # -- the rule ---------------------------------------------------------------------------------------------------------

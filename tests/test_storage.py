@@ -258,7 +258,7 @@ def test_a_file_holds_biases_if_and_only_if_its_parameter_says_so(tmp_path, bias
 )
 def test_a_file_holds_feedback_if_and_only_if_targets_were_learned(tmp_path, targets, arrays, says):
     path = tmp_path / "model.npz"
-    fit_quietly(sa.SequenceAttractor(30, targets=targets, random_state=0), X).save(path)
+    fit_quietly(sa.SequenceAttractor(30, targets=targets, random_state=0), X).save(path, compact=False)
     sa.load(path)
     rewrite(path, arrays=arrays)
     with pytest.raises(ValueError, match=f"{path}.*damaged.*{says}"):
@@ -295,7 +295,7 @@ def test_the_same_seed_writes_the_same_bytes(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-class Own(sa.SequenceMemory):
+class OwnTable(sa.SequenceMemory):
     """A network of a user's, who declares nothing."""
 
     def fit_transitions(self, transitions, callback=None):
@@ -307,10 +307,10 @@ class Own(sa.SequenceMemory):
 
 def test_networks_of_users_have_what_their_own_methods_set_and_nothing_else(tmp_path):
     path = tmp_path / "own.npz"
-    Own().fit(X).save(path)
+    OwnTable().fit(X).save(path)
     assert sa.load(path).count_ == len(X) - 1
     for name in ("_private", "other_", "recall", "fit_transitions"):
-        Own().fit(X).save(path)
+        OwnTable().fit(X).save(path)
         rewrite(path, within("values", **{name: 1}))
         with pytest.raises(ValueError, match=f"has no '{name}'; no method of the class sets it"):
             sa.load(path)
@@ -319,7 +319,7 @@ def test_networks_of_users_have_what_their_own_methods_set_and_nothing_else(tmp_
 @pytest.mark.parametrize("table", [None, np.ones((3, 3), dtype=np.int8), np.zeros((6, 20), dtype=np.int8)])
 def test_networks_of_users_that_cannot_make_a_step_are_refused(tmp_path, table):
     path = tmp_path / "own.npz"
-    Own().fit(X).save(path)
+    OwnTable().fit(X).save(path)
     rewrite(path, arrays={"table_": table})
     with pytest.raises(ValueError, match=f"{path} is damaged"):
         sa.load(path)
@@ -327,9 +327,9 @@ def test_networks_of_users_that_cannot_make_a_step_are_refused(tmp_path, table):
 
 def test_what_could_not_be_loaded_is_not_saved(tmp_path, model):
     before = model.read_bytes()
-    own = Own().fit(X)
+    own = OwnTable().fit(X)
     own.extra_ = 1
-    with pytest.raises(ValueError, match="this Own cannot be saved: a Own has no 'extra_'"):
+    with pytest.raises(ValueError, match="this OwnTable cannot be saved: a OwnTable has no 'extra_'"):
         own.save(model)
     net = sa.load(model)
     net.more_ = 3

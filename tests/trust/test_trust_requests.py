@@ -312,15 +312,15 @@ class Truth:
         assert right == (answer is not None), f"{spec} was {'refused' if right else 'answered'}"
         if not right:
             return
-        rng = np.random.default_rng(int(cue.get("seed", 0)))
+        seed = int(cue.get("seed", 0))
         start = int(cue.get("start", 0))
         state = self.X[start : start + 1]
         if cue.get("occlusion", 0):
-            state = sa.noise.occlude(state, (40,), fraction=float(cue["occlusion"]), rng=rng)
-        state = sa.noise.flip(state, int(cue.get("flips", 0)), rng)
+            state = sa.noise.occlude(state, (40,), fraction=float(cue["occlusion"]), rng=seed)
+        state = sa.noise.flip(state, int(cue.get("flips", 0)), seed)
         state[0, sorted(set(cue.get("painted", [])))] *= -1
         assert answer["rows"] == 35
-        states = self.net.recall(state[0], steps=34, noise=int(cue.get("noise", 0)), rng=int(cue.get("seed", 0)))
+        states = self.net.recall(state[0], steps=34, noise=int(cue.get("noise", 0)), rng=seed)
         assert (unpack(answer["runs"][0]["bits"], 35, 40) == states).all(), "another recall than the library's"
 
     def is_right(self, cue):

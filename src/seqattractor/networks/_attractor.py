@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, final
@@ -26,6 +25,7 @@ from seqattractor.learning.result import Learned, ProgressCallback
 from seqattractor.networks._base import check_learned
 from seqattractor.networks._layered import Weights, split_bias
 from seqattractor.networks._origins import Origin, Start
+from seqattractor.networks._plain_values import to_json
 from seqattractor.networks._sized import SizedMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
@@ -295,7 +295,7 @@ class SequenceAttractor(SizedMemory):
         M, N, N_in = self._given_size(), self.n_features_in_, self.n_features_in_ * self.order_
         rng = as_generator(self.random_state)
         check_memory(8 * M * (N_in + (3 if self._learns_targets else 2) * N), f"a network of {M} hidden neurons")
-        self._drawn_from = copy.deepcopy(rng)
+        self._drawn_from = to_json(rng, "rng")
         self.U_, self.V_, self.P_ = (start.draw(rng) for start in self._starts(M))
         if self.bias:
             self._draw_biases(rng)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from seqattractor.networks._origins import Origin, Redrawn
 from seqattractor.networks._packed_array import PARTS, Form, pack, sizes_of, unpack
-from seqattractor.networks._plain_values import from_json, to_json
+from seqattractor.networks._plain_values import as_generator_of, to_json
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -109,10 +109,7 @@ def unpack_arrays(header: dict[str, Any], members: Arrays) -> Arrays:
             raise ValueError(f"it has a member {name!r} that belongs to nothing")
     redrawn = None
     if any("start" in form for form in forms.values()):
-        generator = from_json(header["drawn_from"])
-        if not isinstance(generator, np.random.Generator):
-            raise ValueError("it has no random generator from which to draw")
-        redrawn = Redrawn(generator)
+        redrawn = Redrawn(as_generator_of(header["drawn_from"]))
     for name, form in sorted(forms.items(), key=lambda item: item[1].get("start", {"first": -1})["first"]):
         if name in arrays:
             raise ValueError(f"it has {name} twice")

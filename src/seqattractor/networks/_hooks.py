@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
@@ -33,8 +32,9 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     order_: int
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"
-    _drawn_from: np.random.Generator | None = None
-    """A copy of the generator from which the first weights were drawn, as it was before; a model file need not hold them then."""
+    _drawn_from: dict[str, Any] | None = None
+    """The state of the generator from which the first weights were drawn, before it was used (`to_json`): a model file draws them
+    again instead of holding them."""
 
     @abstractmethod
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:

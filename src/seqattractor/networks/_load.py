@@ -13,7 +13,7 @@ from seqattractor._files import named_path
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._declared import check_fitted, declares
 from seqattractor.networks._model_file import Refused, read_model, refusing
-from seqattractor.networks._plain_values import from_json
+from seqattractor.networks._plain_values import as_generator_of, from_json
 from seqattractor.networks._registry import package_class
 from seqattractor.networks._run import Run
 
@@ -59,7 +59,8 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
         for attribute, value in {**values, **arrays}.items():
             setattr(net, attribute, value)
         if "drawn_from" in header:
-            net._drawn_from = from_json(header["drawn_from"])
+            as_generator_of(header["drawn_from"])
+            net._drawn_from = header["drawn_from"]
         if not declares(cls):
             _try_a_step(net)
     return net

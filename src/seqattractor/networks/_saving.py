@@ -11,7 +11,7 @@ from seqattractor._checks import check_flag
 from seqattractor.networks._declared import check_fitted
 from seqattractor.networks._hooks import Hooks
 from seqattractor.networks._model_file import write_model
-from seqattractor.networks._plain_values import from_json, to_json
+from seqattractor.networks._plain_values import as_generator_of, from_json, to_json
 from seqattractor.noise import as_generator
 
 
@@ -78,4 +78,4 @@ class Saving(Hooks):
         seed = getattr(self, "random_state", None)
         if self._drawn_from is None and isinstance(seed, int) and not isinstance(seed, bool):
             return as_generator(seed)
-        return self._drawn_from
+        return None if self._drawn_from is None else as_generator_of(self._drawn_from)

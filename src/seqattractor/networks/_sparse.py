@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -27,6 +26,7 @@ from seqattractor.learning.sparse.rule import PROTOTYPE, Epoch, SparseSettings, 
 from seqattractor.learning.sparse.schedule import plan_epochs, plan_stream
 from seqattractor.networks._choose_hidden import LADDER
 from seqattractor.networks._origins import Origin, Start
+from seqattractor.networks._plain_values import to_json
 from seqattractor.networks._sized import SizedMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
@@ -325,7 +325,7 @@ class SparseSequenceAttractor(SizedMemory):
             check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
-        self._drawn_from = copy.deepcopy(rng)
+        self._drawn_from = to_json(rng, "rng")
         self.U_: Weights
         self.V_: Weights
         self.P_, self.U_ = (start.draw(rng) for start in self._starts(M))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal, final
 
@@ -25,6 +24,7 @@ from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._layered import VisibleLayerMemory, Weights, split_bias
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._origins import Origin, Start
+from seqattractor.networks._plain_values import to_json
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Transitions
@@ -150,7 +150,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     def begin(self, transitions: Transitions) -> None:
         """Draw the random start of W, then of the biases if there are some."""
         rng = as_generator(self.random_state)
-        self._drawn_from = copy.deepcopy(rng)
+        self._drawn_from = to_json(rng, "rng")
         self.W_ = self._start().draw(rng)
         if self.bias:
             self.visible_bias_ = rng.standard_normal(self.n_features_in_) * float(self.init_scale)
