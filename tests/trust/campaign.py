@@ -39,6 +39,7 @@ class Campaign:
     crashes: list[str] = field(default_factory=list)
     hangs: list[str] = field(default_factory=list)
     largest_memory: int = 0  # bytes, of this process or of one that it started
+    memory_taken: int = 0  # the same, without what earlier tests had left in this process
     seconds: float = 0.0
 
     @property
@@ -106,11 +107,12 @@ def campaign(name: str) -> Iterator[Campaign]:
     verdicts = Campaign(name)
     start, children = time.monotonic(), _peak_of_children()
     _forget_peak()
+    before = _peak()
     yield verdicts
     verdicts.seconds = time.monotonic() - start
-    verdicts.largest_memory = max(verdicts.largest_memory, _peak())
-    if _peak_of_children() > children:  # else it was that of an earlier test
-        verdicts.largest_memory = max(verdicts.largest_memory, _peak_of_children())
+    of_children = _peak_of_children() if _peak_of_children() > children else 0  # else it was that of an earlier test
+    verdicts.largest_memory = max(verdicts.largest_memory, _peak(), of_children)
+    verdicts.memory_taken = max(_peak() - before, of_children)
 
 
 def _forget_peak() -> None:

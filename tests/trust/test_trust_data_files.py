@@ -261,7 +261,7 @@ def test_data_files_are_read_as_what_they_are_or_refused(tmp_path, cases):
         for case in range(cases):
             try_case(case, tmp_path / "cases", pool, case % (10 if full else 50) == 0, verdicts).unlink()
     verdicts.finish(cases, keep=full)
-    assert verdicts.largest_memory < 2**30
+    assert verdicts.memory_taken < 2**30
 
 
 def test_a_tiff_whose_pages_go_round_is_read_once(tmp_path):
