@@ -45,7 +45,8 @@ def test_it_is_the_network_of_that_size_bit_for_bit(cls, data):
     same = cls(n_hidden=net.n_hidden_, max_epochs=chosen.max_epochs, random_state=5)
     fit_quietly(same, data)
     fitted = vars(same).keys() - vars(cls(5)).keys()
-    assert fitted == vars(net).keys() - vars(cls(5)).keys()
+    assert fitted == vars(net).keys() - vars(cls(5)).keys() - {"max_epochs_"}
+    assert getattr(net, "max_epochs_", chosen.max_epochs) == chosen.max_epochs
     for name in fitted - {"rng_"}:
         assert np.array_equal(getattr(net, name), getattr(same, name)), name
 
@@ -221,6 +222,6 @@ def test_it_takes_part_in_a_comparison(tmp_path):
 
 
 def test_an_attempt_says_what_was_tried():
-    attempt = Attempt("SequenceAttractor", 50, 2, 300, True, 0, 0, 1.0, 19, 20)
+    attempt = Attempt("SequenceAttractor", 50, 2, 300, True, 0, 0, 1.0, 19, 20, 20)
     said = attempt.describe()
     assert said.startswith("50 hidden neurons, 300 epochs, a context of 2 patterns: 100.0% of the transitions, 19 of 20 noisy")

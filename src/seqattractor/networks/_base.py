@@ -88,8 +88,8 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
     declared_arrays: ClassVar[dict[str, str]] = {}
     """What the class learns, for the check of model files: kind ("float", "int", "count", "pattern" of -1 and +1, "ternary" of
-    -1, 0 and +1) and symbols of the shape of each array, such as ``{"U_": "float M kN"}``, and " if " with the name of a
-    parameter behind what is only there with it. A class of the user's may declare nothing: then it saves what its methods set."""
+    -1, 0 and +1) and symbols of the shape of each array, such as ``{"U_": "float M kN"}``. Behind " if " stands a parameter, or
+    "name=word", without which it is not there. A class of the user's may declare nothing: then it saves what its methods set."""
     declared_values: ClassVar[dict[str, str]] = {}
     """The same for single values: "number", "positive", "flag", "generator", "word" with the words there are, "count" with the
     symbol of its upper limit if there is one, or "size" with the symbol of a shape that it must be. A parameter that must fit

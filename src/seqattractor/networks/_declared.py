@@ -57,13 +57,23 @@ def check_fitted(
         _check_plain(name, value)
     for name, what in net.declared_arrays.items():
         condition = what.partition(" if ")[2]
-        wanted = not condition or bool(parameters.get(condition))
+        wanted = not condition or _holds(condition, parameters)
         if (name in arrays) != wanted:
             raise ValueError(f"the array {name} is missing" if wanted else f"it has {name}, but {condition} is not set")
-    for name, kind in net.declared_values.items():
+    for name, what in net.declared_values.items():
+        kind, _, condition = what.partition(" if ")
+        if name.endswith("_") and (name in values) != (wanted := not condition or _holds(condition, parameters)):
+            raise ValueError(f"{name} is missing" if wanted else f"it has {name}, but {condition} is not set")
         if name.endswith("_") and name not in values:
-            raise ValueError(f"{name} is missing")
+            continue
         _check_value(name, values[name] if name.endswith("_") else parameters.get(name), kind, sizes)
+
+
+def _holds(condition: str, parameters: dict[str, Any]) -> bool:
+    """Whether a parameter is set, or, written as "name=word", is this word."""
+    name, _, word = condition.partition("=")
+    value = parameters.get(name)
+    return isinstance(value, str) and value == word if word else bool(value)
 
 
 def declares(cls: type[SequenceMemory]) -> bool:

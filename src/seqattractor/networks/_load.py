@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor._checks import is_count
 from seqattractor._files import named_path
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._declared import check_fitted, declares
@@ -46,8 +45,6 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
         if header["version"] == 1:
             name, parameters = _of_today(name, parameters)
         values = {k: from_json(v) for k, v in header["values"].items()}
-        if name == "SparseSequenceAttractor" and is_count(parameters.get("max_epochs")):
-            values.setdefault("max_epochs_", parameters["max_epochs"])  # a number was all that there could be
         cls = package_class(name) or SequenceMemory._of_users.get(name)
         if cls is None:
             raise Refused(

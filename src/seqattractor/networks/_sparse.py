@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,7 +161,7 @@ class SparseSequenceAttractor(SizedMemory):
     }
     declared_values: ClassVar[dict[str, str]] = {
         "n_hidden": "size M or auto",
-        "max_epochs_": "count",
+        "max_epochs_": "count if max_epochs=auto",
         "n_iter_": "size E",
         "converged_": "flag",
         "rng_": "generator",
@@ -233,10 +233,10 @@ class SparseSequenceAttractor(SizedMemory):
         self.engine = engine
         self.verbose = verbose
 
-    def learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def _learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn for `max_epochs`; with noise every epoch has errors, so those are counted that are left without it."""
         wrong = self._learn(transitions, self.noise, callback)
-        stopped = self.n_iter_ < self.max_epochs_
+        stopped = self.n_iter_ < self._settled_epochs
         if wrong and not stopped and self.noise == "auto" and self.noise_ and transitions.inputs.shape[1] <= TINY:
             # One flip of two units makes another pattern of XOR. What noise hides can be learned without it.
             with_noise = dict(vars(self))
@@ -249,7 +249,7 @@ class SparseSequenceAttractor(SizedMemory):
     def _learn(self, transitions: Transitions, noise: int | Auto, callback: ProgressCallback | None) -> int:
         """Learn from scratch with some noise; returns the number of wrong units that are left."""
         self._begin(transitions, noise)
-        epochs = self.max_epochs_
+        epochs = self._settled_epochs
         check_memory(40 * epochs, f"a record of {epochs} epochs")
         share = 1.0 - np.arange(epochs) / epochs if self.decay_ else np.ones(epochs)
         self._go_on(transitions, share, self._settings(), callback)
@@ -269,12 +269,22 @@ class SparseSequenceAttractor(SizedMemory):
         return hidden, Layer.of(self.V_, kappa=float(self.kappa))
 
     @property
-    def fewest_hidden(self) -> int:
+    def _settled_epochs(self) -> int:
+        """The number of epochs that rates and the choice of targets go by: given, or settled when learning began."""
+        return self.max_epochs_ if is_auto(self.max_epochs) else int(self.max_epochs)
+
+    def _become(self, chosen: Self) -> None:
+        super()._become(chosen)
+        if is_auto(self.max_epochs):
+            self.max_epochs_ = int(chosen.max_epochs)
+
+    @property
+    def _fewest_hidden(self) -> int:
         """As many as are to be active at a time."""
         return 1 if is_auto(self.n_winners) else int(self.n_winners)
 
     @property
-    def hidden_left(self) -> int:
+    def _hidden_left(self) -> int:
         """Updates of hidden neurons in the last epoch without noise; with noise every epoch has some."""
         return 0 if self.noise_ else self._last_errors()[0]
 
@@ -285,7 +295,9 @@ class SparseSequenceAttractor(SizedMemory):
     def _begin(self, transitions: Transitions, noise: int | Auto) -> None:
         """Begin with some noise."""
         inputs, targets = transitions.inputs, transitions.targets
-        M, self.max_epochs_ = self._given_size(), self.epochs_at_most
+        M = self._given_size()
+        if is_auto(self.max_epochs):
+            self.max_epochs_ = self._epochs_at_most
         for name, value in choose_defaults(self, inputs, targets, noise).items():
             setattr(self, f"{name}_", value.item() if isinstance(value, np.generic) else value)  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
@@ -358,7 +370,7 @@ class SparseSequenceAttractor(SizedMemory):
 
     def _settings(self, *, frozen_targets: bool = True) -> SparseSettings:
         """The rule in whole numbers."""
-        epochs = self.max_epochs_
+        epochs = self._settled_epochs
         choosing = max(1, 3 * epochs // 10)
         return SparseSettings(
             n_winners=self.n_winners_,
