@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LADDER = (25, 50, 100, 200, 400, 800, 1600, 3200)
 MORE_EPOCHS = 10  # times as many, where the hidden neurons have errors left
-PATIENCE = 2  # sizes to try beyond one that stores everything, if none of them recalls better from noise
+PATIENCE = 2  # sizes to try beyond one, if none of them does better
 ENOUGH = 0.9  # of the cues
 CUES = 20  # in the test of recall
 FLIPS = 0.1  # of the units of a cue
@@ -214,17 +214,21 @@ class _Search:
         )
 
     def goes_nowhere(self) -> bool:
-        """Whether more neurons would not help.
+        """Whether more neurons would not help: the last sizes did no better than one before.
 
-        All is stored, and recall from noise has had its chances. Or there are more hidden neurons than transitions, so that V
-        could make nearly any answer of what U tells apart, and still they do hardly better than half as many.
+        Where all is stored, better is better recall. Else it is fewer wrong units, which counts only where there are as many
+        hidden neurons as transitions, so that V could make nearly any answer of what U tells apart.
         """
-        sizes = sorted({one.n_hidden for one in self.attempts if one.score == 1.0})
-        if len(sizes) > PATIENCE and max(self.attempts, key=lambda one: one.merit).n_hidden < sizes[-PATIENCE]:
-            return True
-        size = self.attempts[-1].n_hidden
-        before, now = (min((one.wrong_units for one in self.attempts if one.n_hidden == M), default=0) for M in (size // 2, size))
-        return size >= len(self.transitions.targets) and 0 < BETTER * before <= now
+        sizes = sorted({one.n_hidden for one in self.attempts})
+        latest = sizes[-PATIENCE:]
+        if len(sizes) <= PATIENCE:
+            return False
+        best = max(self.attempts, key=lambda one: one.merit)
+        if best.score == 1.0:
+            return best.n_hidden < latest[0]
+        fewest = {M: min(one.wrong_units for one in self.attempts if one.n_hidden == M) for M in sizes}
+        before = min(fewest[M] for M in sizes[:-PATIENCE])
+        return sizes[-1] >= len(self.transitions.targets) and min(fewest[M] for M in latest) >= BETTER * before
 
 
 def recalls_from_noise(
