@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 KEPT = HERE / "learned_targets.json"
 DOCS = HERE.parent / "docs"
 STUDIES = ("strengths", "few_hidden", "few_flips", "table2")
-SHOWN = (50, 60, 70, 80, 90, 100, 110)
+SHOWN = (60, 70, 80, 90, 100)
 """The lengths around those at which success falls: what one step gets wrong is shown for these."""
 
 
@@ -94,7 +94,7 @@ def counts(result):
 def looks(result):
     """What one step gets wrong, a row for each T and kind of targets."""
     rows = [
-        [f"{T}, {kind}", *(format(unit * row[look], style) for look, (_, unit, style) in LOOKS.items())]
+        [str(T), kind, *(format(unit * row[look], style) for look, (_, unit, style) in LOOKS.items())]
         for T in SHOWN
         for kind in NAMES
         for row in result.rows(targets=kind, T=T)
@@ -102,7 +102,7 @@ def looks(result):
     settings = result.data["settings"]
     start = f"From any stored pattern with {settings['flips']} of {settings['N']} units flipped"
     caption = f"{start}; margins are in lengths of the weights."
-    return Table(["T, targets", *(words for words, _, _ in LOOKS.values())], rows, caption)
+    return Table(["T", "targets", *(words for words, _, _ in LOOKS.values())], rows, caption)
 
 
 def by_hidden(rows):

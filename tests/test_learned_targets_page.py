@@ -38,7 +38,7 @@ def test_the_commands_on_the_page_are_those_that_made_the_kept_results(script):
     commands = (DOCS / "learned_targets.rst").read_text().replace("\\\n", " ")
     names = {"m": "M", "t": "T", "flips": "flips", "set learned_feedback": "lambda", "trials": "trials", "seed": "seed"}
     for study in script.STUDIES:
-        [command] = re.findall(rf"^ +\$ (.*) --out OUT/{study}\.db$", commands, re.MULTILINE)
+        [command] = re.findall(rf"^ +\$ (.*) +--out OUT/{study}\.db$", commands, re.MULTILINE)
         for option, name in names.items():
             [values] = re.findall(rf"--{option}[ =](\S+)", command)
             assert sorted({row[name] for row in kept[study]}) == sorted(map(float, values.split(","))), (study, name)
