@@ -14,6 +14,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from rst import list_table, named_parts
+
 from seqattractor.paper import capacity
 from seqattractor.paper.capacity import FULL, TARGET
 from seqattractor.paper.reproduce import reproduce
@@ -62,7 +64,7 @@ def page(result):
     """The sentence, where it comes from, and all tables, each between two comments that docs/capacity.rst names."""
     parts = {"verdict": TARGET.verdict(result).sentence, "source": source(result)}
     parts |= {name: list_table(table) for name, table in zip(TABLES, TARGET.tables(result), strict=True)}
-    return "\n".join(f".. begin {name}\n\n{text}\n\n.. end {name}\n" for name, text in parts.items())
+    return named_parts(parts)
 
 
 def source(result):
@@ -83,14 +85,6 @@ def size(sizes):
     """What tells versions of the target apart."""
     given = sizes if isinstance(sizes, dict) else vars(sizes)
     return given["N"], given["M"], *given["ablation_lengths"]
-
-
-def list_table(table):
-    """A table of the report in reStructuredText."""
-    lines = [f".. list-table:: {table.caption}", "   :header-rows: 1", "   :stub-columns: 1", ""]
-    for row in (table.columns, *table.rows):  # a dash alone would begin a list
-        lines += [f"   {'* -' if k == 0 else '  -'} {'–' if cell == '-' else cell}" for k, cell in enumerate(row)]
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 import click
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 
 import seqattractor
 from seqattractor.cli import group
@@ -15,7 +17,7 @@ author = "The seqattractor developers"
 copyright = "2026, the seqattractor developers"
 version = release = seqattractor.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"]
 autosummary_generate = True
 templates_path = ["_templates"]  # a class with its methods in full
 autodoc_typehints = "none"  # numpydoc's sections say the types, with shapes
@@ -23,9 +25,16 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py"]
 html_theme = "alabaster"
-html_theme_options = {"description": "Sequence memory in attractor networks", "fixed_sidebar": True, "page_width": "1080px"}
+html_theme_options = {
+    "description": "Sequence memory in attractor networks",
+    "fixed_sidebar": True,
+    "page_width": "1160px",
+    "body_max_width": "880px",
+    "code_font_size": "0.8em",  # 100 characters of code fit into a line
+}
 html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
 html_show_sourcelink = False
+html_math_renderer = "mathml"  # formulas are part of the page: MathJax would have to be fetched from the web
 default_role = "code"
 
 sphinx_gallery_conf = {
@@ -57,5 +66,18 @@ def write_command_reference(app):
         target.write_text(text)
 
 
+def inline_math(translator, node):
+    """Write a formula within a line as MathML, which browsers know."""
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def displayed_math(translator, node):
+    """Write a formula of its own as MathML."""
+    translator.body.append(f'<div class="math" style="margin: 1em 0">{tex2mathml(node.astext(), as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
 def setup(app):
+    app.add_html_math_renderer("mathml", (inline_math, None), (displayed_math, None))
     app.connect("config-inited", lambda app, config: write_command_reference(app))

@@ -1,6 +1,8 @@
 """n_hidden="auto": `fit` finds out how many hidden neurons, and how many epochs, sequences need."""
 
 import warnings
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from sklearn.model_selection import ParameterGrid
 import seqattractor as sa
 from films import as_sequences, textured_film
 from quiet import fit_quietly
-from seqattractor.networks._choose_hidden import LADDER, Attempt, choose_hidden, recalls_from_noise
+from seqattractor.networks._choose_hidden import LADDER, PATIENCE, Attempt, choose_hidden, recalls_from_noise
 from seqattractor.tasks.learn import learn
 
 LOOP = sa.datasets.random_periodic(20, 60, rng=2)
@@ -152,6 +154,30 @@ def test_a_search_that_goes_nowhere_ends():
     assert attempts[-1].n_hidden < LADDER[-1]
 
 
+def rare_activity(n_patterns, n_units, active, seed):
+    """Units that are on now and then, as neurons are: all patterns are nearly alike, so that recall from noise is hard."""
+    return np.where(np.random.default_rng(seed).random((n_patterns, n_units)) < active, 1, -1)
+
+
+def test_sizes_go_on_while_recall_gets_better():
+    chosen, attempts = search(sa.SequenceAttractor("auto", order=5, random_state=0), rare_activity(80, 60, 0.04, seed=2))
+    stored = [attempt for attempt in attempts if attempt.score == 1]
+    assert len(stored) > PATIENCE + 1  # more sizes than would be tried if none of them did better
+    assert all(now.recalled > before.recalled for before, now in pairwise(stored))
+    assert attempts[-1].enough
+    assert chosen.n_hidden == attempts[-1].n_hidden
+
+
+def test_the_search_ends_after_two_sizes_that_recall_no_better():
+    chosen, attempts = search(sa.SequenceAttractor("auto", order=4, random_state=0), rare_activity(80, 40, 0.05, seed=1))
+    sizes = sorted({attempt.n_hidden for attempt in attempts})
+    assert attempts[-1].score == 1
+    assert not attempts[-1].enough
+    assert sizes[-1] < LADDER[-1]
+    assert chosen.n_hidden == sizes[-1 - PATIENCE]
+    assert chosen.n_hidden == max(attempts, key=lambda one: one.merit).n_hidden
+
+
 def test_sizes_that_do_not_fit_into_memory_end_the_search(monkeypatch):
     monkeypatch.setattr("seqattractor._checks._memory", lambda: 8 * 60 * (60 + 2 * 60))  # room for 60 hidden neurons
     net = sa.SequenceAttractor(n_hidden="auto", random_state=0)
@@ -223,6 +249,15 @@ def test_it_takes_part_in_a_comparison(tmp_path):
 
 
 def test_an_attempt_says_what_was_tried():
-    attempt = Attempt("SequenceAttractor", 50, 2, 300, True, 0, 0, 1.0, 19, 20)
+    attempt = Attempt("SequenceAttractor", 50, 2, 300, True, 0, 0, 1.0, 19, 20, 20)
     said = attempt.describe()
     assert said.startswith("50 hidden neurons, 300 epochs, a context of 2 patterns: 100.0% of the transitions, 19 of 20 noisy")
+
+
+def test_one_flip_tells_where_a_tenth_of_the_units_is_too_much():
+    lost = Attempt("SequenceAttractor", 50, 1, 300, True, 0, 0, 1.0, recalled=0, recalled_one=8, cues=20)
+    better = replace(lost, n_hidden=100, recalled_one=9)
+    assert better.merit > lost.merit
+    assert better.describe().endswith("100.0% of the transitions, 0 of 20 noisy cues recalled, 9 with one flip")
+    assert replace(lost, recalled=1).merit > better.merit  # a tenth counts more where any comes back
+    assert "one flip" not in replace(lost, recalled=1).describe()

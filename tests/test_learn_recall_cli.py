@@ -222,6 +222,8 @@ def test_nearly_equal_frames_are_named_and_can_be_left_out(run, tmp_path):
     assert "every transition is stored exactly" in out
     assert "frames 10 and 11 of film differ in 1 of 720 pixels); --drop-near 1 would leave them out." in err
     assert "warning" not in err
+    _, out, err = run("learn", "film.gif", "-o", "m.npz", "--hidden", 200, "--json")
+    assert ("differ in 1 of 720 pixels" in json.loads(out)["notes"][0], complaints_in(err)) == (True, [])
     code, _, err = run("learn", "film.gif", "-o", "m.npz", "--drop-near", 1)
     left = len(attached(sa.load(tmp_path / "m.npz")).sequences)
     assert code == 0

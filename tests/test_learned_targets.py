@@ -297,3 +297,29 @@ def test_learned_targets_store_what_random_ones_store():
         net = sa.SequenceAttractor(500, targets="learned", random_state=rng).fit(X)
         successes += sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng), steps=200), X)
     assert successes >= 19
+
+
+@pytest.mark.slow
+def test_learned_targets_matter_where_hidden_neurons_are_few():
+    """T = 80 without noise: with 60 hidden neurons V is the bottleneck, and learned targets make its task easier."""
+    stored = dict.fromkeys(("random", "learned"), 0)
+    for trial in range(20):
+        X = sa.datasets.random_periodic(80, 100, rng=[80, trial, 9])
+        for targets in stored:
+            stored[targets] += fit_quietly(sa.SequenceAttractor(60, targets=targets, random_state=trial), X).score(X) == 1
+    assert stored["random"] <= 3
+    assert stored["learned"] >= 15
+
+
+@pytest.mark.slow
+def test_learned_targets_do_not_move_table_1():
+    """T = 80, M = 500, 10 flips, where success falls: in 60 fresh pairs neither kind of targets is far ahead."""
+    successes = dict.fromkeys(("random", "learned"), 0)
+    for trial in range(60):
+        X = sa.datasets.random_periodic(80, 100, rng=[80, trial, 10])
+        cue = sa.noise.flip(X[0], 10, rng=trial)
+        for targets in successes:
+            net = fit_quietly(sa.SequenceAttractor(500, targets=targets, random_state=trial), X)
+            successes[targets] += sa.retrieved(net.recall(cue, steps=320), X)
+    assert all(15 <= k <= 50 for k in successes.values())
+    assert -25 < successes["learned"] - successes["random"] < 15  # three standard errors are 16

@@ -325,7 +325,7 @@ def test_what_is_stored_is_never_warned_of_as_if_it_were_not():
     assert (fragile.score, fragile.net.converged_) == (1.0, False)
     assert often < 18
     assert fragile.warnings[0].startswith("every transition is right, but not yet with its full margin")
-    assert f"recall from noise is fragile: {often} of 20 noisy cues" in fragile.warnings[0]
+    assert f"recall from noise is fragile: {often} of 20 cues with 10% of their units flipped" in fragile.warnings[0]
 
 
 def test_repeats_are_left_out_of_films_only_where_they_hinder():

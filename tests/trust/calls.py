@@ -46,7 +46,6 @@ NOT_ATTACKED = {
     ".begin": "called by fit with checked data",
     ".present": "called by fit with checked data",
     ".fit_transitions": "called by fit with checked data",
-    ".learn_transitions": "called by fit with checked data",
     ".next_patterns": "called at every step with checked data",
     ".start": "called at every run with checked data",
     ".hidden_states": "called at every step with checked data",

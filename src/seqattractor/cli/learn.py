@@ -88,7 +88,13 @@ def command(
     parameters = _parameters(network or "attractor", hidden, order, epochs, seed) | _settings(settings)
     net = make_network(network or "attractor", **parameters)  # wrong names are refused before files are read
     net.check_parameters()
-    say = (lambda note: None) if as_json else (lambda note: click.echo(f"note: {note}", err=True))
+    notes: list[str] = []
+
+    def say(note: str) -> None:
+        notes.append(note)
+        if not as_json:
+            click.echo(f"note: {note}", err=True)
+
     data = _read(inputs, as_options(loading), keep_repeats or order is not None, say)
     wanted = parameters.get("order", 1)
     try:
@@ -107,7 +113,7 @@ def command(
     learned.net.save(out)
     size = out.stat().st_size
     if as_json:
-        click.echo(json.dumps({"model": str(out), "bytes": size, **learned.to_dict()}, indent=1))
+        click.echo(json.dumps({"model": str(out), "bytes": size, **learned.to_dict(), "notes": notes}, indent=1))
     else:
         click.echo(f"{learned.describe()}\nsaved as {out} ({_size(size)})")
         for warning in learned.warnings:

@@ -277,7 +277,7 @@ class SequenceAttractor(SizedMemory):
         self._warn_of_errors(left, transitions)
         return self
 
-    def learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def _learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn by the chosen engine; Hebbian weights are a sum and need none."""
         if self.rule == "hebbian":
             self.begin(transitions)
@@ -405,7 +405,7 @@ class SequenceAttractor(SizedMemory):
     ) -> tuple[int, int]:
         """Learn from scratch with an engine or a cluster; returns the errors of the last epoch."""
         self.begin(transitions)
-        learned = self._run(learner, transitions, max_epochs=self.epochs_at_most, callback=callback)
+        learned = self._run(learner, transitions, max_epochs=self._epochs_at_most, callback=callback)
         self._take(learned)
         self.hidden_errors_, self.visible_errors_ = learned.hidden_errors, learned.visible_errors
         self.n_iter_, self.converged_ = learned.n_iter, learned.converged

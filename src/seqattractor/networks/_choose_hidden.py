@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LADDER = (25, 50, 100, 200, 400, 800, 1600, 3200)
 MORE_EPOCHS = 10  # times as many, where the hidden neurons have errors left
-PATIENCE = 2  # sizes to try after the first that stores everything, if recall from noise is still poor
+PATIENCE = 2  # sizes to try beyond one, if none of them does better
 ENOUGH = 0.9  # of the cues
 CUES = 20  # in the test of recall
 FLIPS = 0.1  # of the units of a cue
@@ -51,15 +51,16 @@ class Attempt:
     score: float
     """The fraction of transitions without a wrong unit."""
     recalled: int
+    recalled_one: int
     cues: int
-    """Of so many cues with a tenth of their units flipped, so many made it lock on to the sequence."""
+    """Of so many cues with a tenth of their units flipped, or with one flipped unit, so many made it lock on to the sequence."""
     cut_short: bool = False
     """Whether more epochs or neurons were left out after this one because they would take too much work or memory."""
 
     @property
-    def merit(self) -> tuple[float, bool, int]:
+    def merit(self) -> tuple[float, bool, int, int]:
         """By which attempts are compared."""
-        return self.score, self.converged, self.recalled
+        return self.score, self.converged, self.recalled, self.recalled_one
 
     @property
     def enough(self) -> bool:
@@ -70,6 +71,8 @@ class Attempt:
         """Say what was tried and how it went."""
         context = f", a context of {self.order} patterns" if self.order > 1 else ""
         recall = f"{self.recalled} of {self.cues} noisy cues recalled" if self.score == 1 else "not stored"
+        if self.score == 1 and not self.recalled:
+            recall += f", {self.recalled_one} with one flip"
         sparse = "sparse, " if self.network == "SparseSequenceAttractor" else ""
         tried = f"{sparse}{self.n_hidden} hidden neurons, {self.epochs} epochs{context}"
         return f"{tried}: {self.score:.1%} of the transitions, {recall}"
@@ -96,7 +99,7 @@ def choose_hidden(
     transitions : Transitions
         As ``net.transitions(X, lengths)`` gives them.
     learn : callable, optional
-        Called as ``learn(trial, callback)`` to let a network of one size learn; by default `SizedMemory.learn_transitions`.
+        Called as ``learn(trial, callback)`` to let a network of one size learn; by default `SizedMemory._learn_transitions`.
     tell : callable, optional
         Called with each `Attempt`.
     callback : callable, optional
@@ -118,10 +121,10 @@ def choose_hidden(
     >>> chosen.n_hidden == attempts[-1].n_hidden, chosen.score(X)
     (True, 1.0)
     """
-    search = _Search(net, transitions, learn or (lambda trial, each: trial.learn_transitions(transitions, each)), tell, callback)
-    usual = epochs = net.epochs_at_most
+    search = _Search(net, transitions, learn or (lambda trial, each: trial._learn_transitions(transitions, each)), tell, callback)
+    usual = epochs = net._epochs_at_most
     most = MORE_EPOCHS * usual if net.max_epochs == "auto" else usual
-    for n_hidden in (size for size in LADDER if size >= net.fewest_hidden):
+    for n_hidden in (size for size in LADDER if size >= net._fewest_hidden):
         if search.attempts and not search.affords(n_hidden, epochs):
             break
         try:
@@ -192,31 +195,40 @@ class _Search:
         """Look at what a network has learned."""
         wrong = net._wrong_units(self.transitions)
         score = float(np.mean(~wrong.any(axis=1)))
-        recalled = recalls_from_noise(net, self.transitions) if score == 1 else 0
+        one = 1 / net.n_features_in_
+        recalled, recalled_one = (
+            recalls_from_noise(net, self.transitions, flips=flips) if score == 1 else 0 for flips in (FLIPS, one)
+        )
         return Attempt(
             network=type(net).__name__,
             n_hidden=net.n_hidden_,
             order=net.order_,
             epochs=int(net.n_iter_),
             converged=not any(left),
-            hidden_errors=net.hidden_left,
+            hidden_errors=net._hidden_left,
             wrong_units=int(wrong.sum()),
             score=score,
             recalled=recalled,
+            recalled_one=recalled_one,
             cues=CUES,
         )
 
     def goes_nowhere(self) -> bool:
-        """Whether more neurons would not help.
+        """Whether more neurons would not help: the last sizes did no better than one before.
 
-        All is stored, and recall from noise has had its chances. Or there are more hidden neurons than transitions, so that V
-        could make nearly any answer of what U tells apart, and still they do hardly better than half as many.
+        Where all is stored, better is better recall. Else it is fewer wrong units, which counts only where there are as many
+        hidden neurons as transitions, so that V could make nearly any answer of what U tells apart.
         """
-        if len({one.n_hidden for one in self.attempts if one.score == 1.0}) > PATIENCE:
-            return True
-        size = self.attempts[-1].n_hidden
-        before, now = (min((one.wrong_units for one in self.attempts if one.n_hidden == M), default=0) for M in (size // 2, size))
-        return size >= len(self.transitions.targets) and 0 < BETTER * before <= now
+        sizes = sorted({one.n_hidden for one in self.attempts})
+        latest = sizes[-PATIENCE:]
+        if len(sizes) <= PATIENCE:
+            return False
+        best = max(self.attempts, key=lambda one: one.merit)
+        if best.score == 1.0:
+            return best.n_hidden < latest[0]
+        fewest = {M: min(one.wrong_units for one in self.attempts if one.n_hidden == M) for M in sizes}
+        before = min(fewest[M] for M in sizes[:-PATIENCE])
+        return sizes[-1] >= len(self.transitions.targets) and min(fewest[M] for M in latest) >= BETTER * before
 
 
 def recalls_from_noise(

@@ -28,7 +28,7 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
     random_state: Seed
 
     @abstractmethod
-    def learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def _learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn from scratch with a given number of hidden neurons.
 
         Parameters
@@ -50,23 +50,23 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
         return int(self.V_.shape[1])
 
     @property
-    def epochs_at_most(self) -> int:
+    def _epochs_at_most(self) -> int:
         """The largest number of epochs for a given number of hidden neurons."""
         return self.usual_epochs if is_auto(self.max_epochs) else int(self.max_epochs)
 
     @property
-    def fewest_hidden(self) -> int:
+    def _fewest_hidden(self) -> int:
         """The smallest number of hidden neurons that goes together with the other parameters."""
         return 1
 
     @property
-    def hidden_left(self) -> int:
+    def _hidden_left(self) -> int:
         """Updates of hidden neurons in the last epoch, if they are of a kind that comes to an end."""
         return self._last_errors()[0]
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Learn from scratch, with as many hidden neurons as are given or needed."""
-        return self._fit_sized(transitions, lambda net, each: net.learn_transitions(transitions, each), callback)
+        return self._fit_sized(transitions, lambda net, each: net._learn_transitions(transitions, each), callback)
 
     def _fit_sized(
         self,
@@ -102,7 +102,7 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
 
     def _remedies(self) -> list[str]:
         """What to try where errors are left: nothing that a search has tried."""
-        epochs = ["allow more epochs (max_epochs)"] if self.n_iter_ == self.epochs_at_most else []
+        epochs = ["allow more epochs (max_epochs)"] if self.n_iter_ == self._epochs_at_most else []
         if not is_auto(self.n_hidden):
             return [*epochs, "use more hidden neurons", "store less"]
         return [

@@ -247,7 +247,7 @@ class SparseSequenceAttractor(SizedMemory):
         self.engine = engine
         self.verbose = verbose
 
-    def learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def _learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn for `max_epochs`; with noise every epoch has errors, so those are counted that are left without it."""
         wrong = self._learn(transitions, self.noise, callback)
         stopped = self.n_iter_ < self.max_epochs_
@@ -297,12 +297,12 @@ class SparseSequenceAttractor(SizedMemory):
         return hidden, Layer.of(self.V_, kappa=float(self.kappa))
 
     @property
-    def fewest_hidden(self) -> int:
+    def _fewest_hidden(self) -> int:
         """As many as are to be active at a time."""
         return 1 if is_auto(self.n_winners) else int(self.n_winners)
 
     @property
-    def hidden_left(self) -> int:
+    def _hidden_left(self) -> int:
         """Updates of hidden neurons in the last epoch without noise; with noise every epoch has some."""
         return 0 if self.noise_ else self._last_errors()[0]
 
@@ -313,7 +313,7 @@ class SparseSequenceAttractor(SizedMemory):
     def _begin(self, transitions: Transitions, noise: int | Auto) -> None:
         """Begin with some noise."""
         inputs, targets = transitions.inputs, transitions.targets
-        M, self.max_epochs_ = self._given_size(), self.epochs_at_most
+        M, self.max_epochs_ = self._given_size(), self._epochs_at_most
         for name, value in choose_defaults(self, inputs, targets, noise).items():
             setattr(self, f"{name}_", value.item() if isinstance(value, np.generic) else value)  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)

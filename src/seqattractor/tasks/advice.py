@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._choose_hidden import ENOUGH, FLIPS, Attempt
@@ -10,12 +11,20 @@ from seqattractor.sequences import Sequences
 from seqattractor.tasks.repeats import near_repeats
 
 
+class NoisyCues(NamedTuple):
+    """From how many cues recall locked on: with a tenth of the units flipped, and with one."""
+
+    recalled: int
+    one_flip: int
+    cues: int
+
+
 def warnings_about(
     net: SequenceMemory,
     data: Sequences,
     score: float,
     radius: int | None,
-    recalled: tuple[int, int] | None,
+    recalled: NoisyCues | None,
     attempts: Sequence[Attempt],
 ) -> list[str]:
     """Give the warnings that matter; advice names only what was not tried.
@@ -29,8 +38,8 @@ def warnings_about(
         The fraction of transitions without a wrong unit.
     radius : int or None
         How many wrong units every transition is proven to withstand, where that was looked at.
-    recalled : (int, int) or None
-        From how many of how many noisy cues recall locked on, where that was tried.
+    recalled : NoisyCues or None
+        From how many noisy cues recall locked on, where that was tried.
     attempts : sequence of Attempt
         What was tried, where the number of hidden neurons was to be chosen.
 
@@ -44,7 +53,7 @@ def warnings_about(
     if score < 1.0:
         ideas = _ideas(net, data, hidden, visible, attempts)
         return [f"only {score:.1%} of the transitions are stored without a wrong unit; try {' or '.join(ideas)}."]
-    if recalled is not None and recalled[0] >= ENOUGH * recalled[1]:
+    if recalled is not None and recalled.recalled >= ENOUGH * recalled.cues:
         return []
     if not getattr(net, "converged_", True) and not getattr(net, "noise_", 0):
         why = (
@@ -60,9 +69,10 @@ def warnings_about(
         return []
     else:
         why = "what is stored is easily lost in noise"
-    tried = "may be fragile" if recalled is None else f"is fragile: {recalled[0]} of {recalled[1]} noisy cues"
-    how = "" if recalled is None else f" ({FLIPS:.0%} of the units flipped)"
-    return [f"{why}; recall from noise {tried}{how}{'' if recalled is None else ' brought the sequence back'}."]
+    if recalled is None:
+        return [f"{why}; recall from noise may be fragile."]
+    often = f"{recalled.recalled} of {recalled.cues} cues with {FLIPS:.0%} of their units flipped"
+    return [f"{why}; recall from noise is fragile: {often}, and {recalled.one_flip} with one, brought the sequence back."]
 
 
 def _ideas(net: SequenceMemory, data: Sequences, hidden: int, visible: int, attempts: Sequence[Attempt]) -> list[str]:

@@ -22,7 +22,7 @@ from seqattractor.networks._sized import SizedMemory
 from seqattractor.sequences import Sequences, close_loops
 from seqattractor.sequences._criterion import LOCKED_ON
 from seqattractor.sequences._transitions import conflicts
-from seqattractor.tasks.advice import warnings_about
+from seqattractor.tasks.advice import NoisyCues, warnings_about
 
 MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: a few seconds
 OTHER = "sparse"  # the network that is tried where the paper's does not store everything
@@ -51,8 +51,8 @@ class LearningResult(Result):
     Of a network of order k they are counted in the window of k patterns."""
     noise_radius: int | None
     """How many flips before every step are proven to be harmless at every transition; fewer where flips stay in a window."""
-    recalled: tuple[int, int] | None
-    """From how many of how many cues with a tenth of their units flipped recall locked on; None where it was not tried."""
+    recalled: NoisyCues | None
+    """From how many cues with a tenth of their units flipped recall locked on; None where it was not tried."""
     attempts: Sequence[Attempt]
     """The sizes that were tried, where the size was to be chosen."""
     warnings: Sequence[str]
@@ -81,8 +81,10 @@ class LearningResult(Result):
                 stored += f", or {self.noise_radius} before every step"
             stored += " (`seqattractor inspect` looks closer and may prove more)"
         if self.recalled is not None:
-            often, cues = self.recalled
-            stored += f"\nfrom {often} of {cues} cues with {FLIPS:.0%} of their units flipped recall {LOCKED_ON}"
+            noisy = self.recalled
+            one = f", from {noisy.one_flip} with one unit flipped" if noisy.recalled < noisy.cues else ""
+            flipped = f"from {noisy.recalled} of {noisy.cues} cues with {FLIPS:.0%} of their units flipped{one}"
+            stored += f"\n{flipped}, recall {LOCKED_ON}"
         return "\n".join(
             [
                 f"{S} sequence{'s' if S > 1 else ''} ({names}), {len(data)} patterns of {frame} units, "
@@ -113,7 +115,7 @@ class LearningResult(Result):
             "transitions_exact": self.score,
             "certified_radius": self.radius,
             "certified_noise_radius": self.noise_radius,
-            "noisy_cues": None if self.recalled is None else dict(zip(("locked_on", "cues"), self.recalled, strict=True)),
+            "noisy_cues": None if self.recalled is None else self.recalled._asdict(),
             "tries": [vars(attempt) for attempt in self.attempts],
             "seconds": round(self.seconds, 3),
             "warnings": list(self.warnings),
@@ -220,7 +222,10 @@ def learn(
     radius, noise = (
         (None, None) if certificate is None else (int(c.min()) for c in (certificate.radius, certificate.noise_radius))
     )
-    recalled = (recalls_from_noise(net, net.shown(data)), CUES) if score == 1 and not net.traits().dwells else None
+    recalled = None
+    if score == 1 and not net.traits().dwells:
+        often, one = (recalls_from_noise(net, net.shown(data), flips=flips) for flips in (FLIPS, 1 / data.shape[1]))
+        recalled = NoisyCues(often, one, CUES)
     told = warnings_about(net, data, score, radius, recalled, attempts)
     return LearningResult(net, data, score, radius, noise, recalled, attempts, told, seconds)
 

@@ -1,0 +1,45 @@
+"""docs/learned_targets.rst: its tables are those of the kept results, and it shows every one of them."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def script():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        import learned_targets_page
+    finally:
+        sys.path.pop(0)
+    return learned_targets_page
+
+
+def test_the_tables_are_those_of_the_kept_results(script):
+    assert (DOCS / "learned_targets_results.inc").read_text() == script.page(json.loads(script.KEPT.read_text()))
+
+
+def test_every_part_is_shown_once(script):
+    written = re.findall(r"^\.\. begin (\w+)$", (DOCS / "learned_targets_results.inc").read_text(), re.MULTILINE)
+    shown = re.findall(r":start-after: \.\. begin (\w+)", (DOCS / "learned_targets.rst").read_text())
+    assert sorted(shown) == sorted(written)
+    assert {"counts", *script.STUDIES} < set(written)
+
+
+def test_the_commands_on_the_page_are_those_that_made_the_kept_results(script):
+    """Sizes, lengths, flips, strengths, trials and seed of every study, and the trials of Table 1."""
+    kept = json.loads(script.KEPT.read_text())
+    commands = (DOCS / "learned_targets.rst").read_text().replace("\\\n", " ")
+    names = {"m": "M", "t": "T", "flips": "flips", "set learned_feedback": "lambda", "trials": "trials", "seed": "seed"}
+    for study in script.STUDIES:
+        [command] = re.findall(rf"^ +\$ (.*) +--out OUT/{study}\.db$", commands, re.MULTILINE)
+        for option, name in names.items():
+            [values] = re.findall(rf"--{option}[ =](\S+)", command)
+            assert sorted({row[name] for row in kept[study]}) == sorted(map(float, values.split(","))), (study, name)
+    assert kept["table1"]["settings"]["trials"] == 100  # the default of `reproduce`
