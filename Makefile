@@ -20,9 +20,12 @@ run: $(VENV)/installed-run
 # Two test processes on two cores: more BLAS threads would only fight for them.
 test test-lowest paper trust: export OPENBLAS_NUM_THREADS = 1
 
+# A test that is stuck, where the longest takes a minute, says where and fails, and the others go on.
+STUCK := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
+
 test: $(VENV)/installed-dev
 	sh tests/install_browser.sh
-	$(BIN)/python -m pytest -n 2 -m "not slow and not trust"
+	$(BIN)/python -m pytest -n 2 $(STUCK) -m "not slow and not trust"
 
 # The same, without a browser, with the lowest version of each direct dependency that pyproject.toml allows, in a venv of its own.
 LOWEST := $(VENV)-lowest
@@ -34,7 +37,7 @@ $(LOWEST)/installed: pyproject.toml tests/lowest_versions.py
 	touch $@
 
 test-lowest: $(LOWEST)/installed
-	$(LOWEST)/bin/python -m pytest -n 2 -m "not slow and not trust and not browser"
+	$(LOWEST)/bin/python -m pytest -n 2 $(STUCK) -m "not slow and not trust and not browser"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -85,7 +85,7 @@ def test_every_answer_forbids_foreign_content(lab):
 )
 def test_nothing_but_the_page_is_served(lab, path):
     port = int(lab[0].rsplit(":", 1)[1])
-    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.putrequest("GET", path, skip_host=True)  # as it is, not tidied up
     connection.putheader("Host", f"127.0.0.1:{port}")
     connection.endheaders()
