@@ -44,7 +44,7 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | 
         "redraw_tolerance": 0.6 * typical_distance(targets) / targets.shape[1],
     }
     if noise == 0:
-        values |= _convergent(net, n, n_in)
+        values |= _convergent(net, n, n_in, distance)
     elif clean_first:
         values |= _clean_first(net, n_in, targets.shape[1])
     else:
@@ -93,14 +93,17 @@ def _clean_first(net: Any, n_in: int, N: int) -> dict[str, Any]:
     }
 
 
-def _convergent(net: Any, n: int, n_in: int) -> dict[str, Any]:
-    """Without noise: constant rates, P random, no feedback; errors reach zero where they can."""
+def _convergent(net: Any, n: int, n_in: int, distance: float) -> dict[str, Any]:
+    """Without noise: constant rates, P random, no feedback; errors reach zero where they can.
+
+    A step of U tells two patterns apart by as much as they differ: for frames that are nearly equal, steps must be larger.
+    """
     return {
         "n_winners": _winners(net, 200),
         "target_from": "next" if n <= n_in and net.learned_drive is not True else "current",
         "kappa_active": 2.0 * net.kappa,
         "active_weight": 3,
-        "eta_hidden": 0.2 / n_in,
+        "eta_hidden": 0.1 / max(distance, 1.0) if distance < NEAR * n_in else 0.2 / n_in,
         "eta_visible": 0.25,
         "decay": False,
         "learned_drive": False,
@@ -111,7 +114,8 @@ def _convergent(net: Any, n: int, n_in: int) -> dict[str, Any]:
 
 def _winners(net: Any, share: int) -> int:
     """One hidden neuron in so many, but three at least."""
-    return min(max(3, math.ceil(net.n_hidden / share)), int(net.n_hidden))
+    M = int(net.n_hidden)
+    return min(max(3, math.ceil(M / share)), M)
 
 
 def how_crowded(load: float) -> float:
@@ -148,7 +152,7 @@ def default_noise(load: float, n_in: int, distance: float) -> int:
     """
     if distance < NEAR * n_in:
         return round(NEAR * n_in) if distance >= NEAREST else 0
-    share = min(0.4, 0.2 * max(1.0, (0.8 / load) ** (1 / 3)))
+    share: float = min(0.4, 0.2 * max(1.0, (0.8 / load) ** (1 / 3)))
     if load > 1:
         share = max(min(share, 0.3 - 0.085 * load, 0.53 - 0.2 * load), 0.05)
     return round(min(share * n_in, distance))
