@@ -128,8 +128,13 @@ def how_crowded(load: float) -> float:
 
 
 def weight_of_feedback(load: float) -> float:
-    """How much Q x(t+1) counts beside P x(t), for steps of V of 1 and one input; beyond 2M patterns V needs more of it."""
-    return 0.3 * min(max(1.0, load / 1.95) ** 6, 10.0)
+    """How much Q x(t+1) counts beside P x(t), for steps of V of 1 and one input; beyond 2M patterns V needs more of it.
+
+    Where there is room, U can do with codes that suit V. Codes of P alone may be such that V cannot decode a few of them: three
+    neurons for each of four patterns, two of which differ in the same two neurons as the other two, and no V tells +--+ of them.
+    """
+    with_room = 1 + min(max((1.55 - load) / 0.15, 0.0), 1.0)
+    return 0.3 * with_room * min(max(1.0, load / 1.95) ** 6, 10.0)
 
 
 def in_units(eta: float, decay: bool) -> tuple[float, int]:
