@@ -76,7 +76,7 @@ def _learned_feedback_instead(parameters: dict[str, Any], values: dict[str, Any]
     """Change what is said of a sparse network that learned before its P did, and which was fed back its own fields."""
     for known, gone in ((parameters, "feedback"), (values, "feedback_"), (arrays, "average_field_")):
         known.pop(gone, None)
-    values |= {"learned_drive_": False, "learned_feedback_": 0.0}
+    values |= {"learned_drive_": False, "learned_feedback_": 0.0, "clean_first_": False}
     if is_count(parameters.get("max_epochs")):
         values.setdefault("max_epochs_", parameters["max_epochs"])  # a number was all that there could be
 

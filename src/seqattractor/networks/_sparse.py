@@ -77,6 +77,9 @@ class SparseSequenceAttractor(SizedMemory):
         While learning, 0 to `noise` units of x(t) are flipped. 0 is the convergent setting: errors reach exactly zero. In a tiny
         network (up to 32 inputs) a few flips may make one pattern another: where "auto" leaves wrong units there, `fit` learns
         again without noise, and keeps that if fewer are left; `noise_` tells.
+    clean_first : bool or "auto"
+        Whether the noise begins only when the clean patterns are learned. "auto" does so for patterns that lie near each other,
+        such as pictures, whose hidden neurons would otherwise fall silent.
     kappa : float
         The margin of visible neurons, and of hidden neurons that should be silent.
     kappa_active : float or "auto"
@@ -191,6 +194,7 @@ class SparseSequenceAttractor(SizedMemory):
         "eta_visible_": "positive",
         "decay_": "flag",
         "redraw_tolerance_": "number",
+        "clean_first_": "flag",
         "learned_drive_": "flag",
         "learned_feedback_": "number",
         "homeostasis_": "number",
@@ -207,6 +211,7 @@ class SparseSequenceAttractor(SizedMemory):
         learned_feedback: float | Auto = "auto",
         bias: int | Auto = "auto",
         noise: int | Auto = "auto",
+        clean_first: bool | Auto = "auto",
         kappa: float = 1.0,
         kappa_active: float | Auto = "auto",
         active_weight: int | Auto = "auto",
@@ -231,6 +236,7 @@ class SparseSequenceAttractor(SizedMemory):
         self.learned_feedback = learned_feedback
         self.bias = bias
         self.noise = noise
+        self.clean_first = clean_first
         self.kappa = kappa
         self.kappa_active = kappa_active
         self.active_weight = active_weight
@@ -272,7 +278,7 @@ class SparseSequenceAttractor(SizedMemory):
         hidden, visible = STREAM if self.decay_ else (1.0, 1.0)
         steps = max(1, round(hidden * self.hidden_step_)), max(1, round(visible * self.visible_step_))
         plan = self._plan(*steps, decay=False)
-        self._go_on(transitions, [plan_stream(self.n_iter_, plan)], None)
+        self._go_on(transitions, [plan_stream(self.n_iter_, plan, clean_first=self.clean_first_)], None)
 
     def _plan(self, hidden_step: int, visible_step: int, *, decay: bool = True) -> list[Epoch]:
         """The epochs of a `fit` with these steps."""
@@ -283,6 +289,7 @@ class SparseSequenceAttractor(SizedMemory):
             visible_step=visible_step,
             decay=decay and self.decay_,
             learned_drive=self.learned_drive_,
+            clean_first=self.clean_first_,
             homeostasis=float(self.homeostasis_),
             redraw=self.redraw > 0,
         )
@@ -442,7 +449,7 @@ class SparseSequenceAttractor(SizedMemory):
         for name in ("kappa_active", "eta_hidden", "eta_visible"):
             if not is_auto(getattr(self, name)):
                 check_positive(getattr(self, name), name)
-        for name in ("decay", "learned_drive"):
+        for name in ("clean_first", "decay", "learned_drive"):
             if not is_auto(getattr(self, name)) and not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise TypeError(f"{name} must be True, False or 'auto', but it is {say(getattr(self, name))}.")
         if self.learned_drive is True and self.target_from == "next":

@@ -18,7 +18,7 @@ from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Targe
 from seqattractor.paper.trials.capacity import ABLATIONS, STEPS
 from seqattractor.report.page import Table, Verdict
 
-MANY, FEW, SEARCHES = 50, 10, 1  # trials at most: of the sparse network; where little varies or much time goes; searches
+MANY, FEW, SEARCHES = 50, 5, 1  # trials at most: of the sparse network; where little varies or much time goes; searches
 
 NAMES = {
     "sparse": "sparse",
@@ -62,15 +62,15 @@ FULL = Sizes(
     M=500,
     flips=10,
     lengths=(100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1100, 1200),
-    paper_up_to=400,
+    paper_up_to=200,
     cue_lengths=(70, 200),
     cue_flips=(10, 15, 20, 25, 30),
     ablation_lengths=(500, 800, 1000),
     inside_lengths=(100, 300, 500, 700, 800, 900, 1000, 1100, 1200),
     robust_flips=(0, 5, 10, 15, 20, 25, 30, 35, 40),
-    digits={"stored": (20, 40, 80, 160), "paper": (20, 40), "T": 20, "M": 1000, "flips": 300, "trials": 2},
-    scaling=tuple((N, M) for N in (50, 100, 200) for M in (100, 200, 400, 800)),
-    search_trials=64,  # the first two dozen find the range
+    digits={"stored": (20, 40, 80, 160), "paper": (20, 40), "T": 20, "M": 1000, "flips": 300, "trials": 1},
+    scaling=tuple((N, M) for N in (50, 100, 200) for M in (100, 200, 400)),
+    search_trials=48,  # the first two dozen find the range
 )
 QUICK = Sizes(
     N=40,

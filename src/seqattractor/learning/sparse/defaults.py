@@ -10,6 +10,8 @@ import numpy as np
 from seqattractor.sequences import Patterns
 
 MOST_COMPARED = 1000  # patterns whose nearest neighbour is looked for
+NEAR = 0.1  # of the input units: patterns that lie nearer to each other are learned clean first
+NEAREST = 16  # units: patterns that lie nearer still, such as frames of a film in which little moves, are learned without noise
 TINY = 32  # inputs up to which a few flips may turn one stored pattern into another, or nearly so
 
 
@@ -29,33 +31,91 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | 
     dict
         Values by the name of the option.
     """
-    n_in = inputs.shape[1]
-    noise = default_noise(inputs, net.n_hidden) if noise == "auto" else int(noise)
+    n, n_in = inputs.shape
+    distance = typical_distance(inputs)
+    clean_first = distance < NEAR * n_in if net.clean_first == "auto" else bool(net.clean_first)
+    noise = default_noise(n / net.n_hidden, n_in, distance) if noise == "auto" else int(noise)
     if noise > n_in:
         raise ValueError(f"noise must be at most {n_in}, the number of input units, but it is {noise}.")
-    convergent = noise == 0
-    load = len(inputs) / net.n_hidden
-    eta_visible = 0.25 if convergent else 10.0
-    values = {
-        "n_winners": min(max(3, math.ceil(net.n_hidden / (200 if convergent else 250))), net.n_hidden),
+    values: dict[str, Any] = {
         "bias": max(1, round(math.sqrt(n_in) / 2)),
-        "target_from": "next" if convergent and len(inputs) <= n_in and net.learned_drive is not True else "current",
         "noise": noise,
-        "kappa_active": 2.0 * net.kappa if convergent else net.kappa * (1 + 0.5 * how_crowded(load)),
-        "active_weight": 3 if convergent or load < 0.25 else 1,
-        "eta_hidden": (0.2 if convergent else 0.6 * min(max(load / 0.5, 0.25), 1.0)) / n_in,
-        "eta_visible": eta_visible,
-        "decay": not convergent,
+        "clean_first": clean_first,
         "redraw_tolerance": 0.6 * typical_distance(targets) / targets.shape[1],
-        "learned_drive": not convergent and net.target_from != "next",
-        "learned_feedback": 0.0 if convergent else weight_of_feedback(load) / (eta_visible * math.sqrt(targets.shape[1])),
-        "homeostasis": 0.1 if convergent else 0.3,
     }
+    if noise == 0:
+        values |= _convergent(net, n, n_in, distance)
+    elif clean_first:
+        values |= _clean_first(net, n_in, targets.shape[1])
+    else:
+        values |= _robust(net, n, n_in, targets.shape[1])
     for name in values:
         given = getattr(net, name)
         if name != "noise" and given != "auto":
             values[name] = given
     return values
+
+
+def _robust(net: Any, n: int, n_in: int, N: int) -> dict[str, Any]:
+    """For patterns that lie far from each other: noise from the start, all of P and Q learned."""
+    load, eta_visible = n / net.n_hidden, 10.0
+    return {
+        "n_winners": _winners(net, 250),
+        "target_from": "current",
+        "kappa_active": net.kappa * (1 + 0.5 * how_crowded(load)),
+        "active_weight": 3 if load < 0.25 else 1,
+        "eta_hidden": 0.6 * min(max(load / 0.5, 0.25), 1.0) / n_in,
+        "eta_visible": eta_visible,
+        "decay": True,
+        "learned_drive": net.target_from != "next",
+        "learned_feedback": weight_of_feedback(load) / (eta_visible * math.sqrt(N)),
+        "homeostasis": 0.3,
+    }
+
+
+def _clean_first(net: Any, n_in: int, N: int) -> dict[str, Any]:
+    """For pictures: P random, since competition would give similar pictures the same neurons, and Q to tell them apart.
+
+    Pictures have much in common, so that Q x(t+1) grows with N, not with its root; thresholds must keep up with it.
+    """
+    eta_visible = 2.0
+    return {
+        "n_winners": _winners(net, 250),
+        "target_from": "current",
+        "kappa_active": 1.4 * net.kappa,
+        "active_weight": 1,
+        "eta_hidden": 1.0 / n_in,
+        "eta_visible": eta_visible,
+        "decay": True,
+        "learned_drive": False,
+        "learned_feedback": 8.0 / (eta_visible * N),
+        "homeostasis": 2.0,
+    }
+
+
+def _convergent(net: Any, n: int, n_in: int, distance: float) -> dict[str, Any]:
+    """Without noise: constant rates, P random, no feedback; errors reach zero where they can.
+
+    A step of U tells two patterns apart by as much as they differ: for frames that are nearly equal, steps must be larger.
+    """
+    return {
+        "n_winners": _winners(net, 200),
+        "target_from": "next" if n <= n_in and net.learned_drive is not True else "current",
+        "kappa_active": 2.0 * net.kappa,
+        "active_weight": 3,
+        "eta_hidden": 0.1 / max(distance, 1.0) if distance < NEAR * n_in else 0.2 / n_in,
+        "eta_visible": 0.25,
+        "decay": False,
+        "learned_drive": False,
+        "learned_feedback": 0.0,
+        "homeostasis": 0.1,
+    }
+
+
+def _winners(net: Any, share: int) -> int:
+    """One hidden neuron in so many, but three at least."""
+    M = int(net.n_hidden)
+    return min(max(3, math.ceil(M / share)), M)
 
 
 def how_crowded(load: float) -> float:
@@ -68,8 +128,13 @@ def how_crowded(load: float) -> float:
 
 
 def weight_of_feedback(load: float) -> float:
-    """How much Q x(t+1) counts beside P x(t), for steps of V of 1 and one input; beyond 2M patterns V needs more of it."""
-    return 0.3 * min(max(1.0, load / 1.95) ** 6, 10.0)
+    """How much Q x(t+1) counts beside P x(t), for steps of V of 1 and one input; beyond 2M patterns V needs more of it.
+
+    Where there is room, U can do with codes that suit V. Codes of P alone may be such that V cannot decode a few of them: three
+    neurons for each of four patterns, two of which differ in the same two neurons as the other two, and no V tells +--+ of them.
+    """
+    with_room = 1 + min(max((1.55 - load) / 0.15, 0.0), 1.0)
+    return 0.3 * with_room * min(max(1.0, load / 1.95) ** 6, 10.0)
 
 
 def in_units(eta: float, decay: bool) -> tuple[float, int]:
@@ -82,21 +147,20 @@ def in_units(eta: float, decay: bool) -> tuple[float, int]:
     return unit, round(eta / unit)
 
 
-def default_noise(inputs: Patterns, n_hidden: int) -> int:
+def default_noise(load: float, n_in: int, distance: float) -> int:
     """How many units to flip at most while learning: as many as the load and the distances between patterns leave room for.
 
     Measured for random patterns, 0.2 N is good where there are 0.8 transitions for each hidden neuron, more where there are
     fewer (but more than 0.4 N is of no use) and less where there are more. Noise beyond the distance to the nearest other
-    pattern would teach the network to take one for the other. Where patterns lie nearer to each other than N / 10, such as
-    frames of a film, the margins have to do.
+    pattern would teach the network to take one for the other. Pictures lie nearer to each other, but flips seldom fall where two
+    of them differ: 0.1 N is good there, unless they differ in a few units only. Then the margins have to do.
     """
-    n, n_in = inputs.shape
-    load = n / n_hidden
-    share = min(0.4, 0.2 * max(1.0, (0.8 / load) ** (1 / 3)))
+    if distance < NEAR * n_in:
+        return round(NEAR * n_in) if distance >= NEAREST else 0
+    share: float = min(0.4, 0.2 * max(1.0, (0.8 / load) ** (1 / 3)))
     if load > 1:
         share = max(min(share, 0.3 - 0.085 * load, 0.53 - 0.2 * load), 0.05)
-    distance = typical_distance(inputs)
-    return round(min(share * n_in, distance)) if distance >= n_in / 10 else 0
+    return round(min(share * n_in, distance))
 
 
 def typical_distance(patterns: Patterns) -> float:

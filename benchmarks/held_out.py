@@ -1,0 +1,123 @@
+"""The tables of held-out cases in docs/sparse.rst: the defaults of the sparse network over sizes, loads and kinds of patterns.
+
+    python benchmarks/held_out.py --study held_out.db [--jobs 2]
+
+The seed is used nowhere else: defaults were chosen on other sequences and networks. The study keeps the trials, so that the
+script can be stopped and goes on; results are kept in benchmarks/held_out.json, from which tables are written without --study.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from rst import list_table, named_parts
+
+from seqattractor.experiments import Grid, read_study, run_sweep
+from seqattractor.experiments._trial import DEFAULTS
+from seqattractor.report.page import Table
+
+HERE = Path(__file__).parent
+KEPT = HERE / "held_out.json"
+PAGE = HERE.parent / "docs" / "held_out_results.inc"
+SEED = 20261117
+N, RATIOS, LOADS = (50, 100, 200), (2, 5, 10), (0.2, 0.5, 1.0, 1.5, 2.0)
+KINDS = {
+    "random": ("Random patterns", {}),
+    "biased": ("Biased patterns: mean activity 0.5 instead of 0", {"pattern_bias": 0.5}),
+    "correlated": ("Correlated patterns: each repeats the last one in half of its units, on average", {"correlation": 0.5}),
+}
+NO_KIND = {"pattern_bias": 0.0, "correlation": 0.0}
+LARGE = {"n": 200, "m": 1000, "t": 2000, "flips": 20}
+"""The one large case that is tried with many networks."""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--study", type=Path)
+    parser.add_argument("--trials", type=int, default=2)
+    parser.add_argument("--large-trials", type=int, default=50)
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    if options.study is not None:
+        grids = [*cases(options.trials).values(), Grid({**ALWAYS, **LARGE}, trials=options.large_trials, seed=SEED)]
+        run_sweep(grids, options.study, jobs=options.jobs, progress=lambda p: print(p.done, "of", p.total, flush=True))
+        KEPT.write_text(json.dumps(results(options.study), indent=1) + "\n")
+    PAGE.write_text(page(json.loads(KEPT.read_text())))
+
+
+ALWAYS = {"network": "sparse", "measure_basin": True}
+
+
+def cases(trials):
+    """A grid for each kind of patterns and size."""
+    return {
+        (kind, n, ratio * n): Grid(
+            {**ALWAYS, **settings, "n": n, "m": ratio * n, "t": [lengths(ratio * n, load) for load in LOADS], "flips": n // 10},
+            trials=trials,
+            seed=SEED,
+        )
+        for kind, (_, settings) in KINDS.items()
+        for n in N
+        for ratio in RATIOS
+    }
+
+
+def lengths(m, load):
+    """T with so many transitions for each hidden neuron; the last pattern is the first again."""
+    return round(load * m) + 1
+
+
+def results(study):
+    """A row for each case: settings, trials, successes, mean basin, mean fraction of transitions that are made."""
+    found = {}
+    for each in read_study(study).finished:
+        s = DEFAULTS | each.trial.settings
+        kind = next(kind for kind, (_, given) in KINDS.items() if all(s[key] == ({**NO_KIND, **given})[key] for key in NO_KIND))
+        row = found.setdefault((kind, s["n"], s["m"], s["t"]), [])
+        row.append(each.outcome)
+    return [
+        {
+            **dict(zip(("kind", "n", "m", "t"), key, strict=True)),
+            "trials": len(rows),
+            "successes": sum(row["success"] for row in rows),
+            "basin": sum(row["basin"] for row in rows) / len(rows),
+            "made": sum(row["score"] for row in rows) / len(rows),
+        }
+        for key, rows in sorted(found.items())
+    ]
+
+
+def page(rows):
+    """A table for each kind of patterns, and the large case."""
+    found = {(row["kind"], row["n"], row["m"], row["t"]): row for row in rows}
+    parts = {}
+    for kind, (title, _) in KINDS.items():
+        table = Table(
+            caption=f"{title}: basin, N/10 flips in every start ({found['random', 50, 100, 21]['trials']} networks a cell)",
+            columns=["N, M", *(f"T/M = {load:g}" for load in LOADS)],
+            rows=[
+                [f"{n}, {ratio * n}", *(cell(found.get((kind, n, ratio * n, lengths(ratio * n, load)))) for load in LOADS)]
+                for n in N
+                for ratio in RATIOS
+            ],
+        )
+        parts[kind] = list_table(table)
+    large = found.get(("random", LARGE["n"], LARGE["m"], LARGE["t"]))
+    if large:
+        parts["large"] = (
+            f"N = {LARGE['n']}, M = {LARGE['m']}, T = {LARGE['t']}, {LARGE['flips']} flips: {large['successes']} of "
+            f"{large['trials']} networks succeed, and the mean basin is {large['basin']:.3f}."
+        )
+    return named_parts(parts)
+
+
+def cell(row):
+    """A basin, and how many transitions are made where not all are."""
+    if row is None:
+        return "-"
+    made = "" if row["made"] == 1 else f" ({row['made']:.3f} made)"
+    return f"{row['basin']:.3f}{made}"
+
+
+if __name__ == "__main__":
+    main()
