@@ -232,7 +232,7 @@ def test_nearly_equal_frames_are_named_and_can_be_left_out(run, tmp_path):
 
 
 def test_what_the_papers_network_cannot_store_the_sparse_one_is_tried_for(run, tmp_path):
-    np.save(tmp_path / "crowd.npy", sa.datasets.random_sequences(1, 150, 12, rng=0))  # many transitions of few units
+    np.save(tmp_path / "crowd.npy", sa.datasets.random_sequences(1, 60, 8, rng=0))  # many transitions of few units
     code, out, err = run("learn", "crowd.npy", "-o", "m.npz", "--order", 1)
     assert code == 0
     assert out.splitlines()[1].startswith("SparseSequenceAttractor with ")
