@@ -71,7 +71,7 @@ def results(study):
     """A row for each case: settings, trials, successes, mean basin, mean fraction of transitions that are made."""
     found = {}
     for each in read_study(study).finished:
-        s = DEFAULTS | each.trial.settings
+        s = DEFAULTS | each.trial.point.settings
         kind = next(kind for kind, (_, given) in KINDS.items() if all(s[key] == ({**NO_KIND, **given})[key] for key in NO_KIND))
         row = found.setdefault((kind, s["n"], s["m"], s["t"]), [])
         row.append(each.outcome)
@@ -93,7 +93,7 @@ def page(rows):
     parts = {}
     for kind, (title, _) in KINDS.items():
         table = Table(
-            caption=f"{title}: basin, N/10 flips in every start ({found['random', 50, 100, 21]['trials']} networks a cell)",
+            caption=f"{title}: basin, N/10 flips in every start ({networks(rows, kind)} a cell)",
             columns=["N, M", *(f"T/M = {load:g}" for load in LOADS)],
             rows=[
                 [f"{n}, {ratio * n}", *(cell(found.get((kind, n, ratio * n, lengths(ratio * n, load)))) for load in LOADS)]
@@ -109,6 +109,12 @@ def page(rows):
             f"{large['trials']} networks succeed, and the mean basin is {large['basin']:.3f}."
         )
     return named_parts(parts)
+
+
+def networks(rows, kind):
+    """How many networks the cells of a table have."""
+    counts = sorted({row["trials"] for row in rows if row["kind"] == kind and row["t"] != LARGE["t"]})
+    return f"{counts[-1]} networks" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} networks"
 
 
 def cell(row):

@@ -328,7 +328,7 @@ def test_options_of_a_wrong_type_are_refused(options):
         (700, 20, 19, 0.985),
         (800, 20, 18, 0.955),
         (900, 20, 16, 0.9),
-        (1000, 20, 9, 0.83),
+        (1000, 20, 7, 0.83),
     ],
 )
 def test_default_settings_store_up_to_1000_patterns_in_500_hidden_neurons(T, trials, fewest, least_basin):
