@@ -114,7 +114,8 @@ def page(rows):
 def networks(rows, kind):
     """How many networks the cells of a table have."""
     counts = sorted({row["trials"] for row in rows if row["kind"] == kind and row["t"] != LARGE["t"]})
-    return f"{counts[-1]} networks" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} networks"
+    few = "1 network" if counts[-1] == 1 else f"{counts[-1]} networks"
+    return few if len(counts) == 1 else f"{counts[0]} to {few}"
 
 
 def cell(row):
