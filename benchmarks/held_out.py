@@ -23,10 +23,10 @@ SEED = 20261117
 N, RATIOS, LOADS = (50, 100, 200), (2, 5, 10), (0.2, 0.5, 1.0, 1.5, 2.0)
 KINDS = {
     "random": ("Random patterns", {}),
-    "biased": ("Biased patterns: mean activity 0.5 instead of 0", {"pattern_bias": 0.5}),
-    "correlated": ("Correlated patterns: each repeats the last one in half of its units, on average", {"correlation": 0.5}),
+    "biased": ("Biased patterns, with a mean activity of 0.5 instead of 0", {"pattern_bias": 0.5}),
+    "correlated": ("Patterns with a correlation of 0.5 with the last one", {"correlation": 0.5}),
 }
-NO_KIND = {"pattern_bias": 0.0, "correlation": 0.0}
+ALWAYS = {"network": "sparse", "measure_basin": True}
 LARGE = {"n": 200, "m": 1000, "t": 2000, "flips": 20}
 """The one large case that is tried with many networks."""
 
@@ -43,9 +43,6 @@ def main():
         run_sweep(grids, options.study, jobs=options.jobs, progress=lambda p: print(p.done, "of", p.total, flush=True))
         KEPT.write_text(json.dumps(results(options.study), indent=1) + "\n")
     PAGE.write_text(page(json.loads(KEPT.read_text())))
-
-
-ALWAYS = {"network": "sparse", "measure_basin": True}
 
 
 def cases(trials):
@@ -71,8 +68,10 @@ def results(study):
     """A row for each case: settings, trials, successes, mean basin, mean fraction of transitions that are made."""
     found = {}
     for each in read_study(study).finished:
+        if each.error is not None:
+            raise RuntimeError(f"a trial failed: {each.error}")
         s = DEFAULTS | each.trial.point.settings
-        kind = next(kind for kind, (_, given) in KINDS.items() if all(s[key] == ({**NO_KIND, **given})[key] for key in NO_KIND))
+        kind = next(kind for kind, (_, given) in KINDS.items() if _patterns(s) == _patterns(DEFAULTS | given))
         row = found.setdefault((kind, s["n"], s["m"], s["t"]), [])
         row.append(each.outcome)
     return [
@@ -85,6 +84,11 @@ def results(study):
         }
         for key, rows in sorted(found.items())
     ]
+
+
+def _patterns(settings):
+    """What kind of patterns some settings ask for."""
+    return settings["pattern_bias"], settings["correlation"]
 
 
 def page(rows):

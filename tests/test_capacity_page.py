@@ -1,40 +1,28 @@
 """docs/capacity.rst: its tables are those of the kept results, and it shows every one of them."""
 
 import json
-import re
-import sys
-from pathlib import Path
 
 import pytest
 
+import kept_pages
+from kept_pages import DOCS, parts_shown, parts_written
 from seqattractor.paper.target import Result
 
-ROOT = Path(__file__).parents[1]
+RESULTS = "capacity_results.inc"
 
 
 @pytest.fixture(scope="module")
 def script():
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        import capacity_page
-    finally:
-        sys.path.pop(0)
-    return capacity_page
+    return kept_pages.script("capacity_page")
 
 
 def test_the_tables_are_those_of_the_kept_results(script):
     kept = Result(json.loads(script.KEPT.read_text()))
-    assert (ROOT / "docs" / "capacity_results.inc").read_text() == script.page(kept)
+    assert (DOCS / RESULTS).read_text() == script.page(kept)
 
 
 def test_every_part_is_shown_and_every_part_shown_is_there(script):
-    written = (ROOT / "docs" / "capacity_results.inc").read_text()
-    shown = re.findall(r":start-after: \.\. begin (\w+)", (ROOT / "docs" / "capacity.rst").read_text())
-    assert (
-        sorted(shown)
-        == sorted(re.findall(r"^\.\. begin (\w+)$", written, re.MULTILINE))
-        == sorted(("verdict", "source", *script.TABLES))
-    )
+    assert parts_shown("capacity.rst", RESULTS) == parts_written(RESULTS) == sorted(("verdict", "source", *script.TABLES))
 
 
 def test_the_page_says_where_its_numbers_come_from(script):

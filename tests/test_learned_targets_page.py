@@ -2,34 +2,27 @@
 
 import json
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
+import kept_pages
+from kept_pages import DOCS, parts_shown, parts_written
+
+RESULTS = "learned_targets_results.inc"
 
 
 @pytest.fixture(scope="module")
 def script():
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        import learned_targets_page
-    finally:
-        sys.path.pop(0)
-    return learned_targets_page
+    return kept_pages.script("learned_targets_page")
 
 
 def test_the_tables_are_those_of_the_kept_results(script):
-    assert (DOCS / "learned_targets_results.inc").read_text() == script.page(json.loads(script.KEPT.read_text()))
+    assert (DOCS / RESULTS).read_text() == script.page(json.loads(script.KEPT.read_text()))
 
 
 def test_every_part_is_shown_once(script):
-    written = re.findall(r"^\.\. begin (\w+)$", (DOCS / "learned_targets_results.inc").read_text(), re.MULTILINE)
-    shown = re.findall(r":start-after: \.\. begin (\w+)", (DOCS / "learned_targets.rst").read_text())
-    assert sorted(shown) == sorted(written)
-    assert {"counts", *script.STUDIES} < set(written)
+    assert parts_shown("learned_targets.rst", RESULTS) == parts_written(RESULTS)
+    assert {"counts", *script.STUDIES} < set(parts_written(RESULTS))
 
 
 def test_the_commands_on_the_page_are_those_that_made_the_kept_results(script):
