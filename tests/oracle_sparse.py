@@ -32,8 +32,14 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
     """All epochs; `s` holds the settings by name, `epochs` what happens in each, by name. Changes its lists."""
     M, N = len(U), len(V)
     z_of, wrong_of, kept = [[0] * M for _ in pairs], [0.0] * len(pairs), [False] * len(pairs)
-    errors = []
+    errors, wanted, at_most = [], True, math.inf
     for now in epochs:
+        if now["at_most"] != at_most:
+            at_most, wrong_ones = now["at_most"], sum(1 for wrong in wrong_of if wrong != 0)
+            wanted = at_most == math.inf or 0 < wrong_ones <= max(8, at_most * len(pairs))
+        if not wanted or (at_most < math.inf and errors and errors[-1] == (0, 0)):
+            continue
+        alone = not (now["hidden_step"] or now["noise"] or now["choosing"] or now["redraw_above"] < math.inf)
         mu_sum = nu_sum = 0
         order = list(range(len(pairs[0][0])))
         for t, (clean, x_next) in enumerate(pairs):
@@ -44,7 +50,7 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
             if now["choosing"] and not kept[t]:
                 score = [(drive[i] - theta[i]) + s["learned_feedback"] * dot(Q[i], x_next) for i in range(M)]
                 z_of[t] = choose(score, s["n_winners"], s["winners"])
-            if now["redrawing"] and wrong_of[t] > s["redraw_tolerance"] * N:
+            if wrong_of[t] > now["redraw_above"]:
                 score = [(drive[i] - theta[i]) + s["redraw"] * rng.standard_normal() for i in range(M)]
                 z_of[t] = choose(score, s["n_winners"], s["winners"])
                 kept[t], wrong_of[t] = True, 0.0
@@ -77,6 +83,6 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
                     for i in range(M):
                         V[j][i] += now["visible_step"] * x_next[j] * y[i]
                         Q[i][j] += now["visible_step"] * x_next[j] * y[i]
-            wrong_of[t] += (wrong - wrong_of[t]) / 16
+            wrong_of[t] = wrong if alone else wrong_of[t] + (wrong - wrong_of[t]) / 16
         errors.append((mu_sum, nu_sum))
     return errors

@@ -1,6 +1,7 @@
 """The sparse network: exact kernels, ten times the capacity, and defaults that need no tuning."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -39,7 +40,6 @@ def rules(draw, n_hidden, scale):
         learn_drive=draw(st.booleans()),
         learned_feedback=draw(st.sampled_from([0.0, 0.03, 1.0])) / scale,
         redraw=draw(st.sampled_from([0.0, 0.3])),
-        redraw_tolerance=draw(st.sampled_from([0.0, 0.2])),
     )
 
 
@@ -54,9 +54,12 @@ def plans(draw, n_in, scale):
         choosing=st.booleans(),
         drive_step=st.integers(0, 2**16),
         homeostasis=st.sampled_from([0.0, 0.1]),
-        redrawing=st.booleans(),
+        redraw_above=st.sampled_from([math.inf, math.inf, 0.0, 0.5]),
+        at_most=st.sampled_from([math.inf, math.inf, 0.0, 1.0]),
     )
-    return draw(st.lists(epoch, min_size=1, max_size=9))
+    alone = Epoch(0, 0, draw(st.integers(1, 2)) * scale, at_most=draw(st.sampled_from([math.inf, 1.0])))
+    first, again = (draw(st.lists(epoch, min_size=least, max_size=7)) for least in (1, 0))
+    return [*first, *[alone] * draw(st.integers(0, 9)), *again, *[alone] * draw(st.integers(0, 9))]
 
 
 @settings(max_examples=80)
@@ -89,6 +92,32 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
         assert all(np.array_equal(a, b) for a, b in zip(ours, plain, strict=True))
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_kernels_and_plain_loop_agree_bit_for_bit_where_arrays_are_wider_than_a_block(data):
+    """Past the 64 numbers that are added at once, and the 256 presentations after which arrays are transposed again."""
+    n, n_in, M = data.draw(st.sampled_from([15, 33, 300])), data.draw(st.integers(2, 140)), data.draw(st.integers(1, 140))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
+    patterns = np.where(rng.random((n + 1, n_in)) < data.draw(st.sampled_from([0.1, 0.5])), 1, -1).astype(np.int8)
+    rule, epochs = data.draw(rules(M, 1)), data.draw(plans(n_in, 1))[:3]
+    margins = data.draw(st.sampled_from([1, 10**6]))  # with the larger one every neuron learns in every presentation
+    rule = dataclasses.replace(rule, margin=rule.margin * margins)
+    U, V = rng.integers(-5, 6, (M, n_in + 1)), rng.integers(-5, 6, (n_in, M))
+    P = rng.integers(-4096, 4097, (M, n_in if rule.learn_drive else 0))
+    drive, theta, seed = rng.standard_normal((n, M)), rng.standard_normal(M), int(rng.integers(2**16))
+    results = []
+    for kernel in ("plain", "fields", "weights"):
+        state = SparseState(
+            *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),
+            *(np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool)),
+        )
+        rng = np.random.default_rng(seed)
+        errors, _ = learn_sparse(patterns[:-1], patterns[1:], drive, state, rule, epochs, rng=rng, form=kernel)
+        results.append((*dataclasses.astuple(state), errors, rng.integers(2**63)))  # the last: as much was drawn
+    for other in results[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+
 @settings(max_examples=30)
 @given(st.data())
 def test_feedback_that_learns_by_the_update_of_v_is_its_transpose_after_any_number_of_presentations(data):
@@ -107,6 +136,37 @@ def test_feedback_that_learns_by_the_update_of_v_is_its_transpose_after_any_numb
         present(state, rule, epoch, inputs, targets, rng.standard_normal((n, M)), rng)
         assert np.array_equal(state.Q, state.V.T)
     assert not np.shares_memory(state.Q, state.V)
+
+
+@settings(max_examples=30)
+@given(stop=st.integers(1, 45), seed=st.integers(0, 2**16))
+def test_a_callback_can_stop_the_practice_of_v_after_any_epoch(stop, seed):
+    """V practises neuron by neuron, many epochs at a time; what is left then is what the plain loop leaves."""
+    X = sa.datasets.random_periodic(9, 4, rng=seed)
+    inputs, targets, _ = transitions(*check_sequences([X]))
+    rule = SparseSettings(2, True, 1, 9, 9, 1, 40, False, 0.0, 0.0)
+    plan = [Epoch(noise=1, hidden_step=2, visible_step=3, choosing=True)] * 4 + [
+        Epoch(noise=0, hidden_step=0, visible_step=1)
+    ] * 40
+    left = []
+    for form in ("plain", "best"):
+        rng = np.random.default_rng(seed)
+        M = 6
+        U, drive = rng.integers(-3, 4, (M, 5)), rng.standard_normal((8, M))
+        state = SparseState(
+            *(U, np.zeros((4, M), dtype=np.int64), np.zeros((M, 4), dtype=np.int64), np.zeros((M, 0), dtype=np.int64)),
+            *(np.zeros(M), np.zeros((8, M), dtype=np.int8), np.zeros(8), np.zeros(8, bool)),
+        )
+        seen = []
+
+        def callback(epoch, hidden, visible, seen=seen):
+            seen.append(epoch)
+            return epoch == stop
+
+        errors, _ = learn_sparse(inputs, targets, drive, state, rule, plan, rng=rng, form=form, callback=callback)
+        assert seen == list(range(1, len(errors) + 1))
+        left.append((errors, state.U, state.V, state.Q, state.wrong))
+    assert all(np.array_equal(a, b) for a, b in zip(*left, strict=True))
 
 
 @settings(max_examples=15)
@@ -140,6 +200,18 @@ def test_it_stores_more_patterns_than_it_has_hidden_neurons():
     net = sa.SparseSequenceAttractor(100, random_state=0).fit(X)
     assert net.score(X) == 1.0
     assert np.array_equal(net.recall(X[0], steps=120), X)
+
+
+def test_v_goes_on_alone_where_it_has_errors_left_and_stores_more_for_it():
+    hasty, patient = [], []
+    for seed in range(8):
+        X = sa.datasets.random_periodic(181, 60, rng=seed)
+        for scores, max_epochs in ((hasty, 750), (patient, "auto")):
+            net = fit_quietly(sa.SparseSequenceAttractor(100, max_epochs=max_epochs, random_state=seed), X)
+            assert net.n_iter_ <= 750 or max_epochs == "auto"
+            scores.append(net.score(X))
+    assert all(more >= less for more, less in zip(patient, hasty, strict=True))
+    assert sum(score == 1 for score in patient) > sum(score == 1 for score in hasty) + 2
 
 
 def test_without_noise_learning_ends_with_exactly_zero_errors():
@@ -326,15 +398,16 @@ def test_options_of_a_wrong_type_are_refused(options):
         (200, 100, 100, 0.999),
         (300, 100, 100, 0.999),
         (400, 100, 100, 0.999),
-        (500, 100, 99, 0.995),
-        (600, 100, 97, 0.99),
+        (500, 100, 99, 0.998),
+        (600, 100, 98, 0.995),
         (700, 20, 19, 0.985),
-        (800, 20, 18, 0.955),
-        (900, 20, 16, 0.9),
-        (1000, 20, 9, 0.83),
+        (800, 20, 18, 0.965),
+        (900, 20, 17, 0.92),
+        (1000, 20, 13, 0.85),
+        (1100, 20, 4, 0.6),
     ],
 )
-def test_default_settings_store_up_to_1000_patterns_in_500_hidden_neurons(T, trials, fewest, least_basin):
+def test_default_settings_store_up_to_1100_patterns_in_500_hidden_neurons(T, trials, fewest, least_basin):
     found, basins = 0, []
     for trial in range(trials):
         rng = np.random.default_rng([31, T, trial])
@@ -344,6 +417,19 @@ def test_default_settings_store_up_to_1000_patterns_in_500_hidden_neurons(T, tri
         basins.append(sa.basin(net, X, flips=10, rng=rng))
     assert found >= fewest
     assert np.mean(basins) >= least_basin
+
+
+@pytest.mark.slow
+def test_larger_networks_store_twice_as_many_patterns_as_they_have_hidden_neurons_too():
+    found, basins = 0, []
+    for trial in range(8):
+        rng = np.random.default_rng([37, trial])
+        X = sa.datasets.random_periodic(2000, 200, rng=rng)
+        net = fit_quietly(sa.SparseSequenceAttractor(1000, random_state=rng), X)
+        found += sa.retrieved(net.recall(sa.noise.flip(X[0], 20, rng=rng), steps=8000), X)
+        basins.append(sa.basin(net, X, flips=20, rng=rng))
+    assert found >= 6
+    assert np.mean(basins) >= 0.94
 
 
 @pytest.mark.slow

@@ -260,14 +260,15 @@ def recalls_from_noise(
     5
     """
     generator = noise.as_generator(rng, "cues")
-    order, good = net.order_, 0
+    order, truths, noisy = net.order_, [], []
     ends = np.cumsum(transitions.lengths)
     for _ in range(cues):
         s = int(generator.integers(len(ends)))
         first = int(ends[s]) - int(generator.integers(transitions.lengths[s])) - 1
         following = transitions.targets[first : int(ends[s])][:HORIZON]
         clean = transitions.inputs[first].reshape(order, -1)
-        noisy = noise.flip(clean, round(flips * clean.shape[1]), generator)
-        trajectory = net.recall(noisy[0] if order == 1 else noisy, len(following))
-        good += lock_row(trajectory, np.concatenate([clean, following]), order) is not None
-    return good
+        noisy.append(noise.flip(clean, round(flips * clean.shape[1]), generator))
+        truths.append(np.concatenate([clean, following]))
+    batch = np.stack(noisy)
+    paths = net.recall(batch[:, 0] if order == 1 else batch, max(map(len, truths)) - order)
+    return sum(lock_row(path, truth, order) is not None for path, truth in zip(paths, truths, strict=True))

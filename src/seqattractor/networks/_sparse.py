@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -18,8 +19,9 @@ from seqattractor._checks import (
     is_auto,
     say,
 )
+from seqattractor.learning.firing import respond
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.learning.rule import field, heaviside
+from seqattractor.learning.rule import field
 from seqattractor.learning.sparse.defaults import TINY, choose_defaults, in_units
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
@@ -99,8 +101,9 @@ class SparseSequenceAttractor(SizedMemory):
         The fraction of wrong visible neurons above which a pattern counts as not decoded.
     max_epochs : int or "auto"
         How often the sequences are presented, at most. With noise the last third is for V alone, without noise, and ends after
-        an epoch without any error; in the convergent setting learning ends after such an epoch. "auto" is 750; where `n_hidden`
-        is "auto", too, it is 7500 if hidden neurons have errors left in that setting. `max_epochs_` tells.
+        an epoch without any error; in the convergent setting learning ends after such an epoch. "auto" is 750, and with noise
+        V then goes on alone while it has errors, for some thousand epochs that cost little; where `n_hidden` is "auto", too, it
+        is 7500 if hidden neurons have errors left in the convergent setting. `max_epochs_` tells, and `n_iter_` how many it took.
     order : int or "auto"
         How many past patterns the network looks at.
     on_conflict : {"raise", "learn"}
@@ -164,6 +167,7 @@ class SparseSequenceAttractor(SizedMemory):
 
     usual_epochs: ClassVar[int] = 750  # 500 with noise, as in the paper without, and the practice of V
 
+    deterministic = True
     declared_arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
@@ -277,26 +281,27 @@ class SparseSequenceAttractor(SizedMemory):
         """Go once through the transitions and learn from each."""
         hidden, visible = STREAM if self.decay_ else (1.0, 1.0)
         steps = max(1, round(hidden * self.hidden_step_)), max(1, round(visible * self.visible_step_))
-        plan = self._plan(*steps, decay=False)
+        plan = self._plan(*steps, stream=True)
         self._go_on(transitions, [plan_stream(self.n_iter_, plan, clean_first=self.clean_first_)], None)
 
-    def _plan(self, hidden_step: int, visible_step: int, *, decay: bool = True) -> list[Epoch]:
-        """The epochs of a `fit` with these steps."""
+    def _plan(self, hidden_step: int, visible_step: int, *, stream: bool = False) -> list[Epoch]:
+        """The epochs of a `fit` with these steps, or what a stream takes its presentations from."""
         return plan_epochs(
             self.max_epochs_,
             noise=self.noise_,
             hidden_step=hidden_step,
             visible_step=visible_step,
-            decay=decay and self.decay_,
+            decay=self.decay_ and not stream,
             learned_drive=self.learned_drive_,
             clean_first=self.clean_first_,
             homeostasis=float(self.homeostasis_),
-            redraw=self.redraw > 0,
+            redraw_above=self.redraw_tolerance_ * self.n_features_in_ if self.redraw > 0 else math.inf,
+            patient=is_auto(self.max_epochs) and not stream,
         )
 
     def hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2) with 0 for silent: (B, order * N) -> (B, M). Dyadic weights: sums are exact."""
-        return heaviside(field(self.U_, states) + self.hidden_bias_)
+        return respond(self.U_, states, self.hidden_bias_, silent=0)
 
     def layers(self) -> tuple[Layer, ...]:
         """Give the hidden layer, of 0 and 1, and the visible one."""
@@ -427,7 +432,6 @@ class SparseSequenceAttractor(SizedMemory):
             learn_drive=bool(self.learned_drive_),
             learned_feedback=float(self.learned_feedback_) * self.visible_unit_,
             redraw=float(self.redraw),
-            redraw_tolerance=float(self.redraw_tolerance_),
         )
 
     def check_parameters(self) -> None:

@@ -64,11 +64,11 @@ def _robust(net: Any, n: int, n_in: int, N: int) -> dict[str, Any]:
         "target_from": "current",
         "kappa_active": net.kappa * (1 + 0.5 * how_crowded(load)),
         "active_weight": 3 if load < 0.25 else 1,
-        "eta_hidden": 0.6 * min(max(load / 0.5, 0.25), 1.0) / n_in,
+        "eta_hidden": (0.6 - 0.2 * how_crowded(load)) * min(max(load / 0.5, 0.25), 1.0) / n_in,
         "eta_visible": eta_visible,
         "decay": True,
         "learned_drive": net.target_from != "next",
-        "learned_feedback": weight_of_feedback(load) / (eta_visible * math.sqrt(N)),
+        "learned_feedback": weight_of_feedback(load, n_in, net.n_hidden) / (eta_visible * math.sqrt(N)),
         "homeostasis": 0.3,
     }
 
@@ -127,14 +127,18 @@ def how_crowded(load: float) -> float:
     return min(max((load - 1.4) / 0.4, 0.0), 1.0)
 
 
-def weight_of_feedback(load: float) -> float:
-    """How much Q x(t+1) counts beside P x(t), for steps of V of 1 and one input; beyond 2M patterns V needs more of it.
+def weight_of_feedback(load: float, n_in: int, n_hidden: int) -> float:
+    """How much Q x(t+1) counts beside P x(t), for steps of V of 1 and one visible neuron.
 
     Where there is room, U can do with codes that suit V. Codes of P alone may be such that V cannot decode a few of them: three
     neurons for each of four patterns, two of which differ in the same two neurons as the other two, and no V tells +--+ of them.
+    In a crowd U needs codes that suit it, unless it has many inputs, as such (50 are few) and for the number of hidden neurons.
+    Beyond 2M patterns V needs more feedback in any case.
     """
-    with_room = 1 + min(max((1.55 - load) / 0.15, 0.0), 1.0)
-    return 0.3 * with_room * min(max(1.0, load / 1.95) ** 6, 10.0)
+    with_room = min(max((1.55 - load) / 0.15, 0.0), 1.0)
+    many = min(max(math.log2(n_in / 50), 0.0), 1.0)
+    crowded: float = 0.21 * min(max(5 * n_in / n_hidden, 1.0), 3.0) ** (0.8 * many)
+    return (crowded + (0.6 - crowded) * with_room) * min(max(1.0, load / 1.9) ** 6, 10.0)
 
 
 def in_units(eta: float, decay: bool) -> tuple[float, int]:

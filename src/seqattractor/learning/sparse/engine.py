@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.learning.sparse.rule import PROTOTYPE, Epoch, Floats, SparseSettings, SparseState, present
+from seqattractor.learning.sparse.arguments import (
+    AHEAD,
+    PENDING,
+    Carried,
+    Choice,
+    Tests,
+    Visible,
+    numbers,
+    packed,
+    padded,
+    with_padding,
+)
+from seqattractor.learning.sparse.practice import practise
+from seqattractor.learning.sparse.rule import (
+    LARGEST,
+    PROTOTYPE,
+    Epoch,
+    Floats,
+    SparseSettings,
+    SparseState,
+    is_wanted,
+    present,
+    too_large,
+)
 from seqattractor.sequences import Patterns
 
 Form = Literal["best", "fields", "weights", "plain"]
@@ -59,41 +84,102 @@ def learn_sparse(
     flipped = max((now.noise for now in epochs), default=0) / 2
     if form == "best":
         form = _best_form(len(inputs), inputs.shape[1], len(state.U), flipped)
-    worker = {"plain": _Plain, "fields": _OnFields, "weights": _OnWeights}[form](inputs, targets, drive, state, settings, rng)
-    if isinstance(worker, _OnFields) and not flipped:
-        worker.leave_weights_to_the_end()
-    unchanging = _from_where_only_errors_change_anything(epochs)
-    errors: list[tuple[int, int]] = []
-    converged = False
-    for k, now in enumerate(epochs):
-        errors.append(worker.epoch(now))
-        converged = errors[-1] == (0, 0) and not now.noise
-        stop = callback is not None and callback(k + 1, *errors[-1])
-        if stop or (converged and k >= unchanging and _all_decoded(state, settings, epochs[k + 1 :])):
+    record = _Record(epochs, state, callback)
+    worker: _Plain | None = None
+    wanted, at_most = True, math.inf
+    for now, equal in groupby(epochs):
+        times = len(list(equal))
+        if now.at_most != at_most:
+            wanted, at_most = is_wanted(now, state), now.at_most
+        if not wanted:
+            record.leave_out(times)
+        elif now.for_V_alone and form != "plain":
+            if worker is not None:
+                worker.finish()
+                worker = None
+            if not record.needless(now):
+                times = practise(inputs, targets, state, settings, now.visible_step, times, record.note)
+            for _ in range(0 if record.over else times):
+                record.repeat(now)
+        else:
+            if worker is None:
+                worker = _WORKERS[form](inputs, targets, drive, state, settings, rng)
+                worker.prepare(noise=flipped > 0)
+            for _ in range(times):
+                if record.needless(now):
+                    record.leave_out(1)
+                elif record.note(*worker.epoch(now)):
+                    break
+        if record.over:
             break
-    worker.finish()
-    return np.array(errors, dtype=np.int64).reshape(-1, 2), converged
+    if worker is not None:
+        worker.finish()
+    return np.array(record.errors, dtype=np.int64).reshape(-1, 2), record.converged
+
+
+class _Record:
+    """The errors of all epochs so far, and whether learning is over."""
+
+    def __init__(self, epochs: Sequence[Epoch], state: SparseState, callback: ProgressCallback | None) -> None:
+        self.errors: list[tuple[int, int]] = []
+        self.converged = self.over = False
+        self._epochs, self._state, self._callback = epochs, state, callback
+        self._next = 0  # where in the plan we are
+        self._unchanging = _from_where_only_errors_change_anything(epochs)
+        self._last = max((k for k, now in enumerate(epochs) if now.at_most == math.inf), default=-1)  # that is always there
+
+    def needless(self, now: Epoch) -> bool:
+        """Whether an epoch for states that are nearly good comes after one without any error."""
+        return now.at_most < math.inf and bool(self.errors) and self.errors[-1] == (0, 0)
+
+    def leave_out(self, times: int) -> None:
+        """Leave out some epochs of the plan."""
+        self._next += times
+
+    def repeat(self, now: Epoch) -> None:
+        """One more epoch for V alone after one without any error: nothing happens in it, if it is there at all."""
+        if self.needless(now):
+            self.leave_out(1)
+        else:
+            self.note(0, 0)
+
+    def note(self, hidden: int, visible: int) -> bool:
+        """Note the errors of one more epoch and tell the callback; returns whether learning is over."""
+        now, later = self._epochs[self._next], self._next + 1
+        self.errors.append((hidden, visible))
+        self.converged = (hidden, visible) == (0, 0) and not now.noise
+        stop = self._callback is not None and bool(self._callback(len(self.errors), hidden, visible))
+        # Errors that are gone in an epoch which might be left out may still be there in one that is not.
+        same = self._next > self._last or (now.at_most == math.inf and self._next >= self._unchanging)
+        self.over = stop or (self.converged and same and self._all_decoded(self._epochs[later:]))
+        self._next = later
+        return self.over
+
+    def _all_decoded(self, later: Sequence[Epoch]) -> bool:
+        """Whether no transition is still to be redrawn for the errors that it had."""
+        tolerated = min((now.redraw_above for now in later if now.at_most == math.inf), default=math.inf)
+        return bool(np.all(self._state.wrong <= tolerated))
 
 
 def _from_where_only_errors_change_anything(epochs: Sequence[Epoch]) -> int:
     """The first epoch from which on there is no noise, no homeostasis, no step of P, and U learns either always or never."""
-    for k in range(len(epochs), 0, -1):
-        now = epochs[k - 1]
-        u_begins = k < len(epochs) and bool(now.hidden_step) != bool(epochs[k].hidden_step)
+    steady = [(k, now) for k, now in enumerate(epochs) if now.at_most == math.inf]
+    for place in reversed(range(len(steady))):
+        k, now = steady[place]
+        after = steady[place + 1][1] if place + 1 < len(steady) else now
+        u_begins = bool(now.hidden_step) != bool(after.hidden_step)
         if now.noise or u_begins or (now.choosing and (now.homeostasis or now.drive_step)):
-            return k
+            return k + 1
     return 0
 
 
-def _all_decoded(state: SparseState, settings: SparseSettings, later: Sequence[Epoch]) -> bool:
-    """Whether no transition is still to be redrawn for the errors that it had."""
-    tolerated = settings.redraw_tolerance * len(state.V)
-    return bool(np.all(state.wrong <= tolerated)) or not any(now.redrawing for now in later)
-
-
 def _best_form(n: int, n_in: int, n_hidden: int, flipped: float) -> Form:
-    """Carry fields, or compute them from the weights: whichever takes fewer operations per presentation."""
-    carried = n_hidden * flipped + n * (flipped + UPDATES)
+    """Carry fields, or compute them from the weights: whichever takes fewer additions per presentation.
+
+    Carried fields take the weights of flipped units, products with all patterns (in bytes: four for one), a few updates, and
+    a transposition once in a while.
+    """
+    carried = n_hidden * (flipped + n_in / AHEAD) + n * flipped / 4 + UPDATES * (n + n_in)
     return "fields" if not flipped or carried < n_hidden * n_in else "weights"
 
 
@@ -116,6 +202,9 @@ class _Plain:
         """Learn one epoch; returns the errors sum mu and sum nu."""
         return present(self.state, self.settings, now, self.inputs, self.targets, self.drive, self.rng)
 
+    def prepare(self, *, noise: bool) -> None:
+        """Get ready for epochs of which some have noise, or none."""
+
     def finish(self) -> None:
         """Bring the state up to date; here it always is."""
 
@@ -125,37 +214,97 @@ class _Compiled(_Plain, ABC):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.Vt: NDArray[Any] = self.state.Q.copy()
+        M, n_in = len(self.state.U), self.inputs.shape[1]
+        self.kind: type[np.int32] | type[np.int64] | None = None
+        self.bounds = 2**31, 2**31  # of hidden and visible fields, to be looked at
+        self.Vt: NDArray[Any] = with_padding(self.state.Q, np.int64)
         self.P = self.state.P.astype(np.int16)  # between -+PROTOTYPE
+        self.of_P = with_padding(self.P.T, np.int16), self.state.P.sum(axis=1), _inverse_lengths(self.state.P)
+        self.feedback: NDArray[Any] = np.zeros((M, 0), dtype=np.int64)
+        self.next_bits = packed(self.targets)
+        k, words = self.settings.n_winners, len(self.next_bits)
+        self.room = np.empty(n_in + 1, np.int64), np.empty(k, np.int64), np.empty(k), np.empty(words, np.uint64)
 
     @abstractmethod
     def reach(self) -> int:
         """A bound of all fields that there can be now."""
 
     @abstractmethod
-    def run(self, kind: Any, *arguments: Any) -> Any:
-        """Call the kernel with the arrays of the hidden side, made integers of a kind."""
+    def become(self, kind: Any) -> None:
+        """Make the arrays of the hidden side integers of a kind."""
+
+    @abstractmethod
+    def run(self, stretch: tuple[int, int], transitions: Any, *arguments: Any) -> Any:
+        """Call the kernel for a stretch of transitions."""
 
     @abstractmethod
     def weights(self) -> NDArray[Any]:
         """U as it is now."""
 
     def epoch(self, now: Epoch) -> tuple[int, int]:
-        from seqattractor.learning.sparse.kernels import settings_as_vectors
+        errors = np.zeros(2, dtype=np.int64)
+        order, first = np.arange(self.inputs.shape[1]), 0
+        while first < len(self.inputs):
+            last, kind = self._stretch(first, now)
+            if kind is not self.kind:
+                self._make_room(kind)
+                self.become(kind)
+            transitions = (self.inputs, self.targets, self.drive, order)
+            arguments = (self.tests, self.visible, self._choice(now), numbers(self.settings, now))
+            errors += self.run((first, last), transitions, *arguments, self.rng)
+            first = last
+        return int(errors[0]), int(errors[1])
 
-        state, s, n = self.state, self.settings, len(self.inputs)
-        n_in, N = self.inputs.shape[1], self.targets.shape[1]
-        reach = self.reach() + n * now.hidden_step * s.active_weight * (n_in + s.bias**2)
-        # No sum over rows of Vt, or along one of them, is larger:
-        visible_reach = max(len(self.Vt), N) * (_largest(self.Vt) + n * now.visible_step)
-        kind = _type_for(max(reach, visible_reach, n_in * PROTOTYPE, s.margin, s.active_margin))
-        self.Vt = self.Vt.astype(kind, copy=False)
-        choice = (state.theta, state.targets, state.wrong, state.redrawn, self.P)
-        hidden, visible = self.run(kind, self.Vt, choice, *settings_as_vectors(s, now), self.rng)
-        return int(hidden), int(visible)
+    def _stretch(self, first: int, now: Epoch) -> tuple[int, type[np.int32] | type[np.int64]]:
+        """How far to go before bounds are to be looked at again, and the narrowest type up to there.
+
+        Each presentation may add so much to the bounds; when little is left to 2**31, we look how large the numbers really are.
+        If that does not help, the rest of the epoch is in 64 bits.
+        """
+        s, (n, n_in), rows = self.settings, self.inputs.shape, max(len(self.Vt), self.targets.shape[1])
+        growth = now.hidden_step * s.active_weight * (n_in + s.bias**2), now.visible_step * rows
+        least = max(n_in * PROTOTYPE, s.margin, s.active_margin, s.visible_margin)
+        for look in (False, True):
+            if look:
+                self.bounds = self.reach(), _largest(self.Vt) * rows  # no sum over rows of Vt, or along one of them, is larger
+            far = min((2**31 - 1 - bound) // max(step, 1) for bound, step in zip(self.bounds, growth, strict=True))
+            last = min(n, first + far)
+            if least < 2**31 and (last == n or last - first >= AHEAD):
+                break
+        else:
+            last = n
+        self.bounds = self.bounds[0] + (last - first) * growth[0], self.bounds[1] + (last - first) * growth[1]
+        return last, _type_for(max(*self.bounds, least))
+
+    def _make_room(self, kind: Any) -> None:
+        """Make V and the arrays of fields integers of a kind."""
+        M, n = len(self.Vt), len(self.inputs)
+        self.kind, self.Vt = kind, self.Vt.astype(kind)
+        neurons = np.full(padded(M), -1, dtype=kind)
+        self.tests = Tests(neurons, np.zeros_like(neurons), np.full_like(neurons, np.iinfo(kind).min))
+        self.visible = Visible(self.Vt, np.empty(M, dtype=np.int64), neurons.copy(), np.zeros_like(self.Vt[0]))
+        self.feedback = self.feedback.astype(kind)
+        self.sums = np.zeros_like(neurons)
+        self.ahead = np.zeros((min(AHEAD, n), len(neurons)), dtype=kind)
+        self.row = np.zeros(padded(n), dtype=np.int64)
+
+    def _choice(self, now: Epoch) -> Choice:
+        """What the choice of targets needs; Q x(s+1) only in an epoch that chooses targets by it, which keeps it up to date."""
+        state = self.state
+        if not (now.choosing and self.settings.learned_feedback):
+            self.feedback = self.feedback[:, :0].copy()
+        elif not self.feedback.size:
+            self.feedback = with_padding(_products(self.Vt[:, : self.targets.shape[1]], self.targets), self.kind)
+        window, M = np.zeros(2, dtype=np.int64), len(self.Vt)
+        return Choice(
+            *(state.theta, state.targets, state.wrong, state.redrawn, self.P, *self.of_P),
+            *(self.feedback, self.next_bits, self.ahead, window),
+            *(np.full(padded(M), -np.inf), np.empty(M), self.sums, *self.room, self.row),
+        )
 
     def finish(self) -> None:
-        self.state.V[:], self.state.Q[:], self.state.P[:] = self.Vt.T, self.Vt, self.P
+        Q = self.Vt[:, : self.targets.shape[1]]
+        self.state.V[:], self.state.Q[:], self.state.P[:] = Q.T, Q, self.P
         self.state.U[:] = self.weights()
 
 
@@ -167,13 +316,16 @@ class _OnWeights(_Compiled):
         self.U: NDArray[Any] = self.state.U.copy()
 
     def reach(self) -> int:
-        return _largest_field(self.U[:, :-1], self.U[:, -1], self.settings.bias)
+        return _largest_field(self.U, self.settings.bias)
 
-    def run(self, kind: Any, *arguments: Any) -> Any:
-        from seqattractor.learning.sparse.kernels import epoch_on_weights
+    def become(self, kind: Any) -> None:
+        self.U = self.U.astype(kind)
+        self.negative = np.empty_like(self.U[0, :-1])
 
-        self.U = self.U.astype(kind, copy=False)
-        return epoch_on_weights(self.inputs, self.targets, self.drive, self.U, *arguments)
+    def run(self, stretch: tuple[int, int], transitions: Any, *arguments: Any) -> Any:
+        from seqattractor.learning.sparse.kernels import learn_on_weights
+
+        return learn_on_weights(*stretch, transitions, self.U, self.negative, *arguments)
 
     def weights(self) -> NDArray[Any]:
         return self.U
@@ -184,37 +336,72 @@ class _OnFields(_Compiled):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        # Products of whole numbers in float64 are exact and fast: no sum here comes near 2**53.
-        self.x_b = np.column_stack([self.inputs, np.full(len(self.inputs), self.settings.bias)]).astype(np.float64)
-        self.gram = (self.x_b @ self.x_b.T).astype(np.int32)
-        self.inputs_t = np.ascontiguousarray(self.inputs.T)
-        self.fields: NDArray[Any] = (self.state.U.astype(np.float64) @ self.x_b.T).astype(np.int64)
-        self.Ut: NDArray[Any] = np.ascontiguousarray(self.state.U.T)
-        self.counts: NDArray[Any] = np.zeros((len(self.state.U), 0), dtype=np.int64)
+        self.x_b = np.column_stack([self.inputs, np.full(len(self.inputs), self.settings.bias)])
+        self.gram = with_padding(_products(self.x_b, self.x_b), np.int32)
+        self.inputs_t, self.bits = with_padding(self.inputs.T, np.int8), packed(self.inputs)
+        self.fields: NDArray[Any] = with_padding(_products(self.state.U, self.x_b), np.int64)
+        self.U: NDArray[Any] = self.state.U.copy()
+        self.counts: NDArray[Any] = np.zeros((len(self.U), 0), dtype=np.int64)
 
-    def leave_weights_to_the_end(self) -> None:
-        """Count changes instead, where no epoch flips units."""
-        self.Ut, self.counts = self.Ut[:0], np.zeros(self.fields.shape, dtype=np.int64)
+    def prepare(self, *, noise: bool) -> None:
+        """Count changes instead of making them, where no epoch flips units."""
+        if not noise:
+            self.U, self.counts = self.U[:, :0].copy(), np.zeros((len(self.U), len(self.inputs)), dtype=np.int64)
 
     def reach(self) -> int:
-        return _largest_field(self.Ut[:-1].T, self.Ut[-1], self.settings.bias) if len(self.Ut) else _largest(self.fields)
+        return _largest_field(self.U, self.settings.bias) if self.U.size else _largest(self.fields)
 
-    def run(self, kind: Any, *arguments: Any) -> Any:
-        from seqattractor.learning.sparse.kernels import epoch_on_fields
+    def become(self, kind: Any) -> None:
+        (n, n_in), M, n_words = self.inputs.shape, len(self.fields), len(self.bits)
+        self.fields, self.U = self.fields.astype(kind), self.U.astype(kind)
+        ahead = np.full((min(AHEAD, n), padded(M)), -1, dtype=kind)
+        Ut = np.zeros((n_in if self.U.size else 0, padded(M)), dtype=kind)
+        most = PENDING + M + 1
+        self.carried = Carried(
+            *(self.fields, self.U, self.counts, self.gram, self.inputs_t, self.bits, ahead, Ut),
+            patterns=np.empty((n_words, AHEAD), dtype=np.uint64),
+            neuron=np.empty(most, dtype=np.uint32),  # not signed, so that numba does not look for negative ones
+            step=np.empty(most, dtype=kind),
+            pattern=np.empty(most, dtype=np.uint32),
+            product=np.empty(AHEAD, dtype=np.int64),
+            every=np.full(n_words, 2**64 - 1, dtype=np.uint64),
+            x_bits=np.empty(n_words, dtype=np.uint64),
+            noisy=np.empty(n_in, dtype=np.int8),
+            plus=np.empty(n_in + 1, dtype=np.int64),
+            minus=np.empty(n_in + 1, dtype=np.int64),
+            overlap=np.empty_like(self.gram[0]),
+        )
 
-        self.fields, self.Ut = self.fields.astype(kind, copy=False), self.Ut.astype(kind, copy=False)
-        hidden = (self.fields, self.gram, self.inputs_t, self.Ut, self.counts)
-        return epoch_on_fields(self.inputs, self.targets, self.drive, hidden, *arguments)
+    def run(self, stretch: tuple[int, int], transitions: Any, *arguments: Any) -> Any:
+        from seqattractor.learning.sparse.kernels import learn_on_fields
+
+        return learn_on_fields(*stretch, transitions, self.carried, *arguments)
 
     def weights(self) -> NDArray[Any]:
-        if len(self.Ut):
-            return self.Ut.T
-        return self.state.U + (self.counts.astype(np.float64) @ self.x_b).astype(np.int64)
+        return self.U if self.U.size else self.state.U + _products(self.counts, self.x_b.T)
 
 
-def _largest_field(U: NDArray[Any], bias_weights: NDArray[Any], bias: int) -> int:
+_WORKERS: dict[str, type[_Plain]] = {"plain": _Plain, "fields": _OnFields, "weights": _OnWeights}
+
+
+def _products(W: NDArray[Any], X: NDArray[Any]) -> NDArray[np.int64]:
+    """W X^T by BLAS, which is exact and fast: in float32 where no sum can reach 2**24, else in float64; 2**53 is far away."""
+    if not W.any():
+        return np.zeros((len(W), len(X)), dtype=np.int64)
+    kind = np.float32 if W.shape[1] * _largest(W) * _largest(X) < 2**24 else np.float64
+    products: NDArray[np.int64] = (W.astype(kind) @ X.T.astype(kind)).astype(np.int64)
+    return products
+
+
+def _inverse_lengths(P: NDArray[Any]) -> Floats:
+    """The inverse of the length of each row, which is taken to be at least 1."""
+    inverse: Floats = 1.0 / np.sqrt(np.maximum(np.sum(P * P, axis=1), 1))
+    return inverse
+
+
+def _largest_field(U: NDArray[Any], bias: int) -> int:
     """The largest field that any pattern can make."""
-    return int((np.abs(U).sum(axis=1, dtype=np.int64) + bias * np.abs(bias_weights.astype(np.int64))).max())
+    return int((np.abs(U[:, :-1]).sum(axis=1, dtype=np.int64) + bias * np.abs(U[:, -1].astype(np.int64))).max())
 
 
 def _largest(array: NDArray[Any]) -> int:
@@ -224,8 +411,6 @@ def _largest(array: NDArray[Any]) -> int:
 
 def _type_for(bound: int) -> type[np.int32] | type[np.int64]:
     """The narrowest type for numbers up to `bound`; one for U and V alike, since each pair of types is compiled separately."""
-    if bound >= 2**53:
-        raise OverflowError(
-            "the weights grow beyond the whole numbers that float64 can hold; use larger learning rates or fewer epochs."
-        )
+    if bound >= LARGEST:
+        raise too_large()
     return np.int32 if bound < 2**31 else np.int64

@@ -19,6 +19,7 @@ give the same numbers bit for bit.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +35,8 @@ WRONG_AVERAGING = 2.0**-4
 """How fast the average number of wrong visible neurons follows it; targets that were redrawn have this long to prove good."""
 PROTOTYPE = 2**12
 """What a learned P keeps of a unit that is +1 in all patterns its neuron is chosen for: its entries lie between -+ this."""
+LARGEST = 2**53
+"""Whole numbers below this are exact in float64, in which weights are kept after learning."""
 STEP_BITS = 16
 """Steps of P are counted in parts of 2**16: so much of the way from where P is to the pattern."""
 
@@ -62,8 +65,6 @@ class SparseSettings:
     """lambda: what one unit of Q x(t+1) adds to a hidden neuron's score."""
     redraw: float
     """How large the random part of scores is when targets are redrawn."""
-    redraw_tolerance: float
-    """Above which average fraction of wrong visible neurons they are redrawn."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,20 @@ class Epoch:
     """How far P moves when its neuron is chosen, in parts of 2**16."""
     homeostasis: float = 0.0
     """By how much theta rises with each use."""
-    redrawing: bool = False
-    """Whether targets that are decoded badly are redrawn."""
+    redraw_above: float = math.inf
+    """Transitions with more wrong visible neurons than this (`SparseState.wrong`) have their targets redrawn."""
+    at_most: float = math.inf
+    """If finite, the epoch is only for a state that is nearly good: see `is_wanted`."""
+
+    @property
+    def redrawing(self) -> bool:
+        """Whether targets may be redrawn."""
+        return self.redraw_above < math.inf
+
+    @property
+    def for_V_alone(self) -> bool:
+        """Whether V practises alone, on clean patterns and fixed codes."""
+        return not (self.hidden_step or self.noise or self.choosing or self.redrawing)
 
 
 @dataclass
@@ -103,9 +116,17 @@ class SparseState:
     targets: NDArray[np.int8]
     """z of every transition as last chosen, 0 or 1, shape (n, M)."""
     wrong: Floats
-    """How many visible neurons were wrong at each transition, averaged over its last presentations, shape (n,)."""
+    """How many visible neurons were wrong at each transition, shape (n,): averaged over its last presentations, or, while V
+    practises alone and nothing is left to chance, in the last one."""
     redrawn: NDArray[np.bool_]
     """Which transitions keep their targets because these were redrawn, shape (n,)."""
+
+
+def too_large() -> OverflowError:
+    """What to raise where weights would leave the whole numbers below `LARGEST`."""
+    return OverflowError(
+        "the weights grow beyond the whole numbers that float64 can hold; use larger learning rates or fewer epochs."
+    )
 
 
 def flip_some(x: Patterns, most: int, order: Integers, rng: np.random.Generator) -> Patterns:
@@ -117,6 +138,15 @@ def flip_some(x: Patterns, most: int, order: Integers, rng: np.random.Generator)
             order[j], order[other] = order[other], order[j]  # the first units of a shuffle
             noisy[order[j]] = -noisy[order[j]]
     return noisy
+
+
+def is_wanted(now: Epoch, state: SparseState) -> bool:
+    """Whether at most so large a part of the transitions is wrong, or eight of them, but not none; asked where `at_most` changes.
+
+    Where V is far from what it is to learn, more practice is in vain, and other targets for many transitions move errors around.
+    """
+    wrong = int(np.count_nonzero(state.wrong))
+    return now.at_most == math.inf or 0 < wrong <= max(8, now.at_most * len(state.wrong))
 
 
 def drive_of(P: Integers, x: Patterns) -> Floats:
@@ -155,7 +185,7 @@ def choose(
     score = (drive - theta) + s.learned_feedback * field(state.Q, x_next.astype(np.int64))
     if now.choosing and not state.redrawn[t]:
         state.targets[t] = choose_targets(score, s)
-    if now.redrawing and state.wrong[t] > s.redraw_tolerance * len(x_next):
+    if state.wrong[t] > now.redraw_above:
         state.targets[t] = choose_targets((drive - theta) + s.redraw * rng.standard_normal(len(theta)), s)
         state.redrawn[t], state.wrong[t] = True, 0.0
     if now.choosing:
@@ -188,7 +218,7 @@ def learn_transition(
     state.Q += np.outer(y, error)  # the same factors meet at the feedback synapse: pre nu_j x_j, post y_i
 
     wrong = int(np.sum(sign(g) != x_next))
-    state.wrong[t] += WRONG_AVERAGING * (wrong - state.wrong[t])
+    state.wrong[t] += (1.0 if now.for_V_alone else WRONG_AVERAGING) * (wrong - state.wrong[t])
     return int(mu.sum()), int(nu.sum())
 
 
