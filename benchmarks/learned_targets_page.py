@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 from rst import list_table, named_parts
 
 from seqattractor import plots, wilson_interval
-from seqattractor.experiments._study import read_study, trial_rows
+from seqattractor.experiments._study import read_study, settings_of
 from seqattractor.paper import agreement
 from seqattractor.paper.learned_targets import LOOKS, NAMES, TARGET
 from seqattractor.paper.retrieval import COLORS
@@ -53,7 +53,10 @@ def points(path):
     study = read_study(path)
     assert study.missing == study.summary["failed"] == 0, study.describe()
     names = {"T": "t", "M": "m", "flips": "flips", "lambda": "learned_feedback", "seed": "seed"}
-    trials = sorted(trial_rows(study.finished), key=lambda row: [row[name] for name in names.values()])
+    trials = sorted(
+        (settings_of(each.trial.point) | each.outcome for each in study.finished),
+        key=lambda row: [row[name] for name in names.values()],
+    )
     return [
         dict(zip(names, values, strict=True))
         | {"trials": len(rows), "successes": sum(row["success"] for row in rows)}

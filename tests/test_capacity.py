@@ -201,6 +201,15 @@ def test_a_law_that_saturates_is_found_where_there_is_one():
     assert "N / M" in str(law)
 
 
+def test_capacities_that_grow_with_m_alone_are_not_said_to_saturate():
+    """A trace of saturation that the scatter hides; two numbers explain it as well as three, but one of them says nothing."""
+    scatter = (0.1, -0.1, -0.1, 0.1)
+    lengths = [1.8 * each["m"] * (1 - 0.0003 * each["m"] / each["n"]) * (1 + scatter[k % 4]) for k, each in enumerate(EVERYWHERE)]
+    law = fit_law([capacity(round(T), **each) for T, each in zip(lengths, EVERYWHERE, strict=True)])
+    assert isinstance(law, PowerLaw)
+    assert law.exponents["m"][0] == pytest.approx(1, abs=0.2)
+
+
 def test_length_against_number_of_sequences_has_a_law_of_its_own():
     law = fit_law([capacity(round(80 / s), n=100, m=500, sequences=s) for s in (1, 2, 4, 8)])
     assert law.exponents["sequences"][0] == pytest.approx(-1, abs=0.03)

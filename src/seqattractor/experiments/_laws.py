@@ -69,7 +69,8 @@ def fit_law(capacities: Sequence[Capacity]) -> Law | None:
     Returns
     -------
     PowerLaw, SaturatingLaw or None
-        A power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates.
+        A power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
+        if both its parts can be told from zero.
         None if there are too few capacities for a fit.
     """
     good = [c for c in capacities if not c.at_least and c.t > 1]
@@ -98,7 +99,7 @@ def _saturating(good: Sequence[Capacity], T: Floats, sigma: Floats) -> tuple[flo
     """A law that saturates, and its criterion: 1/T = (1/a) / N + (c/a) / M."""
     A = np.array([[1.0 / c.settings["n"], 1.0 / c.settings["m"]] for c in good])
     values, errors = _least_squares(A, 1 / T, sigma / T)
-    if values.min() <= 0:
+    if np.any(values <= 1.96 * errors):  # a part that may as well be zero: then nothing is seen to saturate
         return math.inf, SaturatingLaw((0.0, 0.0), (0.0, 0.0), math.inf)
     spread, criterion = _quality(-np.log(A @ values), T, sigma, len(values))
     relative = errors / values
