@@ -4,6 +4,7 @@ Weights are lists of lists of numbers; with zero start, eta a power of two and k
 """
 
 import itertools
+from fractions import Fraction
 
 
 def sign(h):
@@ -148,3 +149,9 @@ def one_hot(pairs):
 
 def all_patterns(N):
     return [list(p) for p in itertools.product((-1, 1), repeat=N)]
+
+
+def exact_field(w, x, offset):
+    """What a neuron receives, as a fraction, and how far float64 may be from it, whatever the order of its sum."""
+    terms = [Fraction(a) * int(b) for a, b in zip(w, x, strict=True)] + [Fraction(offset)]
+    return sum(terms), Fraction(len(terms) + 1, 2**52) * sum(map(abs, terms))

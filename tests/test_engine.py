@@ -91,6 +91,75 @@ def test_networks_without_hidden_neurons_learn_as_in_the_plain_loop(problem, n_j
     assert close(fast.W, plain.W)
 
 
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.sampled_from([31, 33, 70, 257, 300]),
+    N=st.sampled_from([1, 7, 20]),
+    M=st.sampled_from([8, 9, 270]),
+    kappa=st.sampled_from([3, 60, 400]),
+    alike=st.sampled_from([0.5, 0.9]),
+    limits=st.sampled_from([None, (500, 4000, 2**61), (2500, 20000, 2**61)]),
+)
+def test_long_rows_and_ties_are_learned_to_the_last_bit(seed, n, N, M, kappa, alike, limits):
+    """More transitions and codes than one pass over a row takes, more neurons than go side by side, and margins met exactly."""
+    rng, eta = np.random.default_rng(seed), 2.0**-10
+    problem = {
+        "arrays": tuple(patterns(rng, (n, k), alike) for k in (N, N, M)),
+        "U": eta * rng.integers(-40, 41, (M, N)),  # whole numbers of eta: neither loop rounds anything
+        "V": eta * rng.integers(-40, 41, (N, M)),
+        "kappa": kappa * eta,
+        "eta": eta,
+        "max_epochs": 12,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        if limits:
+            patch.setattr(fields, "limit_of", limits.__getitem__)
+            patch.setattr(blocks, "limit_of", limits.__getitem__)
+        fast = run(engine, problem)
+    plain = run(reference, problem)
+    assert np.array_equal(fast.hidden_errors, plain.hidden_errors)
+    assert np.array_equal(fast.visible_errors, plain.visible_errors)
+    assert np.array_equal(fast.U, plain.U)
+    assert np.array_equal(fast.V, plain.V)
+
+
+def test_slots_take_the_next_row_when_one_is_done():
+    """Rows that settle in the first epoch and rows that never do, in turns: those side by side are in different epochs."""
+    rng = np.random.default_rng(5)
+    n, N, M, eta = 40, 12, 37, 2.0**-10
+    x = patterns(rng, (n, N))
+    z = patterns(rng, (n, M))
+    U = eta * rng.integers(-3, 4, (M, N))
+    z[:, ::3] = x[:, :1]  # one input says it all
+    U[::3] = 0
+    U[::3, 0] = 1.0
+    problem = {"arrays": (x, x, z), "U": U, "V": np.zeros((N, M)), "kappa": 0.5, "eta": eta, "max_epochs": 30}
+    fast, plain = run(engine, problem), run(reference, problem)
+    assert 0 < plain.hidden_errors.min() <= plain.hidden_errors.max() == n * np.count_nonzero(np.arange(M) % 3)
+    assert np.array_equal(fast.hidden_errors, plain.hidden_errors)
+    assert np.array_equal(fast.visible_errors, plain.visible_errors)
+    assert np.array_equal(fast.U, plain.U)
+    assert np.array_equal(fast.V, plain.V)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 40),
+    N=st.integers(1, 50),
+    m=st.integers(1, 20),
+    pieces=st.tuples(*[st.integers(1, 40)] * 2),
+)
+def test_start_fields_are_the_exact_sums_of_weights(seed, n, N, m, pieces):
+    rng = np.random.default_rng(seed)
+    X, whole = patterns(rng, (n, N)), rng.integers(-(2**30), 2**30, (m, N))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fields, "_COLUMNS", pieces[0])
+        patch.setattr(fields, "_PATTERNS", pieces[1])
+        found = fields.start_fields(whole * 2.0**-40, X, 2.0**-20)
+    assert np.array_equal(found, (whole @ X.T.astype(np.int64)) * 2.0**-20)
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5]), st.booleans(), st.booleans())
 def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit(seed, theta, learn_U, bias):
@@ -309,7 +378,8 @@ print(sum(kernels.learn_rows.stats.cache_hits.values()))
 
 
 @pytest.mark.slow
-def test_kernels_are_compiled_again_when_a_file_with_parts_of_them_changes(tmp_path):
+@pytest.mark.parametrize("name", ["lanes.py", "weights_lanes.py"])
+def test_kernels_are_compiled_again_when_a_file_with_parts_of_them_changes(tmp_path, name):
     package = tmp_path / "seqattractor"
     shutil.copytree(Path(sa.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "machine code")}
@@ -318,7 +388,7 @@ def test_kernels_are_compiled_again_when_a_file_with_parts_of_them_changes(tmp_p
         return int(subprocess.run([sys.executable, "-c", COMPILED], env=environment, capture_output=True, check=True).stdout)
 
     assert [hits(), hits()] == [0, 1]
-    with (package / "learning" / "exact" / "lanes.py").open("a") as file:
+    with (package / "learning" / "exact" / name).open("a") as file:
         file.write("# another text\n")
     assert hits() == 0
 

@@ -20,6 +20,9 @@ NETWORKS = {
     "visible, three patterns": lambda **options: sa.VisibleNetwork(order=3, **options),
     "biases": lambda **options: sa.SequenceAttractor(n_hidden=8, bias=True, **options),
     "learned targets": lambda **options: sa.SequenceAttractor(n_hidden=8, targets="learned", learned_feedback=0.2, **options),
+    "learned targets, thresholds": lambda **options: sa.SequenceAttractor(
+        n_hidden=8, targets="learned", learned_feedback=0.2, input_threshold=0.2, **options
+    ),
     "visible, biases": lambda **options: sa.VisibleNetwork(bias=True, **options),
 }
 WEIGHTS = ("U_", "V_", "W_", "hidden_bias_", "visible_bias_", "Q_")
@@ -42,9 +45,9 @@ def errors(net):
 @pytest.mark.parametrize("engine", ["exact", "reference"])
 @pytest.mark.parametrize("kind", NETWORKS)
 @settings(max_examples=15)
-@given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS))
-def test_from_zero_weights_they_are_equal_bit_for_bit(kind, engine, seed, steps):
-    X = sa.datasets.random_periodic(6, 7, rng=seed)
+@given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS), size=st.sampled_from([(6, 7), (22, 12)]))
+def test_from_zero_weights_they_are_equal_bit_for_bit(kind, engine, seed, steps, size):
+    X = sa.datasets.random_periodic(*size, rng=seed)  # few are presented by the plain loop, more of them by the engine
     kappa, eta = steps
     options = {"kappa": kappa, "eta": eta, "init_scale": 0.0, "random_state": seed, "engine": engine}
     whole, bits = both(NETWORKS[kind], X, 40, **options)
@@ -56,9 +59,9 @@ def test_from_zero_weights_they_are_equal_bit_for_bit(kind, engine, seed, steps)
 
 @pytest.mark.parametrize("kind", NETWORKS)
 @settings(max_examples=15)
-@given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS))
-def test_from_random_weights_they_are_equal_up_to_rounding(kind, seed, steps):
-    X = sa.datasets.random_periodic(6, 7, rng=seed)
+@given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS), size=st.sampled_from([(6, 7), (22, 12)]))
+def test_from_random_weights_they_are_equal_up_to_rounding(kind, seed, steps, size):
+    X = sa.datasets.random_periodic(*size, rng=seed)
     kappa, eta = steps
     whole, bits = both(NETWORKS[kind], X, 40, kappa=kappa, eta=eta, random_state=seed)
     assert errors(whole) == errors(bits)

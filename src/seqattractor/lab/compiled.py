@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from seqattractor.datasets._random import random_periodic
 from seqattractor.lab.materials import first_material
 from seqattractor.learning.compiled import is_kept
+from seqattractor.learning.engines import FEW
 from seqattractor.networks._registry import make_network
 
 _KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # small networks; the first kind is what a first visit learns with
@@ -102,14 +103,17 @@ def compile_all() -> None:
 
 def is_cached() -> bool:
     """Whether machine code of each kind is kept on disk; if that is of an older version or damaged, it is compiled after all."""
-    from seqattractor.learning.exact import kernels
+    from seqattractor.learning.exact import kernels, weights_kernels
     from seqattractor.learning.sparse import kernels as sparse_kernels
 
-    return all(any(map(is_kept, vars(module).values())) for module in (kernels, sparse_kernels))
+    return all(any(map(is_kept, vars(module).values())) for module in (kernels, weights_kernels, sparse_kernels))
 
 
 def use(kind: str) -> None:
-    """Let a small network of a kind learn, which compiles what it needs."""
+    """Let a small network of a kind learn, in each of the ways in which it can be continued, which compiles what it needs."""
     name, parameters = _KINDS[kind]
+    net = make_network(name, random_state=0, **parameters)
     with suppress(ConvergenceWarning):
-        make_network(name, random_state=0, **parameters).fit(random_periodic(6, 40, rng=0))
+        net.fit(random_periodic(6, 40, rng=0))
+    if "warm_start" in net.get_params(deep=False):  # then long sequences and presentations are learned by other kernels
+        net.partial_fit(random_periodic(FEW + 1, 40, rng=0))

@@ -134,7 +134,7 @@ class Job:
             self.note, self.state = f"Learning failed unexpectedly ({type(error).__name__}).", "failed"
 
     def _learn(self, k: int, net: SequenceMemory) -> None:
-        """Learn from scratch, or go on from where the network stands."""
+        """Learn from scratch, or go on from where the network stands, by the engine if it has a warm start."""
 
         def note_epoch(epoch: int, hidden: int, visible: int) -> bool:
             self.hidden[k].append(int(hidden))
@@ -146,9 +146,20 @@ class Job:
             with suppress(ConvergenceWarning):  # it comes after all is done, and the page shows which errors are left
                 net.fit(X, callback=note_epoch)
             return
+        if not self.visible[k] or getattr(net, "converged_", True):
+            return  # learned in one go, or without errors left
+        settings = net.get_params(deep=False)
+        if "warm_start" in settings:
+            net.set_params(warm_start=True, max_epochs=self._more)
+            try:
+                with suppress(ConvergenceWarning):
+                    net.fit(X, callback=note_epoch)
+            finally:  # the network is that of the visitor's choices still
+                net.set_params(**{name: settings[name] for name in ("warm_start", "max_epochs")})
+            return
         for _ in range(self._more):
-            if not self.visible[k] or getattr(net, "converged_", True) or self._ended():
-                return  # learned in one go, or without errors left, or stopped
+            if getattr(net, "converged_", True) or self._ended():
+                return
             net.partial_fit(X)
             hidden = getattr(net, "hidden_errors_", [0])[-1]
             note_epoch(len(self.visible[k]) + 1, int(hidden), int(net.visible_errors_[-1]))

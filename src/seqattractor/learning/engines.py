@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
+FEW = 16
+"""Transitions below which a presentation by the plain loop takes less than the exact engine needs to begin and to end."""
+
 
 def engine_module(engine: str, *, learned_targets: bool = False) -> ModuleType:
     """Give the module that learns: the plain loop, or the exact engine (compiled, so imported only here).
@@ -29,3 +32,14 @@ def engine_module(engine: str, *, learned_targets: bool = False) -> ModuleType:
     from seqattractor.learning.exact import engine as exact
 
     return exact
+
+
+def presenting_engine(engine: str, n: int) -> str:
+    """Which engine presents n transitions once, where one is chosen for learning in epochs.
+
+    Examples
+    --------
+    >>> presenting_engine("exact", 1), presenting_engine("exact", 1000)
+    ('reference', 'exact')
+    """
+    return engine if n >= FEW else "reference"

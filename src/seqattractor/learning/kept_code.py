@@ -98,7 +98,6 @@ def say_that_nothing_is_kept() -> None:
 
 @cache
 def _sources() -> str:
-    """A fingerprint of all files with kernels or parts of them; on its own numba sees only the file of the kernel."""
-    folder = Path(__file__).parent
-    text = b"".join(path.read_bytes() for path in sorted([*folder.rglob("lanes.py"), *folder.rglob("*kernels.py")]))
+    """A fingerprint of all files here, any of which may have parts of kernels; on its own numba sees only the kernel's own."""
+    text = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))
     return hashlib.sha256(text).hexdigest()

@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 def sign(h: Array) -> Array:
     """sign(h) = 1 if h >= 0, else -1: the paper's sign, for which sign(0) = +1 (numpy's sign(0) is 0)."""
-    return np.where(h >= 0, 1, -1).astype(np.int8)
+    return 2 * heaviside(h) - 1
 
 
 def heaviside(h: Array) -> Array:

@@ -18,10 +18,11 @@ from seqattractor._checks import (
     check_number,
     check_positive,
 )
-from seqattractor.learning import reference
 from seqattractor.learning import rule as equations
-from seqattractor.learning.engines import engine_module
+from seqattractor.learning.engines import engine_module, presenting_engine
+from seqattractor.learning.firing import respond
 from seqattractor.learning.result import Learned, ProgressCallback
+from seqattractor.learning.resume import resume
 from seqattractor.networks._base import check_learned
 from seqattractor.networks._layered import Weights, split_bias
 from seqattractor.networks._origins import Origin, Start
@@ -30,7 +31,9 @@ from seqattractor.networks._sized import SizedMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences._patterns import pieces
 
+_CHUNK = 2**22  # numbers of a temporary float array
 _HOLD = 10.0  # times init_scale: the size at which hidden biases that learn start
 
 
@@ -109,6 +112,10 @@ class SequenceAttractor(SizedMemory):
         learned ones are equal to the last bit, from random ones up to rounding.
     n_jobs : int, optional
         How many threads the exact engine uses; -1 for all cores. Learned targets take one: each transition waits for the last.
+    warm_start : bool
+        Whether `fit` goes on from the weights there are, as in scikit-learn, for up to `max_epochs` more epochs; numbers of
+        hidden neurons and errors are kept, and further errors appended. From zero weights (``init_scale=0``) this is, bit for
+        bit, what one longer `fit` gives; from random ones up to rounding of the weights.
     verbose : int
         1 prints a line every 50 epochs, 2 every epoch.
 
@@ -179,6 +186,7 @@ class SequenceAttractor(SizedMemory):
     (True, 1.0)
     """
 
+    deterministic = True
     declared_arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
@@ -212,6 +220,7 @@ class SequenceAttractor(SizedMemory):
         random_state: Seed = None,
         engine: Literal["exact", "reference"] = "exact",
         n_jobs: int | None = None,
+        warm_start: bool = False,
         verbose: int = 0,
     ) -> None:
         self.n_hidden = n_hidden
@@ -231,6 +240,7 @@ class SequenceAttractor(SizedMemory):
         self.random_state = random_state
         self.engine = engine
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
         self.verbose = verbose
 
     def fit_on_cluster(
@@ -283,12 +293,17 @@ class SequenceAttractor(SizedMemory):
             self.begin(transitions)
             self.present(transitions)
             return self._last_errors()
-        n = len(transitions.inputs)
-        if self.engine == "exact":
-            check_memory(6 * n**2, f"learning {n} transitions, of which every two are compared")  # inputs, codes, and a copy
-        module = engine_module(self.engine, learned_targets=self._learns_targets)
-        learner = module.learn_with_feedback if self._learns_targets else module.learn
-        return self._learn(partial(learner, n_jobs=self.n_jobs), transitions, callback)
+        return self._learn(self._learner(self.engine), transitions, callback)
+
+    def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Go on by the chosen engine; Hebbian weights are added once more."""
+        if self.rule == "hebbian":
+            self.present(transitions)
+            return self._last_errors()
+        # With a threshold, start fields of learned targets would be rounded before more is added to them.
+        engine = "reference" if self._learns_targets and self.input_threshold else self.engine
+        learner = partial(resume, self._learner(engine))
+        return self._go_on(learner, transitions, self._epochs_at_most, self._counting_on(callback))
 
     def begin(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order, then the biases if there are some."""
@@ -304,18 +319,17 @@ class SequenceAttractor(SizedMemory):
         self._no_errors_yet(hidden=True)
 
     def present(self, transitions: Transitions) -> None:
-        """Learn from each transition in turn, by the plain rule: an epoch as `fit` has it."""
+        """Learn from each transition in turn: an epoch as `fit` has it."""
         if self.rule == "hebbian":
             self._add_hebbian(transitions)
             return
-        learner = reference.learn_with_feedback if self._learns_targets else reference.learn
-        learned = self._run(learner, transitions, max_epochs=1)
-        self._take(learned)
-        self._count_errors(int(learned.visible_errors[0]), int(learned.hidden_errors[0]))
+        # One presentation does not pay for comparing every two transitions, as learned targets need it.
+        engine = "reference" if self._learns_targets else presenting_engine(self.engine, len(transitions.inputs))
+        self._go_on(partial(resume, self._learner(engine)), transitions, 1)
 
     def hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
-        return equations.hidden_state(self.U_, states, self._threshold)
+        return respond(self.U_, states, -self._threshold)
 
     @property
     def _threshold(self) -> Any:
@@ -332,11 +346,11 @@ class SequenceAttractor(SizedMemory):
 
         Parameters
         ----------
-        x_next : ndarray of int8, shape (n, N)
+        x_next : ndarray of int8, shape (n, N) or (N,)
 
         Returns
         -------
-        ndarray of int8, shape (n, M)
+        ndarray of int8, shape (n, M) or (M,)
 
         Examples
         --------
@@ -345,10 +359,17 @@ class SequenceAttractor(SizedMemory):
         >>> sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X).hidden_targets(X[1:]).shape
         (7, 100)
         """
-        drive = self._target_drive(x_next)
-        if self._learns_targets:
-            return equations.learned_target(drive, self.Q_.astype(np.float64), x_next, float(self.learned_feedback))
-        return equations.sign(drive)
+        if x_next.ndim == 1:
+            return np.asarray(self.hidden_targets(x_next[np.newaxis])[0])
+        z = np.empty((len(x_next), len(self.P_)), dtype=np.int8)
+        for part in pieces(len(x_next), _CHUNK // len(self.P_) + 1):  # the drive is eight times as large as what is kept of it
+            drive = self._target_drive(x_next[part])
+            if self._learns_targets:
+                Q, feedback = self.Q_.astype(np.float64), float(self.learned_feedback)
+                z[part] = equations.learned_target(drive, Q, x_next[part], feedback)
+            else:
+                z[part] = equations.sign(drive)
+        return z
 
     def projection(self) -> Weights:
         """Give the projection that makes the hidden targets: P, or P + lambda Q as it is now.
@@ -392,6 +413,7 @@ class SequenceAttractor(SizedMemory):
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
         check_flag(self.bias, "bias")
+        check_flag(self.warm_start, "warm_start")
         check_not_negative(self.init_scale, "init_scale")
         check_number(self.target_threshold, "target_threshold")
         check_number(self.input_threshold, "input_threshold")
@@ -400,20 +422,33 @@ class SequenceAttractor(SizedMemory):
 
     # -- inside -------------------------------------------------------------------------------------------------
 
+    def _learner(self, engine: str) -> Callable[..., Learned]:
+        """The way in which an engine learns this kind of network."""
+        module = engine_module(engine, learned_targets=self._learns_targets)
+        return partial(module.learn_with_feedback if self._learns_targets else module.learn, n_jobs=self.n_jobs)
+
     def _learn(
         self, learner: Callable[..., Learned], transitions: Transitions, callback: ProgressCallback | None
     ) -> tuple[int, int]:
         """Learn from scratch with an engine or a cluster; returns the errors of the last epoch."""
         self.begin(transitions)
-        learned = self._run(learner, transitions, max_epochs=self._epochs_at_most, callback=callback)
+        return self._go_on(learner, transitions, self._epochs_at_most, callback)
+
+    def _go_on(
+        self, learner: Callable[..., Learned], transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None
+    ) -> tuple[int, int]:
+        """Learn on top of what is there; returns the errors of the last epoch."""
+        learned = self._run(learner, transitions, max_epochs=max_epochs, callback=callback)
         self._take(learned)
-        self.hidden_errors_, self.visible_errors_ = learned.hidden_errors, learned.visible_errors
-        self.n_iter_, self.converged_ = learned.n_iter, learned.converged
+        self._add_epochs(learned.visible_errors, learned.hidden_errors)
         return self._last_errors()
 
     def _run(self, learner: Callable[..., Learned], transitions: Transitions, **options: Any) -> Learned:
         """Let an engine or a cluster learn on top of what is there; nothing is kept yet."""
         x, x_next, _ = transitions
+        if self.engine == "exact" and self._learns_targets:
+            check_memory(6 * len(x) ** 2, f"learning {len(x)} transitions, of which every two are compared")
+        check_memory(len(x) * self.n_hidden_, f"the hidden targets of {len(x)} transitions")
         U, V = self._weights()
         how = {
             "U": U,

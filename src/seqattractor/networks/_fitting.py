@@ -16,6 +16,7 @@ from seqattractor._checks import check_count, check_flag, is_auto
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._hooks import Hooks
 from seqattractor.sequences import Transitions, check_patterns, check_sequences, transitions
+from seqattractor.sequences._patterns import pieces
 from seqattractor.sequences._transitions import check_no_conflicts, conflicts
 
 
@@ -25,12 +26,12 @@ class Fitting(Hooks):
     def fit(
         self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, callback: ProgressCallback | None = None
     ) -> Self:
-        """Learn sequences from scratch. If it fails, the network is as it was before.
+        """Learn sequences, from scratch or with ``warm_start=True`` from what there is. If it fails, the network is as before.
 
         Parameters
         ----------
         X : Sequences, array of +-1 of shape (T, N), or a list of arrays of shape (T_s, N)
-            The patterns, one row per time step.
+            The patterns, one row per time step. A memory-mapped array of int8 (``np.load(path, mmap_mode="r")``) stays on disk.
         lengths : array of shape (S,), optional
             How many rows of `X` belong to each sequence. By default `X` is one sequence.
         callback : callable, optional
@@ -51,11 +52,14 @@ class Fitting(Hooks):
         >>> len(errors) == net.n_iter_, errors[-1]
         (True, (0, 0))
         """
-        with self._unchanged_by_failure():
+        goes_on = bool(self.warm_start and self._fitted())
+        with self._unchanged_by_failure(in_place=goes_on):
             self.check_parameters()
-            self._forget()
-            transitions = self.transitions(X, lengths)
-            left = self.fit_transitions(transitions, self._announcing(callback))
+            if not goes_on:
+                self._forget()
+            transitions = self.transitions(X, lengths, continuing=goes_on)
+            learn = self._continue_transitions if goes_on else self.fit_transitions
+            left = learn(transitions, self._announcing(callback))
         self._warn_of_errors(left, transitions)
         return self
 
@@ -127,7 +131,7 @@ class Fitting(Hooks):
         epochs = int(getattr(self, "n_iter_", 1))
         hidden, visible = left
         words = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
-        missing = int(self._wrong_units(transitions).any(axis=1).sum())
+        missing = self._count_missing(transitions)
         stored = (
             f"{missing} of {len(transitions.targets)} transitions {'is' if missing == 1 else 'are'} not stored"
             if missing
@@ -140,11 +144,19 @@ class Fitting(Hooks):
             stacklevel=3,  # of `fit`
         )
 
+    def _count_missing(self, transitions: Transitions) -> int:
+        """How many transitions are not stored."""
+        inputs, targets, _ = transitions
+        if self.start(inputs[:1]) is not None:  # what follows depends on all that came before
+            return int(self._wrong_units(transitions).any(axis=1).sum())
+        parts = [Transitions(inputs[part], targets[part], np.array([len(inputs[part])])) for part in pieces(len(inputs), 2**12)]
+        return sum(int(self._wrong_units(part).any(axis=1).sum()) for part in parts)
+
     def _remedies(self) -> list[str]:
         """What to try where errors are left."""
         settings = self.get_params(deep=False)
         return [
-            *(["allow more epochs (max_epochs)"] if getattr(self, "n_iter_", 1) == settings.get("max_epochs") else []),
+            *(["allow more epochs (max_epochs)"] if getattr(self, "n_iter_", 1) >= settings.get("max_epochs", np.inf) else []),
             *(["use more hidden neurons"] if "n_hidden" in settings else []),
             "store less",
         ]

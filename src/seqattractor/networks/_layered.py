@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.learning.rule import next_visible_only, visible_state
+from seqattractor.learning.firing import respond
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._online import OnlineMemory
 from seqattractor.networks._traits import Layer
@@ -29,7 +29,7 @@ class VisibleLayerMemory(SequenceMemory):
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
-        return next_visible_only(self.W_, states, self._visible_bias)
+        return respond(self.W_, states, self._visible_bias)
 
     def layers(self) -> tuple[Layer, ...]:
         """Give the one layer that there is."""
@@ -89,7 +89,7 @@ class HiddenLayerMemory(OnlineMemory):
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
-        return np.asarray(visible_state(self.V_, self.hidden_states(states), self._visible_bias))
+        return respond(self.V_, self.hidden_states(states), self._visible_bias)
 
     @property
     def _visible_bias(self) -> Any:

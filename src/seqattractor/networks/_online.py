@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seqattractor._checks import is_auto
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.sequences import Transitions
+from seqattractor.sequences import Patterns, Transitions, check_patterns
 
 
 class OnlineMemory(SequenceMemory):
@@ -42,7 +43,7 @@ class OnlineMemory(SequenceMemory):
         self.present(transitions)
         return None
 
-    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike] | Iterator[ArrayLike], lengths: ArrayLike | None = None) -> Self:
         """Present the transitions of `X` once and learn from each, on top of what the network knows.
 
         Learning from a stream, or adding a sequence to a trained network, is a loop over `partial_fit`. If it fails or is
@@ -55,9 +56,11 @@ class OnlineMemory(SequenceMemory):
 
         Parameters
         ----------
-        X : Sequences, array of +-1 of shape (T, N), or a list of arrays of shape (T_s, N)
-            The patterns, one row per time step. Consecutive pieces of one long sequence must overlap by `order` patterns, so
-            that no transition is missed.
+        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or an iterator of arrays
+            The patterns, one row per time step. An iterator, such as a generator that reads a file, gives consecutive pieces of
+            one sequence that is too long for memory: transitions from piece to piece are learned, too. (Where each piece is a
+            call of its own, they must overlap by `order` patterns for that.) Patterns with two successors are then looked for
+            within pieces only.
         lengths : array of shape (S,), optional
             How many rows of `X` belong to each sequence.
 
@@ -73,15 +76,64 @@ class OnlineMemory(SequenceMemory):
         >>> net = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(A)
         >>> while net.score([A, B]) < 1:
         ...     net = net.partial_fit([A, B])
+
+        A sequence in pieces, of which only one at a time is in memory:
+
+        >>> whole, pieces = (sa.SequenceAttractor(n_hidden=100, init_scale=0, random_state=0) for _ in range(2))
+        >>> whole, pieces = whole.partial_fit(A), pieces.partial_fit(A[t : t + 3] for t in range(0, len(A), 3))
+        >>> pieces.n_iter_, bool((pieces.V_ == whole.V_).all())
+        (1, True)
         """
         with self._unchanged_by_failure(in_place=True):
             self.check_parameters()
-            new = not self._fitted()
-            transitions = self.transitions(X, lengths, continuing=not new)
-            if new:
-                self.begin(transitions)
-            self.present(transitions)
+            if isinstance(X, Iterator):
+                if lengths is not None:
+                    raise ValueError(
+                        "lengths goes with one array; X is an iterator of pieces of one sequence: leave lengths out."
+                    )
+                self._present_pieces(X)
+            else:
+                self._present_next(X, lengths)
         return self
+
+    def _present_next(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> None:
+        """Check some sequences and present them; before the first ones the network begins."""
+        new = not self._fitted()
+        transitions = self.transitions(X, lengths, continuing=not new)
+        if new:
+            self.begin(transitions)
+        self.present(transitions)
+
+    def _present_pieces(self, pieces: Iterator[ArrayLike]) -> None:
+        """Present one sequence piece by piece, each with the last patterns of the one before."""
+        last: Patterns | None = None
+        presented = 0
+        for number, piece in enumerate(pieces):
+            patterns = check_patterns(piece, f"piece {number} of X")
+            if last is not None:
+                check_patterns(patterns[:1], f"piece {number} of X", n_features=last.shape[1])
+                patterns = np.concatenate([last, patterns])
+            order = self.order_ if self._fitted() else self._given_order()
+            if len(patterns) > order:
+                self._present_next(patterns)
+                presented += 1
+            last = patterns[-order:].copy()
+        if not presented:
+            found = "no piece" if last is None else f"{len(last)} pattern{'s' if len(last) != 1 else ''} in all"
+            raise ValueError(
+                f"X is an iterator of pieces of a sequence, but gave {found}: a pattern and its successor are needed."
+            )
+        self._join_presentations(presented)
+
+    def _given_order(self) -> int:
+        """The order as the user gave it; a stream that has only begun cannot tell how much context it needs."""
+        self.check_order()
+        if is_auto(self.order):
+            raise ValueError("order='auto' is settled by all patterns at once; begin an iterator of pieces with a number.")
+        return int(self.order)
+
+    def _join_presentations(self, number: int) -> None:
+        """Count the last presentations as one; most networks count none."""
 
 
 class EpochMemory(OnlineMemory):
@@ -103,6 +155,28 @@ class EpochMemory(OnlineMemory):
                 break
         return self._last_errors()
 
+    def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Present the transitions until an epoch has no error, up to `max_epochs` more times."""
+        tell, end = self._counting_on(callback), self.n_iter_ + int(self.max_epochs)
+        for epoch in range(1, end - self.n_iter_ + 1):
+            self.present(transitions)
+            if self.converged_ or (tell is not None and tell(epoch, *self._last_errors())):
+                break
+        return self._last_errors()
+
+    def _counting_on(self, callback: ProgressCallback | None) -> ProgressCallback | None:
+        """A callback for further epochs, which are counted on from those there have been."""
+        before = self.n_iter_
+        return None if callback is None else lambda epoch, hidden, visible: callback(before + epoch, hidden, visible)
+
+    def _join_presentations(self, number: int) -> None:
+        """Count the errors of the last presentations together, as those of one."""
+        for name in ("visible_errors_", "hidden_errors_"):
+            if (errors := getattr(self, name, None)) is not None:
+                setattr(self, name, np.append(errors[:-number], errors[-number:].sum()))
+        self.n_iter_ -= number - 1
+        self.converged_ = not any(self._last_errors())
+
     def _last_errors(self) -> tuple[int, int]:
         """Hidden and visible errors of the last epoch."""
         hidden = getattr(self, "hidden_errors_", None)
@@ -110,11 +184,15 @@ class EpochMemory(OnlineMemory):
 
     def _count_errors(self, visible: int, hidden: int | None = None) -> None:
         """Note the errors of one more presentation."""
+        self._add_epochs(np.array([visible]), None if hidden is None else np.array([hidden]))
+
+    def _add_epochs(self, visible: NDArray[np.int64], hidden: NDArray[np.int64] | None = None) -> None:
+        """Note the errors of some more epochs."""
         self.visible_errors_ = np.append(self.visible_errors_, visible)
         if hidden is not None:
             self.hidden_errors_ = np.append(self.hidden_errors_, hidden)
-        self.n_iter_ += 1
-        self.converged_ = not (visible or hidden)
+        self.n_iter_ += len(visible)
+        self.converged_ = not any(self._last_errors())
 
     def _no_errors_yet(self, *, hidden: bool = False) -> None:
         """Start counting."""

@@ -102,7 +102,7 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
 
     def _remedies(self) -> list[str]:
         """What to try where errors are left: nothing that a search has tried."""
-        epochs = ["allow more epochs (max_epochs)"] if self.n_iter_ == self._epochs_at_most else []
+        epochs = ["allow more epochs (max_epochs)"] if self.n_iter_ >= self._epochs_at_most else []
         if not is_auto(self.n_hidden):
             return [*epochs, "use more hidden neurons", "store less"]
         return [

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_in_steps,
-    check_memory,
-    check_not_negative,
-    check_positive,
-)
-from seqattractor.learning import reference
+from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
 from seqattractor.learning import rule as equations
-from seqattractor.learning.engines import engine_module
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.engines import engine_module, presenting_engine
+from seqattractor.learning.result import LearnedVisible, ProgressCallback
+from seqattractor.learning.resume import resume
 from seqattractor.networks._layered import VisibleLayerMemory, Weights, split_bias
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._origins import Origin, Start
@@ -51,7 +44,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         Whether neurons have biases. They start like W, and are drawn after it. The paper's experiments have none.
     kappa, eta, engine, n_jobs
         For the perceptron, as in `SequenceAttractor`.
-    init_scale, max_epochs, order, on_conflict, random_state, verbose
+    init_scale, max_epochs, order, on_conflict, random_state, warm_start, verbose
         As in `SequenceAttractor`.
 
     Attributes
@@ -88,6 +81,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     1.0
     """
 
+    deterministic = True
     declared_arrays: ClassVar[dict[str, str]] = {
         "W_": "float N kN",
         "visible_bias_": "float N if bias",
@@ -109,6 +103,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         random_state: Seed = None,
         engine: Literal["exact", "reference"] = "exact",
         n_jobs: int | None = None,
+        warm_start: bool = False,
         verbose: int = 0,
     ) -> None:
         self.rule = rule
@@ -122,30 +117,22 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self.random_state = random_state
         self.engine = engine
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
         self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Learn the perceptron by the chosen engine, and a rule of the user's transition by transition."""
         if callable(self.rule):
             return super().fit_transitions(transitions, callback)
-        n = len(transitions.inputs)
-        if self.engine == "exact":
-            check_memory(2 * n**2, f"learning {n} transitions, of which every two are compared")
         self.begin(transitions)
-        learned = engine_module(self.engine).learn_visible(
-            self._seen(transitions.inputs),
-            transitions.targets,
-            W=self._weights(),
-            kappa=float(self.kappa),
-            eta=float(self.eta),
-            max_epochs=int(self.max_epochs),
-            n_jobs=self.n_jobs,
-            callback=callback,
-        )
-        self._take_weights(learned.W)
-        self.visible_errors_ = learned.errors
-        self.n_iter_, self.converged_ = learned.n_iter, learned.converged
-        return self._last_errors()
+        return self._go_on(self._learner(self.engine), transitions, int(self.max_epochs), callback)
+
+    def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Go on with the perceptron by the chosen engine, and with a rule of the user's transition by transition."""
+        if callable(self.rule):
+            return super()._continue_transitions(transitions, callback)
+        learner = partial(resume, self._learner(self.engine))
+        return self._go_on(learner, transitions, int(self.max_epochs), self._counting_on(callback))
 
     def begin(self, transitions: Transitions) -> None:
         """Draw the random start of W, then of the biases if there are some."""
@@ -159,10 +146,8 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     def present(self, transitions: Transitions) -> None:
         """Learn from each transition in turn: an epoch as `fit` has it."""
         if not callable(self.rule):
-            kappa, eta, inputs = float(self.kappa), float(self.eta), self._seen(transitions.inputs)
-            learned = reference.learn_visible(inputs, transitions.targets, W=self._weights(), kappa=kappa, eta=eta, max_epochs=1)
-            self._take_weights(learned.W)
-            self._count_errors(int(learned.errors[0]))
+            engine = presenting_engine(self.engine, len(transitions.inputs))
+            self._go_on(partial(resume, self._learner(engine)), transitions, 1)
             return
         x, x_next = transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64)
         W, x = self._weights(), self._seen(x)
@@ -171,6 +156,31 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
             raise ValueError("the rule made weights that are not finite; make its steps smaller.")
         self._take_weights(W)
         self._count_errors(int(errors))
+
+    def _learner(self, engine: str) -> Callable[..., LearnedVisible]:
+        """The way in which an engine learns the perceptron."""
+        return partial(engine_module(engine).learn_visible, n_jobs=self.n_jobs)
+
+    def _go_on(
+        self,
+        learner: Callable[..., LearnedVisible],
+        transitions: Transitions,
+        max_epochs: int,
+        callback: ProgressCallback | None = None,
+    ) -> tuple[int, int]:
+        """Learn on top of what is there; returns the errors of the last epoch."""
+        learned = learner(
+            self._seen(transitions.inputs),
+            transitions.targets,
+            W=self._weights(),
+            kappa=float(self.kappa),
+            eta=float(self.eta),
+            max_epochs=max_epochs,
+            callback=callback,
+        )
+        self._take_weights(learned.W)
+        self._add_epochs(learned.errors)
+        return self._last_errors()
 
     def _start(self) -> Start:
         """What W begins with."""
@@ -215,6 +225,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
         check_flag(self.bias, "bias")
+        check_flag(self.warm_start, "warm_start")
         check_not_negative(self.init_scale, "init_scale")
         check_count(self.max_epochs, "max_epochs")
         check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale)

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import MOST, as_numbers, check_count, check_number, is_count, say
 
+_PIECE = 2**22  # entries of an array that are looked at together
+
 Patterns = NDArray[np.int8]
 Lengths = NDArray[np.int64]
 
@@ -45,6 +47,17 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
     return np.ascontiguousarray(array, dtype=np.int8)
 
 
+def pieces(total: int, size: int) -> Iterator[slice]:
+    """Cut range(total) into slices of at most `size`, so that long sequences can be gone through a piece at a time.
+
+    Examples
+    --------
+    >>> list(pieces(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return (slice(start, min(start + size, total)) for start in range(0, total, max(size, 1)))
+
+
 def row_overlaps(states: Patterns, truth: Patterns) -> NDArray[np.float64]:
     """Overlap of each row with the one beside it, shape (T,): 1 where all units are equal, -1 where all are reversed."""
     return np.asarray(1.0 - 2.0 * (states != truth).sum(axis=1) / states.shape[1])
@@ -54,10 +67,14 @@ def _refuse_other_values(array: NDArray[Any], name: str, shape: tuple[int, ...])
     """Raise with the first entry that is not -1 or +1, and its place in an array of the given shape."""
     if array.dtype == np.bool_:
         raise ValueError(f"{name} is boolean, but patterns hold -1 and +1; convert it with sa.binarize({name}).")
-    wrong = (array != 1) & (array != -1)
-    if not wrong.any():
+    rows = _PIECE // max(array.shape[1], 1) + 1
+    for part in pieces(len(array), rows):  # an array on disk is read through, never held as a whole
+        wrong = (array[part] != 1) & (array[part] != -1)
+        if wrong.any():
+            break
+    else:
         return
-    first = int(np.argmax(wrong))
+    first = part.start * array.shape[1] + int(np.argmax(wrong))
     value = array.flat[first]
     place = ", ".join(str(k) for k in np.unravel_index(first, shape))
     kind = "NaN" if np.isnan(value) else "inf" if np.isinf(value) else f"{value:g}"

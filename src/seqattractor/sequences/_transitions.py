@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count, check_memory
 from seqattractor._faces import Result
-from seqattractor.sequences._patterns import Lengths, Patterns, is_loop, split
+from seqattractor.sequences._patterns import Lengths, Patterns, is_loop, pieces, split
 from seqattractor.sequences._sequences import Sequences, check_sequences
 
 
@@ -53,7 +53,7 @@ def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
     Returns
     -------
     Transitions
-        n = T - order * S of them.
+        n = T - order * S of them. They are copies, except those of one sequence on disk (`numpy.memmap`), which stay there.
 
     Examples
     --------
@@ -62,11 +62,21 @@ def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
     >>> inputs.tolist(), targets.tolist()
     ([[1, 1], [1, -1]], [[1, -1], [-1, 1]])
     """
+    if order == 1 and len(lengths) == 1 and is_on_disk(X):
+        return Transitions(X[:-1], X[1:], lengths - order)
     inputs = [stack_context(x, order)[:-1] for x in split(X, lengths)]
     targets = [x[order:] for x in split(X, lengths)]
     return Transitions(
         np.ascontiguousarray(np.concatenate(inputs)), np.ascontiguousarray(np.concatenate(targets)), lengths - order
     )
+
+
+def is_on_disk(X: NDArray[Any]) -> bool:
+    """Whether an array is, or shows a part of, a file that is mapped into memory."""
+    base: Any = X
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    return isinstance(base, np.memmap)
 
 
 def close_loop(once: Patterns, order: int) -> Patterns:
@@ -275,7 +285,7 @@ class _Contexts:
 
 def _name_patterns(X: Patterns) -> NDArray[np.int64]:
     """Give equal patterns equal numbers, shape (T,)."""
-    packed = np.packbits(X > 0, axis=1)
+    packed = np.concatenate([np.packbits(X[part] > 0, axis=1) for part in pieces(len(X), 2**14)])
     rows = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
     return np.asarray(np.unique(rows, return_inverse=True)[1], dtype=np.int64).ravel()
 
@@ -288,6 +298,7 @@ def _clashing(group: NDArray[np.int64], successor: NDArray[np.int64]) -> NDArray
 
 def _pairs(names: NDArray[np.int64], position: NDArray[np.int64], group: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """For each clashing group: its first place and the first later place with another successor."""
-    for g in dict.fromkeys(group.tolist()):
-        places = position[group == g]
+    order = np.argsort(group, kind="stable")  # places of one group stand together then, and in their own order
+    groups = np.split(position[order], np.flatnonzero(np.diff(group[order])) + 1) if len(group) else []
+    for places in sorted(groups, key=lambda places: int(places[0])):
         yield places[0], places[names[places + 1] != names[places[0] + 1]][0]

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from seqattractor.learning.exact import kernels
+from seqattractor.learning.exact import kernels, replay_kernels
 from seqattractor.learning.exact.fields import (
     WIDTHS,
     Floats,
@@ -23,14 +23,17 @@ from seqattractor.learning.exact.fields import (
     padded,
     start_fields,
 )
+from seqattractor.learning.exact.lanes import LANES
 from seqattractor.learning.exact.tape import Restorable, Tape
 from seqattractor.sequences import Patterns
+
+_NO_CODES = np.zeros((0, 1), dtype=np.uint32)  # of neurons whose codes nobody asks for
 
 
 class _Block(Restorable):
     """What both kinds of blocks keep of their m neurons, in the narrowest integers that hold the fields of all of them."""
 
-    changing: ClassVar[tuple[str, ...]] = ("h0", "fields", "flip", "bound", "room", "counts", "settled")
+    changing: ClassVar[tuple[str, ...]] = ("h0", "fields", "bounds", "room", "counts", "settled")
 
     def __init__(self, targets: Patterns, h0: Floats, kappa: float, step: int) -> None:
         m, n = h0.shape
@@ -47,16 +50,33 @@ class _Block(Restorable):
         return WIDTHS.index(self.fields.dtype)
 
     def _set_fields(self, fields: Integers) -> None:
-        """Take fields of a new width and write the tests in the same width."""
-        self.fields = fields
-        self.flip, self.bound = np.empty_like(fields), np.empty_like(fields)
-        kernels.set_bounds(self.bound, self.flip, self.targets, self.h0, self.kappa, limit_of(self.width))
+        """Take fields of a new width and write their bounds in the same width."""
+        self.fields, self.bounds = fields, np.empty_like(fields)
+        kernels.set_bounds(self.bounds, self.targets, self.h0, self.kappa, limit_of(self.width))
 
     def _widen(self) -> None:
         """Go on in wider integers."""
         if self.width + 1 == len(WIDTHS):
             raise OverflowError("fields in units of eta left the range of 64-bit integers; use a larger eta or a smaller kappa.")
         self._set_fields(self.fields.astype(WIDTHS[self.width + 1]))
+
+    def _learn(self, K: Integers, rows: Integers, wrong: Integers, n_epochs: int) -> tuple[Integers, Integers, Integers]:
+        """Let rows learn on fixed inputs with Gram matrix K; returns errors, state and flips of codes."""
+        learned: tuple[Integers, Integers, Integers] = kernels.learn_rows(
+            K,
+            self.step,
+            limit_of(self.width),
+            rows,
+            self.targets,
+            self.h0,
+            self.fields,
+            self.bounds,
+            self.room,
+            self.counts,
+            wrong,
+            n_epochs,
+        )
+        return learned
 
     def _advance(self, n_epochs: int, run: Callable[[Integers], tuple[Integers, Integers]]) -> Integers:
         """Run the active rows, and those that turn out to need wider integers once more in these."""
@@ -104,28 +124,14 @@ class LayerBlock(_Block):
     ) -> None:
         super().__init__(targets, start_fields(weights, inputs, eta, theta), kappa / eta, K.step)
         self.weights, self.inputs, self.eta, self.K, self.first = weights, inputs, eta, K, first
-        self.wrong = np.zeros(self.h0.shape, dtype=np.uint8)
+        self.wrong = np.zeros((len(self.fields), self.fields.shape[1] // LANES), dtype=np.uint32)
 
     def advance(self, n_epochs: int) -> tuple[Integers, Integers]:
         """Learn some epochs; returns the errors (n_epochs,) and the flips of codes (epoch, t, neuron, new code)."""
         flips = []
 
         def run(rows: Integers) -> tuple[Integers, Integers]:
-            errors, state, flipped = kernels.learn_rows(
-                self.K.K,
-                self.step,
-                limit_of(self.width),
-                rows,
-                self.targets,
-                self.h0,
-                self.fields,
-                self.flip,
-                self.bound,
-                self.room,
-                self.counts,
-                self.wrong,
-                n_epochs,
-            )
+            errors, state, flipped = self._learn(self.K.K, rows, self.wrong, n_epochs)
             flipped[:, 2] += self.first
             flips.append(flipped)
             return errors, state
@@ -161,18 +167,20 @@ class VisibleBlock(_Block):
 
     def advance(self, tape: Tape) -> Integers:
         """Learn the epochs of a tape; returns the errors (epochs,)."""
+        n_epochs = len(tape.version)
         if tape.needs_weights and not len(self.C):
             self.C = np.zeros((len(self.V), self.C.shape[1]), dtype=self.fields.dtype)
 
         def run(rows: Integers) -> tuple[Integers, Integers]:
-            errors, state = kernels.replay_rows(
+            if not tape.needs_weights:  # the codes are final: these are fixed inputs, and updates need only be counted
+                return self._learn(tape.K[0], rows, _NO_CODES, n_epochs)[:2]
+            errors, state = replay_kernels.replay_rows(
                 tape.K,
                 tape.Y,
                 tape.version,
                 tape.flipped,
                 tape.groups,
                 tape.group_start,
-                tape.ended,
                 self.step,
                 limit_of(self.width),
                 self.kappa,
@@ -183,15 +191,13 @@ class VisibleBlock(_Block):
                 self.grid.scale,
                 self.h0,
                 self.fields,
-                self.flip,
-                self.bound,
+                self.bounds,
                 self.room,
-                self.counts,
                 self.C,
             )
             return errors, state
 
-        return self._advance(len(tape.version), run)
+        return self._advance(n_epochs, run)
 
     def finish(self, y: Patterns) -> None:
         """Write the learned weights: V += eta * (C + A Y), with the counts A of updates since the codes `y` are final."""

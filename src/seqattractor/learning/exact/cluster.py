@@ -16,12 +16,13 @@ import numpy as np
 
 from seqattractor._dask import ClusterLost, Watch, in_a_line, quiet_logs
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, pieces, start_fields
+from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, start_fields
 from seqattractor.learning.exact.tape import Codes
 from seqattractor.learning.exact.workers import Workers
 from seqattractor.learning.result import Learned, ProgressCallback
 from seqattractor.learning.rule import sign, with_constant
 from seqattractor.sequences import Patterns
+from seqattractor.sequences._patterns import pieces
 
 _BLOCKS = 4  # for each thread of the cluster, so that all end at about the same time
 _LEAST_ROWS = 16

@@ -2,7 +2,8 @@
 
 Hidden neurons depend on no other neuron; visible neurons depend on the codes that the hidden ones produced on the way. So
 learning goes in windows of epochs: all hidden neurons learn a window and leave a tape of their codes, then all visible
-neurons replay it. `docs/engine.rst` has the mathematics.
+neurons replay it. Sequences that are long for their number of units are learned on integer weights instead (`weights`); `forms`
+chooses. `docs/engine.rst` has the mathematics.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from functools import partial
 
 import numpy as np
 
+from seqattractor.learning.exact import weights
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, pieces, start_fields
+from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, start_fields
+from seqattractor.learning.exact.forms import Form, choose_form
 from seqattractor.learning.exact.tape import Codes, Restorable, Tape
 from seqattractor.learning.exact.workers import Workers
 from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
 from seqattractor.learning.rule import sign, with_constant
 from seqattractor.sequences import Patterns
+from seqattractor.sequences._patterns import pieces
 
 BLOCK_ROWS = 128
 _WINDOW_SECONDS = 0.2
@@ -42,6 +46,7 @@ def learn(
     n_jobs: int | None = None,
     callback: ProgressCallback | None = None,
     block_rows: int = BLOCK_ROWS,
+    form: Form | None = None,
 ) -> Learned:
     """Learn U and V by eqs. (4)-(9), or only V: the same as `reference.learn`, with the same parameters, only faster.
 
@@ -59,6 +64,8 @@ def learn(
         Told of every epoch; see `ProgressCallback`.
     block_rows : int
         Neurons in a block of work. The result does not depend on it.
+    form : {"fields", "weights"}, optional
+        How it is done; by default as `forms` chooses. The result does not depend on it.
 
     Returns
     -------
@@ -73,6 +80,26 @@ def learn(
     >>> learned.converged, learned.n_iter
     (True, 3)
     """
+    if learn_U and input_threshold and U.any() and np.array_equal(U / eta, np.rint(U / eta)):
+        form = "weights"  # whole start weights and a threshold: on fields, their sum would be rounded before more is added
+    layers = [(len(U), U.shape[1])] if learn_U else []
+    if (form or choose_form(len(inputs), [*layers, (len(V), V.shape[1])], max_epochs)) == "weights":
+        return weights.learn(
+            inputs,
+            targets,
+            hidden_targets,
+            U=U,
+            V=V,
+            kappa=kappa,
+            eta=eta,
+            max_epochs=max_epochs,
+            input_threshold=input_threshold,
+            learn_U=learn_U,
+            bias=bias,
+            n_jobs=n_jobs,
+            callback=callback,
+            block_rows=block_rows,
+        )
     inputs = with_constant(inputs) if bias else inputs
     with Workers(n_jobs) as workers:
         if learn_U:
@@ -105,6 +132,7 @@ def learn_visible(
     n_jobs: int | None = None,
     callback: ProgressCallback | None = None,
     block_rows: int = BLOCK_ROWS,
+    form: Form | None = None,
 ) -> LearnedVisible:
     """Learn the weights W (N, N_in) of a network without hidden neurons: the same as `reference.learn_visible`.
 
@@ -115,6 +143,18 @@ def learn_visible(
     >>> learn_visible(X[:-1], X[1:], W=np.zeros((3, 3)), kappa=1.0, eta=0.5, max_epochs=50).errors
     array([6, 2, 0])
     """
+    if (form or choose_form(len(inputs), [W.shape], max_epochs)) == "weights":
+        return weights.learn_visible(
+            inputs,
+            targets,
+            W=W,
+            kappa=kappa,
+            eta=eta,
+            max_epochs=max_epochs,
+            n_jobs=n_jobs,
+            callback=callback,
+            block_rows=block_rows,
+        )
     with Workers(n_jobs) as workers:
         K = Gram(gram(inputs))
         blocks = workers.run(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.exact.lanes import LANES
+from seqattractor.learning.exact import start_kernels
+from seqattractor.learning.exact.lanes import LANES, LINE
 from seqattractor.sequences import Patterns
+from seqattractor.sequences._patterns import pieces
 
 Integers = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -19,6 +20,8 @@ WIDTHS = (np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64))
 
 _FLOAT32_WHOLE = 2**24  # whole numbers up to here are exact in float32
 _CHUNK = 2**22  # elements of a temporary float array
+_PATTERNS = 1024  # whose changes are listed at a time, however many there are
+_COLUMNS = 4096  # inputs whose weights are at hand at a time, for a few rows in the second cache
 
 
 def limit_of(width: int) -> int:
@@ -31,9 +34,20 @@ def padded(n: int) -> int:
     return -(-n // LANES) * LANES
 
 
-def pieces(total: int, size: int) -> Iterator[slice]:
-    """Cut range(total) into slices of at most `size`."""
-    return (slice(start, min(start + size, total)) for start in range(0, total, max(size, 1)))
+def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Integers:
+    """An array of zeros whose rows of whole SIMD lanes begin with a cache line, so that no vector lies across two."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    raw = np.zeros(size + LINE, dtype=np.uint8)
+    skip = -raw.ctypes.data % LINE
+    return raw[skip : skip + size].view(dtype).reshape(shape)
+
+
+def in_bits(X: Patterns) -> NDArray[np.uint32]:
+    """Patterns (n, N) of +-1 in bits, where 1 stands for -1, shape (n, padded N / 32)."""
+    n, N = X.shape
+    negative = np.zeros((n, padded(N)), dtype=np.bool_)
+    np.less(X, 0, out=negative[:, :N])
+    return np.packbits(negative, axis=1, bitorder="little").view("<u4").astype(np.uint32)
 
 
 def gram(X: Patterns, kind: np.dtype[Any] | None = None) -> Integers:
@@ -43,7 +57,7 @@ def gram(X: Patterns, kind: np.dtype[Any] | None = None) -> Integers:
     transitions it is by far the largest array, and only the result, in the narrowest integers or of a given kind, stays.
     """
     n, N = X.shape
-    K = np.zeros((n, padded(n)), dtype=narrowest(N) if kind is None else kind)
+    K = aligned_zeros((n, padded(n)), narrowest(N) if kind is None else kind)
     for rows in pieces(n, _CHUNK // n + 1):
         sums = np.zeros((len(X[rows]), n), dtype=np.float32 if N <= _FLOAT32_WHOLE else np.float64)
         for part in pieces(N, min(_CHUNK // n + 1, _FLOAT32_WHOLE)):
@@ -64,7 +78,10 @@ class Gram:
 
     def __init__(self, K: Integers) -> None:
         self.step = max(int(K.max(initial=1)), -int(K.min(initial=0)))
-        self.K = K.astype(narrowest(self.step), copy=False)
+        if K.dtype != narrowest(self.step):
+            K, given = aligned_zeros(K.shape, narrowest(self.step)), K
+            K[:] = given
+        self.K = K
 
 
 def narrowest(step: int) -> np.dtype[Any]:
@@ -105,14 +122,15 @@ class Grid:
 
 def start_fields(weights: Floats, X: Patterns, eta: float, theta: float = 0.0) -> Floats:
     """Start fields weights . x(t) - theta in units of eta, shape (rows, n), exact on the `Grid` of the weights."""
-    n, N = X.shape
-    fields = np.zeros((len(weights), n))
-    for rows in pieces(len(weights), max(_CHUNK // N, 1)):
-        if not weights[rows].any():
-            continue
-        on_grid = Grid(weights[rows], eta).place(weights[rows])
-        for part in pieces(N, max(_CHUNK // n, 1)):
-            fields[rows] += on_grid[:, part] @ X[:, part].T.astype(np.float64)
+    fields = np.zeros((len(weights), len(X)))
+    if weights.any():
+        grid = Grid(weights, eta)
+        for part in pieces(X.shape[1], _COLUMNS):
+            for some in pieces(len(X), _PATTERNS):
+                changes = start_kernels.list_changes(in_bits(X[some, part]))
+                start_kernels.add_start_fields(
+                    fields, some.start, weights, part.start, part.stop - part.start, grid.factor, grid.scale, *changes
+                )
     fields -= theta / eta
     return fields
 

@@ -1,130 +1,322 @@
-"""Vector operations on rows of integers that the kernels are made of: LANES numbers at once.
+"""Vector operations on rows of integers that the kernels are made of: LANES numbers at once, and SLOTS rows side by side.
 
 Numba makes a loop a vector operation only where it sees that it may, and never turns a comparison into a mask of bits. What the
 time is spent in is therefore written for LLVM, which knows the vectors of each processor.
+
+Learning a row is a chain: an update moves the fields that tell where the next one is. LANES transitions at a time it is done in
+two steps. `decide` finds the updates among these transitions from their own fields alone, held in registers, for SLOTS rows in
+turns: while one waits for its next violation, the others go on. Then `add_updates` adds them to the whole row, where nothing
+waits for anything. Positions are flat ones: array.flat[position].
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import extending, types
 
-from seqattractor.learning.compiled import part
+from seqattractor.learning.compiled import inlined, part
 
 LANES = 32  # rows are padded to a multiple of this, so that no loop has a scalar rest
+SLOTS = 8  # rows in turns: as many as hide the waiting of one
+LINE = 64  # bytes of a cache line; a vector that lies across two takes two accesses
+_TOGETHER = 8  # vectors of a row that are held in registers while updates are added to them
+
+_BIT, _MASK, INDEX = ir.IntType(1), ir.IntType(LANES), ir.IntType(64)
 
 
-def _violations_code(typingctx: Any, f: Any, flip: Any, bound: Any, start: Any) -> Any:
-    """Bit k says whether (f ^ flip)[start + k] <= bound[start + k], for the LANES fields from start on."""
+class Code:
+    """The LLVM code of one operation: an argument is known by its number, an array is used at flat positions."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, args: Any) -> None:
+        self.context, self.builder, self.kinds, self.args = context, builder, signature.args, args
+
+    def vector(self, dtype: Any) -> Any:
+        """The type of LANES numbers."""
+        return ir.VectorType(self.context.get_data_type(dtype), LANES)
+
+    def at(self, array: int, position: Any) -> Any:
+        """A pointer to an element of an array."""
+        first = self.context.make_array(self.kinds[array])(self.context, self.builder, self.args[array]).data
+        return self.builder.gep(first, [position])
+
+    def load(self, array: int, position: Any, dtype: Any) -> Any:
+        """LANES numbers of an array, as numbers of a type that may be wider."""
+        own = self.kinds[array].dtype
+        pointer = self.builder.bitcast(self.at(array, position), self.vector(own).as_pointer())
+        loaded = self.builder.load(pointer, align=own.bitwidth // 8)
+        return self.builder.sext(loaded, self.vector(dtype)) if own.bitwidth < dtype.bitwidth else loaded
+
+    def store(self, value: Any, array: int, position: Any) -> None:
+        """Put LANES numbers into an array of the same type."""
+        own = self.kinds[array].dtype
+        pointer = self.builder.bitcast(self.at(array, position), self.vector(own).as_pointer())
+        self.builder.store(value, pointer, align=own.bitwidth // 8)
+
+    def all_lanes(self, value: Any, dtype: Any) -> Any:
+        """A number in every lane."""
+        kind = self.context.get_data_type(dtype)
+        value = self.builder.trunc(value, kind) if value.type.width > kind.width else self.builder.sext(value, kind)
+        one = self.builder.insert_element(ir.Constant(self.vector(dtype), ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+        return self.builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+
+    def bits(self, relation: str, left: Any, right: Any) -> Any:
+        """Bit k says whether the relation holds in lane k."""
+        return self.builder.bitcast(self.builder.icmp_signed(relation, left, right), _MASK)
+
+    def lowest(self, mask: Any) -> Any:
+        """Position of the lowest bit that is set; 0 if none is."""
+        place = self.builder.cttz(mask, ir.Constant(_BIT, 0))
+        return self.builder.zext(self.builder.and_(place, ir.Constant(_MASK, LANES - 1)), INDEX)
+
+    def loop(self, start: list[Any], goes_on: Callable[[list[Any]], Any], step: Callable[[list[Any]], list[Any]]) -> list[Any]:
+        """While some values go on, replace them by the next ones; returns the last."""
+        before, body = self.builder.block, self.builder.append_basic_block("step")
+        after = self.builder.append_basic_block("done")
+        self.builder.cbranch(goes_on(start), body, after)
+        self.builder.position_at_end(body)
+        values = [self.builder.phi(value.type) for value in start]
+        following = step(values)
+        for value, first, next_one in zip(values, start, following, strict=True):
+            value.add_incoming(first, before)
+            value.add_incoming(next_one, self.builder.block)
+        end = self.builder.block
+        self.builder.cbranch(goes_on(following), body, after)
+        self.builder.position_at_end(after)
+        last = [self.builder.phi(value.type) for value in start]
+        for value, first, next_one in zip(last, start, following, strict=True):
+            value.add_incoming(first, before)
+            value.add_incoming(next_one, end)
+        return last
+
+
+def _decide_code(
+    typingctx: Any,
+    f: Any,
+    flip: Any,
+    bound: Any,
+    edge: Any,
+    base: Any,
+    stride: Any,
+    K: Any,
+    corner: Any,
+    updated: Any,
+    wrong: Any,
+) -> Any:
+    """Find the updates of SLOTS rows at the LANES transitions from `base` on, as bits in updated[slot].
+
+    f, flip, bound and edge are of shape (SLOTS, stride); K.flat[corner + s * stride + t] is the entry of the Gram matrix for the
+    transitions base + s and base + t. A margin is violated if (f <= bound) != (flip < 0), and then K[t] is added, or
+    subtracted if flip is -1. Each step is one update of each row that has one left; what happens to the fields of the
+    others no longer matters. The bits of wrong[slot] are updates after which (f <= edge) != (flip < 0); edge and wrong may be
+    None. The fields stay as they are: should they leave their type here, `room_for` will say so before they are changed.
+    """
+    with_codes = edge is not types.none
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        lanes = ir.VectorType(context.get_data_type(f.dtype), LANES)
-        loaded = []
-        for kind, value in zip(signature.args[:3], args[:3], strict=True):
-            first = context.make_array(kind)(context, builder, value).data
-            here = builder.bitcast(builder.gep(first, [args[3]]), lanes.as_pointer())
-            loaded.append(builder.load(here, align=f.dtype.bitwidth // 8))
-        hit = builder.icmp_signed("<=", builder.xor(loaded[0], loaded[1]), loaded[2])
-        return builder.bitcast(hit, ir.IntType(LANES))
+        code = Code(context, builder, signature, args)
+        none = ir.Constant(_MASK, 0)
+        here = [builder.add(args[4], builder.mul(args[5], ir.Constant(INDEX, slot))) for slot in range(SLOTS)]
+        zero = ir.Constant(code.vector(f.dtype), None)
+        minus = [code.bits("<", code.load(1, p, f.dtype), zero) for p in here]
+        bounds = [code.load(2, p, f.dtype) for p in here]
+        edges = [code.load(3, p, f.dtype) for p in here] if with_codes else []
 
-    return types.uint32(f, flip, bound, types.int64), codegen
+        def unlike(fields: Any, limits: Any, slot: int) -> Any:
+            return builder.xor(code.bits("<=", fields, limits), minus[slot])
 
+        def some_left(values: list[Any]) -> Any:
+            left = none
+            for violated in values[1::4]:
+                left = builder.or_(left, violated)
+            return builder.icmp_unsigned("!=", left, none)
 
-_violations: Any = extending.intrinsic(_violations_code)
+        def update(values: list[Any]) -> list[Any]:
+            following = []
+            for slot, p in enumerate(here):
+                fields, violated, done, wrong_codes = values[4 * slot : 4 * slot + 4]
+                t = code.lowest(violated)
+                kind = context.get_data_type(f.dtype)
+                sign = code.all_lanes(builder.load(builder.bitcast(code.at(1, builder.add(p, t)), kind.as_pointer())), f.dtype)
+                row = code.load(6, builder.add(args[7], builder.mul(t, args[5])), f.dtype)
+                fields = builder.add(builder.sub(fields, sign), builder.xor(row, sign))  # sign is 0 or -1: +-row
+                bit = builder.and_(violated, builder.neg(violated))
+                if with_codes:
+                    wrong_codes = builder.or_(wrong_codes, builder.and_(unlike(fields, edges[slot], slot), bit))
+                later = builder.not_(builder.or_(bit, builder.sub(bit, ir.Constant(_MASK, 1))))
+                violated = builder.and_(unlike(fields, bounds[slot], slot), later)
+                following += [fields, violated, builder.or_(done, bit), wrong_codes]
+            return following
 
-
-def _lowest_bit_code(typingctx: Any, mask: Any) -> Any:
-    """Position of the lowest bit that is set."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.zext(builder.cttz(args[0], ir.Constant(ir.IntType(1), 1)), ir.IntType(64))
-
-    return types.int64(types.uint32), codegen
-
-
-_lowest_bit: Any = extending.intrinsic(_lowest_bit_code)
-
-
-@part
-def next_violation(f: Any, flip: Any, bound: Any, start: int) -> Any:
-    """The first t >= start whose margin is violated, or len(f)."""
-    if start >= f.shape[0]:
-        return f.shape[0]
-    base = start & ~(LANES - 1)
-    mask = np.uint32(_violations(f, flip, bound, base) & np.uint32(0xFFFFFFFF << (start - base)))
-    while mask == 0:
-        base += LANES
-        if base >= f.shape[0]:
-            return f.shape[0]
-        mask = _violations(f, flip, bound, base)
-    return base + _lowest_bit(mask)
-
-
-def _add_lanes_code(typingctx: Any, f: Any, start: Any, rows: Any, offset: Any, sign: Any) -> Any:
-    """Add sign * rows.flat[offset:offset + LANES] to f[start:start + LANES]; sign is 0 for plus and -1 for minus."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind, bits = context.get_data_type(f.dtype), f.dtype.bitwidth
-        lanes = ir.VectorType(kind, LANES)
-        there = builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
-        here = builder.gep(context.make_array(signature.args[2])(context, builder, args[2]).data, [args[3]])
-        there = builder.bitcast(there, lanes.as_pointer())
-        narrow = ir.VectorType(context.get_data_type(rows.dtype), LANES)
-        change = builder.load(builder.bitcast(here, narrow.as_pointer()), align=rows.dtype.bitwidth // 8)
-        if rows.dtype.bitwidth < bits:
-            change = builder.sext(change, lanes)
-        one = builder.insert_element(
-            ir.Constant(lanes, ir.Undefined), builder.trunc(args[4], kind), ir.Constant(ir.IntType(32), 0)
-        )
-        minus = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
-        change = builder.sub(builder.xor(change, minus), minus)  # the two's complement of change if minus is -1
-        builder.store(builder.add(builder.load(there, align=bits // 8), change), there, align=bits // 8)
+        start = []
+        for slot, p in enumerate(here):
+            fields = code.load(0, p, f.dtype)
+            start += [fields, unlike(fields, bounds[slot], slot), none, none]
+        last = code.loop(start, some_left, update)
+        for slot in range(SLOTS):
+            place = ir.Constant(INDEX, slot)
+            builder.store(last[4 * slot + 2], code.at(8, place))
+            if with_codes:
+                builder.store(last[4 * slot + 3], code.at(9, place))
         return context.get_dummy_value()
 
-    return types.void(f, types.int64, rows, types.int64, types.int64), codegen
+    whole = types.int64
+    return types.void(f, flip, bound, edge, whole, whole, K, whole, updated, wrong), codegen
 
 
-add_lanes: Any = extending.intrinsic(_add_lanes_code)
+decide: Any = extending.intrinsic(_decide_code)
 
 
-def _add_codes_code(typingctx: Any, c: Any, start: Any, codes: Any, word: Any, sign: Any) -> Any:
-    """Add z * y to c[start:start + LANES]: y is +1 (bit 0) or -1 (bit 1) in codes.flat[word], sign 0 or -1 for z = +-1."""
+def _for_each_update(code: Code, updates: Any, start: list[Any], change: Callable[[Any, list[Any]], list[Any]]) -> list[Any]:
+    """Let each bit t of `updates` change some values; returns them."""
+
+    def step(values: list[Any]) -> list[Any]:
+        left = code.builder.and_(values[0], code.builder.sub(values[0], ir.Constant(_MASK, 1)))
+        return [left, *change(code.lowest(values[0]), values[1:])]
+
+    def some_left(values: list[Any]) -> Any:
+        return code.builder.icmp_unsigned("!=", values[0], ir.Constant(_MASK, 0))
+
+    return code.loop([updates, *start], some_left, step)[1:]
+
+
+def _for_each_size(code: Code, size: Any, work: Callable[[int], None]) -> None:
+    """Code for each number of vectors from 1 to _TOGETHER, and a jump to that for `size`."""
+    builder = code.builder
+    after = builder.append_basic_block("after")
+    jump = builder.switch(size, after)
+    for number in range(1, _TOGETHER + 1):
+        block = builder.append_basic_block(f"size{number}")
+        jump.add_case(ir.Constant(INDEX, number), block)
+        builder.position_at_end(block)
+        work(number)
+        builder.branch(after)
+    builder.position_at_end(after)
+
+
+def _add_rows_code(
+    typingctx: Any, f: Any, start: Any, flip: Any, first: Any, K: Any, row: Any, stride: Any, updates: Any, size: Any
+) -> Any:
+    """Add +-K.flat[row + t * stride:] to f.flat[start:] for each bit t of updates, minus where flip.flat[first + t] is -1."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind, bits = context.get_data_type(c.dtype), c.dtype.bitwidth
-        lanes = ir.VectorType(kind, LANES)
-        there = builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
-        there = builder.bitcast(there, lanes.as_pointer())
-        here = builder.gep(context.make_array(signature.args[2])(context, builder, args[2]).data, [args[3]])
-        minus = builder.xor(builder.load(here), builder.trunc(args[4], ir.IntType(LANES)))
-        minus = builder.sext(builder.bitcast(minus, ir.VectorType(ir.IntType(1), LANES)), lanes)
-        change = builder.or_(minus, ir.Constant(lanes, [1] * LANES))
-        builder.store(builder.add(builder.load(there, align=bits // 8), change), there, align=bits // 8)
+        code = Code(context, builder, signature, args)
+
+        def work(number: int) -> None:
+            shifts = [ir.Constant(INDEX, LANES * k) for k in range(number)]
+
+            def change(t: Any, values: list[Any]) -> list[Any]:
+                sign = builder.load(code.at(2, builder.add(args[3], t)))
+                signs = code.all_lanes(sign, f.dtype)
+                there = builder.add(args[5], builder.mul(t, args[6]))
+                rows = [code.load(4, builder.add(there, shift), f.dtype) for shift in shifts]
+                added = [builder.add(value, builder.xor(one, signs)) for value, one in zip(values[1:], rows, strict=True)]
+                return [builder.sub(values[0], sign), *added]
+
+            here = [builder.add(args[1], shift) for shift in shifts]
+            none = ir.Constant(context.get_data_type(f.dtype), 0)
+            subtracted, *rows = _for_each_update(code, args[7], [none, *(code.load(0, p, f.dtype) for p in here)], change)
+            for p, value in zip(here, rows, strict=True):  # -K is (K ^ -1) + 1, and the ones are added at the end
+                code.store(builder.add(value, code.all_lanes(subtracted, f.dtype)), 0, p)
+
+        _for_each_size(code, args[8], work)
         return context.get_dummy_value()
 
-    return types.void(c, types.int64, codes, types.int64, types.int64), codegen
+    whole = types.int64
+    return types.void(f, whole, flip, whole, K, whole, whole, types.uint32, whole), codegen
+
+
+_add_rows: Any = extending.intrinsic(_add_rows_code)
+
+
+def _add_codes_code(
+    typingctx: Any, c: Any, start: Any, flip: Any, first: Any, codes: Any, word: Any, stride: Any, updates: Any, size: Any
+) -> Any:
+    """Add +-y to c.flat[start:] for each bit t of updates: y is +1 (bit 0) or -1 (bit 1) in codes.flat[word + t * stride:]."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = Code(context, builder, signature, args)
+
+        def work(number: int) -> None:
+            lanes = code.vector(c.dtype)
+
+            def change(t: Any, values: list[Any]) -> list[Any]:
+                sign = builder.load(code.at(2, builder.add(args[3], t)))
+                sign = builder.trunc(sign, _MASK) if sign.type.width > LANES else builder.sext(sign, _MASK)
+                there = builder.add(args[5], builder.mul(t, args[6]))
+                following = []
+                for k, value in enumerate(values):
+                    bits = builder.load(code.at(4, builder.add(there, ir.Constant(INDEX, k))))
+                    minus = builder.bitcast(builder.xor(bits, sign), ir.VectorType(_BIT, LANES))
+                    following.append(builder.add(value, builder.sext(minus, lanes)))
+                return following
+
+            none = ir.Constant(lanes, None)
+            total = code.all_lanes(builder.ctpop(args[7]), c.dtype)
+            for k, minus in enumerate(_for_each_update(code, args[7], [none] * number, change)):
+                here = builder.add(args[1], ir.Constant(INDEX, LANES * k))
+                change_of_c = builder.add(total, builder.add(minus, minus))  # as many ones, less 2 for each that is minus
+                code.store(builder.add(code.load(0, here, c.dtype), change_of_c), 0, here)
+
+        _for_each_size(code, args[8], work)
+        return context.get_dummy_value()
+
+    whole = types.int64
+    return types.void(c, whole, flip, whole, codes, whole, whole, types.uint32, whole), codegen
 
 
 _add_codes: Any = extending.intrinsic(_add_codes_code)
 
 
-@part
-def add_signed(f: Any, rows: Any, offset: int, z: int) -> None:
-    """Add z * (the row at the flat position `offset` of `rows`) to f, without a branch on the unforeseeable sign z."""
-    sign = np.int64(z) >> 1
-    for s in range(0, f.shape[0], LANES):
-        add_lanes(f, s, rows, offset + s, sign)
+@inlined
+def add_updates(f: Any, flip: Any, slot: int, base: int, K: Any, row: int, updates: Any) -> None:
+    """Add the updates at base + t, for each bit t, to the row f[slot]: +-K, whose row of `base` starts at K.flat[row]."""
+    stride = f.shape[1]
+    for s in range(0, stride, _TOGETHER * LANES):
+        size = min(stride - s, _TOGETHER * LANES) // LANES
+        _add_rows(f, slot * stride + s, flip, slot * stride + base, K, row + s, stride, updates, size)
+
+
+@inlined
+def add_weights(c: Any, flip: Any, slot: int, base: int, codes: Any, word: int, updates: Any) -> None:
+    """Add the same updates to the integer weights c[slot]: +-y, with the code y of `base` in the bits at codes.flat[word]."""
+    width = c.shape[1] // LANES
+    for k in range(0, width, _TOGETHER):
+        first = slot * flip.shape[1] + base
+        _add_codes(c, (slot * width + k) * LANES, flip, first, codes, word + k, width, updates, min(width - k, _TOGETHER))
+
+
+def _count_code(typingctx: Any, counts: Any, start: Any, updates: Any) -> Any:
+    """Add bit k of updates to counts.flat[start + k]."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = Code(context, builder, signature, args)
+        ones = builder.zext(builder.bitcast(args[2], ir.VectorType(_BIT, LANES)), code.vector(counts.dtype))
+        code.store(builder.add(code.load(0, args[1], counts.dtype), ones), 0, args[1])
+        return context.get_dummy_value()
+
+    return types.void(counts, types.int64, types.uint32), codegen
+
+
+count: Any = extending.intrinsic(_count_code)
 
 
 @part
-def add_weights(c: Any, codes: Any, word: int, z: int) -> None:
-    """Add z * y to the integer weights c, with the code y in the bits from codes.flat[word] on."""
-    sign = np.int64(z) >> 1
-    for s in range(0, c.shape[0], LANES):
-        _add_codes(c, s, codes, word + s // LANES, sign)
+def without_lowest_bit(mask: int) -> Any:
+    """The mask without its lowest bit."""
+    return np.uint32(mask & (mask - np.uint32(1)))
+
+
+@part
+def slots(width: int, like: Any) -> Any:
+    """An array of zeros (SLOTS, width) of the type of `like`, whose vectors lie within cache lines."""
+    size = SLOTS * width
+    raw = np.zeros(size + LINE // like.itemsize, like.dtype)
+    skip = (-raw.ctypes.data % LINE) // like.itemsize
+    return raw[skip : skip + size].reshape(SLOTS, width)
 
 
 @part

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning.exact import tape_kernels
-from seqattractor.learning.exact.fields import Integers, gram, narrowest, padded
+from seqattractor.learning.exact.fields import Integers, aligned_zeros, gram, in_bits, narrowest, padded
 from seqattractor.sequences import Patterns
 
 _VERSIONS_BYTES = 2**23  # codes and Gram matrices of one tape piece; they should stay in the cache
@@ -78,9 +78,7 @@ class Codes(Restorable):
 
     def __init__(self, y: Patterns) -> None:
         n, M = y.shape
-        negative = np.zeros((n, padded(M)), dtype=np.bool_)
-        negative[:, :M] = y < 0
-        self.bits = np.packbits(negative, axis=1, bitorder="little").view("<u4").astype(np.uint32)
+        self.bits = in_bits(y)
         self.transposed = np.zeros((M, padded(n)), dtype=np.int8)
         self.transposed[:, :n] = y.T
         self.K = gram(y, narrowest(2 * M))
@@ -104,12 +102,9 @@ class Codes(Restorable):
             version = np.zeros(epoch - begin, dtype=np.int64)
             version[changes[: most - 1]] = 1
             version = np.cumsum(version)
-            K = np.empty((version[-1] + 1, *self.K.shape), dtype=self.K.dtype)
+            K = aligned_zeros((version[-1] + 1, *self.K.shape), self.K.dtype)
             Y = np.empty((version[-1] + 1, *self.bits.shape), dtype=np.uint32)
-            for e in range(begin, epoch):
-                if start[e + 1] > start[e]:
-                    tape_kernels.flip_codes(self.K, self.transposed, self.bits, flipped, groups[start[e] : start[e + 1]])
-                if e == begin or start[e + 1] > start[e]:
-                    K[version[e - begin]], Y[version[e - begin]] = self.K, self.bits
+            now = start[begin : epoch + 1]
+            tape_kernels.play(self.K, self.transposed, self.bits, flipped, groups, now, version, K, Y)
             last = bool(ended and start[-1] == start[epoch])
-            yield Tape(K, Y, version, flipped, groups, start[begin : epoch + 1], last)
+            yield Tape(K, Y, version, flipped, groups, now, last)

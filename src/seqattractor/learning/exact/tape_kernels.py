@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.learning.compiled import kernel
+from seqattractor.learning.compiled import kernel, part
 
 _BITS = 32  # of a word of codes
 
@@ -44,7 +44,21 @@ def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
 
 
 @kernel
-def flip_codes(K: Any, codes: Any, bits: Any, flipped: Any, groups: Any) -> None:
+def play(
+    K: Any, codes: Any, bits: Any, flipped: Any, groups: Any, group_start: Any, version: Any, K_versions: Any, bit_versions: Any
+) -> None:
+    """Apply the flips of some epochs to the codes (see `_flip_codes`) and write each version of K and bits."""
+    for e in range(version.shape[0]):
+        changes = group_start[e + 1] > group_start[e]
+        if changes:
+            _flip_codes(K, codes, bits, flipped, groups[group_start[e] : group_start[e + 1]])
+        if changes or e == 0:
+            K_versions[version[e]] = K
+            bit_versions[version[e]] = bits
+
+
+@part
+def _flip_codes(K: Any, codes: Any, bits: Any, flipped: Any, groups: Any) -> None:
     """Apply groups of flips to the codes (M, padded n), their bits (n, words) and their Gram matrix K, in place."""
     for group in range(groups.shape[0]):
         t = groups[group, 0]

@@ -1,0 +1,161 @@
+"""The compiled kernel of visible neurons: they learn while the codes of the hidden neurons change as a tape says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seqattractor.learning.bits import number_of_bits
+from seqattractor.learning.compiled import kernel, part
+from seqattractor.learning.exact.flip_lanes import add_column, bounds_of
+from seqattractor.learning.exact.kernels import NARROW, bound_of, load, room_after, silence
+from seqattractor.learning.exact.lanes import LANES, SLOTS, add_weights, decide, room_for, slots
+from seqattractor.learning.exact.start_kernels import ROUND, turned
+
+
+@part
+def _apply_flips(
+    f: Any, bound: Any, flip: Any, g: Any, change: Any, columns: Any, v0: Any, flipped: Any, groups: Any, kappa: float, limit: int
+) -> Any:
+    """Move the fields of all slots to the codes of the next epoch: g(t) += V . (new y(t) - old y(t)).
+
+    The weights V are `columns` of learned ones and `v0` of start weights in units that are those of g. Returns the bits of slots
+    whose integers are too narrow.
+    """
+    lost = 0
+    bounds = np.empty(SLOTS)
+    for group in range(groups.shape[0]):
+        t, middle = groups[group, 0], groups[group, 2]
+        for k in range(groups[group, 1], groups[group, 3]):
+            add_column(change, t, columns, flipped[k], k >= middle)
+            add_column(g, t, v0, flipped[k], k >= middle)
+    for group in range(groups.shape[0]):
+        t = groups[group, 0]
+        sure = bounds_of(flip, g, t, kappa, np.float64(limit), bounds)
+        for slot in range(SLOTS):
+            value = np.int64(f[slot, t]) + 2 * change[t, slot]
+            change[t, slot] = 0
+            lost |= (abs(value) > limit) << slot
+            f[slot, t], bound[slot, t] = value, bounds[slot]
+        if not sure:
+            for slot in range(SLOTS):
+                bound[slot, t] = bound_of(1 + 2 * np.int64(flip[t, slot]), g[t, slot], kappa, limit)
+    return lost
+
+
+@kernel
+def replay_rows(
+    K: Any,
+    Y: Any,
+    version: Any,
+    flipped: Any,
+    groups: Any,
+    group_start: Any,
+    step: int,
+    limit: int,
+    kappa: float,
+    rows: Any,
+    x: Any,
+    V: Any,
+    factor: Any,
+    scale: Any,
+    g0: Any,
+    fields: Any,
+    bounds: Any,
+    room: Any,
+    C: Any,
+) -> Any:
+    """Learn `rows` of V while the codes y change as the tape says, for the epochs of the tape: eqs. (8)-(9).
+
+    Epoch e has the codes Y[version[e]] (versions, n, words of bits) with Gram matrix K[version[e]] (versions, n, padded n),
+    reached from those of the epoch before by the flips groups[group_start[e]:group_start[e + 1]] (see `tape.Tape`). Of each
+    row: targets x, start weights V (on the grid rint(V * factor) / scale, see `fields.Grid`) and, changed in place: start
+    fields g0, fields with their bounds and room, and the integer weights C, to which updates are added. Rows side by side are in
+    the same epoch. Returns errors (n_epochs,) and state (len(rows),).
+    """
+    n, n_epochs = x.shape[1], version.shape[0]
+    padded, words = K.shape[2], Y.shape[2]
+    f, flip, bound = slots(padded, fields), slots(padded, fields), slots(padded, fields)
+    c, columns = slots(words * LANES, fields), np.zeros((words * LANES, SLOTS), fields.dtype)
+    rows_of_V, v0 = slots(words * LANES, V), np.zeros((words * LANES, SLOTS))
+    rows_of_g, g, change = slots(padded, V), np.zeros((padded, SLOTS)), np.zeros((padded, SLOTS), np.int64)
+    flip_columns = np.zeros((padded, SLOTS), fields.dtype)
+    updated, lost, room_of_c = np.zeros(SLOTS, np.uint32), np.zeros(SLOTS, np.bool_), np.zeros(SLOTS, np.int64)
+    left = np.zeros(SLOTS, np.int64)
+    errors, row_errors = np.zeros(n_epochs, np.int64), np.zeros((SLOTS, n_epochs), np.int64)
+    state = np.zeros(rows.shape[0], np.uint8)
+    any_flip = group_start[n_epochs] > group_start[0]
+    for first in range(0, rows.shape[0], SLOTS):
+        taken = min(SLOTS, rows.shape[0] - first)
+        for slot in range(SLOTS):
+            lost[slot] = slot >= taken
+            if slot >= taken:
+                silence(flip, bound, slot, limit)
+                continue
+            j = rows[first + slot]
+            load(f, flip, bound, slot, fields, bounds, x, j)
+            for i in range(words * LANES):
+                c[slot, i] = C[j, i]
+            if any_flip:
+                for t in range(n):
+                    rows_of_g[slot, t] = g0[j, t]
+                unit = 2 / scale[j]  # a power of 2: a flip moves a code by 2
+                for i in range(V.shape[1]):
+                    rows_of_V[slot, i] = ((V[j, i] * factor[j] + ROUND) - ROUND) * unit
+            left[slot], room_of_c[slot] = room[j], 0
+        if any_flip:
+            turned(rows_of_V, v0)
+            turned(rows_of_g, g)
+            turned(flip, flip_columns)
+        quiet = False
+        for e in range(n_epochs):
+            for slot in range(SLOTS):
+                row_errors[slot, e] = 0
+            if group_start[e + 1] > group_start[e]:
+                now = groups[group_start[e] : group_start[e + 1]]
+                turned(c, columns)
+                too_narrow = _apply_flips(f, bound, flip_columns, g, change, columns, v0, flipped, now, kappa, limit)
+                for slot in range(SLOTS):
+                    left[slot] = 0
+                    lost[slot] |= (too_narrow >> slot) & 1
+                    if lost[slot]:
+                        silence(flip, bound, slot, limit)
+            elif quiet:
+                continue
+            quiet = True
+            for base in range(0, padded, LANES):
+                row = version[e] * n + base
+                decide(f, flip, bound, None, base, padded, K, row * padded + base, updated, None)
+                for slot in range(taken):
+                    mask = updated[slot]
+                    if not mask:
+                        continue
+                    quiet = False
+                    number = number_of_bits(mask)
+                    if room_of_c[slot] < number:
+                        room_of_c[slot] = room_for(c[slot], limit, 1)
+                    room_of_c[slot] -= number
+                    left[slot] = room_after(f, flip, slot, base, K, row * padded, mask, left[slot], limit, step)
+                    if left[slot] < 0 or room_of_c[slot] < 0:
+                        lost[slot] = True
+                        silence(flip, bound, slot, limit)
+                        continue
+                    add_weights(c, flip, slot, base, Y, row * words, mask)
+                    row_errors[slot, e] += number
+        for slot in range(taken):
+            if lost[slot]:
+                state[first + slot] = NARROW
+                continue
+            j = rows[first + slot]
+            room[j] = left[slot]
+            for e in range(n_epochs):
+                errors[e] += row_errors[slot, e]
+            for s in range(padded):
+                fields[j, s], bounds[j, s] = f[slot, s], bound[slot, s]
+            for i in range(words * LANES):
+                C[j, i] = c[slot, i]
+            if any_flip:
+                for t in range(n):
+                    g0[j, t] = g[t, slot]
+    return errors, state

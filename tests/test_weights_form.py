@@ -1,0 +1,131 @@
+"""The exact engine on weights, for long sequences, gives what the plain loop gives, and bit for bit what it gives on fields."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import oracle
+from seqattractor.learning import reference
+from seqattractor.learning.exact import engine, forms, weights
+from test_engine import assert_same, close, hard_problem, patterns, problems, run, run_visible
+
+CASES = settings(max_examples=120, deadline=None)
+SIZES = {"n_jobs": st.sampled_from([1, 2]), "block_rows": st.sampled_from([1, 5, 32]), "chunk": st.sampled_from([1, 3, 16, 512])}
+
+
+def assert_equal_bits(one, other):
+    for name in ("hidden_errors", "visible_errors", "U", "V"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert (one.n_iter, one.converged) == (other.n_iter, other.converged)
+
+
+@CASES
+@given(problem=problems(), sizes=st.fixed_dictionaries(SIZES))
+def test_every_epoch_has_the_errors_of_the_plain_loop_and_the_weights_agree(problem, sizes):
+    assert_same(run(weights, problem, **sizes), run(reference, problem), problem)
+
+
+@CASES
+@given(problem=problems(), sizes=st.fixed_dictionaries(SIZES))
+def test_no_bit_differs_from_the_result_on_fields_whatever_the_threads_blocks_and_chunks(problem, sizes):
+    assert_equal_bits(run(weights, problem, **sizes), run(engine, problem, form="fields"))
+
+
+@CASES
+@given(problem=problems(), sizes=st.fixed_dictionaries(SIZES))
+def test_networks_without_hidden_neurons_learn_as_in_the_plain_loop(problem, sizes):
+    fast, plain = run_visible(weights, problem, **sizes), run_visible(reference, problem)
+    assert np.array_equal(fast.errors, plain.errors)
+    assert (fast.n_iter, fast.converged) == (plain.n_iter, plain.converged)
+    assert close(fast.W, plain.W)
+    assert np.array_equal(fast.W, run_visible(engine, problem, form="fields").W)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 11), bias=st.booleans())
+def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit(seed, n, bias):
+    rng = np.random.default_rng(seed)
+    N, M, eta = 5, 35, 2.0**-10
+    X, P = patterns(rng, (n + 1, N)), rng.standard_normal((M, N))
+    z = np.where(X[1:] @ P.T >= 0, 1, -1).astype(np.int8)
+    U, V = np.zeros((M, N + bias)), np.zeros((N, M + bias))
+    fast = weights.learn(X[:-1], X[1:], z, U=U, V=V, kappa=1.0, eta=eta, max_epochs=250, bias=bias, chunk=6)
+    biases = ([0.0] * M, [0.0] * N, [0.0] * M) if bias else None
+    pairs = oracle.transitions([X.tolist()])
+    U, V, hidden, visible, *_ = oracle.learn(pairs, np.zeros((M, N)), np.zeros((N, M)), P, 1.0, eta, 250, biases=biases)
+    assert fast.hidden_errors.tolist() == hidden
+    assert fast.visible_errors.tolist() == visible
+    assert np.array_equal(fast.U[:, :N], U)
+    assert np.array_equal(fast.V[:, :M], V)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(), fewest=st.sampled_from([2**11, 2**12, 2**27, 2**28]))
+def test_weights_that_outgrow_their_integers_go_on_in_wider_ones(problem, fewest):
+    with pytest.MonkeyPatch.context() as patch:  # so that 16 or 32 bits count as too few in the middle of learning, or at once
+        patch.setattr(weights, "_FEWEST_AT_ONCE", fewest)
+        fast = run(weights, problem, chunk=3)
+    assert_equal_bits(fast, run(engine, problem, form="fields"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(), most=st.sampled_from([1, 5, 300]), seed=st.integers(0, 2**32 - 1))
+def test_start_weights_in_coarse_units_leave_open_tests_to_those_in_full(problem, most, seed):
+    scale = problem["eta"] * np.random.default_rng(seed).choice([0.01, 0.3, 5.0])  # of the size of the fields that are tested
+    problem = {**problem, **{name: scale * np.sign(problem[name]) + problem[name] for name in ("U", "V")}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weights, "_MOST_COARSE", most)
+        patch.setattr(weights, "_WIDEST_GUARD", np.inf)
+        fast = run(weights, problem)
+    assert_equal_bits(fast, run(engine, problem, form="fields"))
+
+
+def test_weights_beyond_16_bits_are_learned():
+    x = np.ones((2000, 3), dtype=np.int8)
+    how = {"kappa": 200.0, "eta": 1e-3, "max_epochs": 40}
+    fast = weights.learn_visible(x, x, W=np.zeros((3, 3)), **how)
+    assert fast.converged
+    assert np.array_equal(fast.W, np.full((3, 3), 66667 * 1e-3))  # the first whole number of steps with a field above 200
+    assert fast.errors.sum() == 3 * 66667
+
+
+def test_weights_out_of_reach_of_all_integers_are_refused_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(weights, "_FEWEST_AT_ONCE", 2**62)
+    with pytest.raises(OverflowError, match="larger eta"):
+        run(weights, hard_problem(np.random.default_rng(0), 2))
+
+
+@pytest.mark.parametrize("stop", [1, 13])
+def test_a_callback_hears_of_every_epoch_and_leaves_the_weights_of_the_one_at_which_it_says_stop(stop):
+    problem, told = hard_problem(np.random.default_rng(2), 60), []
+
+    def tell(*epoch):
+        told.append(epoch)
+        return epoch[0] == stop
+
+    stopped = run(weights, problem, callback=tell)
+    assert_equal_bits(stopped, run(weights, {**problem, "max_epochs": stop}))
+    counted = zip(stopped.hidden_errors.tolist(), stopped.visible_errors.tolist(), strict=True)
+    assert told == [(e, hidden, visible) for e, (hidden, visible) in enumerate(counted, start=1)]
+
+
+def test_the_form_is_chosen_by_the_numbers_of_transitions_neurons_and_inputs(monkeypatch):
+    paper, long = [(500, 100), (100, 500)], [(2000, 200), (200, 2000)]
+    assert [forms.choose_form(n, paper, 500) for n in (20, 70, 20_000)] == ["fields", "fields", "weights"]
+    assert forms.choose_form(20_000, long, 500) == "weights"
+    assert forms.choose_form(70, paper, 1) == "weights"  # a Gram matrix does not pay for one presentation
+    assert forms.choose_form(50_000, [(100, 10**6)], 500) == "weights"  # or it would not fit into memory
+    problem = hard_problem(np.random.default_rng(2), 3)
+    monkeypatch.setattr(weights, "learn", lambda *arrays, **options: "weights")
+    assert run(engine, problem, form="weights") == "weights"
+    assert run(engine, problem, form="fields") != "weights"
+    assert run(engine, {**problem, "max_epochs": 1}) == "weights"
+
+
+@example(n=1, N=1)
+@given(n=st.integers(1, 10**6), N=st.integers(1, 10**5))
+def test_costs_grow_with_the_square_of_the_sequence_on_fields_only(n, N):
+    layers = [(100, N)]
+    assert forms.weights_cost(2 * n, layers) <= 2.0 * forms.weights_cost(n, layers)
+    assert forms.fields_cost(2 * n, layers) > 2.0 * forms.fields_cost(n, layers)
