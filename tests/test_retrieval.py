@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 import oracle
 import seqattractor as sa
+from quiet import quietly
+from seqattractor.experiments._trial import Task, draw_sequences, judge, recall_task, retrieval_times
+from seqattractor.sequences import split
 
 patterns = st.integers(0, 3).map(lambda k: [[1, 1], [1, -1], [-1, 1], [-1, -1]][k])
 
@@ -90,3 +93,14 @@ def test_rows_of_the_cue_do_not_count_as_recall_that_failed():
     assert sa.locked_on_at(path, X, order=6) is None  # one of four frames
     with pytest.raises(ValueError, match="order must be at least 1"):
         sa.locked_on_at(path, X, order=0)
+
+
+@given(seed=st.integers(0, 2**32 - 1), sequences=st.integers(1, 3), flips=st.integers(0, 4), periods=st.integers(1, 4))
+def test_a_run_that_ends_early_is_judged_as_the_whole_run(seed, sequences, flips, periods):
+    rng = np.random.default_rng(seed)
+    task = Task(*draw_sequences(sequences, 6, 12, rng=rng), flips, periods=periods)
+    net = sa.SequenceAttractor(14, max_epochs=20, random_state=seed)
+    quietly(net.fit, task.X, task.lengths)
+    cues = np.stack([sa.noise.flip(x[:1], flips, rng=rng) for x in split(task.X, task.lengths)])
+    whole = judge(recall_task(net, task, cues, rng), task, net)
+    assert retrieval_times(net, task, cues, rng) == whole

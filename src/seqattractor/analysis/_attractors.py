@@ -15,6 +15,7 @@ from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.analysis._robustness import passages
 from seqattractor.networks._base import SequenceMemory, check_learned
+from seqattractor.networks._known_states import names_of
 from seqattractor.networks._run import Run
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
@@ -219,12 +220,11 @@ class _Graph:
 
     def _number(self, run: Run) -> tuple[Ids, Ids]:
         """The numbers of some states with what they carry, and the places of those not seen before, each once."""
-        packed = np.packbits(run.states > 0, axis=1)
+        names = names_of(run.states)
         # Adding zero makes -0.0 a 0.0; digests, because all variables at every step of every run would fill the memory.
         carried = None if run.memory is None else np.round(run.memory, _DECIMALS) + 0
-        numbers, fresh = np.empty(len(packed), dtype=np.int64), []
-        for k, row in enumerate(packed):
-            name = row.tobytes()
+        numbers, fresh = np.empty(len(names), dtype=np.int64), []
+        for k, name in enumerate(names):
             key = (name, b"" if carried is None else blake2b(carried[k].tobytes(), digest_size=16).digest())
             number = self._ids.setdefault(key, len(self.names))
             if number == len(self.names):
@@ -288,7 +288,7 @@ def _summarise(graph: _Graph, sequences: list[Patterns]) -> Attractors:
         mirror = None if s is not None else loops.get(_loop_key(_without_stays(-patterns, stored)))
         attractors.append(Attractor(patterns if s is None else sequences[s][: rounds[s]].copy(), int(counts[c]), s, mirror))
     rank = np.append(np.argsort(order), -1)
-    held = frozenset() if stored is None else frozenset(row.tobytes() for row in np.packbits(stored > 0, axis=1))
+    held = frozenset() if stored is None else frozenset(names_of(stored))
     reached = [
         sum(a.starts for a in attractors if a.stored == s) if rounds[s] else int(_passes_end(graph, x, held)[graph.first].sum())
         for s, x in enumerate(sequences)
@@ -299,7 +299,7 @@ def _summarise(graph: _Graph, sequences: list[Patterns]) -> Attractors:
 
 def _passes_end(graph: _Graph, sequence: Patterns, held: frozenset[bytes]) -> NDArray[np.bool_]:
     """Which states lead through the last transition of an open sequence."""
-    before, last = (row.tobytes() for row in np.packbits(stack_context(sequence, graph.net.order_)[-2:] > 0, axis=1))
+    before, last = names_of(stack_context(sequence, graph.net.order_)[-2:])
     passes = np.array([name == before and graph.next_name(k, held) == last for k, name in enumerate(graph.names)] + [False])
     # Look 1, 2, 4, ... steps ahead; the last entry is what follows a state numbered -1: nothing known.
     ahead = np.array([*graph.successor, -1])
@@ -327,7 +327,7 @@ def _without_stays(patterns: Patterns, stored: Patterns | None) -> Patterns:
 
 def _loop_key(patterns: Patterns) -> bytes:
     """A name of a cycle that does not depend on where it is entered: its smallest rotation, by the bytes of the patterns."""
-    rows = [row.tobytes() for row in np.packbits(patterns > 0, axis=1)]
+    rows = names_of(patterns)
     least = min(rows)
     return min(b"".join(rows[k:] + rows[:k]) for k, row in enumerate(rows) if row == least)
 

@@ -72,6 +72,8 @@ class DenseSequenceMemory(PatternStore):
     True
     """
 
+    deterministic = True
+
     def __init__(
         self,
         interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial",

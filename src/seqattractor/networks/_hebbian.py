@@ -49,6 +49,7 @@ class HebbianMemory(VisibleLayerMemory, EpochMemory):
 
     max_epochs = 1  # a second presentation would only double the weights
 
+    deterministic = True
     declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
     declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 

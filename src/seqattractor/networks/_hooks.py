@@ -28,10 +28,15 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     symbol of its upper limit if there is one, or "size" with the symbol of a shape that it must be. A parameter that must fit
     the arrays can stand here too, such as ``{"n_hidden": "size M or auto"}``: behind " or " is a word that fits, too."""
 
+    deterministic: ClassVar[bool] = False
+    """Whether the same state always has the same successor, as far as `next_patterns` goes. Where a network carries nothing
+    from step to step (`start`), `recall` then computes the successor of a state only once, whichever runs come to it. It holds
+    for the class in whose body it stands; a subclass, which may add chance, has to say it again."""
     n_features_in_: int
     order_: int
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"
+    warm_start: bool = False
     _drawn_from: dict[str, Any] | None = None
     """The state of the generator from which the first weights were drawn, before it was used (`to_json`): a model file draws them
     again instead of holding them."""
@@ -90,6 +95,10 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
             f"{type(self).__name__} does not say how it learns; write fit_transitions(self, transitions, callback=None), or a "
             "fit that calls self.transitions(X, lengths) first."
         )
+
+    def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Learn on top of what is there; `fit` calls this instead of `fit_transitions` with ``warm_start=True``."""
+        raise TypeError(f"{type(self).__name__} does not say how it goes on learning; use warm_start=False.")
 
     def start(self, states: Patterns) -> NDArray[Any] | None:
         """Give the slow or latent variables with which a run starts; by default a network has none.

@@ -51,6 +51,7 @@ class OneHotNetwork(HiddenLayerMemory):
     U_: Patterns
     V_: Patterns
 
+    deterministic = True
     declared_arrays: ClassVar[dict[str, str]] = {"U_": "pattern M kN", "V_": "pattern N M", "bias_": "int N"}
     declared_values: ClassVar[dict[str, str]] = {"n_hidden_": "size M"}
 

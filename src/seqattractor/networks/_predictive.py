@@ -72,6 +72,7 @@ class PredictiveCodingMemory(EpochMemory):
 
     losses_: NDArray[np.float64]
 
+    deterministic = True
     declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
     declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 

@@ -42,6 +42,7 @@ class PseudoInverseMemory(VisibleLayerMemory):
     1.0
     """
 
+    deterministic = True
     declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
     declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.networks._known_states import UNKNOWN, Ids, KnownStates, leads_on_by_state
 from seqattractor.noise import flip
 from seqattractor.sequences import Patterns, Transitions, split
 
@@ -31,20 +32,49 @@ class Run:
         self.net = net
         self.states = states.copy()
         self.memory = net.start(self.states) if memory is None else memory
+        self._may_know = self.memory is None and leads_on_by_state(net)
+        self._known: KnownStates | None = None
+        self._at: Ids | None = None
+        """The numbers of the states among the known ones."""
 
     def step(self, noise: int = 0, rng: np.random.Generator | None = None) -> Patterns:
         """Go one step on, after flipping `noise` units of the newest pattern; gives the new patterns, (B, N)."""
         N = self.net.n_features_in_
         if noise:
+            self.states, self._at = self.states.copy(), None
             self.states[:, -N:] = flip(self.states[:, -N:], noise, rng)
-        following = self._checked(self.net.next_patterns(self.states, self.memory))
-        self.states = np.concatenate([self.states[:, N:], following], axis=1)
-        return following
+        if noise or self._known is None:
+            self.states = self._after(self.states)
+        else:
+            self._go_on_from(self._known)
+        if self._may_know and self._known is None:
+            # Cues differ, and nothing is gained at the first step. Afterwards runs meet each other, and come back.
+            self._known = KnownStates(self.states.shape[1])
+        return self.states[:, -N:]
 
-    def _checked(self, following: Any) -> Patterns:
+    def _after(self, states: Patterns) -> Patterns:
+        """The states one step on, (B, order * N)."""
+        following = self._checked(self.net.next_patterns(states, self.memory), len(states))
+        return np.concatenate([states[:, self.net.n_features_in_ :], following], axis=1)
+
+    def _go_on_from(self, known: KnownStates) -> None:
+        """Go one step on where the successor of a state is computed only once, whichever runs come to it, and how often."""
+        at = known.number(self.states) if self._at is None else self._at
+        following = known.successors[at]
+        new = np.flatnonzero(following == UNKNOWN)
+        if len(new):
+            each = new if len(new) == 1 else new[np.unique(at[new], return_index=True)[1]]
+            numbers = known.number(self._after(self.states[each]))
+            known.successors[at[each]] = numbers
+            following = known.successors[at]
+        self._at, self.states = following, known.states[following]
+        if known.is_full:
+            self._may_know, self._known, self._at = False, None, None
+
+    def _checked(self, following: Any, runs: int) -> Patterns:
         """Refuse what no network should answer; a network of the user's may."""
         answer: NDArray[Any] = np.asarray(following)
-        wanted = (len(self.states), self.net.n_features_in_)
+        wanted = (runs, self.net.n_features_in_)
         name = f"{type(self.net).__name__}.next_patterns"
         if answer.shape != wanted:
             raise ValueError(f"{name} gave patterns of the shape {answer.shape} where {wanted} was wanted.")
