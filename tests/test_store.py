@@ -180,7 +180,7 @@ def test_a_study_of_the_second_format_opens_and_says_that_it_cannot_be_checked(t
     db.commit()
     db.close()
     shown = study.read_study(tmp_path / "s.db")
-    assert shown.finished == [finished(0)]  # a key that is not that of the settings is seen even so
+    assert list(shown.finished) == [finished(0)]  # a key that is not that of the settings is seen even so
     assert "1 damaged row is left out and counts as missing: trial 1 of the point 'another point'" in shown.notes[0]
     assert "is of format 2, whose 1 trials have no checksums: damage may not show" in shown.notes[1]
 
@@ -357,6 +357,20 @@ def test_a_folder_that_cannot_be_written_is_one_sentence():
 # -- tables -------------------------------------------------------------------------------------------------------
 
 
+def trial_rows(trials, **options):
+    """The rows of a study of some trials."""
+    with Store() as store:
+        for each in trials:
+            store.add([each])
+        return list(study.TrialRows(store, study.study_in(store), **options))
+
+
+def point_rows(trials):
+    with Store() as store:
+        store.add(trials)
+        return study.study_in(store).rows()
+
+
 @given(st.permutations(range(6)))
 def test_rows_have_one_order_whatever_order_trials_finished_in(order):
     points = [
@@ -365,8 +379,8 @@ def test_rows_have_one_order_whatever_order_trials_finished_in(order):
         Point(RETRIEVAL, {"network": "attractor", "eta": 0.5}, 0),
     ]
     trials = [finished(number, point) for point in points for number in (0, 1)]
-    rows = study.trial_rows([trials[k] for k in order])
-    assert rows == study.trial_rows(trials)
+    rows = trial_rows([trials[k] for k in order])
+    assert rows == trial_rows(trials)
     assert [(row["network"], row["t"], row["trial"]) for row in rows] == [
         ("attractor", 50, 0),
         ("attractor", 50, 1),
@@ -379,23 +393,23 @@ def test_rows_have_one_order_whatever_order_trials_finished_in(order):
 
 def test_times_and_hosts_are_in_the_table_only_if_wanted():
     here, there = ([finished(0, host=host)] for host in ("here", "there"))
-    assert table.as_csv(study.trial_rows(here)) == table.as_csv(study.trial_rows(there))
-    (row,) = study.trial_rows(here, timing=True)
+    assert table.as_csv(trial_rows(here)) == table.as_csv(trial_rows(there))
+    (row,) = trial_rows(here, timing=True)
     assert (row["host"], row["seconds"], row["version"]) == ("here", 0.25, "1.0+abc")
 
 
 def test_points_count_successes_of_the_trials_that_did_not_fail():
-    (row,) = study.point_rows([finished(0), finished(1, success=False), finished(2, error="x")])
+    (row,) = point_rows([finished(0), finished(1, success=False), finished(2, error="x")])
     assert (row["trials"], row["failed"], row["successes"], row["rate"]) == (2, 1, 1, 0.5)
     assert row["low"] < 0.5 < row["high"]
-    (row,) = study.point_rows([finished(0, error="x")])
+    (row,) = point_rows([finished(0, error="x")])
     assert (row["trials"], row["rate"]) == (0, None)
 
 
 def test_parquet_holds_the_same_rows_as_csv(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     mixed = Point(RETRIEVAL, {"network": "sparse", "bias": "auto"}, 0), Point(RETRIEVAL, {"network": "sparse", "bias": 3}, 0)
-    rows = study.trial_rows([finished(0), *(finished(0, point) for point in mixed)])
+    rows = trial_rows([finished(0), *(finished(0, point) for point in mixed)])
     table.export(rows, tmp_path / "t.parquet")
     read = parquet.read_table(tmp_path / "t.parquet").to_pylist()
     for theirs, ours in zip(read, rows, strict=True):

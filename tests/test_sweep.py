@@ -29,7 +29,7 @@ GRID = Grid(SETTINGS, trials=25, seed=4)
 
 def csv_of(path):
     with Store(path, readonly=True) as store:
-        return table.as_csv(study.trial_rows(store.finished()))
+        return table.as_csv(study.TrialRows(store, study.study_in(store)))
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,7 @@ class Stopped(Exception):
 
 def csv_of(path):
     with Store(path, readonly=True) as store:
-        return table.as_csv(study.trial_rows(store.finished()))
+        return table.as_csv(study.TrialRows(store, study.study_in(store)))
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def kill_and_go_on(script, path, what, who, rng, uninterrupted):
     )
     with Store(path, readonly=True) as store:
         contents = store.contents()
-        kept = table.as_csv(study.trial_rows(store.finished())).splitlines()
+        kept = table.as_csv(study.TrialRows(store, study.study_in(store))).splitlines()
     assert contents.whole, contents
     assert set(kept) <= set(uninterrupted.splitlines())
     assert len(kept) > goal  # with the heading

@@ -15,7 +15,7 @@ import click
 
 if TYPE_CHECKING:
     from seqattractor.experiments._grid import Grid
-    from seqattractor.experiments._study import Study
+    from seqattractor.experiments._study import StudyCounts
 
 _STUDY = click.Path(dir_okay=False, path_type=Path)
 # Settings of a trial that have an option of their own; all others go with --set.
@@ -100,21 +100,29 @@ def run(grid: Path | None, out: Path, further: tuple[str, ...], resume: bool, as
 
 @command.command(name="status")
 @click.argument("study", type=_STUDY)
+@click.option("--verify", is_flag=True, help="Check every row also of a study of more than 20,000 trials.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def status(study: Path, as_json: bool) -> None:
-    """Show how far a STUDY is, and the success at each point."""
-    from seqattractor.experiments._study import COUNTS, read_study
+def status(study: Path, verify: bool, as_json: bool) -> None:
+    """Show how far a STUDY is, and the success at each point.
 
-    contents = read_study(study)
-    rows = contents.rows()
+    Every row is checked. In a study of more than 20,000 trials rows are only counted, unless --verify asks for more; the success
+    at each point is then not shown.
+    """
+    from seqattractor.experiments._count import look_at
+    from seqattractor.experiments._study import COUNTS, Study, read_study
+
+    contents = read_study(study) if verify else look_at(study)
+    rows = contents.rows() if isinstance(contents, Study) else None
     if as_json:
         click.echo(json.dumps(contents.summary | {"points": rows}, indent=1))
         return
     click.echo(contents.describe())
+    if not isinstance(contents, Study) or not rows:
+        return
     names = [*contents.varying(), *COUNTS]
     lines = [[_cell(row[name]) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(names, *lines, strict=True)]
-    for line in [names, *lines] if rows else []:
+    for line in [names, *lines]:
         click.echo("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
 
 
@@ -125,19 +133,20 @@ def status(study: Path, as_json: bool) -> None:
 @click.option("--points", is_flag=True, help="A row for each point, with success and its interval, not for each trial.")
 def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
     """Write a STUDY as a table, its rows in a fixed order: the same study gives the same bytes."""
-    from seqattractor.experiments._study import read_study, trial_rows
+    from seqattractor.experiments._store import Store
+    from seqattractor.experiments._study import TrialRows, study_in
     from seqattractor.experiments._table import export
 
     if points and timing:
         raise click.UsageError("--timing is for trials; leave it out with --points.")
-    contents = read_study(study)
-    rows = contents.rows() if points else trial_rows(contents.finished, timing=timing)
-    if not rows:
-        raise ValueError(f"{study} has no finished trials yet; there is nothing to export.")
-    export(rows, out)
+    with Store(study, readonly=True) as store, store.at_one_moment():
+        contents = study_in(store)
+        if not contents.points:
+            raise ValueError(f"{study} has no finished trials yet; there is nothing to export.")
+        number = export(contents.rows() if points else TrialRows(store, contents, timing=timing), out)
     count = "1 trial of its grids is" if contents.missing == 1 else f"{contents.missing} trials of its grids are"
     missing = f" {count} missing." if contents.missing else ""
-    click.echo(f"{out}: {len(rows)} rows.{missing}")
+    click.echo(f"{out}: {number} rows.{missing}")
     _warn(contents)
 
 
@@ -156,7 +165,7 @@ def plot(study: Path, out: Path, axis: str | None) -> None:
     _warn(contents)
 
 
-def _warn(study: Study) -> None:
+def _warn(study: StudyCounts) -> None:
     """Say what somebody who uses the rows of a study should know."""
     for caveat in study.caveats():
         click.echo(f"warning: {caveat}", err=True)

@@ -1,4 +1,4 @@
-"""What a study file holds, row by row: what is whole, what is damaged, and a new file of what is whole.
+"""What a study file holds, row by row: what is whole, what is damaged, and a new file of what is whole. Trials are not kept.
 
 Every row carries a checksum of all its other values, and the list of grids one of all grids. A row that does not match is never
 given to anyone; the rest of the file is. Files of formats 1 and 2 have no checksums: there a row counts as whole if it can be
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from seqattractor.experiments._seeds import canonical, digest_of
+from seqattractor.experiments._tally import Tally
 
 FORMAT = 3  # 1 had trials of section 6.2 only, and no times beside the seconds of a whole trial; 2 had no checksums
 APPLICATION = 0x73657141  # "seqA", in the header of the file
@@ -51,7 +53,7 @@ CREATE TABLE IF NOT EXISTS set_aside (damaged TEXT NOT NULL, found TEXT NOT NULL
 _TABLES = ("grids", "study", "trials", "runs", "set_aside")
 
 Row = Any
-"""A `sqlite3.Row`, or a dict with the same keys."""
+"""A `sqlite3.Row`: the values of `COLUMNS`, and the checksum after them if there is one."""
 
 
 @dataclass
@@ -60,8 +62,8 @@ class Contents:
 
     format: int
     """0 if it holds nothing at all, as a new file does."""
-    rows: dict[tuple[str, int], Row] = field(default_factory=dict)
-    """The trials that are whole, by their keys."""
+    points: dict[str, Tally] = field(default_factory=dict)
+    """What is known of the trials that are whole, by the keys of their points."""
     grids: list[tuple[str, str]] = field(default_factory=list)
     """The grids that are whole and when each was added, the oldest first."""
     damaged: list[str] = field(default_factory=list)
@@ -76,26 +78,151 @@ class Contents:
         """Whether nothing is damaged."""
         return not (self.damaged or self.problems)
 
+    @property
+    def mended(self) -> bool:
+        """Whether it can be written to as it is: nothing is damaged, and its format is that of today."""
+        return self.whole and self.format == FORMAT
 
-def read_contents(db: sqlite3.Connection) -> Contents:
-    """Read all that a study holds at one moment, and tell what is whole; raises `sqlite3.Error` if it has no table of trials."""
-    inside = db.in_transaction
-    if not inside:
-        db.execute("BEGIN")  # another process may be writing
+    @property
+    def trials(self) -> int:
+        """How many trials are whole."""
+        return sum(tally.trials for tally in self.points.values())
+
+    def set_aside(self, row: Row) -> None:
+        """Take note of a damaged row."""
+        self.damaged.append(_name_of(row))
+        self.aside.append(ascii(tuple(row)))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the rows of a study can be read one by one, in any order."""
+
+    db: sqlite3.Connection
+    """The study or, where its pages are damaged, a copy of all rows that can be read."""
+    select: str
+    """The statement that reads its rows."""
+    problem: str | None = None
+    """What SQLite finds wrong with the pages of the study, in its words."""
+
+    def close_copy(self, study: sqlite3.Connection) -> None:
+        """Drop the copy, if it is one."""
+        if self.db is not study:
+            self.db.close()
+
+    def rows(self, point: str | None = None, *, damaged: Callable[[Row], None] | None = None) -> Iterator[Row]:
+        """Give the rows that are whole, of one point or of all, each checked as it is read, ordered by point and number.
+
+        Rows that are damaged are given to `damaged`.
+        """
+        where, values = ("", ()) if point is None else ("WHERE point = ?", (point,))
+        last = None
+        for row in self.db.execute(f"{self.select} {where} ORDER BY point, trial", values):
+            if not is_whole(row):
+                if damaged is not None:
+                    damaged(row)
+            elif (key := row[:2]) != last:  # a damaged page may be reached twice
+                last = key
+                yield row
+
+
+@contextmanager
+def at_one_moment(db: sqlite3.Connection) -> Iterator[None]:
+    """Read a study as it is now, although another process may be writing."""
+    if db.in_transaction:
+        yield
+        return
+    db.execute("BEGIN")
     try:
-        return _read(db)
+        yield
     finally:
-        if not inside:
-            db.execute("ROLLBACK")
+        db.execute("ROLLBACK")
 
 
-def create_tables(db: sqlite3.Connection, rows: Iterable[Row] = (), grids: Iterable[tuple[str, str]] = ()) -> None:
-    """Make the tables of a study inside a transaction, and fill them."""
+def find_rows(db: sqlite3.Connection, *, copy: bool = False) -> Source | None:
+    """Let SQLite check the pages of a study, and tell where its rows can be read; None for a file that holds nothing at all.
+
+    With `copy` it is a copy in any case. Raises `sqlite3.Error` if there is no table of trials.
+    """
+    if not holds_anything(db):
+        return None
+    source = Source(db, select_trials(db), _checked_by_sqlite(db))
+    return _copied(source) if copy or source.problem is not None else source
+
+
+@contextmanager
+def rows_in(db: sqlite3.Connection, *, copy: bool = False) -> Iterator[Source | None]:
+    """As `find_rows`, for a while: a copy goes afterwards."""
+    source = find_rows(db, copy=copy)
+    try:
+        yield source
+    finally:
+        if source is not None:
+            source.close_copy(db)
+
+
+def holds_anything(db: sqlite3.Connection) -> bool:
+    """Whether a file has tables; a new one has none."""
+    return bool(_tables(db))
+
+
+def _copied(source: Source) -> Source:
+    """Copy all rows that can be read, damaged or not, to a temporary file that goes when it is closed."""
+    names = [*COLUMNS, *(["checksum"] if "checksum" in source.select else [])]
+    copy = sqlite3.connect("")
+    copy.row_factory, copy.text_factory = source.db.row_factory, source.db.text_factory
+    try:
+        with copy:
+            copy.execute(f"CREATE TABLE trials ({', '.join(names)})")
+            copy.executemany(f"INSERT INTO trials VALUES ({', '.join('?' * len(names))})", map(tuple, _readable(source)))
+            copy.execute("CREATE INDEX trials_in_order ON trials (point, trial)")
+        return Source(copy, select_trials(copy), source.problem)
+    except BaseException:
+        copy.close()
+        raise
+
+
+def read_outline(db: sqlite3.Connection, source: Source) -> Contents:
+    """Read everything but the trials, inside a transaction."""
+    # The header alone is not believed: one flipped bit in it would turn all checks off.
+    contents = Contents(FORMAT if "checksum" in source.select else _version(db))
+    if source.problem is not None:
+        contents.problems.append(f"SQLite finds it damaged ({source.problem}); trials that cannot be read count as missing")
+    tables = _tables(db)
+    if contents.format >= FORMAT:
+        contents.problems += [f"it has no table {name}" for name in _TABLES if name not in tables]
+    if "grids" in tables:
+        _read_grids(db, contents)
+    if {"grids", "study"} <= tables:
+        noted = db.execute("SELECT value FROM study WHERE name = 'grids'").fetchone()
+        if noted is None or noted[0] != digest_of(sorted(grid for grid, _ in contents.grids)):
+            contents.problems.append(
+                "its list of grids is damaged, so that more trials may be missing than are counted; run it with its GRID file"
+            )
+    return contents
+
+
+def read_contents(db: sqlite3.Connection, source: Source | None) -> Contents:
+    """Read a study from end to end inside a transaction, and tell what is whole; trials are counted, not kept."""
+    if source is None:
+        return Contents(0)
+    contents = read_outline(db, source)
+    for row in source.rows(damaged=contents.set_aside):
+        tally = contents.points.get(row["point"])
+        if tally is None:
+            tally = contents.points[row["point"]] = Tally(row["protocol"], row["settings"], row["seed"])
+        tally.add(row)
+    return contents
+
+
+def create_tables(db: sqlite3.Connection, source: Source | None, grids: Iterable[tuple[str, str]]) -> None:
+    """Make the tables of a study inside a transaction, and fill them with what is whole in a copy of another."""
     for name in _TABLES[:3]:
         db.execute(f"DROP TABLE IF EXISTS {name}")
     for statement in _SCHEMA.split(";"):
         db.execute(statement)
-    db.executemany(f"INSERT INTO trials {placed(COLUMNS)}", (with_checksum([row[name] for name in COLUMNS]) for row in rows))
+    rows = source.rows() if source is not None else ()
+    db.executemany(f"INSERT INTO trials {placed(COLUMNS)}", (with_checksum(row[: len(COLUMNS)]) for row in rows))
     db.executemany(f"INSERT INTO grids {placed(('grid', 'added'))}", map(with_checksum, grids))
     note_grids(db)
     db.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -126,10 +253,10 @@ def with_checksum(values: Sequence[Any]) -> tuple[Any, ...]:
 
 def is_whole(row: Row, columns: Sequence[str] = COLUMNS) -> bool:
     """Whether a row is as it was written, as far as its format can tell."""
+    values = tuple(row)
     try:
-        values = [row[name] for name in columns]
-        if "checksum" in list(row.keys()):
-            return bool(row["checksum"] == digest_of(values))
+        if len(values) > len(columns):
+            return bool(values[-1] == digest_of(values[:-1]))
         return columns != COLUMNS or _is_plausible(row)
     except (TypeError, ValueError):  # bytes, or infinite: nothing that we write
         return False
@@ -138,49 +265,25 @@ def is_whole(row: Row, columns: Sequence[str] = COLUMNS) -> bool:
 def select_trials(db: sqlite3.Connection) -> str:
     """The statement that reads the trials of a file of any format, with a checksum if there is one."""
     known = {name for _, name, *_ in db.execute("PRAGMA table_info(trials)")}
+    if not known:
+        raise sqlite3.DatabaseError("it has no table of trials")
     checked = ["checksum"] if "checksum" in known or _version(db) >= FORMAT else []
     old = {} if checked else _OLD
     names = (name if name in known or name not in old else f"{old[name]} AS {name}" for name in (*COLUMNS, *checked))
     return f"SELECT {', '.join(names)} FROM trials"
 
 
-def _read(db: sqlite3.Connection) -> Contents:
-    """Read all inside a transaction."""
-    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if not tables:
-        return Contents(0)
-    if "trials" not in tables:
-        raise sqlite3.DatabaseError("it has no table of trials")
-    select = select_trials(db)
-    # The header alone is not believed: one flipped bit in it would turn all checks off.
-    contents = Contents(FORMAT if "checksum" in select else _version(db))
-    if (problem := _checked_by_sqlite(db)) is not None:
-        contents.problems.append(f"SQLite finds it damaged ({problem}); trials that cannot be read count as missing")
-    for row in _readable(db, select, contents):
-        if not is_whole(row):
-            contents.damaged.append(_name_of(row))
-            contents.aside.append(ascii(tuple(row)))
-        else:
-            contents.rows.setdefault((row["point"], row["trial"]), row)  # a damaged page may be reached twice
-    if contents.format >= FORMAT:
-        contents.problems += [f"it has no table {name}" for name in _TABLES if name not in tables]
-    if "grids" in tables:
-        _read_grids(db, contents)
-    if {"grids", "study"} <= tables:
-        noted = db.execute("SELECT value FROM study WHERE name = 'grids'").fetchone()
-        if noted is None or noted[0] != digest_of(sorted(grid for grid, _ in contents.grids)):
-            contents.problems.append(
-                "its list of grids is damaged, so that more trials may be missing than are counted; run it with its GRID file"
-            )
-    return contents
+def _tables(db: sqlite3.Connection) -> set[str]:
+    """The names of the tables of a file."""
+    return {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
-def _readable(db: sqlite3.Connection, select: str, contents: Contents) -> Iterator[sqlite3.Row]:
+def _readable(source: Source) -> Iterator[Row]:
     """All rows that can be read: from the first on, and, if a page in between cannot, also from the last on."""
     seen: set[int] = set()
     for order in ("ASC", "DESC"):
         try:
-            for row in db.execute(f"{select} ORDER BY point {order}, trial {order}"):
+            for row in source.db.execute(f"{source.select} ORDER BY point {order}, trial {order}"):
                 content = hash(tuple(row))
                 if order == "ASC" or content not in seen:
                     seen.add(content)
@@ -188,9 +291,8 @@ def _readable(db: sqlite3.Connection, select: str, contents: Contents) -> Iterat
             return
         except sqlite3.OperationalError:  # a column is missing, or the file is locked
             raise
-        except sqlite3.DatabaseError as error:
-            if not contents.problems:
-                contents.problems.append(f"SQLite finds it damaged ({error}); trials that cannot be read count as missing")
+        except sqlite3.DatabaseError:  # of which SQLite has told already
+            continue
 
 
 def _read_grids(db: sqlite3.Connection, contents: Contents) -> None:

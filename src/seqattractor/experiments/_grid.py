@@ -7,12 +7,12 @@ import json
 import math
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
 from seqattractor._checks import check_count, check_kind, say
-from seqattractor.experiments._protocol import RETRIEVAL, Point, Trial, in_rounds
+from seqattractor.experiments._protocol import RETRIEVAL, Point, Rounds
 from seqattractor.experiments._seeds import canonical, check_seed
 from seqattractor.experiments._trial import DEFAULTS
 from seqattractor.networks._registry import REGISTRY, parameters_of
@@ -21,6 +21,7 @@ Value = bool | int | float | str | None
 
 # The smallest value of whole-number settings.
 _COUNTS = {"n": 1, "m": 1, "t": 2, "sequences": 1, "flips": 0, "recall_noise": 0, "periods": 1}
+_COMBINED = ("n", "flips", "recall_noise", "correlation", "pattern_bias")  # settings that have limits of their own or together
 _KINDS = {bool: "true or false", float: "a number", str: "a word"}
 _SET_BY_TRIALS = ("n_hidden", "random_state", "verbose")
 
@@ -68,9 +69,9 @@ class Grid:
         points = (Point(RETRIEVAL, settings, self.seed) for settings in combinations)
         return list({point.key: point for point in points}.values())
 
-    def all_trials(self) -> list[Trial]:
+    def all_trials(self) -> Rounds:
         """The first trial of every point, then the second, and so on."""
-        return in_rounds((point, self.trials) for point in self.points())
+        return Rounds((point, self.trials) for point in self.points())
 
     def as_json(self) -> str:
         """Write the grid down, in one way only."""
@@ -81,16 +82,17 @@ class Grid:
         """Read what `as_json` wrote."""
         return cls(**json.loads(text))
 
-    def _combinations(self, network: str) -> Iterator[dict[str, Any]]:
-        """The settings of all points of one network."""
+    def _combinations(self, network: str, names: Container[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The settings of all points of one network, all settings or those with these names."""
         known = parameters_of(network)
         lists = {**self.settings, **self.only.get(network, {})}
         lists.pop("network", None)
-        lists = {k: v for k, v in lists.items() if k in DEFAULTS or k in known}
+        lists = {k: v for k, v in lists.items() if (k in DEFAULTS or k in known) and (names is None or k in names)}
         if "n_hidden" not in known:
             lists.pop("m", None)
+        lists = {k: [_same_kind(v, {**known, **DEFAULTS}[k]) for v in values] for k, values in lists.items()}
         for values in itertools.product(*lists.values()):
-            chosen = {k: _same_kind(v, {**known, **DEFAULTS}[k]) for k, v in zip(lists, values, strict=True)}
+            chosen = dict(zip(lists, values, strict=True))
             kept = {k: v for k, v in chosen.items() if k not in DEFAULTS or v != DEFAULTS[k]}
             yield {"network": network, **kept}
 
@@ -109,8 +111,8 @@ class Grid:
                     check_count(value, key, _COUNTS[key])
                 elif key in DEFAULTS and not isinstance(_same_kind(value, DEFAULTS[key]), type(DEFAULTS[key])):
                     raise ValueError(f"{key} must be {_KINDS[type(DEFAULTS[key])]}, but it is {say(value)}.")
-        for point in self.points():
-            given = DEFAULTS | point.settings
+        for combination in itertools.chain.from_iterable(self._combinations(name, _COMBINED) for name in self.networks):
+            given = DEFAULTS | combination
             for key in ("flips", "recall_noise"):
                 if given[key] > given["n"]:
                     raise ValueError(f"{key} = {given[key]} is more than the {given['n']} units (n) of a pattern.")

@@ -2,11 +2,11 @@
 
 A `Protocol` names a function at the top of a module that does one trial: ``(settings, seed) -> outcome``, with plain JSON
 values in and out and all randomness from the seed. A `Point` is a protocol with settings and the user's seed, a `Trial` one of
-the trials at a point. `in_rounds` puts trials in order, `seqattractor.experiments._run.run_trials` does those that a `Store`
+the trials at a point. `Rounds` puts trials in order, `seqattractor.experiments._run.run_trials` does those that a `Store`
 does not have (here, in processes or on Dask), and ``store.get(trial)`` gives them back::
 
     TABLE = Protocol("table1", "seqattractor.paper.trials.retrieval:retrieve_sequence")
-    trials = in_rounds([(Point(TABLE, {"T": 10, "M": 500}, seed), n_trials), ...])
+    trials = Rounds([(Point(TABLE, {"T": 10, "M": 500}, seed), n_trials), ...])
     run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
     outcomes = [store.get(trial).outcome for trial in trials]
 
@@ -17,7 +17,7 @@ A function that measures times gives them under the key "seconds" of its outcome
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -143,17 +143,41 @@ class Trial:
         return protocol.run(given, seed_of(self.point.seed, place, self.number))
 
 
-def in_rounds(wanted: Iterable[tuple[Point, int]]) -> list[Trial]:
-    """Give the trials of points, each with its number: the first of every point, then the second, and so on.
+class Rounds(Collection[Trial]):
+    """The trials of points, each once: the first of every point, then the second, and so on. They are made as they are asked for.
 
     After one round every curve is there, roughly, and the time left is known.
+
+    Parameters
+    ----------
+    wanted : iterable of (Point, int)
+        How many trials of each point; of a point that occurs more than once, the largest number counts.
 
     Examples
     --------
     >>> a, b = (Point(RETRIEVAL, {"t": t}, 0) for t in (10, 20))
-    >>> [(trial.point.settings["t"], trial.number) for trial in in_rounds([(a, 2), (b, 1)])]
-    [(10, 0), (20, 0), (10, 1)]
+    >>> trials = Rounds([(a, 2), (b, 1)])
+    >>> [(trial.point.settings["t"], trial.number) for trial in trials], len(trials)
+    ([(10, 0), (20, 0), (10, 1)], 3)
     """
-    points = {point.key: (point, number) for point, number in wanted}.values()
-    rounds = range(max((number for _, number in points), default=0))
-    return [Trial(point, k) for k in rounds for point, number in points if k < number]
+
+    def __init__(self, wanted: Iterable[tuple[Point, int]]) -> None:
+        self._wanted: dict[str, tuple[Point, int]] = {}
+        for point, number in wanted:
+            _, before = self._wanted.get(point.key, (point, 0))
+            self._wanted[point.key] = point, max(number, before)
+
+    @property
+    def points(self) -> Iterable[tuple[Point, int]]:
+        """The points, each once, and how many trials of each."""
+        return self._wanted.values()
+
+    def __iter__(self) -> Iterator[Trial]:
+        for k in range(max((number for _, number in self.points), default=0)):
+            yield from (Trial(point, k) for point, number in self.points if k < number)
+
+    def __len__(self) -> int:
+        return sum(number for _, number in self.points)
+
+    def __contains__(self, trial: object) -> bool:
+        return isinstance(trial, Trial) and 0 <= trial.number < self._wanted.get(trial.point.key, (None, 0))[1]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from seqattractor._checks import check_count, check_flag, check_kind
 from seqattractor._faces import Result
 from seqattractor.experiments._executors import Executor, in_processes, in_this_process
 from seqattractor.experiments._grid import Grid
-from seqattractor.experiments._protocol import Trial
+from seqattractor.experiments._protocol import Rounds, Trial
 from seqattractor.experiments._seeds import check_seed
 from seqattractor.experiments._store import Finished, Store
+from seqattractor.experiments._tally import is_of
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def run_sweep(
             store.add_grid(grid.as_json())
         if retry_failed:
             store.forget_failed()
-        trials = [trial for grid in all_grids for trial in grid.all_trials()]
+        trials = Rounds((point, grid.trials) for grid in all_grids for point in grid.points())
         return run_trials(trials, store, choose_executor(jobs, dask), progress=progress)
 
 
@@ -129,21 +131,32 @@ def run_trials(
     -------
     SweepReport
     """
-    wanted = {trial.key: trial for trial in trials}
-    for seed in {trial.point.seed for trial in wanted.values()}:
+    # Trials are made anew each time that they are gone through: a million of them need not be kept.
+    wanted: Collection[Trial] = trials if isinstance(trials, Rounds) else {trial.key: trial for trial in trials}.values()
+    for seed in {trial.point.seed for trial in wanted}:
         check_seed(seed)
     known = store.keys()
-    todo = [trial for key, trial in wanted.items() if key not in known]
-    if current:
-        todo = [t for key, t in wanted.items() if not _by_this_code(known.get(key), t)]
-    before = len(wanted) - len(todo)
+    code: dict[str, str] = {}  # the fingerprints of points
+
+    def by_this_code(version: str | None, trial: Trial) -> bool:
+        if trial.point.key not in code:
+            code[trial.point.key] = trial.point.fingerprint()
+        return is_of(version, code[trial.point.key])
+
+    def todo() -> Iterator[Trial]:
+        for trial in wanted:
+            if trial.key not in known or (current and not by_this_code(known[trial.key], trial)):
+                yield trial
+
+    number = sum(1 for _ in todo())
+    before = len(wanted) - number
     # Several runs on one file start at different places and skip what another has done meanwhile.
-    first = int(store.start_run(platform.node()) * 0.618 % 1 * len(todo))
+    first = int(store.start_run(platform.node()) * 0.618 % 1 * number)
     done, added, failed = before, 0, 0
 
     def missing() -> Iterator[Trial]:
         nonlocal done
-        for trial in todo[first:] + todo[:first]:
+        for trial in chain(islice(todo(), first, None), islice(todo(), first)):
             now = store.get(trial)
             if now is not None and (not current or (now.error is None and now.by_this_code)):
                 done += 1
@@ -154,12 +167,13 @@ def run_trials(
         if progress is not None:
             progress(Progress(done, failed, len(wanted)))
 
-    def report(there: dict[tuple[str, int], str | None]) -> SweepReport:
-        other = sum((version := there[key]) is not None and not _by_this_code(version, t) for key, t in wanted.items())
+    def report(there: Mapping[tuple[str, int], str | None]) -> SweepReport:
+        versions = ((there[trial.key], trial) for trial in wanted)
+        other = sum(version is not None and not by_this_code(version, trial) for version, trial in versions)
         return SweepReport(len(wanted), before, added, failed, other)
 
     tell()
-    if not todo:
+    if not number:
         return report(known)
     with closing(executor(missing())) as results:
         for finished in results:
@@ -170,19 +184,14 @@ def run_trials(
             failed += sum(result.error is not None for result in finished)
             tell()
     there = store.kept_on_disk()
-    if lost := wanted.keys() - there:
-        raise OSError(f"{len(lost)} trials are not in {store.path}; all others are kept. Run the same command again.")
+    if lost := sum(trial.key not in there for trial in wanted):
+        raise OSError(f"{lost} trials are not in {store.path}; all others are kept. Run the same command again.")
     return report(there)
 
 
 def say_other_code(number: int) -> str:
     """Say that other code than this did some trials of a study."""
     return f"Other code than this did {number} of these trials."
-
-
-def _by_this_code(version: str | None, trial: Trial) -> bool:
-    """Whether a version is that of the code that would do a trial now."""
-    return (version or "").rpartition("+")[2] == trial.point.fingerprint()
 
 
 def check_code(finished: Iterable[Finished]) -> None:

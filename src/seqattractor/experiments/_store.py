@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,16 +24,23 @@ from seqattractor.experiments._contents import (
     COLUMNS,
     FORMAT,
     Contents,
+    Source,
+    at_one_moment,
     create_tables,
+    find_rows,
+    holds_anything,
     is_whole,
     note_grids,
     placed,
     read_contents,
+    read_outline,
+    rows_in,
     select_trials,
     with_checksum,
 )
 from seqattractor.experiments._protocol import RETRIEVAL, Outcome, Point, Protocol, Trial
 from seqattractor.experiments._seeds import canonical
+from seqattractor.experiments._tally import Over, is_of
 
 _NAMED = 5  # damaged rows that a sentence names
 
@@ -55,14 +62,15 @@ class Finished:
     @property
     def by_this_code(self) -> bool:
         """Whether the code that did it is the code that would do it now."""
-        return self.version.rpartition("+")[2] == self.trial.point.fingerprint()
+        return is_of(self.version, self.trial.point.fingerprint())
 
 
 class Store:
     """A study file. Several processes may write to it at once; nothing is stored twice.
 
-    Rows that are damaged are never given. A file that is opened for writing is mended first: damaged rows are set aside, with a
-    warning that names them, so that their trials count as missing and are done again.
+    Rows that are damaged are never given: each is checked as it is read, and none is kept, so that a store needs memory for its
+    points, not for its trials. A file that is opened for writing is mended first: damaged rows are set aside, with a warning that
+    names them, so that their trials count as missing and are done again.
 
     Parameters
     ----------
@@ -87,6 +95,8 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, readonly: bool = False) -> None:
         self.path = Path(":memory:") if path is None else named_path(path)
+        self._readonly = readonly
+        self._source: Source | None = None
         if readonly and not self.path.exists():
             raise ValueError(f"there is no study {self.path}; `seqattractor sweep run` makes one.")
         with self._clear_errors("be opened" if readonly else "be opened for writing"):
@@ -107,6 +117,8 @@ class Store:
 
     def close(self) -> None:
         """Close the file; the last one to close it folds the log back into it."""
+        if self._source is not None:
+            self._source.close_copy(self._db)
         if self._place is None or self._where() == self._place:
             self._db.close()
         else:  # SQLite would delete the log of the file that has taken this name: this connection is never closed
@@ -125,7 +137,7 @@ class Store:
 
     def grids(self) -> list[str]:
         """The grids of this study, the oldest first."""
-        return [grid for grid, _ in self.contents().grids]
+        return [grid for grid, _ in self.outline().grids]
 
     def add(self, finished: Iterable[Finished], *, replace: bool = False) -> int:
         """Commit trials that are over, for good.
@@ -157,26 +169,68 @@ class Store:
             row = self._db.execute(f"{self._select} WHERE point = ? AND trial = ?", trial.key).fetchone()
         return _finished(trial, row) if row is not None and is_whole(row) else None
 
-    def contents(self) -> Contents:
-        """All that the file holds now, and what of it is damaged."""
-        with self._clear_errors("be read"):
-            return read_contents(self._db)
+    @contextmanager
+    def at_one_moment(self) -> Iterator[None]:
+        """Read the file as it is now, whatever other processes write to it meanwhile."""
+        with self._clear_errors("be read"), at_one_moment(self._db):
+            yield
 
-    def keys(self) -> dict[tuple[str, int], str | None]:
+    def outline(self) -> Contents:
+        """All that the file holds but its trials, none of which is read."""
+        with self.at_one_moment():
+            return read_outline(self._db, Source(self._db, self._select)) if holds_anything(self._db) else Contents(0)
+
+    def contents(self) -> Contents:
+        """All that the file holds now, with its trials counted by point, and what of it is damaged."""
+        with self.at_one_moment():
+            return read_contents(self._db, self._rows())
+
+    def keys(self) -> Mapping[tuple[str, int], str | None]:
         """The keys of all trials that are over, with the version of the code that did each; None if it failed."""
-        rows = self.contents().rows
-        return {key: row["version"] if row["error"] is None else None for key, row in rows.items()}
+        return Over(self.contents().points)
 
     def finished(self, protocol: Protocol = RETRIEVAL) -> Iterator[Finished]:
-        """All trials of a protocol that are over, in no order that means anything."""
-        yield from finished_in(self.contents(), protocol)
+        """All trials of a protocol that are over, each read when it is asked for, in no order that means anything."""
+        with self._clear_errors("be read"):
+            source = self._rows()
+            for row in source.rows() if source is not None else ():
+                if row["protocol"] == protocol.name:
+                    yield _finished(Trial(Point(protocol, json.loads(row["settings"]), row["seed"]), row["trial"]), row)
+
+    def rows_at(self, point: str) -> Iterator[sqlite3.Row]:
+        """The rows of one point that are whole, each read when it is asked for, in the order of their numbers."""
+        with self._clear_errors("be read"):
+            source = self._rows()
+            yield from source.rows(point) if source is not None else ()
+
+    def has_more_rows_than(self, number: int) -> bool:
+        """Whether there are more trials than so many, damaged or not."""
+        with self._clear_errors("be read"):
+            found = holds_anything(self._db) and self._db.execute(f"{self._select} LIMIT 1 OFFSET ?", (number,)).fetchone()
+            return bool(found)
+
+    def count_by_point(self, protocol: Protocol) -> Iterator[sqlite3.Row]:
+        """Let SQLite count the trials of each point, unchecked: how many there are and failed, and the ends of what they hold."""
+        ends = "min(trial) AS smallest, max(trial) AS largest, min(version) AS oldest, max(version) AS newest"
+        counts = "count(*) AS trials, count(error) AS failed, sum(seconds) AS seconds"
+        with self._clear_errors("be read"):
+            counted = f"SELECT point, settings, {counts}, {ends} FROM ({self._select}) WHERE protocol = ? GROUP BY point"
+            yield from self._db.execute(counted, (protocol.name,))
+
+    def count_at(self, point: str, number: int) -> list[tuple[str, str | None, int, int]]:
+        """Let SQLite count the trials of one point, unchecked: for each version and error all, and those below a number."""
+        counted = (
+            "SELECT version, error, count(*), sum(trial BETWEEN 0 AND ? - 1) FROM trials WHERE point = ? GROUP BY version, error"
+        )
+        with self._clear_errors("be read"):
+            return [tuple(row) for row in self._db.execute(counted, (number, point))]
 
     def forget_failed(self) -> int:
         """Drop trials that ended with an error, so that they are done again; returns how many."""
         with self._writing():
             return self._db.execute("DELETE FROM trials WHERE error IS NOT NULL").rowcount
 
-    def kept_on_disk(self) -> dict[tuple[str, int], str | None]:
+    def kept_on_disk(self) -> Mapping[tuple[str, int], str | None]:
         """What `keys` gives to someone who opens the file anew: what this process wrote may not be there any more."""
         if self._place is None:
             return self.keys()
@@ -223,6 +277,12 @@ class Store:
         """The statement that reads trials."""
         return select_trials(self._db)
 
+    def _rows(self) -> Source | None:
+        """Where rows are read; the pages of a file that is only read are checked before the first, others when it is opened."""
+        if self._source is None:
+            self._source = find_rows(self._db) if self._readonly else Source(self._db, self._select)
+        return self._source
+
     def _open_to_write(self) -> sqlite3.Connection:
         """Open or make a study, and mend it if it needs it."""
         if self.path.is_dir():
@@ -231,10 +291,13 @@ class Store:
             raise ValueError(f"the folder {self.path.parent} does not exist; make it first.")
         db = self._connect_to_write()
         try:
-            db.execute("BEGIN IMMEDIATE")
-            contents = read_contents(db)
-            if not contents.whole or contents.format < FORMAT:
-                db = self._mend(db, contents)
+            db.execute("BEGIN")  # others may write while a study is read that turns out to be whole
+            with rows_in(db) as source:
+                mended = read_contents(db, source).mended
+            if not mended:
+                db.rollback()
+                db.execute("BEGIN IMMEDIATE")
+                db = self._mend(db)
             db.commit()
         except BaseException:
             db.close()
@@ -253,40 +316,44 @@ class Store:
             raise
         return db
 
-    def _mend(self, db: sqlite3.Connection, contents: Contents) -> sqlite3.Connection:
+    def _mend(self, db: sqlite3.Connection) -> sqlite3.Connection:
         """Make tables of what is whole: in the same file, or, where its pages are damaged, in a new one of the same name."""
         kept = None
-        try:
-            create_tables(db, contents.rows.values(), contents.grids)
-            db.executemany("INSERT INTO set_aside (damaged) VALUES (?)", ((row,) for row in contents.aside))
-            sound = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
-        except sqlite3.DatabaseError as error:
-            if contents.whole or _cannot_write(error):
-                raise
-            sound = False
-        if not sound:
-            db.rollback()
-            db.close()
-            kept = self._start_anew(contents)
-            db = self._connect_to_write()
+        with rows_in(db, copy=True) as source:
+            contents = read_contents(db, source)
+            if contents.mended:  # by another process
+                return db
+            try:
+                create_tables(db, source, contents.grids)
+                db.executemany("INSERT INTO set_aside (damaged) VALUES (?)", ((row,) for row in contents.aside))
+                sound = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+            except sqlite3.DatabaseError as error:
+                if contents.whole or _cannot_write(error):
+                    raise
+                sound = False
+            if not sound:
+                db.rollback()
+                db.close()
+                kept = self._start_anew(source, contents)
+                db = self._connect_to_write()
         told = []
         if not contents.whole:
             where = "in its table set_aside" if kept is None else f"in {kept}"
             told.append(f"{say_damage(self.path, contents)} What was damaged is kept {where}.")
-        if contents.rows and contents.format < FORMAT:
+        if contents.points and contents.format < FORMAT:
             told.append(f"{say_format(self.path, contents)} They have checksums from now on.")
         if told:
             warnings.warn(" ".join(told), stacklevel=4)
         return db
 
-    def _start_anew(self, contents: Contents) -> Path:
+    def _start_anew(self, source: Source | None, contents: Contents) -> Path:
         """Put a new file of what is whole in the place of one whose pages are damaged; gives the name that that has now."""
         target = self.path.resolve()  # a link still leads to the study afterwards
         kept, part = _free_name(target, "damaged"), _free_name(target, "part")
         try:
             with closing(_connect(str(part))) as db, db:
                 db.execute("BEGIN IMMEDIATE")
-                create_tables(db, contents.rows.values(), contents.grids)
+                create_tables(db, source, contents.grids)
             shutil.copymode(target, part)
             for end in ("-wal", "-shm", ""):  # of another process that has it open, which then sees that it was replaced
                 beside = target.with_name(target.name + end)
@@ -338,13 +405,6 @@ class Store:
         )
 
 
-def finished_in(contents: Contents, protocol: Protocol = RETRIEVAL) -> Iterator[Finished]:
-    """All trials of a protocol in what a study holds."""
-    for row in contents.rows.values():
-        if row["protocol"] == protocol.name:
-            yield _finished(Trial(Point(protocol, json.loads(row["settings"]), row["seed"]), row["trial"]), row)
-
-
 def say_damage(path: str | os.PathLike[str], contents: Contents) -> str:
     """Say in sentences what of a study is damaged."""
     told = [f"{path} is damaged: {problem}." for problem in contents.problems]
@@ -357,7 +417,7 @@ def say_damage(path: str | os.PathLike[str], contents: Contents) -> str:
 
 def say_format(path: str | os.PathLike[str], contents: Contents) -> str:
     """Say that the trials of an older format cannot be checked."""
-    return f"{path} is of format {contents.format}, whose {len(contents.rows)} trials have no checksums: damage may not show."
+    return f"{path} is of format {contents.format}, whose {contents.trials} trials have no checksums: damage may not show."
 
 
 def _values(finished: Finished) -> tuple[Any, ...]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.experiments._contents import FORMAT
+from seqattractor.experiments._contents import FORMAT, Contents
 from seqattractor.experiments._grid import Grid
-from seqattractor.experiments._protocol import Point
+from seqattractor.experiments._protocol import RETRIEVAL, Point, Rounds
 from seqattractor.experiments._run import say_other_code
-from seqattractor.experiments._store import Finished, Store, finished_in, say_damage, say_format
+from seqattractor.experiments._store import Finished, Store, say_damage, say_format
 from seqattractor.experiments._table import Row
+from seqattractor.experiments._tally import Tally
 from seqattractor.experiments._trial import DEFAULTS, OUTCOME
 from seqattractor.networks._registry import REGISTRY, parameters_of
 
@@ -23,51 +27,58 @@ COUNTS = ("trials", "failed", "successes", "rate", "low", "high")
 
 
 @dataclass(frozen=True, repr=False)
-class Study(Result):
-    """The trials of section 6.2 in a study file."""
+class StudyCounts(Result):
+    """How far a study is: trials of section 6.2 that are over, failed or missing."""
 
-    _drawn_by = "study_curves"
     path: str
-    finished: list[Finished]
-    """Trials that are over."""
+    trials: int
+    """How many are over."""
     missing: int
     """How many trials of its grids are not there yet."""
-    damaged: list[str] = field(default_factory=list)
+    failed: int
+    errors: list[str]
+    """Those with which trials ended, each once."""
+    by_other_code: int
+    seconds: float
+    damaged: list[str]
     """The names of rows that are damaged; they count as missing."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
     """Sentences: what is damaged, and whether damage could go unseen."""
 
     @property
     def summary(self) -> dict[str, Any]:
         """How far it is, in plain values."""
-        return {
-            "study": self.path,
-            "trials": len(self.finished),
-            "missing": self.missing,
-            "failed": sum(each.error is not None for each in self.finished),
-            "errors": sorted({each.error for each in self.finished if each.error is not None}),
-            "by_other_code": sum(not each.by_this_code for each in self.finished),
-            "seconds": sum(each.seconds for each in self.finished),
-            "damaged": self.damaged,
-            "notes": self.notes,
-        }
+        counts = {each.name: getattr(self, each.name) for each in fields(StudyCounts)}
+        return {"study": counts.pop("path"), **counts}
 
     def describe(self) -> str:
         """Say how far it is, what failed, and whether other code did some of it."""
-        s = self.summary
-        lines = [
-            f"{self.path}: {s['trials']} trials over, {s['missing']} missing, {s['failed']} failed; {s['seconds']:.0f} s of work."
-        ]
-        return "\n".join([*lines, *(f"failed: {error}" for error in s["errors"]), *self.caveats()])
+        counts = f"{self.trials} trials over, {self.missing} missing, {self.failed} failed; {self.seconds:.0f} s of work."
+        return "\n".join([f"{self.path}: {counts}", *(f"failed: {error}" for error in self.errors), *self.caveats()])
 
     def caveats(self) -> list[str]:
         """Say in sentences why the rows may not be all there are, or not of one kind: damage, and trials that other code did."""
-        other = sum(not each.by_this_code for each in self.finished)
+        other = self.by_other_code
         return self.notes + ([f"{say_other_code(other)} `sweep export --timing` shows which."] if other else [])
+
+
+@dataclass(frozen=True, repr=False)
+class Study(StudyCounts):
+    """The trials of section 6.2 in a study file, all of them checked and none of them kept."""
+
+    _drawn_by = "study_curves"
+    points: list[Tally]
+    """What is known of the trials of each point, ordered by settings and seed."""
+
+    @property
+    def finished(self) -> Iterator[Finished]:
+        """The trials that are over, read from the file one by one as they are asked for."""
+        with Store(self.path, readonly=True) as store:
+            yield from store.finished()
 
     def rows(self) -> list[Row]:
         """Give a row for each point: settings, trials, failures, and success with its 95 % interval."""
-        return point_rows(self.finished)
+        return [settings | _counts(tally) for tally, settings in _with_settings(self.points)]
 
     def varying(self) -> list[str]:
         """Give the names of the settings that differ between points."""
@@ -77,7 +88,7 @@ class Study(Result):
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """Look at a study of sweeps.
+    """Look at a study of sweeps: every row is read and checked.
 
     Parameters
     ----------
@@ -96,22 +107,48 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     >>> report = run_sweep(Grid({"network": "lookup", "n": 20, "t": [5, 10]}, trials=3), path)
     >>> [(row["t"], row["successes"]) for row in read_study(path).rows()]
     [(5, 3), (10, 3)]
+    >>> sum(trial.outcome["success"] for trial in read_study(path).finished)
+    6
     """
     with Store(path, readonly=True) as store:
-        contents = store.contents()
-    finished = list(finished_in(contents))
-    wanted: set[tuple[str, int]] = set()
-    notes = []
+        return study_in(store)
+
+
+def study_in(store: Store) -> Study:
+    """Look at an open study, as `read_study` does."""
+    contents = store.contents()
+    notes: list[str] = []
+    wanted = wanted_by(contents, store.path, notes)
+    over = {key: tally for key, tally in contents.points.items() if tally.protocol == RETRIEVAL.name}
+    tallies = over.values()
+    if not contents.whole:
+        notes.append(f"{say_damage(store.path, contents)} `sweep run --resume` does again what is missing.")
+    if contents.points and contents.format < FORMAT:
+        notes.append(say_format(store.path, contents))
+    return Study(
+        path=str(store.path),
+        trials=sum(tally.trials for tally in tallies),
+        missing=sum(number - (over[key].below(number) if key in over else 0) for key, number in wanted.items()),
+        failed=sum(tally.failed for tally in tallies),
+        errors=sorted({error for tally in tallies for error in tally.errors}),
+        by_other_code=sum(tally.by_other_code for tally in tallies),
+        seconds=sum(tally.seconds for tally in tallies),
+        damaged=contents.damaged,
+        notes=notes,
+        points=[over[key] for key in _in_order(over)],
+    )
+
+
+def wanted_by(contents: Contents, path: Path, notes: list[str]) -> dict[str, int]:
+    """How many trials of each point the grids of a study ask for; a grid that cannot be run adds a note."""
+    wanted: list[tuple[Point, int]] = []
     for text, _ in contents.grids:
         try:
-            wanted |= {trial.key for trial in Grid.from_json(text).all_trials()}
+            grid = Grid.from_json(text)
+            wanted += [(point, grid.trials) for point in grid.points()]
         except ValueError as error:
             notes.append(f"{path} has a grid that this version cannot run, so that its missing trials do not count: {error}")
-    if not contents.whole:
-        notes.append(f"{say_damage(path, contents)} `sweep run --resume` does again what is missing.")
-    if contents.rows and contents.format < FORMAT:
-        notes.append(say_format(path, contents))
-    return Study(str(path), finished, len(wanted - {each.trial.key for each in finished}), contents.damaged, notes)
+    return {point.key: number for point, number in Rounds(wanted).points}
 
 
 def settings_of(point: Point) -> Row:
@@ -124,47 +161,76 @@ def settings_of(point: Point) -> Row:
     100
     """
     settings = DEFAULTS | point.settings
-    known = settings["network"] in REGISTRY  # older files may name networks that have another name now
-    if known and "n_hidden" not in parameters_of(settings["network"]):
+    if not _has_hidden(settings["network"]):
         settings["m"] = None
     return settings | {"seed": point.seed}
 
 
-def trial_rows(finished: Iterable[Finished], *, timing: bool = False) -> list[Row]:
-    """Give a row for each trial, all with the same keys, ordered by settings, seed and number of the trial.
+@cache
+def _has_hidden(network: str) -> bool:
+    """Whether a network has hidden neurons to choose; older files may name networks that have another name now."""
+    return network not in REGISTRY or "n_hidden" in parameters_of(network)
 
-    With `timing` also seconds, host and version of the code, which differ from run to run.
+
+class TrialRows(Iterable[Row]):
+    """A row for each trial of an open study, all with the same keys, ordered by settings, seed and number of the trial.
+
+    They are read and checked as they are asked for, each time anew; hold `Store.at_one_moment` around all of it.
+
+    Parameters
+    ----------
+    store : Store
+    study : Study
+        As `study_in` gives it.
+    timing : bool
+        Add seconds, host and version of the code, which differ from run to run.
+
+    Examples
+    --------
+    >>> from seqattractor.experiments._executors import do_trial
+    >>> with Store() as store:
+    ...     _ = store.add([do_trial(trial) for trial in Grid({"network": "lookup", "n": 20, "t": [9, 5]}, trials=2).all_trials()])
+    ...     [(row["t"], row["trial"], row["success"]) for row in TrialRows(store, study_in(store))]
+    [(5, 0, True), (5, 1, True), (9, 0, True), (9, 1, True)]
     """
-    pairs = []
-    for each in finished:
-        outcome = {name: (each.outcome or {}).get(name) for name in OUTCOME}
-        times = {name: getattr(each, name) for name in ("seconds", "host", "version")} if timing else {}
-        pairs.append((each.trial.point, {"trial": each.trial.number, **outcome, "error": each.error, **times}))
-    return _in_order(pairs)
+
+    def __init__(self, store: Store, study: Study, *, timing: bool = False) -> None:
+        self._store, self._study, self._timing = store, study, timing
+
+    def __iter__(self) -> Iterator[Row]:
+        names = ("error", "seconds", "host", "version") if self._timing else ("error",)
+        for tally, settings in _with_settings(self._study.points):
+            found = 0
+            for row in self._store.rows_at(tally.point().key):
+                found += 1
+                outcome = json.loads(row["outcome"] or "{}")
+                measured = {name: outcome.get(name) for name in OUTCOME}
+                yield settings | {"trial": row["trial"], **measured, **{name: row[name] for name in names}}
+            if found != tally.trials:
+                raise OSError(f"{self._study.path} was changed while it was read; run the same command again.")
 
 
-def point_rows(finished: Iterable[Finished]) -> list[Row]:
-    """Give a row for each point: how many trials are over, failed, succeeded, and a 95 % Wilson interval of success."""
-    groups: dict[str, list[Finished]] = {}
-    for each in finished:
-        groups.setdefault(each.trial.point.key, []).append(each)
-    pairs = []
-    for group in groups.values():
-        outcomes = [each.outcome["success"] for each in group if each.outcome is not None]
-        n, right = len(outcomes), sum(outcomes)
-        rate, low, high = (right / n, *wilson_interval(right, n)) if n else (None, None, None)
-        counts = (n, len(group) - n, right, rate, low, high)
-        pairs.append((group[0].trial.point, dict(zip(COUNTS, counts, strict=True))))
-    return _in_order(pairs)
-
-
-def _in_order(pairs: Sequence[tuple[Point, Row]]) -> list[Row]:
-    """Rows of settings with what was measured, ordered by the settings, parameters of networks alphabetically, and the trial."""
-    settings = [settings_of(point) for point, _ in pairs]
-    further = {name for row in settings for name in row} - {*DEFAULTS, "seed"}
+def _with_settings(points: Sequence[Tally]) -> Iterator[tuple[Tally, Row]]:
+    """Points with all their settings, which have the same names everywhere, parameters of networks alphabetically."""
+    further = {name for tally in points for name in json.loads(tally.settings)} - {*DEFAULTS, "seed"}
     names = [*DEFAULTS, *sorted(further), "seed"]
-    rows = [{name: each.get(name) for name in names} | more for each, (_, more) in zip(settings, pairs, strict=True)]
-    return sorted(rows, key=lambda row: [_sort_key(row.get(name)) for name in (*names, "trial")])
+    for tally in points:
+        settings = settings_of(tally.point())
+        yield tally, {name: settings.get(name) for name in names}
+
+
+def _counts(tally: Tally) -> Row:
+    """How many trials of a point are over, failed, succeeded, and a 95 % Wilson interval of success."""
+    n, right = tally.trials - tally.failed, tally.successes
+    rate, low, high = (right / n, *wilson_interval(right, n)) if n else (None, None, None)
+    return dict(zip(COUNTS, (n, tally.failed, right, rate, low, high), strict=True))
+
+
+def _in_order(points: dict[str, Tally]) -> list[str]:
+    """The keys of points, ordered by their settings."""
+    rows = _with_settings(list(points.values()))
+    places = {key: [_sort_key(value) for value in row.values()] for key, (_, row) in zip(points, rows, strict=True)}
+    return sorted(points, key=lambda key: (places[key], key))
 
 
 def _sort_key(value: Any) -> tuple[int, float, str]:

@@ -5,45 +5,52 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Callable, Iterable
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from seqattractor._files import atomic_write
 
 Row = dict[str, Any]
 
 
-def export(rows: list[Row], path: str | os.PathLike[str]) -> None:
-    """Write rows as CSV or Parquet, by the ending of the file; whole or not at all.
+_GROUP = 10_000  # rows of a Parquet file whose values are in memory at once
+
+
+def export(rows: Iterable[Row], path: str | os.PathLike[str]) -> int:
+    """Write rows as CSV or Parquet, by the ending of the file; whole or not at all, and a few rows at a time.
 
     Parameters
     ----------
-    rows : list of dict
-        All with the same keys.
+    rows : iterable of dict
+        All with the same keys. For Parquet they are gone through twice, first to know the type of each column.
     path : str or path
         Ending in .csv or .parquet.
+
+    Returns
+    -------
+    int
+        How many rows there are.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
     >>> export([{"t": 10, "success": True}], path)
+    1
     >>> path.read_text().splitlines()
     ['t,success', '10,true']
     """
     kind = Path(path).suffix.lower()
-    if kind == ".csv":
-        content = as_csv(rows)
-    elif kind == ".parquet":
-        content = _as_parquet(rows)
-    else:
+    if kind not in _WRITERS:
         raise ValueError(f"a table is written as .csv or .parquet, but the file is to be named {Path(path).name}.")
     with atomic_write(path) as file:
-        file.write(content)
+        return _WRITERS[kind](rows, file)
 
 
-def as_csv(rows: list[Row]) -> bytes:
+def as_csv(rows: Iterable[Row]) -> bytes:
     r"""Give rows as CSV with a heading; nothing for None, true and false for booleans.
 
     Examples
@@ -51,29 +58,76 @@ def as_csv(rows: list[Row]) -> bytes:
     >>> as_csv([{"a": None, "b": 0.5}])
     b'a,b\n,0.5\n'
     """
-    text = io.StringIO(newline="")
+    file = io.BytesIO()
+    _write_csv(rows, file)
+    return file.getvalue()
+
+
+def _write_csv(rows: Iterable[Row], file: IO[bytes]) -> int:
+    """Write rows as CSV, one after the other; gives their number."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0] if rows else [])
-    for row in rows:
+    number = 0
+    for number, row in enumerate(rows, 1):
+        if number == 1:
+            writer.writerow(row)
         writer.writerow([str(value).lower() if isinstance(value, bool) else value for value in row.values()])
-    return text.getvalue().encode()
+    if not number:
+        writer.writerow([])
+    text.detach()  # which leaves the file open
+    return number
 
 
-def _as_parquet(rows: list[Row]) -> bytes:
-    """Rows as Parquet; needs pyarrow."""
+def _write_parquet(rows: Iterable[Row], file: IO[bytes]) -> int:
+    """Write rows as Parquet, a group of them after the other; needs pyarrow. Gives their number."""
     try:
         pyarrow, parquet = (import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
     except ImportError:
         raise ValueError("Parquet needs pyarrow; install it with: pip install 'seqattractor[parquet]', or write .csv.") from None
-    columns = {name: _one_type([row[name] for row in rows]) for name in (rows[0] if rows else {})}
-    sink = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns), sink)
-    return sink.getvalue()
+    types: dict[type | None, Any] = {
+        bool: pyarrow.bool_(),
+        int: pyarrow.int64(),
+        float: pyarrow.float64(),
+        str: pyarrow.string(),
+        None: pyarrow.null(),
+    }
+    kinds = _kinds(rows)
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()])
+    number, size = 0, _GROUP
+    remaining = iter(rows)
+    with parquet.ParquetWriter(file, schema) as writer:
+        while size == _GROUP:
+            columns: dict[str, list[Any]] = {name: [] for name in kinds}
+            size = 0
+            for row in islice(remaining, _GROUP):
+                size += 1
+                for name, kind in kinds.items():
+                    columns[name].append(_as_kind(row[name], kind))
+            if size:
+                writer.write_table(pyarrow.table(columns, schema))
+            number += size
+    return number
 
 
-def _one_type(values: list[Any]) -> list[Any]:
-    """A column of values of one type: words where a parameter is a word at one point and a number at another."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds <= {int, float} or len(kinds) <= 1:
-        return [float(value) if float in kinds and value is not None else value for value in values]
-    return [None if value is None else str(value) for value in values]
+_WRITERS: dict[str, Callable[[Iterable[Row], IO[bytes]], int]] = {".csv": _write_csv, ".parquet": _write_parquet}
+
+
+def _kinds(rows: Iterable[Row]) -> dict[str, type | None]:
+    """The one type of each column: words where a parameter is a word at one point and a number at another."""
+    found: dict[str, set[type]] = {}
+    for row in rows:
+        for name, value in row.items():
+            found.setdefault(name, set()).add(type(value))
+    return {name: _one_kind(kinds - {type(None)}) for name, kinds in found.items()}
+
+
+def _one_kind(kinds: set[type]) -> type | None:
+    """A type for values of these types; None if there are none."""
+    if len(kinds) <= 1:
+        return next(iter(kinds), None)
+    return float if kinds == {int, float} else str
+
+
+def _as_kind(value: Any, kind: type | None) -> Any:
+    """A value in a column of one type."""
+    return value if value is None or kind is None else kind(value)

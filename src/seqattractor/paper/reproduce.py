@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from seqattractor.experiments._executors import Executor, Trials, in_this_process
-from seqattractor.experiments._protocol import Point, Protocol, Trial, in_rounds
+from seqattractor.experiments._protocol import Point, Protocol, Rounds, Trial
 from seqattractor.experiments._run import Progress, choose_executor, run_trials
 from seqattractor.experiments._store import Finished, Store
 from seqattractor.paper.settings import LEARNING
@@ -164,7 +164,7 @@ class _Plan:
             (Point(Protocol(experiment, function), cell, request.seed), target.n_trials(request, cell))
             for experiment, cell in zip(target.experiments(request), target.cells(request), strict=True)
         ]
-        self.trials = in_rounds(self.cells)
+        self.trials = Rounds(self.cells)
         self.missing = {trial.key: trial for trial in self.trials}
         self.outcomes: dict[tuple[str, int], Outcome] = {}
         self.seconds = 0.0

@@ -13,7 +13,7 @@ from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import ComparisonTest, get_test
 from seqattractor.experiments._comparison_trial import TASKS, make_prototype, place_of
 from seqattractor.experiments._conclusion import Row
-from seqattractor.experiments._protocol import Point, Protocol, Trial, in_rounds
+from seqattractor.experiments._protocol import Point, Protocol, Rounds, Trial
 from seqattractor.experiments._run import Progress, choose_executor, run_trials
 from seqattractor.experiments._store import Store
 from seqattractor.experiments._user_networks import Brought, import_files
@@ -89,7 +89,7 @@ def compare(
             _ = network.packed  # refuses what cannot be sent to workers, before there are any
     points = {name: _points(test, along, network, hidden, seed) for name, network in chosen.items()}
     with Store(study) as store:
-        wanted = in_rounds((point, each) for group in zip(*points.values(), strict=True) for point in group)
+        wanted = Rounds((point, each) for group in zip(*points.values(), strict=True) for point in group)
         run_trials(wanted, store, choose_executor(jobs, dask), current=True, progress=progress)
         by_trial = [{name: _outcomes(store, group, k, along) for name, group in points.items()} for k in range(each)]
     by_value = {value: [{name: rows[at] for name, rows in trial.items()} for trial in by_trial] for at, value in enumerate(along)}

@@ -1,0 +1,71 @@
+"""How far a large study is, counted by SQLite without reading its trials one by one."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from seqattractor.experiments._protocol import RETRIEVAL
+from seqattractor.experiments._store import Store, say_damage
+from seqattractor.experiments._study import StudyCounts, study_in, wanted_by
+from seqattractor.experiments._tally import code_of, is_of
+
+CHECKED_UP_TO = 20_000
+"""Rows up to which a look at a study checks every one."""
+
+
+def look_at(path: str | os.PathLike[str]) -> StudyCounts:
+    """Look at a study: a small one is checked row by row and given as a `Study`, the rows of a larger one are only counted.
+
+    Where counting stumbles over damage, the rows of a larger one are checked, too.
+    """
+    with Store(path, readonly=True) as store:
+        try:
+            if store.has_more_rows_than(CHECKED_UP_TO):
+                return count_in(store)
+        except (OSError, AttributeError, TypeError, ValueError):
+            pass  # what stands there is none of ours: the reading below tells what is damaged
+        return study_in(store)
+
+
+def count_in(store: Store) -> StudyCounts:
+    """Count the rows of a study, and say that they were not checked."""
+    notes: list[str] = []
+    trials = missing = failed = by_other_code = 0
+    seconds = 0.0
+    errors: set[str] = set()
+    with store.at_one_moment():
+        contents = store.outline()
+        wanted = wanted_by(contents, store.path, notes)
+        for row in store.count_by_point(RETRIEVAL):
+            code, asked = code_of(json.loads(row["settings"]).get("network")), wanted.pop(row["point"], 0)
+            trials += row["trials"]
+            failed += row["failed"]
+            seconds += row["seconds"]
+            missing += asked
+            if row["failed"] or row["oldest"] != row["newest"] or row["smallest"] < 0 or row["largest"] >= asked:
+                parts = store.count_at(row["point"], asked)
+            else:
+                parts = [(row["oldest"], None, row["trials"], row["trials"])]
+            for version, error, number, below in parts:
+                by_other_code += 0 if is_of(version, code) else number
+                missing -= below
+                errors |= set() if error is None else {error}
+        missing += sum(wanted.values())
+    if not contents.whole:
+        notes.append(say_damage(store.path, contents))
+    notes.append(
+        f"The {trials} rows of {store.path} were counted, not checked: damage does not show. `sweep status --verify` checks "
+        "every row and shows the success at each point; run, export and plot always check."
+    )
+    return StudyCounts(
+        path=str(store.path),
+        trials=trials,
+        missing=missing,
+        failed=failed,
+        errors=sorted(errors),
+        by_other_code=by_other_code,
+        seconds=seconds,
+        damaged=contents.damaged,
+        notes=notes,
+    )
