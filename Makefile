@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= results
 
-.PHONY: run test test-lowest lint paper trust bench docs clean
+.PHONY: run test test-lowest lint paper trust bench watch docs clean
 .DELETE_ON_ERROR:
 
 # One stamp for each set of packages (run: none but the package's own), renewed when pyproject.toml changes.
@@ -53,10 +53,19 @@ trust: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 -m trust tests/trust
 	$(BIN)/python tests/trust/table.py
 
-# Speed beside the plain PyTorch loop; writes the tables of README and docs.
+# Speed beside the plain PyTorch loop, and that beside the kept results; writes the tables of README and docs.
 bench: $(VENV)/installed-bench
-	$(BIN)/seqattractor bench --growth --limit --memory digits --memory large -o benchmarks/results.json
+	$(BIN)/seqattractor bench --growth --limit --memory digits --memory large \
+	    --kept benchmarks/results.json -o benchmarks/results.json
 	$(BIN)/python benchmarks/report.py
+
+# The last commit beside BASE, by asv, which builds both: shares of the plain ways' time, and which have grown by more than a third.
+BASE ?= main
+watch: $(VENV)/installed-watch
+	$(BIN)/asv machine --yes
+	$(BIN)/asv run --skip-existing '$(BASE)^!'
+	$(BIN)/asv run 'HEAD^!'
+	$(BIN)/asv compare --factor 1.33 $(BASE) HEAD
 
 docs: $(VENV)/installed-dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

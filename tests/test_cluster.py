@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+import kept_pages
 import seqattractor as sa
 from dask_cluster import dask_cluster
 from quiet import fit_quietly, quietly
@@ -88,6 +89,19 @@ def test_a_worker_lost_while_it_gets_its_data_is_done_without(client, monkeypatc
     there = sa.SequenceAttractor(n_hidden=50, random_state=1).fit_on_cluster(client, X)
     assert not lost
     assert_same(sa.SequenceAttractor(n_hidden=50, random_state=1).fit(X), there)
+
+
+def test_the_benchmark_of_a_cluster_counts_each_weight_and_target_once_there_and_each_weight_once_back(client):
+    X = sa.datasets.random_periodic(12, 40, rng=0)
+    counting = kept_pages.script("cluster").CountingClient(client, 2)
+    here = fit_quietly(sa.SequenceAttractor(n_hidden=70, random_state=1), X)
+    assert_same(here, quietly(sa.SequenceAttractor(n_hidden=70, random_state=1).fit_on_cluster, counting, X))
+    weights, targets = here.U_.nbytes + here.V_.nbytes, 11 * (70 + 40)
+    assert counting.to_one == weights + targets
+    assert counting.to_each > 2 * 11 * 40  # the inputs, as patterns and in products, and the codes
+    assert counting.back > weights  # and errors and flips
+    assert counting.sent == counting.to_one + 2 * counting.to_each + counting.back
+    assert len(counting.task_seconds) == len(range(0, 70, 16)) + len(range(0, 40, 16))
 
 
 @pytest.mark.slow

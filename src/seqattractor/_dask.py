@@ -41,9 +41,7 @@ class Watch:
         """How many tasks the cluster can do at once; raises `ClusterLost` if there is none to ask, or has long been no worker."""
         now = time.monotonic()
         if now - self._asked >= _BETWEEN:
-            threads = sum(
-                self.ask(lambda: self.client.sync(self.client.scheduler.ncores, callback_timeout=self.patience)).values()
-            )
+            threads = sum(self.ask(self._ask_for_threads).values())
             self._asked = time.monotonic()
             if threads:
                 self._threads, self._last_worker = threads, self._asked

@@ -61,13 +61,13 @@ def kernel_limit() -> dict[str, float]:
         started = time.process_time()
         counted, _ = block.advance(100)
         best, errors = min(best, time.process_time() - started), int(counted.sum())
-    f = np.zeros((8, K.K.shape[1]), dtype=np.int16)
+    f, flip = np.zeros((2, 8, K.K.shape[1]), dtype=np.int16)
     rows = np.random.default_rng(0).integers(0, len(K.K), 1_000_000)
-    kernels.add_rows(f, K.K, rows[:10])
+    kernels.add_rows(f, flip, K.K, rows[:10])
     alone = []
     for _ in range(3):
         started = time.process_time()
-        kernels.add_rows(f, K.K, rows)
+        kernels.add_rows(f, flip, K.K, rows)
         alone.append(time.process_time() - started)
     limit = len(rows) / min(alone)
     return {"updates_per_second": errors / best, "plain_adds_per_second": limit, "fraction": errors / best / limit}

@@ -13,7 +13,8 @@ from seqattractor._files import atomic_write
 EXAMPLES = """\b
 Examples:
   seqattractor bench random-70 random-150
-  seqattractor bench --growth --memory digits --limit -o results.json"""
+  seqattractor bench --growth --memory digits --limit -o results.json
+  seqattractor bench --kept results.json"""
 
 
 @click.command(name="bench", epilog=EXAMPLES)
@@ -27,6 +28,11 @@ Examples:
     "--memory", multiple=True, type=click.Choice(["digits", "large"]), help="Also: peak memory; large is N=65536, T=300."
 )
 @click.option("--limit", is_flag=True, help="Also: how far the kernel runs from the machine's limit.")
+@click.option(
+    "--kept",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Also: each ratio beside that in this file, which an earlier -o wrote.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the results to this JSON file.")
 def command(
@@ -36,6 +42,7 @@ def command(
     growth: bool,
     memory: tuple[str, ...],
     limit: bool,
+    kept: Path | None,
     as_json: bool,
     out: Path | None,
 ) -> None:
@@ -46,11 +53,13 @@ def command(
     """
     from seqattractor.bench import limits, speed
     from seqattractor.bench.cases import CASES
+    from seqattractor.bench.kept import beside, read_ratios
     from seqattractor.report.machine import machine
 
     unknown = [case for case in cases if case not in CASES]
     if unknown:
         raise click.UsageError(f"there is no case {unknown[0]!r}; the cases are {', '.join(CASES)}.")
+    before = None if kept is None else read_ratios(kept)  # now: it may be the file that is written in the end
     tell = (lambda _: None) if as_json else click.echo
     results: dict[str, Any] = {"machine": machine(), "cases": []}
     for case in cases or tuple(CASES):
@@ -66,6 +75,10 @@ def command(
     if growth:
         results["growth"] = speed.growth(n_jobs=jobs)
         for line in map(_growth_line, results["growth"]):
+            tell(line)
+    if before is not None:
+        results["kept"] = [beside(case, before) for case in results["cases"]]
+        for line in map(_kept_line, results["kept"]):
             tell(line)
     if as_json:
         click.echo(json.dumps(results, indent=1))
@@ -108,3 +121,16 @@ def _growth_line(growth: dict[str, Any]) -> str:
         f"time to learn grows as {name}^{growth['exact_exponent']:.2f} for {name} = {values[0]} to {values[-1]} "
         f"(plain loop: {name}^{growth['plain_exponent']:.2f})"
     )
+
+
+def _kept_line(both: dict[str, Any]) -> str:
+    """A ratio both the kept one in words."""
+    from seqattractor.bench.kept import is_slower
+
+    now = f"{both['case']}: now {both['now']:,.1f} times as fast as the plain loop"
+    if both["kept"] is None:
+        return f"{now}; nothing was kept of this case against this plain loop and number of threads"
+    line = f"{now}, kept {both['kept']:,.1f}, now/kept {both['now_by_kept']:.2f}"
+    if is_slower(both):
+        line += f"\n  SLOWER than kept: it takes {1 / both['now_by_kept']:.1f} times as long; measure again on a quiet machine"
+    return line

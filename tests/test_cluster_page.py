@@ -1,0 +1,43 @@
+"""The table of docs/engine.rst about clusters is that of the kept results, and what it computes follows from these."""
+
+import json
+
+import numpy as np
+import pytest
+
+import kept_pages
+from kept_pages import DOCS
+from seqattractor.learning.exact.fields import Gram
+
+
+@pytest.fixture(scope="module")
+def script():
+    return kept_pages.script("cluster")
+
+
+def test_the_table_is_that_of_the_kept_results_and_is_shown(script):
+    kept = json.loads(script.KEPT.read_text())
+    assert script.PAGE.read_text() == script.page(kept)
+    assert f".. include:: {script.PAGE.name}\n" in (DOCS / "engine.rst").read_text()
+    for each in (kept["fit"], kept["trials"]):
+        assert tuple(run["workers"] for run in each["runs"]) == script.WORKERS
+    one, two = kept["fit"]["runs"]
+    assert [one[name] for name in ("epochs", "updates")] == [two[name] for name in ("epochs", "updates")]
+    assert two["bytes_sent"] - one["bytes_sent"] >= one["bytes_to_each"]  # more blocks also have more counts of errors
+
+
+def test_on_paper_tasks_are_shared_and_each_worker_gets_its_copy(script):
+    run = {"seconds": 10.0, "task_seconds": 8.0, "bytes_to_each": 100, "bytes_sent": 400}
+    assert script.on_paper(run, 1) == 10.0
+    assert script.on_paper(run, 5) == 2.0 + 4 * 0.5 + 1.6
+
+
+def test_a_size_is_that_of_all_arrays_wherever_they_are(script):
+    K = Gram(np.ones((3, 32), dtype=np.int16))
+    assert script.size_of([np.zeros(5), (np.zeros(2, dtype=np.int8), 7), K]) == 40 + 2 + script.size_of(K.K)
+    assert script.size_of(K) == K.K.nbytes
+
+
+@pytest.mark.parametrize(("count", "told"), [(7, "7 bytes"), (1500, "1.5 kB"), (2_000_000, "2.0 MB"), (8_400_000_000, "8.4 GB")])
+def test_bytes_are_told_in_a_unit_that_one_can_read(script, count, told):
+    assert script.told_bytes(count) == told
