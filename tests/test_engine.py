@@ -4,6 +4,7 @@ import _thread
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ import oracle
 import seqattractor as sa
 from seqattractor.learning import reference
 from seqattractor.learning.exact import blocks, engine, fields
+from seqattractor.learning.exact.tape_kernels import sort_flips
 
 CASES = settings(max_examples=120, deadline=None)
 
@@ -316,6 +318,24 @@ def test_ctrl_c_stops_within_a_second(n_jobs):
         run(engine, {**problem, "max_epochs": 10_000_000}, n_jobs=n_jobs)
     assert time.process_time() - pressed[0] < 1.0 * n_jobs  # of work: on a busy machine the clock on the wall runs faster
     assert threading.active_count() <= 2
+
+
+def test_ctrl_c_in_the_midst_of_handing_over_arrays_is_a_ctrl_c():
+    flips = np.zeros((3, 4), dtype=np.int32)
+    sort_flips(flips, 4, 2)  # compiled and loaded before anything is pressed
+
+    def press_soon(seconds):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        while True:  # numba spends most of so short a call with arguments and results
+            sort_flips(flips, 4, 2)
+
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for k in range(100):
+            with pytest.raises(KeyboardInterrupt):
+                press_soon(0.001 + 1e-5 * k)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize(("n_jobs", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])

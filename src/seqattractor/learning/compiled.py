@@ -33,10 +33,30 @@ def kernel(function: _Function) -> _Function:
         say_that_nothing_is_kept()
     except AttributeError:  # a numba whose cache is made in another way; then its files are trusted
         compiled.enable_caching()
-    return cast(_Function, compiled)
+    return cast(_Function, _Kernel(compiled))
+
+
+class _Kernel:
+    """A compiled function that can be stopped by Ctrl-C at any moment."""
+
+    def __init__(self, compiled: Any) -> None:
+        self.compiled = compiled
+
+    def __call__(self, *arguments: Any) -> Any:
+        try:
+            return self.compiled(*arguments)
+        except SystemError as error:  # what Python says of a Ctrl-C while numba was handing over arguments or results
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, KeyboardInterrupt):
+                cause = cause.__cause__
+            raise cause or error from None
+
+    def is_kept(self) -> bool:
+        """Whether there is machine code on disk."""
+        kept = getattr(self.compiled, "_cache", None)
+        return isinstance(kept, KernelCache) and kept.is_filled()
 
 
 def is_kept(value: Any) -> bool:
     """Whether this is a kernel with machine code on disk; if that is of older sources or damaged, it is compiled after all."""
-    kept = getattr(value, "_cache", None)
-    return isinstance(kept, KernelCache) and kept.is_filled()
+    return isinstance(value, _Kernel) and value.is_kept()

@@ -68,13 +68,7 @@ class Workers:
 
     def run(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
         """Apply `work` to each item and return the results in order."""
-        try:
-            return [work(item) for item in items] if self._pool is None else list(self._pool.map(work, items))
-        except SystemError as error:  # Ctrl-C while numba was handing over arguments or results
-            cause: BaseException | None = error
-            while cause is not None and not isinstance(cause, KeyboardInterrupt):
-                cause = cause.__cause__
-            raise cause or error from None
+        return [work(item) for item in items] if self._pool is None else list(self._pool.map(work, items))
 
 
 class _CompileNotice(event.Listener):
