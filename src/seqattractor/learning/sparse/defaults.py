@@ -60,7 +60,7 @@ def _robust(net: Any, n: int, n_in: int, N: int) -> dict[str, Any]:
     """For patterns that lie far from each other: noise from the start, all of P and Q learned."""
     load, eta_visible = n / net.n_hidden, 10.0
     return {
-        "n_winners": _winners(net, 250),
+        "n_winners": min(_winners(net, 250), winners_within_reach(load, n_in)),
         "target_from": "current",
         "kappa_active": net.kappa * (1 + 0.5 * how_crowded(load)),
         "active_weight": 3 if load < 0.25 else 1,
@@ -116,6 +116,15 @@ def _winners(net: Any, share: int) -> int:
     """One hidden neuron in so many, but three at least."""
     M = int(net.n_hidden)
     return min(max(3, math.ceil(M / share)), M)
+
+
+def winners_within_reach(load: float, n_in: int) -> int:
+    """How many winners leave each hidden neuron at most 0.04 N patterns to answer to, but three at least.
+
+    k winners give a neuron k times the load of them. If these are too many for its inputs, U learns hardly any: neurons fall
+    silent under noise, and almost no transition is made. With N = 200 and eight winners that was so at load 2, not yet at 1.5.
+    """
+    return max(3, math.floor(0.04 * n_in / load))
 
 
 def how_crowded(load: float) -> float:
