@@ -5,7 +5,8 @@
 The seed is used nowhere else: defaults were chosen on other sequences and networks. The study keeps the trials, so that the
 script can be stopped and goes on; results are kept in benchmarks/held_out.json, from which tables are written without --study.
 With --loads 1.5 2 only the cases with so many transitions for each hidden neuron are run and take the place of kept ones, and
-with --sizes 100,1000 200,2000 only networks of these N and M, after a change of defaults that concerns no others.
+with --sizes 100,1000 200,2000 and --kinds correlated only these networks and patterns, after a change of defaults that concerns
+no others.
 """
 
 import argparse
@@ -41,9 +42,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--loads", type=float, nargs="*", default=LOADS)
     parser.add_argument("--sizes", type=size, nargs="*", metavar="N,M", default=[(n, ratio * n) for n in N for ratio in RATIOS])
+    parser.add_argument("--kinds", nargs="*", choices=list(KINDS), default=list(KINDS))
     options = parser.parse_args()
     if options.study is not None:
-        grids = [grid for (_, n, m), grid in cases(options.trials, options.loads).items() if (n, m) in options.sizes]
+        grids = [
+            grid
+            for (kind, n, m), grid in cases(options.trials, options.loads).items()
+            if kind in options.kinds and (n, m) in options.sizes
+        ]
         if options.large_trials:
             grids.append(Grid({**ALWAYS, **LARGE}, trials=options.large_trials, seed=SEED))
         run_sweep(grids, options.study, jobs=options.jobs, progress=lambda p: print(p.done, "of", p.total, flush=True))

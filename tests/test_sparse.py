@@ -14,6 +14,7 @@ import oracle_sparse
 import seqattractor as sa
 from films import as_sequences, textured_film
 from quiet import fit_quietly
+from seqattractor.learning.sparse.defaults import choose_defaults, how_alike, typical_distance
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import Epoch, SparseSettings, SparseState, present
 from seqattractor.sequences import check_sequences, transitions
@@ -277,6 +278,48 @@ def test_more_than_one_transition_a_hidden_neuron_changes_the_defaults_and_optio
     assert roomy.noise_ > crowded.noise_
     given = fit_quietly(sa.SparseSequenceAttractor(70, max_epochs=2, active_weight=2, homeostasis=0.05, random_state=0), X)
     assert (given.active_weight_, given.homeostasis_) == (2, 0.05)
+
+
+@given(n_in=st.integers(8, 300), n_hidden=st.integers(3, 4000), load=st.floats(0.05, 3), seed=st.integers(0, 9))
+@settings(max_examples=40, deadline=None)
+def test_hidden_neurons_get_no_more_patterns_than_their_inputs_can_tell_apart(n_in, n_hidden, load, seed):
+    n = max(2, round(load * n_hidden))
+    few = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), (60, n_in))
+    X = few[np.arange(n) % 60]  # as many transitions as wanted; how many differ does not matter here
+    values = choose_defaults(sa.SparseSequenceAttractor(n_hidden), X, X, max(1, n_in // 10))
+    load = n / n_hidden
+    assert values["n_winners"] == 3 or values["n_winners"] * load <= 0.04 * n_in
+    assert 3 <= values["n_winners"] <= max(3, math.ceil(n_hidden / 250))
+
+
+def test_with_too_many_winners_in_a_crowd_hidden_neurons_fall_silent():
+    X = sa.datasets.random_periodic(241, 60, correlation=0.5, rng=0)
+    few, many = (fit_quietly(sa.SparseSequenceAttractor(120, n_winners=k, max_epochs=300, random_state=0), X) for k in (3, 8))
+    assert few.score(X) > 0.7
+    assert few.hidden(X[:-1]).sum(axis=1).mean() > 2.8
+    assert many.score(X) < 0.3
+    assert many.hidden(X[:-1]).sum(axis=1).mean() < 5
+
+
+@pytest.mark.parametrize("how", [{}, {"bias": 0.5}])
+@pytest.mark.parametrize(("T", "N"), [(61, 40), (201, 60), (1001, 100)])
+def test_independent_patterns_are_not_alike_and_correlated_ones_are(how, T, N):
+    for seed in range(5):
+        patterns = [sa.datasets.random_periodic(T, N, rng=seed, **each).patterns[:-1] for each in (how, {"correlation": 0.5})]
+        independent, correlated = (how_alike(each, typical_distance(each)) for each in patterns)
+        assert independent < 1.1 < correlated
+
+
+def test_in_a_crowd_patterns_that_are_alike_get_more_feedback_and_are_told_apart_by_it():
+    usual, more = [], []
+    for seed in range(4):
+        X = sa.datasets.random_periodic(201, 80, correlation=0.5, rng=seed)
+        of_random = fit_quietly(sa.SparseSequenceAttractor(100, max_epochs=1), sa.datasets.random_periodic(201, 80, rng=seed))
+        for scores, feedback in ((usual, of_random.learned_feedback_), (more, "auto")):
+            net = fit_quietly(sa.SparseSequenceAttractor(100, learned_feedback=feedback, max_epochs=450, random_state=seed), X)
+            scores.append(net.score(X))
+        assert net.learned_feedback_ > 1.4 * of_random.learned_feedback_
+    assert np.mean(more) > np.mean(usual) + 0.03
 
 
 def test_hidden_activity_is_sparse_and_fairly_shared():

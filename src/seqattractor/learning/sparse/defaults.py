@@ -48,7 +48,7 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | 
     elif clean_first:
         values |= _clean_first(net, n_in, targets.shape[1])
     else:
-        values |= _robust(net, n, n_in, targets.shape[1])
+        values |= _robust(net, n, n_in, targets.shape[1], how_alike(inputs, distance))
     for name in values:
         given = getattr(net, name)
         if name != "noise" and given != "auto":
@@ -56,7 +56,7 @@ def choose_defaults(net: Any, inputs: Patterns, targets: Patterns, noise: int | 
     return values
 
 
-def _robust(net: Any, n: int, n_in: int, N: int) -> dict[str, Any]:
+def _robust(net: Any, n: int, n_in: int, N: int, alike: float) -> dict[str, Any]:
     """For patterns that lie far from each other: noise from the start, all of P and Q learned."""
     load, eta_visible = n / net.n_hidden, 10.0
     return {
@@ -68,7 +68,7 @@ def _robust(net: Any, n: int, n_in: int, N: int) -> dict[str, Any]:
         "eta_visible": eta_visible,
         "decay": True,
         "learned_drive": net.target_from != "next",
-        "learned_feedback": weight_of_feedback(load, n_in, net.n_hidden) / (eta_visible * math.sqrt(N)),
+        "learned_feedback": weight_of_feedback(load, n_in, net.n_hidden, alike) / (eta_visible * math.sqrt(N)),
         "homeostasis": 0.3,
     }
 
@@ -136,17 +136,18 @@ def how_crowded(load: float) -> float:
     return min(max((load - 1.4) / 0.4, 0.0), 1.0)
 
 
-def weight_of_feedback(load: float, n_in: int, n_hidden: int) -> float:
+def weight_of_feedback(load: float, n_in: int, n_hidden: int, alike: float) -> float:
     """How much Q x(t+1) counts beside P x(t), for steps of V of 1 and one visible neuron.
 
     Where there is room, U can do with codes that suit V. Codes of P alone may be such that V cannot decode a few of them: three
     neurons for each of four patterns, two of which differ in the same two neurons as the other two, and no V tells +--+ of them.
     In a crowd U needs codes that suit it, unless it has many inputs, as such (50 are few) and for the number of hidden neurons.
-    Beyond 2M patterns V needs more feedback in any case.
+    Beyond 2M patterns V needs more feedback in any case. Where patterns are alike (`how_alike`), P x(t) pulls harder: without
+    more feedback neighbours share so many neurons that no V tells all of them apart.
     """
     with_room = min(max((1.55 - load) / 0.15, 0.0), 1.0)
     many = min(max(math.log2(n_in / 50), 0.0), 1.0)
-    crowded: float = 0.21 * min(max(5 * n_in / n_hidden, 1.0), 3.0) ** (0.8 * many)
+    crowded: float = 0.21 * min(max(5 * n_in / n_hidden, 1.0), 3.0) ** (0.8 * many) * min(max(alike / 1.1, 1.0), 2.0) ** 2
     return (crowded + (0.6 - crowded) * with_room) * min(max(1.0, load / 1.9) ** 6, 10.0)
 
 
@@ -174,6 +175,19 @@ def default_noise(load: float, n_in: int, distance: float) -> int:
     if load > 1:
         share = max(min(share, 0.3 - 0.085 * load, 0.53 - 0.2 * load), 0.05)
     return round(min(share * n_in, distance))
+
+
+def how_alike(patterns: Patterns, distance: float) -> float:
+    """How much the nearest other pattern, at this `distance`, has in common: about 1 at most where patterns are independent.
+
+    Overlaps of n independent patterns are nearly normal, whatever their mean activity, and the largest is about sqrt(2 ln n)
+    standard deviations above the mean, or less.
+    """
+    n, n_in = patterns.shape
+    mean = patterns.mean(axis=0)
+    spread = math.sqrt(float(np.sum((1 - mean**2) ** 2)))
+    largest = spread * math.sqrt(2 * math.log(max(n, 2)))
+    return (n_in - 2 * distance - float(mean @ mean)) / largest if largest > 0 else 1.0
 
 
 def typical_distance(patterns: Patterns) -> float:
