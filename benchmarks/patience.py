@@ -1,8 +1,8 @@
 """Whether a visible neuron that has errors left could do without: a linear program for each, and what patience does.
 
-    python benchmarks/patience.py [--networks 3] [--length 1000]
+    python benchmarks/patience.py [--networks 3] [--length 1000] [--hidden 500] [--correlation 0] [--feedback LAMBDA]
 
-Networks of N = 100 and M = 500 learn for 750 epochs, and again with the default, which lets V go on.
+Networks of N = 100 learn for 750 epochs, and again with the default, which lets V go on.
 """
 
 import argparse
@@ -24,15 +24,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=int, default=3)
     parser.add_argument("--length", type=int, default=1000)
+    parser.add_argument("--hidden", type=int, default=500)
+    parser.add_argument("--correlation", type=float, default=0.0, help="of a pattern with the last one")
+    parser.add_argument("--feedback", type=float, default="auto", help="learned_feedback of the networks")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for seed in range(options.networks):
-        X = sa.datasets.random_periodic(options.length, 100, rng=seed)
-        net = sa.SparseSequenceAttractor(500, max_epochs=750, random_state=seed).fit(X)
+        X = sa.datasets.random_periodic(options.length, 100, correlation=options.correlation, rng=seed)
+        settings = {"n_hidden": options.hidden, "learned_feedback": options.feedback, "random_state": seed}
+        net = sa.SparseSequenceAttractor(max_epochs=750, **settings).fit(X)
         codes = net.hidden(X[:-1]).astype(float)
         left = np.flatnonzero(np.any(net.step(X[:-1]) != X[1:], axis=0))
         could = sum(solvable(codes, np.asarray(X[1:, j], dtype=float)) for j in left)
-        patient = sa.SparseSequenceAttractor(500, random_state=seed).fit(X)
+        patient = sa.SparseSequenceAttractor(**settings).fit(X)
         print(
             f"network {seed}: {len(left)} neurons with errors after {net.n_iter_} epochs, of which {could} could do without; "
             f"with patience {patient.score(X):.2%} of the transitions are made, after {patient.n_iter_} epochs"
