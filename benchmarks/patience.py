@@ -26,12 +26,13 @@ def main():
     parser.add_argument("--length", type=int, default=1000)
     parser.add_argument("--hidden", type=int, default=500)
     parser.add_argument("--correlation", type=float, default=0.0, help="of a pattern with the last one")
-    parser.add_argument("--feedback", type=float, default="auto", help="learned_feedback of the networks")
+    parser.add_argument("--feedback", type=float, help="learned_feedback of the networks, in place of the default")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    feedback = "auto" if options.feedback is None else options.feedback
     for seed in range(options.networks):
         X = sa.datasets.random_periodic(options.length, 100, correlation=options.correlation, rng=seed)
-        settings = {"n_hidden": options.hidden, "learned_feedback": options.feedback, "random_state": seed}
+        settings = {"n_hidden": options.hidden, "learned_feedback": feedback, "random_state": seed}
         net = sa.SparseSequenceAttractor(max_epochs=750, **settings).fit(X)
         codes = net.hidden(X[:-1]).astype(float)
         left = np.flatnonzero(np.any(net.step(X[:-1]) != X[1:], axis=0))

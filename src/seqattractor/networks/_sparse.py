@@ -60,7 +60,8 @@ class SparseSequenceAttractor(SizedMemory):
         M, the number of hidden neurons. With "auto" `fit` chooses it as in `SequenceAttractor`; `n_hidden_` tells how many there
         are.
     n_winners : int or "auto"
-        k: how many hidden neurons should be active for each transition.
+        k: how many hidden neurons should be active for each transition. "auto" is one in 250 (without noise, one in 200), but at
+        least three; with noise from the start there are fewer where each neuron would get too many patterns for its inputs.
     code : {"winners", "thresholds"}
         Targets are the k neurons with the highest score, or all with a score above their threshold (k on average).
     target_from : {"current", "next", "auto"}
