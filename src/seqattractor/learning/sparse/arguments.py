@@ -97,11 +97,11 @@ class Tables(NamedTuple):
 
     U: Any  # (M, N_in + 1)
     clean: Any  # patterns of all groups of units in each x(s), (n, groups), uint8; a bit is set for +1
-    wanted: Any  # targets, (n, blocks), uint16
+    wanted: Any  # targets, (blocks, n), uint16
     agreement: Any  # products of any two patterns of a group, (PATTERNS, PATTERNS)
     noisy: Any  # from here on room: for the presented patterns, (n, N_in)
     codes: Any  # the patterns of their groups
-    tape: Any  # which neurons were active, (n, blocks)
+    tape: Any  # which neurons were active, (blocks, n)
     table: Any  # what each pattern of each group adds to fields, (PATTERNS * groups + 1, LANES); the last row is of the bias
     weights: Any  # without the bias, (GROUP * groups, LANES), padded with 0
     h: Any  # (LANES,)
@@ -138,6 +138,21 @@ def with_padding(array: Any, kind: Any) -> Any:
     """Such an array, with the content of another, (..., length), and zeros at the end of its rows."""
     wide = filled((*array.shape[:-1], padded(array.shape[-1])), kind, 0)
     wide[..., : array.shape[-1]] = array
+    return wide
+
+
+def spread(shape: tuple[int, int], kind: Any, fill: int = 0) -> Any:
+    """Such an array, with padding and a line of the cache more in each row.
+
+    Numbers of a column, which are read or written one after the other, would else fall into the same few places of the cache.
+    """
+    return filled((shape[0], padded(shape[1]) + _LINE // np.dtype(kind).itemsize), kind, fill)
+
+
+def spread_out(array: Any, kind: Any) -> Any:
+    """Such an array, with the content of another, (rows, length)."""
+    wide = spread(array.shape, kind)
+    wide[:, : array.shape[1]] = array
     return wide
 
 

@@ -176,7 +176,7 @@ def _grant(z: Any, choice: Any, now: Any) -> None:
 def _mark_highest(choice: Any, z: Any) -> None:
     """Set z to 1 at the k highest scores, of equals the first, and to 0 elsewhere.
 
-    If k neurons are marked already, none below the lowest of these is among the highest: nearly all scores are looked at but once.
+    If k neurons are marked already, none below the lowest of these can be among the highest, so that few scores are sorted.
     """
     score, best, highest, marked = choice.score, choice.best, choice.highest, choice.marked
     k, found, n_marked = len(best), 0, list_not_below(z, np.int8(1), choice.marked)

@@ -15,11 +15,11 @@ from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.sparse.arguments import (
     AHEAD,
     FEEDBACK_AHEAD,
-    PENDING,
-    Carried,
     GROUP,
     LANES,
     PATTERNS,
+    PENDING,
+    Carried,
     Choice,
     Tables,
     Visible,
@@ -30,6 +30,8 @@ from seqattractor.learning.sparse.arguments import (
     packed,
     padded,
     room,
+    spread,
+    spread_out,
     with_padding,
 )
 from seqattractor.learning.sparse.practice import practise
@@ -47,6 +49,7 @@ from seqattractor.learning.sparse.rule import (
 from seqattractor.sequences import Patterns
 
 Form = Literal["best", "tables", "fields", "weights", "plain"]
+TABLED = 512  # input units, at most, for which the tables of a block of neurons stay in a fast cache: 128 kB
 UPDATES = 3  # of hidden neurons in a presentation with noise; measured, for the choice of a kernel
 
 
@@ -76,9 +79,10 @@ def learn_sparse(
         What happens in each epoch.
     rng : Generator
         Where noise and redraws come from.
-    form : {"best", "fields", "weights", "plain"}
-        Which kernel to use, or the plain loop; the result is the same. "fields" carries fields along, "weights" computes them at
-        every presentation, and "best" is whichever takes fewer operations.
+    form : {"best", "tables", "fields", "weights", "plain"}
+        Which kernels to use, or the plain loop; the result is the same. "fields" carries fields along, "tables" does so only
+        while targets are chosen or there is no noise, "weights" computes them at every presentation, and "best" is what takes
+        the least time.
     callback : callable, optional
         Told of every epoch; returning True ends learning.
 
@@ -182,13 +186,17 @@ def _from_where_only_errors_change_anything(epochs: Sequence[Epoch]) -> int:
 
 
 def _best_form(n: int, n_in: int, n_hidden: int, flipped: float) -> Form:
-    """Carry fields, or compute them from the weights: whichever takes fewer additions per presentation.
+    """Carry fields, look them up in tables, or compute them from the weights: whichever takes the least time per presentation.
 
     Carried fields take the weights of flipped units, products with all patterns (in bytes: four for one), a few updates, and
-    a transposition once in a while.
+    a transposition once in a while. Tables take a sum over groups of units, and updates of all patterns of these; as long as they
+    stay in a fast cache, an addition takes less than half the time.
     """
     carried = n_hidden * (flipped + n_in / AHEAD) + n * flipped / 4 + UPDATES * (n + n_in)
-    return "fields" if not flipped or carried < n_hidden * n_in else "weights"
+    if flipped and carried >= n_hidden * n_in:
+        return "weights"
+    looked_up = (n_hidden + UPDATES * PATTERNS) * n_in / GROUP
+    return "tables" if flipped and n_in <= TABLED and looked_up < 2 * carried else "fields"
 
 
 class _Plain:
@@ -227,11 +235,12 @@ class _Compiled(_Plain, ABC):
         self.bounds = 2**31, 2**31  # of hidden and visible fields, to be looked at
         self.Vt: NDArray[Any] = with_padding(self.state.Q, np.int64)
         self.P = self.state.P.astype(np.int16)  # between -+PROTOTYPE
-        self.of_P = with_padding(self.P.T, np.int16), self.state.P.sum(axis=1), _inverse_lengths(self.state.P)
+        self.of_P = spread_out(self.P.T, np.int16), self.state.P.sum(axis=1), _inverse_lengths(self.state.P)
         self.feedback: NDArray[Any] = np.zeros((M, 0), dtype=np.int64)
         self.next_bits, self.z = packed(self.targets), with_padding(self.state.targets, np.int8)
         k, words = self.settings.n_winners, len(self.next_bits)
-        self.room = np.empty(n_in + 1, np.int64), np.empty(k, np.int64), np.empty(k), np.empty(M, np.int64), np.empty(words, np.uint64)
+        self.room = (np.empty(n_in + 1, np.int64), np.empty(k, np.int64), np.empty(k), np.empty(M, np.int64))
+        self.room += (np.empty(words, np.uint64),)
 
     @abstractmethod
     def reach(self) -> int:
@@ -292,7 +301,8 @@ class _Compiled(_Plain, ABC):
         self.visible = Visible(self.Vt, np.empty(M, dtype=np.int64), filled(self.Vt[0].shape, kind, 0))
         self.feedback = converted(self.feedback, kind)
         self.sums = filled(self.h.shape, kind, 0)
-        self.ahead = filled((min(FEEDBACK_AHEAD, n), len(self.h)), kind, 0)
+        self.ahead = spread((min(FEEDBACK_AHEAD, n), M), kind)
+        self.score, self.drives = filled(self.h.shape, np.float64, np.nan), room((M,), np.float64)
         self.row = filled((padded(n),), np.int64, 0)
 
     def _choice(self, now: Epoch) -> Choice:
@@ -301,12 +311,12 @@ class _Compiled(_Plain, ABC):
         if not (now.choosing and self.settings.learned_feedback):
             self.feedback = self.feedback[:, :0].copy()
         elif not self.feedback.size:
-            self.feedback = with_padding(_products(self.Vt[:, : self.targets.shape[1]], self.targets), self.kind)
-        window, M = np.zeros(2, dtype=np.int64), len(self.Vt)
+            self.feedback = spread_out(_products(self.Vt[:, : self.targets.shape[1]], self.targets), self.kind)
+        window = np.zeros(2, dtype=np.int64)
         return Choice(
             *(state.theta, self.z, state.wrong, state.redrawn, self.P, *self.of_P),
             *(self.feedback, self.next_bits, self.ahead, window),
-            *(filled((padded(M),), np.float64, np.nan), room((M,), np.float64), self.sums, *self.room, self.row),
+            *(self.score, self.drives, self.sums, *self.room, self.row),
         )
 
     def finish(self) -> None:
@@ -345,7 +355,7 @@ class _OnFields(_Compiled):
         self.x_b = np.column_stack([self.inputs, np.full(len(self.inputs), self.settings.bias)])
         self.gram = with_padding(_products(self.x_b, self.x_b), np.int32)
         self.inputs_t, self.bits = with_padding(self.inputs.T, np.int8), packed(self.inputs)
-        self.fields: NDArray[Any] = with_padding(_products(self.state.U, self.x_b), np.int64)
+        self.fields: NDArray[Any] = spread_out(_products(self.state.U, self.x_b), np.int64)
         self.U: NDArray[Any] = self.state.U.copy()
         self.counts: NDArray[Any] = np.zeros((len(self.U), 0), dtype=np.int64)
 
@@ -360,8 +370,8 @@ class _OnFields(_Compiled):
     def become(self, kind: Any) -> None:
         (n, n_in), M, n_words = self.inputs.shape, len(self.fields), len(self.bits)
         self.fields, self.U = converted(self.fields, kind), converted(self.U, kind)
-        ahead = filled((min(AHEAD, n), padded(M)), kind, np.iinfo(kind).min)
-        Ut = filled((n_in if self.U.size else 0, padded(M)), kind, 0)
+        ahead = spread((min(AHEAD, n), M), kind, np.iinfo(kind).min)
+        Ut = spread((n_in if self.U.size else 0, M), kind)
         most = PENDING + M + 1
         self.carried = Carried(
             *(self.fields, self.U, self.counts, self.gram, self.inputs_t, self.bits, ahead, Ut),
@@ -400,7 +410,7 @@ class _ByTables(_OnFields):
         if suited and self.tables is None:
             self.tables = self._make_tables()
         elif not suited and self.tables is not None:
-            self.tables, self.fields = None, with_padding(_products(self.U, self.x_b), np.int64)
+            self.tables, self.fields = None, spread_out(_products(self.U, self.x_b), np.int64)
             self.kind = None  # so that the arrays of carried fields are made again
         return super().epoch(now)
 
@@ -414,7 +424,8 @@ class _ByTables(_OnFields):
         (n, n_groups), (M, _) = self.clean.shape, self.U.shape
         blocks = np.zeros((n, -(-M // LANES) * LANES), dtype=np.uint16)
         blocks[:, :M] = self.z[:, :M]
-        wanted = (blocks.reshape(n, -1, LANES) << np.arange(LANES, dtype=np.uint16)).sum(axis=2, dtype=np.uint16)
+        bits = (blocks.reshape(n, -1, LANES) << np.arange(LANES, dtype=np.uint16)).sum(axis=2, dtype=np.uint16)
+        wanted = np.ascontiguousarray(bits.T)
         units = 2 * (np.arange(PATTERNS)[:, None] >> np.arange(GROUP) & 1) - 1
         return Tables(
             *(self.U, self.clean, wanted, converted(units @ units.T, self.U.dtype)),

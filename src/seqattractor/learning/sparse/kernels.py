@@ -11,6 +11,8 @@ transposed once in a while, and what was updated since is added to what they say
 of the pattern it was made for with the one that is presented. A product of two patterns of +-1 is N less twice the number of
 units in which they differ, which is counted in bits, 64 units at a time.
 
+With noise and fixed targets `learning.sparse.tables` is quicker still, where N is not large.
+
 `learn_on_weights` computes every field from the weights. It is simpler, and quicker for a stream of patterns without noise that
 come but once; and it is what the gain of the other is measured against.
 

@@ -100,8 +100,8 @@ def add_rows(total: Any, factor: int, W: Any, rows: Any, count: int, most: int) 
 
 @part
 def copy(into: Any, row: Any) -> None:
-    """Copy a row; numba's own assignment is not vectorised."""
-    for i in range(len(row)):
+    """Copy the beginning of a row; numba's own assignment is not vectorised."""
+    for i in range(len(into)):
         into[i] = row[i]
 
 

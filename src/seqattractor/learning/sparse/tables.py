@@ -1,7 +1,8 @@
 """Learning with noise while targets are fixed, sixteen hidden neurons at a time: exactly what `rule.present` does.
 
-Where targets are not chosen, a hidden neuron depends on no other, and not on V. So the noise of a whole epoch is drawn first, then
-hidden neurons learn the epoch, a block after the other, and leave a tape of their codes, from which V learns.
+Where targets are not chosen, a hidden neuron depends on no other, and not on V: whether a transition gets other targets was
+decided when it was last presented. So the noise of a whole epoch is drawn first, then hidden neurons learn the epoch, block after
+block, and leave a tape of their codes, from which V learns.
 
 A block is small enough to stay in the fastest cache, with more than its weights: units are taken in groups of four, and for each
 group there is a table of what its weights add to the field for each of the sixteen patterns that the group can have. So a field
@@ -35,13 +36,13 @@ def learn_by_tables(
         n_flipped = draw_flips(now.noise, order, rng)
         if choice.wrong[t] > now.redraw_above:
             redraw(inputs[t], drive[t], t, choice, now, rng)
-            _want(choice.targets[t], tables.wanted[t])
+            _want(choice.targets[t], tables.wanted[:, t])
         _present(inputs[t], tables.clean[t], order, n_flipped, tables.noisy[t], tables.codes[t])
     hidden_errors = visible_errors = 0
-    for block in range(tables.wanted.shape[1]):
+    for block in range(len(tables.wanted)):
         hidden_errors += _learn_block(first, last, block, tables, now)
     for t in range(first, last):
-        visible_errors += learn_visible(t, _list_active(tables.tape[t], visible.active), targets[t], visible, choice, now)
+        visible_errors += learn_visible(t, _list_active(tables.tape[:, t], visible.active), targets[t], visible, choice, now)
     return hidden_errors, visible_errors
 
 
@@ -82,13 +83,14 @@ def _list_active(tape: Any, active: Any) -> int:
 @inlined
 def _learn_block(first: int, last: int, block: int, tables: Any, now: Any) -> int:
     """Let a block of hidden neurons learn the patterns of a stretch, eqs. (5)-(7), and write the tape; returns sum mu."""
-    U, table, codes, h, wanted, tape = tables.U, tables.table, tables.codes, tables.h, tables.wanted, tables.tape
+    U, table, codes, h = tables.U, tables.table, tables.codes, tables.h
+    wanted, tape = tables.wanted[block], tables.tape[block]
     kind, n_in, neuron, errors = U.dtype.type, U.shape[1] - 1, LANES * block, 0
     length = n_in + now.bias * now.bias  # |[x; b]|^2
     least, most = kind(-now.margin), kind(now.active_margin)
     _fill(U, neuron, now.bias, least - kind(1), tables.weights, table)
     for t in range(first, last):
-        z = wanted[t, block]
+        z = wanted[t]
         found = _look(table, codes, t, h, z, least, most)
         active, violations = found & types.uint64(2**LANES - 1), found >> types.uint64(LANES)
         if now.hidden_step:
@@ -101,7 +103,7 @@ def _learn_block(first: int, last: int, block: int, tables: Any, now: Any) -> in
                 active &= ~(types.uint64(1) << types.uint64(lane))
                 active |= types.uint64(h[lane] + change * length >= 0) << types.uint64(lane)
                 _update(U[neuron + lane], lane, change, now.bias, tables.noisy[t], codes[t], tables)
-        tape[t, block] = active
+        tape[t] = active
     return errors
 
 
@@ -171,11 +173,10 @@ def _update(weights: Any, lane: int, change: int, bias: int, x: Any, codes: Any,
             table[place, lane] = kind(table[place, lane] + kind(step * agree[pattern]))
 
 
-def _look_code(
-    typingctx: Any, table: Any, codes: Any, t: Any, h: Any, wanted: Any, least: Any, most: Any
-) -> Any:
-    """Set h to the fields for the pattern with codes[t], of which neurons with a bit in `wanted` should be above `most`, and others
-    below `least`. The lower half of the bits of the result says where h >= 0, the upper half where a field is not as it should be.
+def _look_code(typingctx: Any, table: Any, codes: Any, t: Any, h: Any, wanted: Any, least: Any, most: Any) -> Any:
+    """Set h to the fields for codes[t]; returns bits: the lower LANES where they are >= 0, the next where they violate a margin.
+
+    Fields of neurons with a bit in `wanted` should be above `most`, the others below `least`.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
