@@ -189,13 +189,13 @@ def _best_form(n: int, n_in: int, n_hidden: int, flipped: float) -> Form:
     """Carry fields, look them up in tables, or compute them from the weights: whichever takes the least time per presentation.
 
     Carried fields take the weights of flipped units, products with all patterns (in bytes: four for one), a few updates, and
-    a transposition once in a while. Tables take a sum over groups of units, and updates of all patterns of these; as long as they
-    stay in a fast cache, an addition takes less than half the time.
+    a transposition once in a while. Tables take a sum over groups of units; as long as they stay in a fast cache, an addition
+    takes less than half the time.
     """
     carried = n_hidden * (flipped + n_in / AHEAD) + n * flipped / 4 + UPDATES * (n + n_in)
     if flipped and carried >= n_hidden * n_in:
         return "weights"
-    looked_up = (n_hidden + UPDATES * PATTERNS) * n_in / GROUP
+    looked_up = n_hidden * n_in / GROUP
     return "tables" if flipped and n_in <= TABLED and looked_up < 2 * carried else "fields"
 
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from seqattractor.learning.compiled import inlined, kernel, part
 from seqattractor.learning.sparse.arguments import AHEAD, PENDING
-from seqattractor.learning.sparse.choice import choose
+from seqattractor.learning.sparse.choice import choose, follow
 from seqattractor.learning.sparse.flips import draw_flips, split_by_sign
 from seqattractor.learning.sparse.rows import (
     add_multiple,
@@ -78,7 +78,10 @@ def learn_on_weights(
                 h[i] += change * length
                 i = next_violation(h, z, now, i + 1)
         n_active = list_not_below(h, h.dtype.type(0), visible.active)  # eq. (7)
-        visible_errors += learn_visible(t, n_active, targets[t], visible, choice, now)
+        nu = learn_visible(t, n_active, targets[t], visible, choice, now)
+        if nu and now.choosing and now.learned_feedback != 0:
+            follow(t, visible.g, visible, n_active, choice, now.visible_step)
+        visible_errors += nu
     return hidden_errors, visible_errors
 
 
@@ -124,7 +127,10 @@ def learn_on_fields(
                 n_updates += 1
                 i = next_violation(h, z, now, i + 1)
         n_active = list_not_below(h, h.dtype.type(0), visible.active)  # eq. (7)
-        visible_errors += learn_visible(t, n_active, targets[t], visible, choice, now)
+        nu = learn_visible(t, n_active, targets[t], visible, choice, now)
+        if nu and now.choosing and now.learned_feedback != 0:
+            follow(t, visible.g, visible, n_active, choice, now.visible_step)
+        visible_errors += nu
     return hidden_errors, visible_errors
 
 

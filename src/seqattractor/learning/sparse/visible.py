@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from seqattractor.learning.compiled import inlined, part
-from seqattractor.learning.sparse.choice import follow
 from seqattractor.learning.sparse.rows import add_multiple, add_rows
 from seqattractor.learning.sparse.rule import WRONG_AVERAGING
 
@@ -14,7 +13,7 @@ _ROWS = 16  # of V transposed that are added at a time
 
 @inlined
 def learn_visible(t: int, n_active: int, x_next: Any, visible: Any, choice: Any, now: Any) -> int:
-    """Let the visible neurons learn x(t+1) from the hidden neurons that `visible.active` lists; returns sum nu."""
+    """Let V learn x(t+1) from the hidden neurons that `visible.active` lists; returns sum nu, and leaves the updates in g."""
     active, g, Vt = visible.active, visible.g, visible.Vt
     g[:] = 0
     add_rows(g, 1, Vt, active, n_active, _ROWS)
@@ -22,8 +21,6 @@ def learn_visible(t: int, n_active: int, x_next: Any, visible: Any, choice: Any,
     if errors:
         for k in range(n_active):
             add_multiple(Vt[active[k]], 1, g)
-        if now.choosing and now.learned_feedback != 0:
-            follow(t, g, visible, n_active, choice, now.visible_step)
     choice.wrong[t] += WRONG_AVERAGING * (wrong - choice.wrong[t])
     return errors
 
