@@ -239,8 +239,8 @@ class _Compiled(_Plain, ABC):
         self.feedback: NDArray[Any] = np.zeros((M, 0), dtype=np.int64)
         self.next_bits, self.z = packed(self.targets), with_padding(self.state.targets, np.int8)
         k, words = self.settings.n_winners, len(self.next_bits)
-        self.room = (np.empty(n_in + 1, np.int64), np.empty(k, np.int64), np.empty(k), np.empty(M, np.int64))
-        self.room += (np.empty(words, np.uint64),)
+        of_choice = np.empty(n_in + 1, np.int64), np.empty(k, np.int64), np.empty(k), np.empty(M, np.int64)
+        self.room: tuple[NDArray[Any], ...] = (*of_choice, np.empty(words, np.uint64))
 
     @abstractmethod
     def reach(self) -> int:
