@@ -1,10 +1,11 @@
-"""How much faster the sparse network learns with noise when fields are carried along: both forms in one run, the same weights.
+"""How much faster the sparse network learns with noise than with fields from the weights: both in one run, the same weights.
 
     python benchmarks/noise_kernels.py [--repeats 5] [--digits]
 
 A whole `fit` at N = 100, M = 500, T = 500, one thread, by turns: every field computed from the weights, which costs M x N a
-presentation, and the best form. With --digits a fit of 20 epochs for 160 sequences of moving digits, N = 4096 and M = 1000, of
-which 7 are with noise; fields from the weights take minutes for it. The fastest of each counts.
+presentation, and the best form: fields carried along while targets are chosen, then looked up in tables. With --digits a fit of
+20 epochs for 160 sequences of moving digits, N = 4096 and M = 1000, of which 7 are with noise; fields from the weights take
+minutes for it. The fastest of each counts.
 """
 
 import argparse
@@ -30,7 +31,7 @@ def main():
         X, M, settings = sa.datasets.random_periodic(500, 100, rng=0), 500, {}
     took = compare(X, M, options.repeats, **settings)
     print(
-        f"carried fields {took['best']:.2f} s, from the weights {took['weights']:.2f} s: "
+        f"best form {took['best']:.2f} s, from the weights {took['weights']:.2f} s: "
         f"{took['weights'] / took['best']:.2f} times as fast, the same weights"
     )
 

@@ -81,7 +81,7 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
     pairs = list(zip(inputs.tolist(), targets.tolist(), strict=True))
     told = [dataclasses.asdict(epoch) for epoch in epochs]
     expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), told, np.random.default_rng(seed))
-    for kernel in ("plain", "fields", "weights"):
+    for kernel in ("plain", "tables", "fields", "weights"):
         state = SparseState(
             *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),
             *(np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool)),
@@ -107,7 +107,7 @@ def test_kernels_and_plain_loop_agree_bit_for_bit_where_arrays_are_wider_than_a_
     P = rng.integers(-4096, 4097, (M, n_in if rule.learn_drive else 0))
     drive, theta, seed = rng.standard_normal((n, M)), rng.standard_normal(M), int(rng.integers(2**16))
     results = []
-    for kernel in ("plain", "fields", "weights"):
+    for kernel in ("plain", "tables", "fields", "weights"):
         state = SparseState(
             *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),
             *(np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool)),

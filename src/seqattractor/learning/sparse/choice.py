@@ -15,7 +15,15 @@ import numpy as np
 from seqattractor.learning.bits import lowest_bit
 from seqattractor.learning.compiled import inlined, part
 from seqattractor.learning.sparse.arguments import WIDTH
-from seqattractor.learning.sparse.rows import above, add_multiple, add_rows, copy, count_differences, transpose
+from seqattractor.learning.sparse.rows import (
+    add_multiple,
+    add_rows,
+    copy,
+    count_differences,
+    list_not_below,
+    not_below,
+    transpose,
+)
 from seqattractor.learning.sparse.rule import PROTOTYPE, STEP_BITS
 
 _ADDED = 7  # entries of P add up within int16
@@ -23,41 +31,66 @@ _PROTOTYPE = np.int32(PROTOTYPE)
 
 
 @inlined
-def choose(x: Any, x_next: Any, fixed: Any, t: int, choice: Any, now: Any, rng: Any) -> None:
+def choose(x: Any, fixed: Any, t: int, choice: Any, now: Any, rng: Any) -> None:
     """Choose the targets of transition t and let P and theta learn from the choice, as `rule.choose` does."""
-    bad = choice.wrong[t] > now.redraw_above
-    if not now.choosing and not bad:
-        return
-    theta, drive, score, z = choice.theta, choice.drive, choice.score, choice.targets[t]
+    if now.choosing and not choice.redrawn[t]:
+        _score(x, fixed, t, choice, now)
+        _grant(choice.targets[t], choice, now)
+    if choice.wrong[t] > now.redraw_above:
+        redraw(x, fixed, t, choice, now, rng)
+    if now.choosing:
+        _adapt(x, choice.targets[t], choice, now)
+
+
+@inlined
+def redraw(x: Any, fixed: Any, t: int, choice: Any, now: Any, rng: Any) -> None:
+    """Draw other targets for transition t."""
+    theta, score = choice.theta, choice.score
+    drive = _drive(x, fixed, choice, now)
+    for i in range(len(theta)):
+        score[i] = (drive[i] - theta[i]) + now.redraw * rng.standard_normal()
+    _grant(choice.targets[t], choice, now)
+    choice.redrawn[t], choice.wrong[t] = True, 0.0
+
+
+@inlined
+def _score(x: Any, fixed: Any, t: int, choice: Any, now: Any) -> None:
+    """Set the scores of all neurons for transition t."""
+    theta, score = choice.theta, choice.score
+    drive = _drive(x, fixed, choice, now)
+    if now.learned_feedback != 0:
+        feedback = _feedback(t, choice)
+        for i in range(len(theta)):
+            score[i] = (drive[i] - theta[i]) + now.learned_feedback * feedback[i]
+    else:
+        for i in range(len(theta)):
+            score[i] = drive[i] - theta[i]
+
+
+@part
+def _drive(x: Any, fixed: Any, choice: Any, now: Any) -> Any:
+    """What x does to all neurons, by P where that is learned; else what is fixed."""
+    drive = choice.drive
     if now.learn_drive:
         _project(choice, x)
-        for i in range(len(theta)):
+        for i in range(len(drive)):
             drive[i] = choice.sums[i] * choice.inverse[i]
     else:
         copy(drive, fixed)
-    if now.choosing and not choice.redrawn[t]:
-        if now.learned_feedback != 0:
-            feedback = _feedback(t, choice)
-            for i in range(len(theta)):
-                score[i] = (drive[i] - theta[i]) + now.learned_feedback * feedback[i]
-        else:
-            for i in range(len(theta)):
-                score[i] = drive[i] - theta[i]
-        _grant(z, choice, now)
-    if bad:
-        for i in range(len(theta)):
-            score[i] = (drive[i] - theta[i]) + now.redraw * rng.standard_normal()
-        _grant(z, choice, now)
-        choice.redrawn[t], choice.wrong[t] = True, 0.0
-    if now.choosing:
-        mean = now.n_winners / len(theta)
-        rise, fall = now.homeostasis * (1 - mean), now.homeostasis * (0 - mean)
-        for i in range(len(theta)):
-            theta[i] += rise if z[i] else fall
-        if now.learn_drive:
-            for i in range(len(theta)):
-                if z[i]:
-                    _approach(i, x, now.drive_step, choice)
+    return drive
+
+
+@inlined
+def _adapt(x: Any, z: Any, choice: Any, now: Any) -> None:
+    """Let thresholds follow the use of their neurons, and P of the chosen ones approach x."""
+    theta = choice.theta
+    mean = now.n_winners / len(theta)
+    rise, fall = now.homeostasis * (1 - mean), now.homeostasis * (0 - mean)
+    for i in range(len(theta)):
+        theta[i] += rise if z[i] else fall
+    if now.learn_drive:
+        for k in range(list_not_below(z, np.int8(1), choice.marked)):
+            _approach(choice.marked[k], x, now.drive_step, choice)
 
 
 @inlined
@@ -133,19 +166,27 @@ def _pack_errors(error: Any, errors: Any) -> int:
 def _grant(z: Any, choice: Any, now: Any) -> None:
     """Targets from scores: the highest, or all that are not negative."""
     if now.winners:
-        _mark_highest(choice.score, choice.best, choice.highest, z)
+        _mark_highest(choice, z)
     else:
-        for i in range(len(z)):
+        for i in range(len(choice.theta)):
             z[i] = choice.score[i] >= 0
 
 
 @part
-def _mark_highest(score: Any, best: Any, highest: Any, z: Any) -> None:
-    """Set z to 1 at the k highest scores, of equals the first, and to 0 elsewhere; `best` and `highest` are room for k."""
-    k, found = len(best), 0
-    for first in range(0, len(score), WIDTH):  # the padding is -inf
-        threshold = highest[k - 1] if found == k else -np.inf
-        mask = above(score, first, threshold)
+def _mark_highest(choice: Any, z: Any) -> None:
+    """Set z to 1 at the k highest scores, of equals the first, and to 0 elsewhere.
+
+    If k neurons are marked already, none below the lowest of these can be among the highest, so that few scores are sorted.
+    """
+    score, best, highest, marked = choice.score, choice.best, choice.highest, choice.marked
+    k, found, n_marked = len(best), 0, list_not_below(z, np.int8(1), choice.marked)
+    threshold = -np.inf
+    if n_marked >= k:
+        threshold = score[marked[0]]
+        for place in range(1, n_marked):
+            threshold = min(threshold, score[marked[place]])
+    for first in range(0, len(score), WIDTH):  # the padding is not a number, and not above anything
+        mask = not_below(score, first, threshold)
         while mask:
             i = first + lowest_bit(mask)
             mask &= mask - np.uint64(1)
@@ -156,7 +197,9 @@ def _mark_highest(score: Any, best: Any, highest: Any, z: Any) -> None:
                     place -= 1
                 highest[place], best[place] = score[i], i
                 found = min(found + 1, k)
-    for i in range(len(z)):
-        z[i] = 0
+        if found == k:
+            threshold = max(threshold, highest[k - 1])
+    for place in range(n_marked):
+        z[marked[place]] = 0
     for place in range(found):
         z[best[place]] = 1

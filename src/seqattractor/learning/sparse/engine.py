@@ -14,14 +14,24 @@ from numpy.typing import NDArray
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.sparse.arguments import (
     AHEAD,
+    FEEDBACK_AHEAD,
+    GROUP,
+    LANES,
+    PATTERNS,
     PENDING,
     Carried,
     Choice,
-    Tests,
+    Tables,
     Visible,
+    converted,
+    filled,
+    grouped,
     numbers,
     packed,
     padded,
+    room,
+    spread,
+    spread_out,
     with_padding,
 )
 from seqattractor.learning.sparse.practice import practise
@@ -38,7 +48,8 @@ from seqattractor.learning.sparse.rule import (
 )
 from seqattractor.sequences import Patterns
 
-Form = Literal["best", "fields", "weights", "plain"]
+Form = Literal["best", "tables", "fields", "weights", "plain"]
+TABLED = 512  # input units, at most, for which the tables of a block of neurons stay in a fast cache: 128 kB
 UPDATES = 3  # of hidden neurons in a presentation with noise; measured, for the choice of a kernel
 
 
@@ -68,9 +79,10 @@ def learn_sparse(
         What happens in each epoch.
     rng : Generator
         Where noise and redraws come from.
-    form : {"best", "fields", "weights", "plain"}
-        Which kernel to use, or the plain loop; the result is the same. "fields" carries fields along, "weights" computes them at
-        every presentation, and "best" is whichever takes fewer operations.
+    form : {"best", "tables", "fields", "weights", "plain"}
+        Which kernels to use, or the plain loop; the result is the same. "fields" carries fields along, "tables" does so only
+        while targets are chosen or there is no noise, "weights" computes them at every presentation, and "best" is what takes
+        the least time.
     callback : callable, optional
         Told of every epoch; returning True ends learning.
 
@@ -174,13 +186,17 @@ def _from_where_only_errors_change_anything(epochs: Sequence[Epoch]) -> int:
 
 
 def _best_form(n: int, n_in: int, n_hidden: int, flipped: float) -> Form:
-    """Carry fields, or compute them from the weights: whichever takes fewer additions per presentation.
+    """Carry fields, look them up in tables, or compute them from the weights: whichever takes the least time per presentation.
 
     Carried fields take the weights of flipped units, products with all patterns (in bytes: four for one), a few updates, and
-    a transposition once in a while.
+    a transposition once in a while. Tables take a sum over groups of units; as long as they stay in a fast cache, an addition
+    takes less than half the time.
     """
     carried = n_hidden * (flipped + n_in / AHEAD) + n * flipped / 4 + UPDATES * (n + n_in)
-    return "fields" if not flipped or carried < n_hidden * n_in else "weights"
+    if flipped and carried >= n_hidden * n_in:
+        return "weights"
+    looked_up = n_hidden * n_in / GROUP
+    return "tables" if flipped and n_in <= TABLED and looked_up < 2 * carried else "fields"
 
 
 class _Plain:
@@ -219,11 +235,12 @@ class _Compiled(_Plain, ABC):
         self.bounds = 2**31, 2**31  # of hidden and visible fields, to be looked at
         self.Vt: NDArray[Any] = with_padding(self.state.Q, np.int64)
         self.P = self.state.P.astype(np.int16)  # between -+PROTOTYPE
-        self.of_P = with_padding(self.P.T, np.int16), self.state.P.sum(axis=1), _inverse_lengths(self.state.P)
+        self.of_P = spread_out(self.P.T, np.int16), self.state.P.sum(axis=1), _inverse_lengths(self.state.P)
         self.feedback: NDArray[Any] = np.zeros((M, 0), dtype=np.int64)
-        self.next_bits = packed(self.targets)
+        self.next_bits, self.z = packed(self.targets), with_padding(self.state.targets, np.int8)
         k, words = self.settings.n_winners, len(self.next_bits)
-        self.room = np.empty(n_in + 1, np.int64), np.empty(k, np.int64), np.empty(k), np.empty(words, np.uint64)
+        of_choice = np.empty(n_in + 1, np.int64), np.empty(k, np.int64), np.empty(k), np.empty(M, np.int64)
+        self.room: tuple[NDArray[Any], ...] = (*of_choice, np.empty(words, np.uint64))
 
     @abstractmethod
     def reach(self) -> int:
@@ -250,7 +267,7 @@ class _Compiled(_Plain, ABC):
                 self._make_room(kind)
                 self.become(kind)
             transitions = (self.inputs, self.targets, self.drive, order)
-            arguments = (self.tests, self.visible, self._choice(now), numbers(self.settings, now))
+            arguments = (self.visible, self._choice(now), numbers(self.settings, now))
             errors += self.run((first, last), transitions, *arguments, self.rng)
             first = last
         return int(errors[0]), int(errors[1])
@@ -279,14 +296,14 @@ class _Compiled(_Plain, ABC):
     def _make_room(self, kind: Any) -> None:
         """Make V and the arrays of fields integers of a kind."""
         M, n = len(self.Vt), len(self.inputs)
-        self.kind, self.Vt = kind, self.Vt.astype(kind)
-        neurons = np.full(padded(M), -1, dtype=kind)
-        self.tests = Tests(neurons, np.zeros_like(neurons), np.full_like(neurons, np.iinfo(kind).min))
-        self.visible = Visible(self.Vt, np.empty(M, dtype=np.int64), neurons.copy(), np.zeros_like(self.Vt[0]))
-        self.feedback = self.feedback.astype(kind)
-        self.sums = np.zeros_like(neurons)
-        self.ahead = np.zeros((min(AHEAD, n), len(neurons)), dtype=kind)
-        self.row = np.zeros(padded(n), dtype=np.int64)
+        self.kind, self.Vt = kind, converted(self.Vt, kind)
+        self.h = filled((padded(M),), kind, np.iinfo(kind).min)
+        self.visible = Visible(self.Vt, np.empty(M, dtype=np.int64), filled(self.Vt[0].shape, kind, 0))
+        self.feedback = converted(self.feedback, kind)
+        self.sums = filled(self.h.shape, kind, 0)
+        self.ahead = spread((min(FEEDBACK_AHEAD, n), M), kind)
+        self.score, self.drives = filled(self.h.shape, np.float64, np.nan), room((M,), np.float64)
+        self.row = filled((padded(n),), np.int64, 0)
 
     def _choice(self, now: Epoch) -> Choice:
         """What the choice of targets needs; Q x(s+1) only in an epoch that chooses targets by it, which keeps it up to date."""
@@ -294,18 +311,18 @@ class _Compiled(_Plain, ABC):
         if not (now.choosing and self.settings.learned_feedback):
             self.feedback = self.feedback[:, :0].copy()
         elif not self.feedback.size:
-            self.feedback = with_padding(_products(self.Vt[:, : self.targets.shape[1]], self.targets), self.kind)
-        window, M = np.zeros(2, dtype=np.int64), len(self.Vt)
+            self.feedback = spread_out(_products(self.Vt[:, : self.targets.shape[1]], self.targets), self.kind)
+        window = np.zeros(2, dtype=np.int64)
         return Choice(
-            *(state.theta, state.targets, state.wrong, state.redrawn, self.P, *self.of_P),
+            *(state.theta, self.z, state.wrong, state.redrawn, self.P, *self.of_P),
             *(self.feedback, self.next_bits, self.ahead, window),
-            *(np.full(padded(M), -np.inf), np.empty(M), self.sums, *self.room, self.row),
+            *(self.score, self.drives, self.sums, *self.room, self.row),
         )
 
     def finish(self) -> None:
         Q = self.Vt[:, : self.targets.shape[1]]
         self.state.V[:], self.state.Q[:], self.state.P[:] = Q.T, Q, self.P
-        self.state.U[:] = self.weights()
+        self.state.U[:], self.state.targets[:] = self.weights(), self.z[:, : len(self.Vt)]
 
 
 class _OnWeights(_Compiled):
@@ -319,13 +336,12 @@ class _OnWeights(_Compiled):
         return _largest_field(self.U, self.settings.bias)
 
     def become(self, kind: Any) -> None:
-        self.U = self.U.astype(kind)
-        self.negative = np.empty_like(self.U[0, :-1])
+        self.U, self.negative = converted(self.U, kind), room((self.U.shape[1] - 1,), kind)
 
     def run(self, stretch: tuple[int, int], transitions: Any, *arguments: Any) -> Any:
         from seqattractor.learning.sparse.kernels import learn_on_weights
 
-        return learn_on_weights(*stretch, transitions, self.U, self.negative, *arguments)
+        return learn_on_weights(*stretch, transitions, self.U, self.negative, self.h, *arguments)
 
     def weights(self) -> NDArray[Any]:
         return self.U
@@ -339,7 +355,7 @@ class _OnFields(_Compiled):
         self.x_b = np.column_stack([self.inputs, np.full(len(self.inputs), self.settings.bias)])
         self.gram = with_padding(_products(self.x_b, self.x_b), np.int32)
         self.inputs_t, self.bits = with_padding(self.inputs.T, np.int8), packed(self.inputs)
-        self.fields: NDArray[Any] = with_padding(_products(self.state.U, self.x_b), np.int64)
+        self.fields: NDArray[Any] = spread_out(_products(self.state.U, self.x_b), np.int64)
         self.U: NDArray[Any] = self.state.U.copy()
         self.counts: NDArray[Any] = np.zeros((len(self.U), 0), dtype=np.int64)
 
@@ -353,9 +369,9 @@ class _OnFields(_Compiled):
 
     def become(self, kind: Any) -> None:
         (n, n_in), M, n_words = self.inputs.shape, len(self.fields), len(self.bits)
-        self.fields, self.U = self.fields.astype(kind), self.U.astype(kind)
-        ahead = np.full((min(AHEAD, n), padded(M)), -1, dtype=kind)
-        Ut = np.zeros((n_in if self.U.size else 0, padded(M)), dtype=kind)
+        self.fields, self.U = converted(self.fields, kind), converted(self.U, kind)
+        ahead = spread((min(AHEAD, n), M), kind, np.iinfo(kind).min)
+        Ut = spread((n_in if self.U.size else 0, M), kind)
         most = PENDING + M + 1
         self.carried = Carried(
             *(self.fields, self.U, self.counts, self.gram, self.inputs_t, self.bits, ahead, Ut),
@@ -369,19 +385,65 @@ class _OnFields(_Compiled):
             noisy=np.empty(n_in, dtype=np.int8),
             plus=np.empty(n_in + 1, dtype=np.int64),
             minus=np.empty(n_in + 1, dtype=np.int64),
-            overlap=np.empty_like(self.gram[0]),
+            overlap=room(self.gram[0].shape, np.int32),
         )
 
     def run(self, stretch: tuple[int, int], transitions: Any, *arguments: Any) -> Any:
         from seqattractor.learning.sparse.kernels import learn_on_fields
 
-        return learn_on_fields(*stretch, transitions, self.carried, *arguments)
+        return learn_on_fields(*stretch, transitions, self.carried, self.h, *arguments)
 
     def weights(self) -> NDArray[Any]:
         return self.U if self.U.size else self.state.U + _products(self.counts, self.x_b.T)
 
 
-_WORKERS: dict[str, type[_Plain]] = {"plain": _Plain, "fields": _OnFields, "weights": _OnWeights}
+class _ByTables(_OnFields):
+    """Fields from tables of the weights of groups of units in epochs with noise that choose no targets; else they are carried."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.clean = grouped(self.inputs)
+        self.tables: Tables | None = None
+
+    def epoch(self, now: Epoch) -> tuple[int, int]:
+        suited = bool(now.noise) and not now.choosing
+        if suited and self.tables is None:
+            self.tables = self._make_tables()
+        elif not suited and self.tables is not None:
+            self.tables, self.fields = None, spread_out(_products(self.U, self.x_b), np.int64)
+            self.kind = None  # so that the arrays of carried fields are made again
+        return super().epoch(now)
+
+    def become(self, kind: Any) -> None:
+        super().become(kind)
+        if self.tables is not None:
+            self.tables = self._make_tables()
+
+    def _make_tables(self) -> Tables:
+        """Room for tables, and the targets in bits."""
+        (n, n_groups), (M, _) = self.clean.shape, self.U.shape
+        blocks = np.zeros((n, -(-M // LANES) * LANES), dtype=np.uint16)
+        blocks[:, :M] = self.z[:, :M]
+        bits = (blocks.reshape(n, -1, LANES) << np.arange(LANES, dtype=np.uint16)).sum(axis=2, dtype=np.uint16)
+        wanted = np.ascontiguousarray(bits.T)
+        units = 2 * (np.arange(PATTERNS)[:, None] >> np.arange(GROUP) & 1) - 1
+        return Tables(
+            *(self.U, self.clean, wanted, converted(units @ units.T, self.U.dtype)),
+            *(np.empty_like(self.inputs), np.empty_like(self.clean), np.empty_like(wanted)),
+            table=room((PATTERNS * n_groups + 1, LANES), self.U.dtype),
+            weights=filled((GROUP * n_groups, LANES), self.U.dtype, 0),
+            h=room((LANES,), self.U.dtype),
+        )
+
+    def run(self, stretch: tuple[int, int], transitions: Any, *arguments: Any) -> Any:
+        from seqattractor.learning.sparse.tables import learn_by_tables
+
+        if self.tables is None:
+            return super().run(stretch, transitions, *arguments)
+        return learn_by_tables(*stretch, transitions, self.tables, *arguments)
+
+
+_WORKERS: dict[str, type[_Plain]] = {"plain": _Plain, "tables": _ByTables, "fields": _OnFields, "weights": _OnWeights}
 
 
 def _products(W: NDArray[Any], X: NDArray[Any]) -> NDArray[np.int64]:

@@ -11,6 +11,8 @@ transposed once in a while, and what was updated since is added to what they say
 of the pattern it was made for with the one that is presented. A product of two patterns of +-1 is N less twice the number of
 units in which they differ, which is counted in bits, 64 units at a time.
 
+With noise and fixed targets `learning.sparse.tables` is quicker still, where N is not large.
+
 `learn_on_weights` computes every field from the weights. It is simpler, and quicker for a stream of patterns without noise that
 come but once; and it is what the gain of the other is measured against.
 
@@ -30,25 +32,34 @@ from seqattractor.learning.compiled import inlined, kernel, part
 from seqattractor.learning.sparse.arguments import AHEAD, PENDING
 from seqattractor.learning.sparse.choice import choose, follow
 from seqattractor.learning.sparse.flips import draw_flips, split_by_sign
-from seqattractor.learning.sparse.rows import add_multiple, add_rows, borrowed, copy, count_differences, next_violation, transpose
-from seqattractor.learning.sparse.rule import WRONG_AVERAGING
+from seqattractor.learning.sparse.rows import (
+    add_multiple,
+    add_rows,
+    borrowed,
+    copy,
+    count_differences,
+    list_not_below,
+    next_violation,
+    transpose,
+)
+from seqattractor.learning.sparse.visible import learn_visible
 
 _WEIGHTS, _SIGNS = 16, 32  # rows that are added at a time: of weights, and of +-1 as int8
 
 
 @kernel
 def learn_on_weights(
-    first: int, last: int, transitions: Any, U: Any, negative: Any, tests: Any, visible: Any, choice: Any, now: Any, rng: Any
+    first: int, last: int, transitions: Any, U: Any, negative: Any, h: Any, visible: Any, choice: Any, now: Any, rng: Any
 ) -> tuple[int, int]:
     """Learn with fields from the weights, U (M, N_in + 1); `negative`, (N_in,), is room. Returns sum mu and sum nu."""
     inputs, targets, drive, order = borrowed(transitions)
-    U, negative, tests, visible, choice = borrowed((U, negative, tests, visible, choice))
-    h, n_in = tests.h, inputs.shape[1]
+    U, negative, h, visible, choice = borrowed((U, negative, h, visible, choice))
+    n_in = inputs.shape[1]
     length = n_in + now.bias * now.bias  # |[x; b]|^2
     hidden_errors = visible_errors = 0
     for t in range(first, last):
         n_flipped = draw_flips(now.noise, order, rng)
-        choose(inputs[t], targets[t], drive[t], t, choice, now, rng)
+        choose(inputs[t], drive[t], t, choice, now, rng)
         _signs(inputs[t], negative)
         for j in range(n_flipped):
             negative[order[j]] = ~negative[order[j]]
@@ -56,28 +67,32 @@ def learn_on_weights(
         for i in range(len(U)):
             h[i] += now.bias * U[i, n_in]
         if now.hidden_step:
-            _set_tests(choice.targets[t], tests, now)
-            i = next_violation(h, tests.flip, tests.bound, 0)
+            z = choice.targets[t]
+            i = next_violation(h, z, now, 0)
             while i < len(h):  # eq. (6)
                 hidden_errors += 1
-                change = _change(choice.targets[t, i], now)
+                change = _change(z[i], now)
                 for j in range(n_in):
                     U[i, j] += change * (2 * negative[j] + 1)
                 U[i, n_in] += change * now.bias
                 h[i] += change * length
-                i = next_violation(h, tests.flip, tests.bound, i + 1)
-        visible_errors += _learn_visible(t, h, targets[t], visible, choice, now)
+                i = next_violation(h, z, now, i + 1)
+        n_active = list_not_below(h, h.dtype.type(0), visible.active)  # eq. (7)
+        nu = learn_visible(t, n_active, targets[t], visible, choice, now)
+        if nu and now.choosing and now.learned_feedback != 0:
+            follow(t, visible.g, visible, n_active, choice, now.visible_step)
+        visible_errors += nu
     return hidden_errors, visible_errors
 
 
 @kernel
 def learn_on_fields(
-    first: int, last: int, transitions: Any, carried: Any, tests: Any, visible: Any, choice: Any, now: Any, rng: Any
+    first: int, last: int, transitions: Any, carried: Any, h: Any, visible: Any, choice: Any, now: Any, rng: Any
 ) -> tuple[int, int]:
     """Learn with fields that are carried along; returns sum mu and sum nu."""
     inputs, targets, drive, order = borrowed(transitions)
-    carried, tests, visible, choice = borrowed((carried, tests, visible, choice))
-    h, plus, minus, n_in = tests.h, carried.plus, carried.minus, inputs.shape[1]
+    carried, h, visible, choice = borrowed((carried, h, visible, choice))
+    plus, minus, n_in = carried.plus, carried.minus, inputs.shape[1]
     length = n_in + now.bias * now.bias  # |[x; b]|^2
     n_patterns = n_updates = 0
     start = end = first
@@ -90,40 +105,33 @@ def learn_on_fields(
                 transpose(carried.U, 0, n_in, carried.Ut)
         n_flipped = draw_flips(now.noise, order, rng)
         n_plus, n_minus = split_by_sign(inputs[t], order, n_flipped, plus, minus)
-        choose(inputs[t], targets[t], drive[t], t, choice, now, rng)
+        choose(inputs[t], drive[t], t, choice, now, rng)
         copy(h, carried.ahead[t - start])
         add_rows(h, -2, carried.Ut, plus, n_plus, _WEIGHTS)
         add_rows(h, 2, carried.Ut, minus, n_minus, _WEIGHTS)
         if now.hidden_step:
             _pack(t, order, n_flipped, carried)
             _add_updates(h, length, carried, n_patterns, n_updates)
-            _set_tests(choice.targets[t], tests, now)
-            i = next_violation(h, tests.flip, tests.bound, 0)
+            z = choice.targets[t]
+            i = next_violation(h, z, now, 0)
             if i < len(h):
                 _look_at(t, inputs[t], order, n_flipped, n_plus, n_minus, carried)
                 copy(carried.patterns[:, n_patterns], carried.x_bits)
                 n_patterns += 1
             while i < len(h):  # eq. (6)
                 hidden_errors += 1
-                change = _change(choice.targets[t, i], now)
+                change = _change(z[i], now)
                 h[i] += change * length
                 _update(i, t, change, now.bias, carried)
                 carried.neuron[n_updates], carried.step[n_updates], carried.pattern[n_updates] = i, change, n_patterns - 1
                 n_updates += 1
-                i = next_violation(h, tests.flip, tests.bound, i + 1)
-        visible_errors += _learn_visible(t, h, targets[t], visible, choice, now)
+                i = next_violation(h, z, now, i + 1)
+        n_active = list_not_below(h, h.dtype.type(0), visible.active)  # eq. (7)
+        nu = learn_visible(t, n_active, targets[t], visible, choice, now)
+        if nu and now.choosing and now.learned_feedback != 0:
+            follow(t, visible.g, visible, n_active, choice, now.visible_step)
+        visible_errors += nu
     return hidden_errors, visible_errors
-
-
-@inlined
-def _set_tests(z: Any, tests: Any, now: Any) -> None:
-    """Test margins, eq. (5): h <= kappa_active for targets 1; h >= -kappa, which is ~h <= kappa - 1, for targets 0."""
-    flip, bound = tests.flip, tests.bound
-    kind = flip.dtype.type
-    none, ones, most, least = kind(0), kind(-1), kind(now.active_margin), kind(now.margin - 1)
-    for i in range(len(z)):
-        flip[i] = none if z[i] else ones
-        bound[i] = most if z[i] else least
 
 
 @part
@@ -196,40 +204,3 @@ def _update(i: int, t: int, change: int, bias: int, carried: Any) -> None:
         carried.U[i, len(carried.noisy)] += change * bias
     else:
         carried.counts[i, t] += change
-
-
-@inlined
-def _learn_visible(t: int, h: Any, x_next: Any, visible: Any, choice: Any, now: Any) -> int:
-    """Let the visible neurons learn x(t+1) from hidden fields h, eqs. (7)-(9); returns sum nu."""
-    active, ones, g, Vt = visible.active, visible.ones, visible.g, visible.Vt
-    n_active = 0
-    i = next_violation(h, ones, ones, 0)  # ~h <= -1, which is h >= 0
-    while i < len(h):
-        active[n_active] = i
-        n_active += 1
-        i = next_violation(h, ones, ones, i + 1)
-    g[:] = 0
-    add_rows(g, 1, Vt, active, n_active, _WEIGHTS)
-    errors, wrong = _errors(g, x_next, now)
-    if errors:
-        for k in range(n_active):
-            add_multiple(Vt[active[k]], 1, g)
-        if now.choosing and now.learned_feedback != 0:
-            follow(t, g, visible, n_active, choice, now.visible_step)
-    choice.wrong[t] += WRONG_AVERAGING * (wrong - choice.wrong[t])
-    return errors
-
-
-@part
-def _errors(g: Any, x_next: Any, now: Any) -> tuple[int, int]:
-    """Turn fields of visible neurons into their updates, 0 in the padding; returns sum nu, and how many are wrong."""
-    kind = g.dtype.type
-    margin, step, none = kind(now.visible_margin), kind(now.visible_step), kind(0)
-    errors, wrong = kind(0), kind(0)
-    for j in range(len(x_next)):
-        target = kind(x_next[j])
-        wrong = kind(wrong + ((g[j] >= 0) != (target > 0)))
-        nu = kind(target * g[j]) <= margin
-        errors = kind(errors + nu)
-        g[j] = kind(target * step) if nu else none
-    return int(errors), int(wrong)

@@ -45,6 +45,12 @@ def _borrowed_code(typingctx: Any, value: Any) -> Any:
 borrowed: Any = extending.intrinsic(_borrowed_code)
 
 
+def everywhere(builder: Any, value: Any, lanes: Any) -> Any:
+    """A vector with the same value in all its lanes."""
+    one = builder.insert_element(ir.Constant(lanes, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), lanes.count), [0] * lanes.count))
+
+
 def _add_sums_code(typingctx: Any, total: Any, start: Any, factor: Any, W: Any, rows: Any, first: Any, last: Any) -> Any:
     """Add factor * (the sum of the rows rows[first:last] of W) to a total, for WIDTH numbers from start on.
 
@@ -67,8 +73,7 @@ def _add_sums_code(typingctx: Any, total: Any, start: Any, factor: Any, W: Any, 
         change = builder.load(some)
         if W.dtype.bitwidth < total.dtype.bitwidth:
             change = builder.sext(change, wide)
-        one = builder.insert_element(ir.Constant(wide, ir.Undefined), args[2], ir.Constant(ir.IntType(32), 0))
-        factors = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH))
+        factors = everywhere(builder, args[2], wide)
         align = total.dtype.bitwidth // 8
         builder.store(builder.add(builder.load(there, align=align), builder.mul(change, factors)), there, align=align)
         return context.get_dummy_value()
@@ -95,8 +100,8 @@ def add_rows(total: Any, factor: int, W: Any, rows: Any, count: int, most: int) 
 
 @part
 def copy(into: Any, row: Any) -> None:
-    """Copy a row; numba's own assignment is not vectorised."""
-    for i in range(len(row)):
+    """Copy the beginning of a row; numba's own assignment is not vectorised."""
+    for i in range(len(into)):
         into[i] = row[i]
 
 
@@ -155,53 +160,71 @@ def transpose(W: Any, first: int, last: int, out: Any) -> None:
             out[j, i] = W[i, first + j]
 
 
-def _above_code(typingctx: Any, score: Any, start: Any, threshold: Any) -> Any:
-    """Bit k says whether score[start + k] > threshold, for WIDTH scores."""
+def _not_below_code(typingctx: Any, row: Any, start: Any, threshold: Any) -> Any:
+    """Bit k says whether row[start + k] >= threshold, for WIDTH numbers."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        lanes = ir.VectorType(ir.DoubleType(), WIDTH)
-        here = builder.gep(context.make_array(score)(context, builder, args[0]).data, [args[1]])
-        some = builder.load(builder.bitcast(here, lanes.as_pointer()), align=8)
-        one = builder.insert_element(ir.Constant(lanes, ir.Undefined), args[2], ir.Constant(ir.IntType(32), 0))
-        other = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH))
-        return builder.bitcast(builder.fcmp_ordered(">", some, other), ir.IntType(WIDTH))
+        lanes = ir.VectorType(context.get_data_type(row.dtype), WIDTH)
+        here = builder.gep(context.make_array(row)(context, builder, args[0]).data, [args[1]])
+        some = builder.load(builder.bitcast(here, lanes.as_pointer()), align=row.dtype.bitwidth // 8)
+        compare = builder.fcmp_ordered if isinstance(row.dtype, types.Float) else builder.icmp_signed
+        return builder.bitcast(compare(">=", some, everywhere(builder, args[2], lanes)), ir.IntType(WIDTH))
 
-    return types.uint64(score, types.int64, types.float64), codegen
-
-
-above: Any = extending.intrinsic(_above_code)
+    return types.uint64(row, types.int64, row.dtype), codegen
 
 
-def _violations_code(typingctx: Any, h: Any, flip: Any, bound: Any, start: Any) -> Any:
-    """Bit k says whether (h ^ flip)[start + k] <= bound[start + k], for WIDTH fields."""
+not_below: Any = extending.intrinsic(_not_below_code)
+
+
+@part
+def list_not_below(row: Any, threshold: Any, places: Any) -> int:
+    """List where numbers are at least the threshold; returns how many there are."""
+    count = 0
+    for first in range(0, len(row), WIDTH):
+        mask = not_below(row, first, threshold)
+        while mask:
+            places[count] = first + lowest_bit(mask)
+            mask &= mask - np.uint64(1)
+            count += 1
+    return count
+
+
+def _violations_code(typingctx: Any, h: Any, z: Any, least: Any, most: Any, start: Any) -> Any:
+    """Bit k says whether a field h[start + k] is at most `most` though its target z is 1, or at least `least` though it is 0."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        lanes = ir.VectorType(context.get_data_type(h.dtype), WIDTH)
-        loaded = []
-        for kind, value in zip(signature.args[:3], args[:3], strict=True):
-            here = builder.gep(context.make_array(kind)(context, builder, value).data, [args[3]])
-            loaded.append(builder.load(builder.bitcast(here, lanes.as_pointer()), align=h.dtype.bitwidth // 8))
-        hit = builder.icmp_signed("<=", builder.xor(loaded[0], loaded[1]), loaded[2])
-        return builder.bitcast(hit, ir.IntType(WIDTH))
+        lanes, marks = ir.VectorType(context.get_data_type(h.dtype), WIDTH), ir.VectorType(ir.IntType(8), WIDTH)
 
-    return types.uint64(h, flip, bound, types.int64), codegen
+        def some(kind: Any, value: Any, lanes: Any) -> Any:
+            here = builder.gep(context.make_array(kind)(context, builder, value).data, [args[4]])
+            return builder.load(builder.bitcast(here, lanes.as_pointer()), align=kind.dtype.bitwidth // 8)
+
+        fields, wanted = some(h, args[0], lanes), some(z, args[1], marks)
+        low = builder.icmp_signed("<=", fields, everywhere(builder, args[3], lanes))
+        high = builder.icmp_signed(">=", fields, everywhere(builder, args[2], lanes))
+        wrong = builder.select(builder.icmp_signed("!=", wanted, ir.Constant(marks, None)), low, high)
+        return builder.bitcast(wrong, ir.IntType(WIDTH))
+
+    return types.uint64(h, z, h.dtype, h.dtype, types.int64), codegen
 
 
 _violations: Any = extending.intrinsic(_violations_code)
 
 
 @part
-def next_violation(h: Any, flip: Any, bound: Any, start: int) -> Any:
-    """The first i >= start with (h ^ flip)[i] <= bound[i], or len(h)."""
+def next_violation(h: Any, z: Any, now: Any, start: int) -> Any:
+    """The first i >= start whose field violates its margin, eq. (5), or len(h); the padding of h is below all margins."""
+    kind = h.dtype.type
+    least, most = kind(-now.margin), kind(now.active_margin)
     if start >= len(h):
         return len(h)
     base = start & ~(WIDTH - 1)
-    mask = np.uint64(_violations(h, flip, bound, base) & (_EVERY << np.uint64(start - base)))
+    mask = np.uint64(_violations(h, z, least, most, base) & (_EVERY << np.uint64(start - base)))
     while mask == 0:
         base += WIDTH
         if base >= len(h):
             return len(h)
-        mask = _violations(h, flip, bound, base)
+        mask = _violations(h, z, least, most, base)
     return base + lowest_bit(mask)
 
 
