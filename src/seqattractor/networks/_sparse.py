@@ -397,6 +397,7 @@ class SparseSequenceAttractor(SizedMemory):
             targets=np.zeros((n, M), dtype=np.int8),
             wrong=np.zeros(n),
             redrawn=np.zeros(n, dtype=np.bool_),
+            raised=np.zeros(M, dtype=np.int64),
         )
         drive = np.zeros((n, 0)) if self.learned_drive_ else self._raw_drive(inputs, targets) / self.drive_scale_
         errors, self.converged_ = learn_sparse(

@@ -66,7 +66,8 @@ def learn_on_weights(
                 U[i, n_in] += change * now.bias
                 h[i] += change * length
                 i = next_violation(h, tests.flip, tests.bound, i + 1)
-        visible_errors += _learn_visible(t, h, targets[t], visible, choice, now)
+        if now.visible_step:
+            visible_errors += _learn_visible(t, h, targets[t], visible, choice, now)
     return hidden_errors, visible_errors
 
 
@@ -111,7 +112,8 @@ def learn_on_fields(
                 carried.neuron[n_updates], carried.step[n_updates], carried.pattern[n_updates] = i, change, n_patterns - 1
                 n_updates += 1
                 i = next_violation(h, tests.flip, tests.bound, i + 1)
-        visible_errors += _learn_visible(t, h, targets[t], visible, choice, now)
+        if now.visible_step:
+            visible_errors += _learn_visible(t, h, targets[t], visible, choice, now)
     return hidden_errors, visible_errors
 
 
