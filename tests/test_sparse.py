@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
@@ -168,6 +169,36 @@ def test_a_callback_can_stop_the_practice_after_any_epoch(stop, seed):
         assert seen == list(range(1, len(errors) + 1))
         left.append((errors, *dataclasses.astuple(state)))
     assert all(np.array_equal(a, b) for a, b in zip(*left, strict=True))
+
+
+def largest_margin(A):
+    """The largest least product of a vector of length 1 with the rows of A (Lawson and Hanson's least distance programming)."""
+    E, f = np.vstack([A.T, np.ones(len(A))]), np.append(np.zeros(A.shape[1]), 1.0)
+    r = E @ nnls(E, f)[0] - f
+    return 1 / np.linalg.norm(r[:-1] / r[-1])
+
+
+def test_hidden_neurons_that_raise_their_margins_come_near_the_largest_there_is():
+    rng = np.random.default_rng(0)
+    n, n_in, M, b = 40, 30, 6, 3
+    x = np.where(rng.random((n + 1, n_in)) < 0.5, 1, -1).astype(np.int8)
+    zeros = np.zeros((n_in, M), dtype=np.int64)
+    state = SparseState(
+        *(np.zeros((M, n_in + 1), dtype=np.int64), zeros, zeros.T.copy(), zeros.T[:, :0].copy(), np.zeros(M)),
+        *((rng.random((n, M)) < 0.1).astype(np.int8), np.zeros(n), np.zeros(n, bool), np.zeros(M, np.int64)),
+    )
+    rule = SparseSettings(1, True, b, 30, 30, 1, 1, False, 0.0, 0.0)
+    x_b = np.column_stack([x[:-1], np.full(n, b)]).astype(float)
+    s, reached = np.where(state.targets, 1.0, -1.0), []
+    for _ in range(2):
+        epochs = [Epoch(noise=0, hidden_step=1, visible_step=0)] * 1000
+        learn_sparse(x[:-1], x[1:], np.zeros((n, M)), state, rule, epochs, rng=rng)
+        margins = np.min(s.T * (state.U @ x_b.T), axis=1) / np.linalg.norm(state.U, axis=1)
+        reached.append(margins / [largest_margin(s[:, [i]] * x_b) for i in range(M)])
+    assert np.all(reached[0] > 0.8)
+    assert np.all(reached[1] > 0.9)
+    assert np.all(reached[1] <= 1 + 1e-9)
+    assert np.all(state.V == 0)
 
 
 @settings(max_examples=15)

@@ -1,4 +1,4 @@
-"""U practises alone: targets are fixed and patterns clean, so that each hidden neuron learns by itself to stand out more and more.
+"""U practises alone: targets are fixed and patterns clean, so that each hidden neuron learns by itself, for growing margins.
 
 This is eqs. (5)-(6) for one neuron after the other instead of one epoch after the other, with the same weights in the end. After
 an epoch without an error a neuron raises its margin. Steps stay as they are, so that what was learned early counts for less and
@@ -6,7 +6,7 @@ less, and the weights turn towards those with the largest margin for their lengt
 change a field by a random number that grows with the length of the weights: those are the weights that bear most noise, though
 none was practised.
 
-Fields of the stored patterns are carried along (the dual form), so that a step costs n additions, and weights are made at the end.
+Fields of the stored patterns are carried along (the dual form): a step costs n additions, and weights are made at the end.
 """
 
 from __future__ import annotations
@@ -27,12 +27,7 @@ _WINDOW = 256  # epochs at most that are learned before they are noted
 
 
 def practise_U(
-    inputs: Patterns,
-    state: SparseState,
-    settings: SparseSettings,
-    step: int,
-    n_epochs: int,
-    note: Callable[[int, int], bool],
+    inputs: Patterns, state: SparseState, settings: SparseSettings, step: int, n_epochs: int, note: Callable[[int, int], bool]
 ) -> None:
     """Let U practise on the clean patterns with fixed targets.
 

@@ -43,7 +43,7 @@ def plan_epochs(
     the wrong transitions get other targets, which U learns before V practises again.
 
     Patterns that lie near each other, such as pictures, are learned without noise first: under noise from the start, "no" to the
-    many patterns that look alike drowns "yes" to the few, and hidden neurons fall silent.
+    many patterns that look alike drowns "yes" to the few, and hidden neurons fall silent. With patience there is no noise at all.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def plan_epochs(
     redraw_above : float
         How many wrong visible neurons a transition may have until its targets are redrawn; infinite for no redraw at all.
     patient : bool
-        Whether V may practise for longer than `epochs` where it has errors left, and wrong transitions may get other targets.
+        Whether V may practise for longer than `epochs` where it has errors left, and wrong transitions may get other targets; and
+        whether U practises alone where clean patterns come first.
 
     Returns
     -------
