@@ -6,6 +6,9 @@ less, and the weights turn towards those with the largest margin for their lengt
 change a field by a random number that grows with the length of the weights: those are the weights that bear most noise, though
 none was practised.
 
+A neuron with many patterns, or with patterns that lie near others, seldom raises its margin. One or two of its patterns less
+make its task far easier, and V can do without: the patterns have other neurons. So the weakest neurons let go of one at times.
+
 Fields of the stored patterns are carried along (the dual form): a step costs n additions, and weights are made at the end.
 """
 

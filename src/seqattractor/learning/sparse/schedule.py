@@ -113,6 +113,7 @@ def _clean_first(
     """Targets are chosen and clean patterns learned, with constant steps; then U practises, with noise; then V alone without.
 
     If patience is allowed, U practises alone instead, for larger and larger margins: that takes far more epochs, but less time.
+    Neurons that lag behind let go of a pattern now and then.
     """
     choosing, settling, practice = (max(1, int(share * epochs)) for share in (CLEAN_CHOOSING, SETTLING, CLEAN_PRACTICE))
     plan = [
