@@ -44,12 +44,6 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
         mu_sum = nu_sum = 0
         erred = [False] * M
         order = list(range(len(pairs[0][0])))
-        if U_alone and now["hidden_step"] and now["let_go"]:
-            few = sorted(raised)[M // 4]
-            for i in range(M):
-                may = [t for t in range(len(pairs)) if z_of[t][i] and sum(z_of[t]) > max(3, s["n_winners"] - 1)]
-                if raised[i] < few and may:
-                    z_of[min(may, key=lambda t: dot(U[i], [*pairs[t][0], s["bias"]]))][i] = 0
         for t, (clean, x_next) in enumerate(pairs):
             x = [*flip_some(clean, now["noise"], order, rng), s["bias"]]
             drive = fixed_drive[t]

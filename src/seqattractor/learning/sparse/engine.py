@@ -88,9 +88,8 @@ def learn_sparse(
     record = _Record(epochs, state, callback)
     worker: _Plain | None = None
     wanted, at_most = True, math.inf
-    for _, alike in groupby(epochs, key=lambda now: "U alone" if now.for_U_alone else now):
-        some = list(alike)
-        now, times = some[0], len(some)
+    for now, equal in groupby(epochs):
+        times = len(list(equal))
         if now.at_most != at_most:
             wanted, at_most = is_wanted(now, state), now.at_most
         if not wanted:
@@ -100,7 +99,7 @@ def learn_sparse(
                 worker.finish()
                 worker = None
             if now.for_U_alone:
-                practise_U(inputs, state, settings, some, record.note)
+                practise_U(inputs, state, settings, now.hidden_step, times, record.note)
                 times = 0
             elif not record.needless(now):
                 times = practise(inputs, targets, state, settings, now.visible_step, times, record.note)

@@ -14,8 +14,7 @@ Fields of the stored patterns are carried along (the dual form): a step costs n 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,23 +23,14 @@ from seqattractor.learning.compiled import kernel
 from seqattractor.learning.rule import field
 from seqattractor.learning.sparse.arguments import padded, with_padding
 from seqattractor.learning.sparse.rows import add_multiple, next_violation
-from seqattractor.learning.sparse.rule import (
-    LARGEST,
-    RAISES,
-    Epoch,
-    SparseSettings,
-    SparseState,
-    let_go,
-    raised_margin,
-    too_large,
-)
+from seqattractor.learning.sparse.rule import LARGEST, RAISES, SparseSettings, SparseState, raised_margin, too_large
 from seqattractor.sequences import Patterns
 
 _WINDOW = 256  # epochs at most that are learned before they are noted
 
 
 def practise_U(
-    inputs: Patterns, state: SparseState, settings: SparseSettings, epochs: Sequence[Epoch], note: Callable[[int, int], bool]
+    inputs: Patterns, state: SparseState, settings: SparseSettings, step: int, n_epochs: int, note: Callable[[int, int], bool]
 ) -> None:
     """Let U practise on the clean patterns with fixed targets.
 
@@ -49,10 +39,12 @@ def practise_U(
     inputs : ndarray of int8, shape (n, N_in)
         x(t).
     state : SparseState
-        U and `raised` are changed, and targets that neurons let go of.
+        U and `raised` are changed.
     settings : SparseSettings
-    epochs : sequence of Epoch
-        All of them for U alone.
+    step : int
+        How far U moves.
+    n_epochs : int
+        How many.
     note : callable
         Told the errors sum mu and sum nu, which is 0, of every epoch; returning True ends the practice there.
     """
@@ -61,36 +53,27 @@ def practise_U(
     # Products of whole numbers in float64 are exact and fast: no sum here comes near 2**53.
     gram = with_padding(x_b @ x_b.T, np.int32)
     fields = with_padding(field(x_b, state.U.astype(np.float64)), np.int64)
+    z = np.ascontiguousarray(state.targets.T)
     room = np.zeros(padded(n), dtype=np.int64), np.full(padded(n), -1, dtype=np.int64)  # the padding of fields is 0, no violation
-    largest, over = int(np.abs(fields).max(initial=0)), False
-    for now, left in _windows(epochs):
-        if over:
-            break
-        if now.let_go:
-            let_go(state, s, fields)
-        largest += left * n * now.hidden_step * s.active_weight * (n_in + s.bias**2)
-        highest = raised_margin(max(s.margin, s.active_margin), state.raised.max(initial=0) + left)
+    largest, left, over = int(np.abs(fields).max(initial=0)), n_epochs, False
+    while left and not over:
+        size = min(_WINDOW, left)
+        largest += size * n * step * s.active_weight * (n_in + s.bias**2)
+        highest = raised_margin(max(s.margin, s.active_margin), state.raised.max(initial=0) + size)
         if max(largest, int(highest) * RAISES) >= LARGEST:
             raise too_large()
-        before, raised, z = fields.copy(), state.raised.copy(), np.ascontiguousarray(state.targets.T)
-        rule = (s.margin, s.active_margin, now.hidden_step, now.hidden_step * s.active_weight)
-        counts, errors = practise_neurons(fields, gram, z, state.raised, *rule, left, *room)
+        before, raised = fields.copy(), state.raised.copy()
+        rule = (s.margin, s.active_margin, step, step * s.active_weight)
+        counts, errors = practise_neurons(fields, gram, z, state.raised, *rule, size, *room)
         told = 0
-        while told < left and not over:
+        while told < size and not over:
             over = note(int(errors[told]), 0)
             told += 1
-        if told < left:  # the window went further than wanted
+        if told < size:  # the window went further than wanted
             state.raised[:] = raised
             counts, _ = practise_neurons(before, gram, z, state.raised, *rule, told, *room)
         state.U += (counts.astype(np.float64) @ x_b).astype(np.int64)
-
-
-def _windows(epochs: Sequence[Epoch]) -> Iterator[tuple[Epoch, int]]:
-    """Equal epochs in a row and how many there are: up to _WINDOW, or one where neurons let go of a pattern."""
-    for now, equal in groupby(epochs):
-        times, most = len(list(equal)), 1 if now.let_go else _WINDOW
-        for first in range(0, times, most):
-            yield now, min(most, times - first)
+        left -= told
 
 
 @kernel

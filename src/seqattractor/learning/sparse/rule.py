@@ -12,8 +12,7 @@ postsynaptic target x an error of 0 or 1, one transition at a time. What differs
 - thresholds rise with use, so that all neurons get their share of the patterns (homeostasis);
 - a pattern that is decoded badly, since its targets are too much like those of another, gets other ones by chance (redraw);
 - x(t) is practised with some units flipped; learning steps shrink;
-- or, where U practises alone, hidden neurons ask more of themselves: one without an error in an epoch raises its margin, and
-  those that could do so least often let go of a pattern.
+- or, where U practises alone, hidden neurons ask more of themselves: one without an error in an epoch raises its margin.
 
 All weights are whole numbers: multiples of a unit that belongs to each. So every sum is exact, and the compiled kernels must
 give the same numbers bit for bit.
@@ -23,7 +22,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +40,6 @@ LARGEST = 2**53
 """Whole numbers below this are exact in float64, in which weights are kept after learning."""
 RAISES = 10
 """So many raises add the margin once more to what a hidden neuron asks of itself."""
-WEAK = 4
-"""One hidden neuron in so many lets go of a pattern."""
-KEPT = 3
-"""So many targets, at least, a transition keeps."""
 STEP_BITS = 16
 """Steps of P are counted in parts of 2**16: so much of the way from where P is to the pattern."""
 
@@ -94,8 +88,6 @@ class Epoch:
     """By how much theta rises with each use."""
     redraw_above: float = math.inf
     """Transitions with more wrong visible neurons than this (`SparseState.wrong`) have their targets redrawn."""
-    let_go: bool = False
-    """Whether, before U practises alone, hidden neurons with a hard task let go of a pattern each."""
     at_most: float = math.inf
     """If finite, the epoch is only for a state that is nearly good: see `is_wanted`. Never so where U practises alone."""
 
@@ -170,19 +162,6 @@ def is_wanted(now: Epoch, state: SparseState) -> bool:
 def raised_margin(margin: int, raised: Integers) -> Integers:
     """The margin of a hidden neuron that was raised so often."""
     return margin * (RAISES + raised) // RAISES
-
-
-def let_go(state: SparseState, settings: SparseSettings, fields: NDArray[Any]) -> None:
-    """Let the neurons that raised their margins least often give up the pattern that excites them least, as a target.
-
-    A transition gives up one neuron at most. `fields` are those of the clean patterns, shape (M, n) or with padding.
-    """
-    weak = state.raised < np.sort(state.raised)[len(state.raised) // WEAK]
-    fewest = max(KEPT, settings.n_winners - 1)
-    for i in np.flatnonzero(weak):
-        may = np.flatnonzero(state.targets[:, i] & (state.targets.sum(axis=1) > fewest))
-        if len(may):
-            state.targets[may[np.argmin(fields[i, may])], i] = 0
 
 
 def drive_of(P: Integers, x: Patterns) -> Floats:
@@ -290,9 +269,6 @@ def present(
     -------
     hidden_errors, visible_errors : int
     """
-    if now.let_go and now.for_U_alone:
-        x_b = np.column_stack([inputs, np.full(len(inputs), settings.bias)]).astype(np.int64)
-        let_go(state, settings, field(x_b, state.U))
     hidden, visible = np.zeros(len(state.U), dtype=np.int64), 0
     order = np.arange(inputs.shape[1])
     for t in range(len(inputs)):

@@ -18,7 +18,7 @@ MENDING_STEP = 0.15  # of the first step of U
 CLEAN_CHOOSING, SETTLING, CLEAN_PRACTICE = 0.16, 0.2, 0.32  # of the epochs, where clean patterns are learned first
 SETTLING_STEP = 0.2  # of the first step of V
 CLEAN_HOMEOSTASIS = 0.2  # of the first homeostasis is there to the end of choosing, so that neurons get equal shares
-PRACTICE_OF_U, LETTING_GO = 3, 2  # times all epochs: U practises alone so long where it may be patient; how often it lets go
+PRACTICE_OF_U = 3  # times all epochs: U practises alone so long where it may be patient
 
 
 def plan_epochs(
@@ -135,10 +135,7 @@ def _clean_first(
     ]
     noisy = max(0, epochs - choosing - settling - practice)
     if patient:
-        for part in range(LETTING_GO + 1):
-            now = Epoch(noise=0, hidden_step=hidden_step, visible_step=0)
-            times = PRACTICE_OF_U * epochs // (LETTING_GO + 1)
-            plan += [replace(now, let_go=part > 0)] + [now] * (times - 1)
+        plan += [Epoch(noise=0, hidden_step=hidden_step, visible_step=0)] * (PRACTICE_OF_U * epochs)
         return plan + _for_V_alone(practice, visible_step) + _patience(epochs, visible_step)
     plan += [
         Epoch(
