@@ -31,7 +31,7 @@ def dot(a, b):
 def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
     """All epochs; `s` holds the settings by name, `epochs` what happens in each, by name. Changes its lists."""
     M, N = len(U), len(V)
-    z_of, wrong_of, kept = [[0] * M for _ in pairs], [0.0] * len(pairs), [False] * len(pairs)
+    z_of, wrong_of, kept, raised = [[0] * M for _ in pairs], [0.0] * len(pairs), [False] * len(pairs), [0] * M
     errors, wanted, at_most = [], True, math.inf
     for now in epochs:
         if now["at_most"] != at_most:
@@ -39,8 +39,10 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
             wanted = at_most == math.inf or 0 < wrong_ones <= max(8, at_most * len(pairs))
         if not wanted or (at_most < math.inf and errors and errors[-1] == (0, 0)):
             continue
-        alone = not (now["hidden_step"] or now["noise"] or now["choosing"] or now["redraw_above"] < math.inf)
+        clean_and_fixed = not (now["noise"] or now["choosing"] or now["redraw_above"] < math.inf)
+        V_alone, U_alone = clean_and_fixed and not now["hidden_step"], clean_and_fixed and not now["visible_step"]
         mu_sum = nu_sum = 0
+        erred = [False] * M
         order = list(range(len(pairs[0][0])))
         for t, (clean, x_next) in enumerate(pairs):
             x = [*flip_some(clean, now["noise"], order, rng), s["bias"]]
@@ -64,15 +66,19 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
                 h = dot(U[i], x)
                 if not now["hidden_step"]:
                     continue
-                if z[i] and h <= s["active_margin"]:
+                tenths = 10 + raised[i] if U_alone else 10
+                if z[i] and h <= s["active_margin"] * tenths // 10:
                     change = now["hidden_step"] * s["active_weight"]
-                elif not z[i] and h >= -s["margin"]:
+                elif not z[i] and h >= -(s["margin"] * tenths // 10):
                     change = -now["hidden_step"]
                 else:
                     continue
                 mu_sum += 1
+                erred[i] = True
                 for k in range(len(x)):
                     U[i][k] += change * x[k]
+            if not now["visible_step"]:
+                continue
             y = [1 if dot(U[i], x) >= 0 else 0 for i in range(M)]
             wrong = 0
             for j in range(N):
@@ -83,6 +89,8 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
                     for i in range(M):
                         V[j][i] += now["visible_step"] * x_next[j] * y[i]
                         Q[i][j] += now["visible_step"] * x_next[j] * y[i]
-            wrong_of[t] = wrong if alone else wrong_of[t] + (wrong - wrong_of[t]) / 16
+            wrong_of[t] = wrong if V_alone else wrong_of[t] + (wrong - wrong_of[t]) / 16
+        if U_alone and now["hidden_step"]:
+            raised = [often + (not err) for often, err in zip(raised, erred, strict=True)]
         errors.append((mu_sum, nu_sum))
     return errors

@@ -79,9 +79,11 @@ class SparseSequenceAttractor(SizedMemory):
     noise : int or "auto"
         While learning, 0 to `noise` units of x(t) are flipped. 0 is the convergent setting: errors reach exactly zero. In a tiny
         network (up to 32 inputs) a few flips may make one pattern another: where "auto" leaves wrong units there, `fit` learns
-        again without noise, and keeps that if fewer are left; `noise_` tells.
+        again without noise, and keeps that if fewer are left; `noise_` tells. Where clean patterns come first and `max_epochs`
+        is "auto", U practises for larger and larger margins instead, and nothing is flipped.
     clean_first : bool or "auto"
-        Whether the noise begins only when the clean patterns are learned. "auto" does so for patterns that lie near each other,
+        Whether clean patterns are learned first, and practised with noise, or with larger and larger margins, only then. "auto"
+        does so for patterns that lie near each other,
         such as pictures, whose hidden neurons would otherwise fall silent.
     kappa : float
         The margin of visible neurons, and of hidden neurons that should be silent.
@@ -103,7 +105,8 @@ class SparseSequenceAttractor(SizedMemory):
     max_epochs : int or "auto"
         How often the sequences are presented, at most. With noise the last third is for V alone, without noise, and ends after
         an epoch without any error; in the convergent setting learning ends after such an epoch. "auto" is 750, and with noise
-        V then goes on alone while it has errors, for some thousand epochs that cost little; where `n_hidden` is "auto", too, it
+        V then goes on alone while it has errors, for some thousand epochs that cost little, as does U before it if clean
+        patterns come first; where `n_hidden` is "auto", too, it
         is 7500 if hidden neurons have errors left in the convergent setting. `max_epochs_` tells, and `n_iter_` how many it took.
     order : int or "auto"
         How many past patterns the network looks at.
@@ -398,6 +401,7 @@ class SparseSequenceAttractor(SizedMemory):
             targets=np.zeros((n, M), dtype=np.int8),
             wrong=np.zeros(n),
             redrawn=np.zeros(n, dtype=np.bool_),
+            raised=np.zeros(M, dtype=np.int64),
         )
         drive = np.zeros((n, 0)) if self.learned_drive_ else self._raw_drive(inputs, targets) / self.drive_scale_
         errors, self.converged_ = learn_sparse(

@@ -82,7 +82,7 @@ def _clean_first(net: Any, n_in: int, N: int) -> dict[str, Any]:
     return {
         "n_winners": _winners(net, 250),
         "target_from": "current",
-        "kappa_active": 1.4 * net.kappa,
+        "kappa_active": (1.2 if net.max_epochs == "auto" else 1.4) * net.kappa,  # without noise; with it
         "active_weight": 1,
         "eta_hidden": 1.0 / n_in,
         "eta_visible": eta_visible,

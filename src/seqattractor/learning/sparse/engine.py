@@ -35,6 +35,7 @@ from seqattractor.learning.sparse.arguments import (
     with_padding,
 )
 from seqattractor.learning.sparse.practice import practise
+from seqattractor.learning.sparse.practice_of_U import practise_U
 from seqattractor.learning.sparse.rule import (
     LARGEST,
     PROTOTYPE,
@@ -105,11 +106,14 @@ def learn_sparse(
             wanted, at_most = is_wanted(now, state), now.at_most
         if not wanted:
             record.leave_out(times)
-        elif now.for_V_alone and form != "plain":
+        elif (now.for_U_alone or now.for_V_alone) and form != "plain":
             if worker is not None:
                 worker.finish()
                 worker = None
-            if not record.needless(now):
+            if now.for_U_alone:
+                practise_U(inputs, state, settings, now.hidden_step, times, record.note)
+                times = 0
+            elif not record.needless(now):
                 times = practise(inputs, targets, state, settings, now.visible_step, times, record.note)
             for _ in range(0 if record.over else times):
                 record.repeat(now)
@@ -174,13 +178,16 @@ class _Record:
 
 
 def _from_where_only_errors_change_anything(epochs: Sequence[Epoch]) -> int:
-    """The first epoch from which on there is no noise, no homeostasis, no step of P, and U learns either always or never."""
+    """The first epoch from which on nothing but errors leads to a change.
+
+    There is no noise, no homeostasis, no step of P, U learns either always or never, and no margin is raised.
+    """
     steady = [(k, now) for k, now in enumerate(epochs) if now.at_most == math.inf]
     for place in reversed(range(len(steady))):
         k, now = steady[place]
         after = steady[place + 1][1] if place + 1 < len(steady) else now
         u_begins = bool(now.hidden_step) != bool(after.hidden_step)
-        if now.noise or u_begins or (now.choosing and (now.homeostasis or now.drive_step)):
+        if now.noise or u_begins or now.for_U_alone or (now.choosing and (now.homeostasis or now.drive_step)):
             return k + 1
     return 0
 

@@ -68,7 +68,7 @@ def learn_on_weights(
             h[i] += now.bias * U[i, n_in]
         if now.hidden_step:
             z = choice.targets[t]
-            i = next_violation(h, z, now, 0)
+            i = next_violation(h, z, now.margin, now.active_margin, 0)
             while i < len(h):  # eq. (6)
                 hidden_errors += 1
                 change = _change(z[i], now)
@@ -76,12 +76,9 @@ def learn_on_weights(
                     U[i, j] += change * (2 * negative[j] + 1)
                 U[i, n_in] += change * now.bias
                 h[i] += change * length
-                i = next_violation(h, z, now, i + 1)
-        n_active = list_not_below(h, h.dtype.type(0), visible.active)  # eq. (7)
-        nu = learn_visible(t, n_active, targets[t], visible, choice, now)
-        if nu and now.choosing and now.learned_feedback != 0:
-            follow(t, visible.g, visible, n_active, choice, now.visible_step)
-        visible_errors += nu
+                i = next_violation(h, z, now.margin, now.active_margin, i + 1)
+        if now.visible_step:
+            visible_errors += _learn_visible(t, h, targets[t], visible, choice, now)
     return hidden_errors, visible_errors
 
 
@@ -113,7 +110,7 @@ def learn_on_fields(
             _pack(t, order, n_flipped, carried)
             _add_updates(h, length, carried, n_patterns, n_updates)
             z = choice.targets[t]
-            i = next_violation(h, z, now, 0)
+            i = next_violation(h, z, now.margin, now.active_margin, 0)
             if i < len(h):
                 _look_at(t, inputs[t], order, n_flipped, n_plus, n_minus, carried)
                 copy(carried.patterns[:, n_patterns], carried.x_bits)
@@ -125,13 +122,20 @@ def learn_on_fields(
                 _update(i, t, change, now.bias, carried)
                 carried.neuron[n_updates], carried.step[n_updates], carried.pattern[n_updates] = i, change, n_patterns - 1
                 n_updates += 1
-                i = next_violation(h, z, now, i + 1)
-        n_active = list_not_below(h, h.dtype.type(0), visible.active)  # eq. (7)
-        nu = learn_visible(t, n_active, targets[t], visible, choice, now)
-        if nu and now.choosing and now.learned_feedback != 0:
-            follow(t, visible.g, visible, n_active, choice, now.visible_step)
-        visible_errors += nu
+                i = next_violation(h, z, now.margin, now.active_margin, i + 1)
+        if now.visible_step:
+            visible_errors += _learn_visible(t, h, targets[t], visible, choice, now)
     return hidden_errors, visible_errors
+
+
+@inlined
+def _learn_visible(t: int, h: Any, x_next: Any, visible: Any, choice: Any, now: Any) -> int:
+    """Let V learn x(t+1) from hidden fields h, and the feedback follow it where targets are chosen; returns sum nu."""
+    n_active = list_not_below(h, h.dtype.type(0), visible.active)  # eq. (7)
+    nu = learn_visible(t, n_active, x_next, visible, choice, now)
+    if nu and now.choosing and now.learned_feedback != 0:
+        follow(t, visible.g, visible, n_active, choice, now.visible_step)
+    return nu
 
 
 @part

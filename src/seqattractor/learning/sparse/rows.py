@@ -212,10 +212,10 @@ _violations: Any = extending.intrinsic(_violations_code)
 
 
 @part
-def next_violation(h: Any, z: Any, now: Any, start: int) -> Any:
+def next_violation(h: Any, z: Any, margin: int, active_margin: int, start: int) -> Any:
     """The first i >= start whose field violates its margin, eq. (5), or len(h); the padding of h is below all margins."""
     kind = h.dtype.type
-    least, most = kind(-now.margin), kind(now.active_margin)
+    least, most = kind(-margin), kind(active_margin)
     if start >= len(h):
         return len(h)
     base = start & ~(WIDTH - 1)

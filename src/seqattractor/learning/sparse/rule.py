@@ -11,7 +11,8 @@ postsynaptic target x an error of 0 or 1, one transition at a time. What differs
   chosen that already say something like x(t+1), and V has an easy task;
 - thresholds rise with use, so that all neurons get their share of the patterns (homeostasis);
 - a pattern that is decoded badly, since its targets are too much like those of another, gets other ones by chance (redraw);
-- x(t) is practised with some units flipped; learning steps shrink.
+- x(t) is practised with some units flipped; learning steps shrink;
+- or, where U practises alone, hidden neurons ask more of themselves: one without an error in an epoch raises its margin.
 
 All weights are whole numbers: multiples of a unit that belongs to each. So every sum is exact, and the compiled kernels must
 give the same numbers bit for bit.
@@ -37,6 +38,8 @@ PROTOTYPE = 2**12
 """What a learned P keeps of a unit that is +1 in all patterns its neuron is chosen for: its entries lie between -+ this."""
 LARGEST = 2**53
 """Whole numbers below this are exact in float64, in which weights are kept after learning."""
+RAISES = 10
+"""So many raises add the margin once more to what a hidden neuron asks of itself."""
 STEP_BITS = 16
 """Steps of P are counted in parts of 2**16: so much of the way from where P is to the pattern."""
 
@@ -76,7 +79,7 @@ class Epoch:
     hidden_step: int
     """How far U moves; 0 leaves it as it is, and V practises alone."""
     visible_step: int
-    """How far V moves, and Q with it."""
+    """How far V moves, and Q with it; 0 leaves them as they are, and U practises alone."""
     choosing: bool = False
     """Whether targets are chosen at every presentation; else every transition keeps those it has."""
     drive_step: int = 0
@@ -86,7 +89,7 @@ class Epoch:
     redraw_above: float = math.inf
     """Transitions with more wrong visible neurons than this (`SparseState.wrong`) have their targets redrawn."""
     at_most: float = math.inf
-    """If finite, the epoch is only for a state that is nearly good: see `is_wanted`."""
+    """If finite, the epoch is only for a state that is nearly good: see `is_wanted`. Never so where U practises alone."""
 
     @property
     def redrawing(self) -> bool:
@@ -94,9 +97,14 @@ class Epoch:
         return self.redraw_above < math.inf
 
     @property
+    def for_U_alone(self) -> bool:
+        """Whether U practises alone, on clean patterns and fixed targets, with margins that are raised."""
+        return self.hidden_step > 0 and not (self.visible_step or self.noise or self.choosing or self.redrawing)
+
+    @property
     def for_V_alone(self) -> bool:
         """Whether V practises alone, on clean patterns and fixed codes."""
-        return not (self.hidden_step or self.noise or self.choosing or self.redrawing)
+        return self.visible_step > 0 and not (self.hidden_step or self.noise or self.choosing or self.redrawing)
 
 
 @dataclass
@@ -120,6 +128,8 @@ class SparseState:
     practises alone and nothing is left to chance, in the last one."""
     redrawn: NDArray[np.bool_]
     """Which transitions keep their targets because these were redrawn, shape (n,)."""
+    raised: Integers
+    """How often each hidden neuron raised its margin, shape (M,); it holds while U practises alone."""
 
 
 def too_large() -> OverflowError:
@@ -147,6 +157,11 @@ def is_wanted(now: Epoch, state: SparseState) -> bool:
     """
     wrong = int(np.count_nonzero(state.wrong))
     return now.at_most == math.inf or 0 < wrong <= max(8, now.at_most * len(state.wrong))
+
+
+def raised_margin(margin: int, raised: Integers) -> Integers:
+    """The margin of a hidden neuron that was raised so often."""
+    return margin * (RAISES + raised) // RAISES
 
 
 def drive_of(P: Integers, x: Patterns) -> Floats:
@@ -198,17 +213,20 @@ def choose(
 
 def learn_transition(
     state: SparseState, settings: SparseSettings, now: Epoch, t: int, x: Patterns, x_next: Patterns
-) -> tuple[int, int]:
-    """Learn transition number t from the (noisy) pattern x; changes the state and returns the errors sum mu and sum nu."""
+) -> tuple[NDArray[np.bool_], int]:
+    """Learn transition number t from the (noisy) pattern x; changes the state and returns the errors mu and sum nu."""
     U, V, s = state.U, state.V, settings
     z = state.targets[t].astype(np.int64)
     x_b = np.append(x.astype(np.int64), s.bias)  # [x~; b]
     mu = np.zeros(len(z), dtype=np.bool_)
     if now.hidden_step:
-        s_z = 2 * z - 1
-        mu = s_z * field(U, x_b) <= np.where(z == 1, s.active_margin, s.margin)  # eq. (5)
+        s_z, raised = 2 * z - 1, state.raised if now.for_U_alone else np.zeros_like(z)
+        margin = np.where(z == 1, raised_margin(s.active_margin, raised), raised_margin(s.margin, raised))
+        mu = s_z * field(U, x_b) <= margin  # eq. (5)
         weight = np.where(z == 1, s.active_weight, 1)
         U += np.outer(now.hidden_step * weight * mu * s_z, x_b)  # eq. (6)
+    if not now.visible_step:
+        return mu, 0
 
     y = heaviside(field(U, x_b)).astype(np.int64)  # eq. (7), with 0 for silent
     g = field(V, y)
@@ -219,7 +237,7 @@ def learn_transition(
 
     wrong = int(np.sum(sign(g) != x_next))
     state.wrong[t] += (1.0 if now.for_V_alone else WRONG_AVERAGING) * (wrong - state.wrong[t])
-    return int(mu.sum()), int(nu.sum())
+    return mu, int(nu.sum())
 
 
 def present(
@@ -251,7 +269,7 @@ def present(
     -------
     hidden_errors, visible_errors : int
     """
-    hidden = visible = 0
+    hidden, visible = np.zeros(len(state.U), dtype=np.int64), 0
     order = np.arange(inputs.shape[1])
     for t in range(len(inputs)):
         x = flip_some(inputs[t], now.noise, order, rng)
@@ -259,4 +277,6 @@ def present(
             choose(state, settings, now, t, inputs[t], targets[t], drive[t], rng)
         mu, nu = learn_transition(state, settings, now, t, x, targets[t])
         hidden, visible = hidden + mu, visible + nu
-    return hidden, visible
+    if now.for_U_alone:
+        state.raised += hidden == 0
+    return int(hidden.sum()), visible

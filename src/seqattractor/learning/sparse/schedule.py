@@ -17,6 +17,8 @@ MENDING_ROUNDS, MENDING, MENDED_UP_TO = 2, 0.08, 0.01  # how often, for how much
 MENDING_STEP = 0.15  # of the first step of U
 CLEAN_CHOOSING, SETTLING, CLEAN_PRACTICE = 0.16, 0.2, 0.32  # of the epochs, where clean patterns are learned first
 SETTLING_STEP = 0.2  # of the first step of V
+CLEAN_HOMEOSTASIS = 0.2  # of the first homeostasis is there to the end of choosing, so that neurons get equal shares
+PRACTICE_OF_U = 3  # times all epochs: U practises alone so long where it may be patient
 
 
 def plan_epochs(
@@ -41,7 +43,7 @@ def plan_epochs(
     the wrong transitions get other targets, which U learns before V practises again.
 
     Patterns that lie near each other, such as pictures, are learned without noise first: under noise from the start, "no" to the
-    many patterns that look alike drowns "yes" to the few, and hidden neurons fall silent.
+    many patterns that look alike drowns "yes" to the few, and hidden neurons fall silent. With patience there is no noise at all.
 
     Parameters
     ----------
@@ -58,7 +60,8 @@ def plan_epochs(
     redraw_above : float
         How many wrong visible neurons a transition may have until its targets are redrawn; infinite for no redraw at all.
     patient : bool
-        Whether V may practise for longer than `epochs` where it has errors left, and wrong transitions may get other targets.
+        Whether V may practise for longer than `epochs` where it has errors left, and wrong transitions may get other targets; and
+        whether U practises alone where clean patterns come first.
 
     Returns
     -------
@@ -107,7 +110,10 @@ def _clean_first(
     redraw_above: float,
     patient: bool,
 ) -> list[Epoch]:
-    """Targets are chosen and clean patterns learned, with constant steps; then U practises with noise; then V alone without."""
+    """Targets are chosen and clean patterns learned, with constant steps; then U practises, with noise; then V alone without.
+
+    If patience is allowed, U practises alone instead, for larger and larger margins: that takes far more epochs, but less time.
+    """
     choosing, settling, practice = (max(1, int(share * epochs)) for share in (CLEAN_CHOOSING, SETTLING, CLEAN_PRACTICE))
     plan = [
         Epoch(
@@ -115,7 +121,7 @@ def _clean_first(
             hidden_step=hidden_step,
             visible_step=visible_step,
             choosing=True,
-            homeostasis=homeostasis * (1.0 - e / choosing),
+            homeostasis=homeostasis * max(1.0 - e / choosing, CLEAN_HOMEOSTASIS),
         )
         for e in range(choosing)
     ]
@@ -127,6 +133,9 @@ def _clean_first(
         for e in range(settling)
     ]
     noisy = max(0, epochs - choosing - settling - practice)
+    if patient:
+        plan += [Epoch(noise=0, hidden_step=hidden_step, visible_step=0)] * (PRACTICE_OF_U * epochs)
+        return plan + _for_V_alone(practice, visible_step) + _patience(epochs, visible_step)
     plan += [
         Epoch(
             noise=noise,
@@ -136,7 +145,7 @@ def _clean_first(
         for e in range(noisy)
     ]
     plan += _for_V_alone(practice, visible_step)
-    return plan[:epochs] + (_patience(epochs, visible_step) if patient else [])
+    return plan[:epochs]
 
 
 def _mending(epochs: int, practice: int, noise: int, hidden_step: int, visible_step: int) -> list[Epoch]:

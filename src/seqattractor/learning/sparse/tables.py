@@ -41,7 +41,7 @@ def learn_by_tables(
     hidden_errors = visible_errors = 0
     for block in range(len(tables.wanted)):
         hidden_errors += _learn_block(first, last, block, tables, now)
-    for t in range(first, last):
+    for t in range(first, last if now.visible_step else first):
         visible_errors += learn_visible(t, _list_active(tables.tape[:, t], visible.active), targets[t], visible, choice, now)
     return hidden_errors, visible_errors
 
