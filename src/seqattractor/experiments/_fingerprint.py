@@ -66,7 +66,7 @@ def _names_in(tree: ast.AST, package: str) -> Iterator[str]:
             source = ".".join([*above, *([node.module] if node.module else [])])
             yield source
             yield from (f"{source}.{alias.name}" for alias in node.names)
-        else:
+        elif not isinstance(node, ast.expr):  # which holds no statement, and there are many
             yield from _names_in(node, package)
 
 

@@ -15,11 +15,10 @@ from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._contents import FORMAT, Contents
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Rounds
-from seqattractor.experiments._run import say_other_code
+from seqattractor.experiments._settings import DEFAULTS, OUTCOME
 from seqattractor.experiments._store import Finished, Store, say_damage, say_format
 from seqattractor.experiments._table import Row
-from seqattractor.experiments._tally import Tally
-from seqattractor.experiments._trial import DEFAULTS, OUTCOME
+from seqattractor.experiments._tally import Tally, say_other_code
 from seqattractor.networks._registry import REGISTRY, parameters_of
 
 COUNTS = ("trials", "failed", "successes", "rate", "low", "high")

@@ -133,3 +133,8 @@ def is_of(version: str | None, fingerprint: str) -> bool:
     (True, False)
     """
     return (version or "").rpartition("+")[2] == fingerprint
+
+
+def say_other_code(number: int) -> str:
+    """Say that other code than this did some trials of a study."""
+    return f"Other code than this did {number} of these trials."
