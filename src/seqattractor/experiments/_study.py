@@ -174,7 +174,8 @@ def _has_hidden(network: str) -> bool:
 class TrialRows(Iterable[Row]):
     """A row for each trial of an open study, all with the same keys, ordered by settings, seed and number of the trial.
 
-    They are read and checked as they are asked for, each time anew; hold `Store.at_one_moment` around all of it.
+    They are read as they are asked for, each time anew, and those that were damaged when they were counted are left out; hold
+    `Store.at_one_moment` around counting and reading.
 
     Parameters
     ----------
@@ -200,7 +201,7 @@ class TrialRows(Iterable[Row]):
         names = ("error", "seconds", "host", "version") if self._timing else ("error",)
         for tally, settings in _with_settings(self._study.points):
             found = 0
-            for row in self._store.rows_at(tally.point().key):
+            for row in self._store.rows_of(tally):
                 found += 1
                 outcome = json.loads(row["outcome"] or "{}")
                 measured = {name: outcome.get(name) for name in OUTCOME}
