@@ -63,8 +63,8 @@ bench: $(VENV)/installed-bench
 BASE ?= main
 watch: $(VENV)/installed-watch
 	$(BIN)/asv machine --yes
-	$(BIN)/asv run --skip-existing '$(BASE)^!'
-	$(BIN)/asv run 'HEAD^!'
+	$(BIN)/asv run --show-stderr --skip-existing '$(BASE)^!'
+	$(BIN)/asv run --show-stderr 'HEAD^!'
 	$(BIN)/asv compare --factor 1.33 $(BASE) HEAD
 
 docs: $(VENV)/installed-dev

@@ -1,11 +1,12 @@
 """One large fit, and the trials of a table, on a Dask cluster of one and of two worker processes (docs/engine.rst).
 
-    python benchmarks/cluster.py --measure                             # N=65,536, M=4,000: needs some 19 GB
+    python benchmarks/cluster.py --measure                               # N=65,536, M=4,000
     python benchmarks/cluster.py --measure --n 4096 --m 1000 --trials 4  # a smaller one, to try it
-    python benchmarks/cluster.py                                       # writes the page from what was kept
+    python benchmarks/cluster.py                                         # writes the page from what was kept
 
 Workers have one thread each and sit on this machine, so that what is sent goes through its loopback. All that passes through
-the client is counted by the sizes of its arrays. Results are kept in benchmarks/cluster.json.
+the client is counted by the sizes of its arrays. Beside seconds on the clock, which other programs on the machine lengthen, stand
+those of the processors: of this process (client and scheduler) and of all workers. Results are kept in benchmarks/cluster.json.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pickle
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,12 +42,11 @@ TABLE = Protocol("table1", "seqattractor.paper.trials.retrieval:retrieve_sequenc
 
 
 class CountingClient:
-    """A client of Dask that counts the bytes it sends and gets, and the seconds that its tasks take on workers."""
+    """A client of Dask that counts its tasks and the bytes it sends and gets."""
 
     def __init__(self, client: Any, workers: int) -> None:
         self._client, self._workers = client, workers
-        self.to_each = self.to_one = self.back = 0
-        self.task_seconds: list[float] = []
+        self.to_each = self.to_one = self.back = self.tasks = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
@@ -59,26 +59,49 @@ class CountingClient:
             self.to_one += size_of(data)
         return self._client.scatter(data, **options)
 
-    def submit(self, function: Any, *args: Any, **options: Any) -> Any:
-        """Let a worker measure how long it takes."""
-
-        def timed(*args: Any) -> tuple[Any, float]:  # inside, so that it travels as a whole: workers do not have this script
-            started = time.perf_counter()
-            return function(*args), time.perf_counter() - started
-
-        return self._client.submit(timed, *args, **options)
-
     def gather(self, tasks: Any) -> Any:
         """Get results."""
-        found, seconds = zip(*self._client.gather(tasks), strict=True)
-        self.back += sum(map(size_of, found))
-        self.task_seconds += seconds
-        return list(found)
+        found = self._client.gather(tasks)
+        self.tasks += len(found)
+        self.back += size_of(found)
+        return found
 
     @property
     def sent(self) -> int:
         """All bytes that went to workers or came back."""
         return self._workers * self.to_each + self.to_one + self.back
+
+
+class Spent:
+    """What this process and the workers of a client use from now on: seconds, processor seconds and memory (Linux)."""
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._load = client, machine()["load"]
+        forget_peak()
+        client.run(forget_peak)
+        self._before = self._now()
+
+    def _now(self) -> tuple[float, float, float]:
+        workers = sum(self._client.run(time.process_time).values())
+        return time.perf_counter(), time.process_time(), workers
+
+    def so_far(self) -> dict[str, Any]:
+        """All of it, in plain values."""
+        names = ("seconds", "client_seconds", "worker_seconds")
+        spent = {name: now - then for name, now, then in zip(names, self._now(), self._before, strict=True)}
+        peaks = {"client_megabytes": peak_memory(), "worker_megabytes": max(self._client.run(peak_memory).values())}
+        return {"load": self._load, **spent, **peaks}
+
+
+def forget_peak() -> None:
+    """Let the largest memory of this process be counted from now on."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_memory() -> int:
+    """The largest memory of this process in MB."""
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:"))
+    return round(int(line.split()[1]) * 1024 / 1e6)
 
 
 def size_of(data: Any) -> int:
@@ -92,13 +115,14 @@ def size_of(data: Any) -> int:
 
 @contextmanager
 def cluster_of(workers: int) -> Iterator[Any]:
-    """A client of a new cluster on this machine, whose workers have the kernels compiled and loaded."""
+    """A client of a new cluster on this machine, of which all processes have the kernels compiled and loaded."""
     import distributed
 
     # Dask would begin to write data to disk when 60% of what it believes to be a worker's memory is full.
     options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(n_workers=workers, processes=True, **options) as cluster, distributed.Client(cluster) as client:
         client.run(warm_up)
+        warm_up()  # here, too: the client makes codes of a fixed U and Gram matrices
         yield client
 
 
@@ -116,17 +140,15 @@ def measure_fit(N: int, M: int, T: int) -> dict[str, Any]:
     runs = []
     for workers in WORKERS:
         with cluster_of(workers) as client:
-            counting = CountingClient(client, workers)
+            counting, spent = CountingClient(client, workers), Spent(client)
             net = sa.SequenceAttractor(M, random_state=0)
-            load, started = machine()["load"], time.perf_counter()
             net.fit_on_cluster(counting, X)
-            seconds = time.perf_counter() - started
+            cost = spent.so_far()
         runs.append(
             {
                 "workers": workers,
-                "load": load,
-                "seconds": seconds,
-                "task_seconds": sum(counting.task_seconds),
+                **cost,
+                "tasks": counting.tasks,
                 "bytes_to_each": counting.to_each,
                 "bytes_sent": counting.sent,
                 "epochs": net.n_iter_,
@@ -135,6 +157,7 @@ def measure_fit(N: int, M: int, T: int) -> dict[str, Any]:
             }
         )
         print(runs[-1], flush=True)
+        del net  # its weights, before the next draws its own
     return {"N": N, "M": M, "n": len(X) - 1, "runs": runs}
 
 
@@ -143,17 +166,15 @@ def measure_trials(trials: int) -> dict[str, Any]:
     runs = []
     for workers in WORKERS:
         with cluster_of(workers) as client, tempfile.TemporaryDirectory() as folder:
-            load, started = machine()["load"], time.perf_counter()
+            spent = Spent(client)
             reproduce(["table1"], Request(trials=trials), Path(folder), dask=client.scheduler.address)
-            seconds = time.perf_counter() - started
+            cost = spent.so_far()
             with Store(Path(folder) / "trials.db", readonly=True) as store:
                 finished = list(store.finished(TABLE))
         runs.append(
             {
                 "workers": workers,
-                "load": load,
-                "seconds": seconds,
-                "task_seconds": sum(each.seconds for each in finished),
+                **cost,
                 "bytes_to_each": 0,
                 "bytes_sent": sum(len(pickle.dumps(each.trial)) + len(pickle.dumps(each)) for each in finished),
                 "trials": len(finished),
@@ -164,14 +185,13 @@ def measure_trials(trials: int) -> dict[str, Any]:
 
 
 def on_paper(run: dict[str, Any], workers: int) -> float:
-    """Seconds with more workers, from a run with one: tasks are shared, all else stays.
+    """Seconds with more workers, from the processor time of a run: that of its workers is shared, all else stays.
 
-    What every worker needs is sent to each by the client. All time outside tasks is taken for sending, so that bytes are sent
-    at the lowest rate that the run allows.
+    What every worker needs is sent to each by the client. All processor time of client and scheduler is taken for sending, so
+    that bytes are sent at the lowest rate that the run allows, and none of it for work done while workers work.
     """
-    outside = run["seconds"] - run["task_seconds"]
-    copies = outside * run["bytes_to_each"] / run["bytes_sent"]
-    return float(outside + (workers - 1) * copies + run["task_seconds"] / workers)
+    copies = run["client_seconds"] * run["bytes_to_each"] / run["bytes_sent"]
+    return float(run["client_seconds"] + (workers - run["workers"]) * copies + run["worker_seconds"] / workers)
 
 
 def page(results: dict[str, Any]) -> str:
@@ -183,10 +203,9 @@ def page(results: dict[str, Any]) -> str:
         f"reproduce table1, {last['trials']} trials": trials,
     }
     table = Table(
-        caption="Seconds on a Dask cluster, by worker processes of one thread",
-        columns=["what", "1 worker (in tasks)", "2 workers (in tasks)", "efficiency", "sent with 2"]
-        + [f"{workers} on paper" for workers in ON_PAPER],
-        rows=[[name, *cells(each["runs"])] for name, each in names.items()],
+        caption="A Dask cluster of one and of two worker processes of one thread",
+        columns=["", *names],
+        rows=list(map(list, zip(ROWS, *(cells(each["runs"]) for each in names.values()), strict=True))),
     )
     machine = results["machine"]
     loads = ", ".join(f"{run['load']}" for each in (fit, trials) for run in each["runs"])
@@ -197,13 +216,32 @@ def page(results: dict[str, Any]) -> str:
     )
 
 
+ROWS = [
+    "seconds on the clock, 1 and 2 workers",
+    "processor seconds of client and scheduler",
+    "processor seconds of all workers",
+    "efficiency by the clock",
+    "efficiency by processor time",
+    "sent, 1 and 2 workers",
+    "largest memory of client and scheduler",
+    "largest memory of a worker",
+    *(f"seconds with {workers} workers, on paper" for workers in ON_PAPER),
+]
+
+
 def cells(runs: list[dict[str, Any]]) -> list[str]:
     """What was measured, and what more workers would give."""
     one, two = runs
+
+    def both(name: str, told: Callable[[Any], str]) -> str:
+        return f"{told(one[name])}, {told(two[name])}"
+
     return [
-        *(f"{run['seconds']:.1f} s ({run['task_seconds']:.1f} s)" for run in runs),
+        *(both(name, "{:.1f} s".format) for name in ("seconds", "client_seconds", "worker_seconds")),
         f"{one['seconds'] / two['seconds'] / 2:.0%}",
-        told_bytes(two["bytes_sent"]),
+        f"{on_paper(one, 1) / on_paper(two, 2) / 2:.0%}",
+        both("bytes_sent", told_bytes),
+        *(both(name, "{:,} MB".format) for name in ("client_megabytes", "worker_megabytes")),
         *(f"{on_paper(one, workers):.1f} s" for workers in ON_PAPER),
     ]
 
@@ -223,7 +261,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=65536)
     parser.add_argument("--m", type=int, default=4000)
     parser.add_argument("--t", type=int, default=300)
-    parser.add_argument("--trials", type=int, default=20, help="in each cell of the table")
+    parser.add_argument("--trials", type=int, default=5, help="in each cell of the table")
     options = parser.parse_args()
     if options.measure:
         results = {

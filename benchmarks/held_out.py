@@ -16,7 +16,7 @@ from pathlib import Path
 from rst import list_table, named_parts
 
 from seqattractor.experiments import Grid, read_study, run_sweep
-from seqattractor.experiments._trial import DEFAULTS
+from seqattractor.experiments._settings import DEFAULTS
 from seqattractor.report.page import Table
 
 HERE = Path(__file__).parent

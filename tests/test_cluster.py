@@ -1,9 +1,12 @@
 """One fit over a Dask cluster: the same weights as on one machine, also when a worker dies."""
 
+import gc
 import os
 import signal
 import threading
 import time
+import weakref
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ import kept_pages
 import seqattractor as sa
 from dask_cluster import dask_cluster
 from quiet import fit_quietly, quietly
+from seqattractor.learning.exact import cluster as cluster_module
 
 distributed = pytest.importorskip("distributed")
 
@@ -91,6 +95,74 @@ def test_a_worker_lost_while_it_gets_its_data_is_done_without(client, monkeypatc
     assert_same(sa.SequenceAttractor(n_hidden=50, random_state=1).fit(X), there)
 
 
+class WatchedClient:
+    """A client that knows how many blocks are on their way, and loses the results of some gathers as a dying worker would."""
+
+    def __init__(self, client, lost=()):
+        self.client, self.lost = client, lost
+        self.submitted = self.gathered = self.most = 0
+
+    def __getattr__(self, name):
+        return getattr(self.client, name)
+
+    def submit(self, *args, **options):
+        self.submitted += 1
+        self.most = max(self.most, self.submitted - self.gathered)
+        return self.client.submit(*args, **options)
+
+    def gather(self, tasks):
+        self.gathered += len(tasks)
+        if self.gathered in self.lost:
+            raise CancelledError("lost with a worker")
+        return self.client.gather(tasks)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of 16 rows at most: 63 of U, 13 of V."""
+    monkeypatch.setattr(cluster_module, "_BLOCK_BYTES", 1)
+    X = sa.datasets.random_periodic(12, 200, rng=0)
+    return X, sa.SequenceAttractor(n_hidden=1000, random_state=1).fit(X)
+
+
+def test_a_few_blocks_are_on_their_way_at_a_time_so_that_no_machine_holds_all_weights_twice(client, small_blocks):
+    X, here = small_blocks
+    watched = WatchedClient(client)
+    assert_same(here, sa.SequenceAttractor(n_hidden=1000, random_state=1).fit_on_cluster(watched, X))
+    assert watched.submitted == watched.gathered == len(range(0, 1000, 16)) + len(range(0, 200, 16))
+    assert watched.most <= 2 * 2  # for each of two workers one that learns and one that waits
+
+
+def test_learned_weights_take_the_place_of_the_start_weights(client):
+    X = sa.datasets.random_periodic(12, 40, rng=0)
+    rng = np.random.default_rng(0)
+    z = rng.choice(np.array([-1, 1], dtype=np.int8), (11, 70))
+    starts = rng.standard_normal((70, 40)), rng.standard_normal((40, 70))
+    U, V = (start.copy() for start in starts)
+    patterns = np.asarray(X)
+    learned = cluster_module.learn(patterns[:-1], patterns[1:], z, U=U, V=V, kappa=1.0, eta=0.01, max_epochs=20, client=client)
+    assert learned.U is U
+    assert learned.V is V
+    assert not np.array_equal(U, starts[0])
+
+
+def test_blocks_that_have_learned_are_not_learned_again_when_a_worker_is_lost(client, small_blocks):
+    X, here = small_blocks
+    watched = WatchedClient(client, lost=(30, 70))
+    assert_same(here, sa.SequenceAttractor(n_hidden=1000, random_state=1).fit_on_cluster(watched, X))
+    blocks = len(range(0, 1000, 16)) + len(range(0, 200, 16))
+    assert blocks < watched.submitted <= blocks + 2 * 4  # what was on its way
+
+
+def test_a_cluster_keeps_no_network_that_it_has_learned(client):
+    """Its weights may be most of the memory of a machine, and an exception that the client kept would keep them."""
+    net = sa.SequenceAttractor(n_hidden=50, random_state=1).fit_on_cluster(client, sa.datasets.random_periodic(12, 40, rng=0))
+    there = weakref.ref(net)
+    del net
+    gc.collect()
+    assert there() is None
+
+
 def test_the_benchmark_of_a_cluster_counts_each_weight_and_target_once_there_and_each_weight_once_back(client):
     X = sa.datasets.random_periodic(12, 40, rng=0)
     counting = kept_pages.script("cluster").CountingClient(client, 2)
@@ -101,7 +173,7 @@ def test_the_benchmark_of_a_cluster_counts_each_weight_and_target_once_there_and
     assert counting.to_each > 2 * 11 * 40  # the inputs, as patterns and in products, and the codes
     assert counting.back > weights  # and errors and flips
     assert counting.sent == counting.to_one + 2 * counting.to_each + counting.back
-    assert len(counting.task_seconds) == len(range(0, 70, 16)) + len(range(0, 40, 16))
+    assert counting.tasks == len(range(0, 70, 16)) + len(range(0, 40, 16))
 
 
 @pytest.mark.slow

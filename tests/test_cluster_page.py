@@ -27,7 +27,7 @@ def test_the_table_is_that_of_the_kept_results_and_is_shown(script):
 
 
 def test_on_paper_tasks_are_shared_and_each_worker_gets_its_copy(script):
-    run = {"seconds": 10.0, "task_seconds": 8.0, "bytes_to_each": 100, "bytes_sent": 400}
+    run = {"workers": 1, "client_seconds": 2.0, "worker_seconds": 8.0, "bytes_to_each": 100, "bytes_sent": 400}
     assert script.on_paper(run, 1) == 10.0
     assert script.on_paper(run, 5) == 2.0 + 4 * 0.5 + 1.6
 

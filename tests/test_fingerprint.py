@@ -63,7 +63,7 @@ def changed_by(package, before, edits):
 @pytest.mark.parametrize(
     ("path", "old", "new", "changed"),
     [
-        ("experiments/_trial.py", "PERIODS = 4", "PERIODS = 5", EVERY),
+        ("experiments/_settings.py", "PERIODS = 4", "PERIODS = 5", EVERY),
         ("experiments/_comparison_trial.py", "flips=10", "flips=11", {"compare attractor", "compare dense-3"}),
         ("learning/exact/engine.py", '"""', '""" ', {"retrieval attractor", "compare attractor"}),
         ("networks/_hebbian.py", '"""', '""" ', {"retrieval hebbian"}),

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from seqattractor.experiments import Grid, read_grid, run_trial
 from seqattractor.experiments._protocol import RETRIEVAL, Point
 from seqattractor.experiments._seeds import seed_of
-from seqattractor.experiments._trial import DEFAULTS, draw_sequences
+from seqattractor.experiments._settings import DEFAULTS
+from seqattractor.experiments._trial import draw_sequences
 from seqattractor.networks import REGISTRY, make_network
 from seqattractor.networks._registry import parameters_of
 

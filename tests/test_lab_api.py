@@ -19,6 +19,7 @@ from seqattractor.lab.jobs import Job, Visits
 from seqattractor.lab.materials import CATALOGUE, make_material
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack
 from seqattractor.lab.requests import unpack as bits
+from seqattractor.learning import reference
 
 lab, visitor = lab_server.lab, lab_server.visitor
 
@@ -370,13 +371,25 @@ def test_continuing_reaches_what_uninterrupted_learning_reaches(visitor):
     assert told == net.visible_errors_.tolist()
 
 
-def small_job(**compiled):
+def small_job(network=QUICK, **compiled):
     return Job(
         make_material(Fields(SMALL, "sequence"), Limits()),
-        [read_network(Fields(QUICK, "network"), Limits())],
+        [read_network(Fields(network, "network"), Limits())],
         Limits(),
         SimpleNamespace(**compiled),
     )
+
+
+def test_learning_and_continuing_are_done_by_the_exact_engine(monkeypatch):
+    def refuse(*args, **options):
+        raise AssertionError("the plain loop was called")
+
+    monkeypatch.setattr(reference, "learn", refuse)
+    job = small_job({**QUICK, "epochs": 4}, covers=lambda kind: True, wait_for=lambda kind, given_up: None)
+    job.run()
+    job.prepare_to_continue(3)
+    job.run()
+    assert (job.state, len(job.visible[0])) == ("done", 7)
 
 
 def test_where_nothing_can_be_compiled_learning_is_slow_but_the_same():

@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 import weakref
 from contextlib import closing
 from itertools import islice
@@ -15,17 +17,19 @@ from seqattractor.cli.sweep import command
 from seqattractor.experiments import Grid, Store, run_sweep
 from seqattractor.experiments import _contents as contents
 from seqattractor.experiments import _count as count
+from seqattractor.experiments import _store as store_module
 from seqattractor.experiments import _table as table
 from seqattractor.experiments._protocol import Rounds, Trial
 from seqattractor.experiments._run import run_trials
 from seqattractor.experiments._store import Finished
 from seqattractor.experiments._study import TrialRows, read_study, study_in
-from test_store import FIRST_FORMAT, POINT, damage
+from test_store import FIRST_FORMAT, POINT, clear_page, damage
 
 GRIDS = [{"network": "lookup", "n": 20, "t": [5, 9]}, {"network": ["attractor", "lookup"], "t": 9, "n": [20, 30], "eta": 0.5}]
 POINTS = Rounds((point, 1) for settings in GRIDS for point in Grid(settings).points())
 CODE = {trial.point.key: f"0+{trial.point.fingerprint()}" for trial in POINTS}
 OTHER = "0+of another time"
+INDEX = "trials_counted"
 
 trials = st.fixed_dictionaries(
     {
@@ -167,6 +171,16 @@ def test_keys_of_trials_that_are_over_are_those_of_a_dict(study):
     assert ("no point", 0) not in over
 
 
+@given(studies, numbers)
+def test_a_study_of_an_earlier_version_without_an_index_is_counted_the_same(tmp_path_factory, study, numbers):
+    path = tmp_path_factory.mktemp("old") / "s.db"
+    with Store(path) as store:
+        filled(store, study, numbers)
+    damage(path, f"DROP INDEX {INDEX}")
+    with Store(path, readonly=True) as store:
+        assert without_notes(count.count_in(store)) == plain_counts(study, numbers) | {"study": str(path)}
+
+
 # -- what a study of many rows says ---------------------------------------------------------------------------------------
 
 
@@ -181,6 +195,65 @@ def large(tmp_path, monkeypatch):
     path = tmp_path / "s.db"
     assert run_sweep(Grid({"network": "lookup", "n": 20, "t": [5, 9]}, trials=6), path).added == 12
     return path
+
+
+def test_a_large_study_is_counted_from_an_index_without_a_look_at_every_trial(large, monkeypatch):
+    statements, connect = [], sqlite3.connect
+
+    def traced(*args, **options):
+        db = connect(*args, **options)
+        db.set_trace_callback(statements.append)
+        return db
+
+    monkeypatch.setattr(store_module.sqlite3, "connect", traced)
+    assert count.look_at(large).trials == 12
+    monkeypatch.undo()
+    counting = [statement for statement in statements if "count(*) AS" in statement]
+    assert counting
+    with closing(sqlite3.connect(large)) as db:
+        plans = [detail for statement in counting for *_, detail in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    assert any(f"USING COVERING INDEX {INDEX}" in plan for plan in plans)
+    assert "SCAN trials" not in plans
+
+
+def test_a_sweep_that_goes_on_with_a_study_of_an_earlier_version_makes_its_index(large):
+    def indexes():
+        with closing(sqlite3.connect(large)) as db:
+            return [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")]
+
+    assert indexes() == [INDEX]
+    damage(large, f"DROP INDEX {INDEX}")
+    assert invoke("run", "--resume", "-o", large, "--jobs", 1).exit_code == 0
+    assert indexes() == [INDEX]
+
+
+HEAVY = ("matplotlib", "numba", "pandas", "PIL", "scipy", "sklearn")
+
+
+@pytest.mark.parametrize("arguments", [["status"], ["status", "--verify"], ["status", "--json"], ["export", "-o", "t.csv"]])
+@pytest.mark.parametrize("checked_up_to", [11, 12])
+def test_looking_at_a_study_loads_nothing_that_learns_or_draws(large, tmp_path, arguments, checked_up_to):
+    """Which would take longer than the look itself, and most of its memory."""
+    code = f"""
+import sys
+from seqattractor.cli import main
+from seqattractor.experiments import _count
+_count.CHECKED_UP_TO = {checked_up_to}
+sys.argv = {["seqattractor", "sweep", *arguments, str(large)]}
+main()
+print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)
+"""
+    shown = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "12" in shown.stdout
+    assert shown.stderr.splitlines()[-1] == "[]"
+
+
+def test_drawing_a_study_loads_nothing_that_learns(large, tmp_path):
+    loaded = "print([name for name in ('numba', 'sklearn', 'scipy') if name in sys.modules])"
+    code = f"import sys; from seqattractor.cli import main; main(); {loaded}"
+    arguments = ["sweep", "plot", str(large), "-o", "figure.png"]
+    shown = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines() == ["figure.png", "[]"]
 
 
 def test_status_of_a_large_study_counts_says_so_and_shows_no_success(large):
@@ -227,15 +300,14 @@ def test_a_large_study_with_a_damaged_list_of_grids_or_without_a_table_says_so(l
 def test_a_large_study_in_which_counting_stumbles_over_damage_is_checked_row_by_row(large):
     with Store(large) as store:
         store.add([Finished(Trial(POINT, number), {"success": True}, None, 0.5, "here", "0") for number in range(200)])
-    content = bytearray(large.read_bytes())
-    page = content.index(POINT.key.encode(), 8 * 4096) // 4096 * 4096
-    content[page : page + 4096] = bytes(4096)
-    large.write_bytes(content)
+    clear_page(large, of_table=False)
     shown = invoke("status", large).output
     assert "SQLite finds it damaged" in shown
     assert "counted, not checked" not in shown
-    damage_free = list(read_study(large).finished)
-    assert 0 < len(damage_free) < 212
+    assert len(list(read_study(large).finished)) == 212
+    clear_page(large, of_table=True)
+    assert "SQLite finds it damaged" in invoke("status", large).output
+    assert 0 < len(list(read_study(large).finished)) < 212
 
 
 @pytest.mark.parametrize("change", ["settings = 'x'", "settings = '428'", "settings = '[]'", "trial = 'x' || trial"])
@@ -283,17 +355,28 @@ def test_a_table_is_written_without_keeping_its_rows(tmp_path, monkeypatch, kind
         assert read.read().to_pylist() == [{"t": number, "word": "a" if number else None} for number in range(90)]
 
 
-def test_rows_of_a_study_are_read_and_checked_when_they_are_asked_for(monkeypatch):
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_every_row_of_a_table_is_checked_once(large, tmp_path, monkeypatch, kind):
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
     checked = []
     real = contents.is_whole
-    monkeypatch.setattr(contents, "is_whole", lambda row, *columns: checked.append(row["trial"]) or real(row, *columns))
-    with Store() as store:
-        store.add([Finished(Trial(POINT, number), {"success": True}, None, 0.5, "here", "0") for number in range(100)])
-        rows = iter(TrialRows(store, study_in(store)))
-        assert checked == list(range(100))  # to count them
-        checked.clear()
-        assert [row["trial"] for row in islice(rows, 3)] == checked == [0, 1, 2]
-        rows.close()
+    monkeypatch.setattr(contents, "is_whole", lambda row, *columns: checked.append(tuple(row)[:2]) or real(row, *columns))
+    assert "12 rows" in invoke("export", large, "-o", tmp_path / f"s.{kind}").output
+    trials = [key for key in checked if isinstance(key[1], int)]  # grids are checked, too
+    assert len(trials) == len(set(trials)) == 12
+
+
+def test_rows_of_a_table_are_gone_through_once(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow.parquet")
+    rows = (
+        {"t": number, "word": None if number < 15_000 else "a", "mixed": number if number < 19_999 else "b"}
+        for number in range(20_000)
+    )
+    assert table.export(rows, tmp_path / "t.parquet") == 20_000
+    read = pyarrow.read_table(tmp_path / "t.parquet").to_pylist()
+    assert read[:2] == [{"t": 0, "word": None, "mixed": "0"}, {"t": 1, "word": None, "mixed": "1"}]
+    assert read[-1] == {"t": 19_999, "word": "a", "mixed": "b"}
 
 
 def test_a_study_that_changes_between_counting_and_writing_is_not_exported():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -46,6 +47,24 @@ def test_its_transitions_are_no_copies_and_those_of_an_array_in_memory_are(on_di
     X, mapped = on_disk
     assert all(np.shares_memory(part, mapped) for part in transitions(*check_sequences(mapped))[:2])
     assert not any(np.shares_memory(part, X) for part in transitions(*check_sequences(X))[:2])
+
+
+@pytest.mark.parametrize("kind", ["hidden", "visible"])
+def test_patterns_on_disk_or_from_a_generator_are_never_copied_in_a_wider_type(kind, tmp_path):
+    mapped = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.int8, shape=(100_000, 200))
+    mapped[:] = np.where(np.random.default_rng(0).random(mapped.shape, dtype=np.float32) < 0.5, 1, -1)
+    options = {"random_state": 0, "max_epochs": 1}
+    fit_quietly(NETWORKS[kind](**options), mapped[:500])  # compiles
+    learn = {
+        "fit": lambda: fit_quietly(NETWORKS[kind](**options), mapped),
+        "partial_fit": lambda: NETWORKS[kind](**options).partial_fit(mapped[t : t + 1000] for t in range(0, len(mapped), 1000)),
+    }
+    for way, most in (("fit", 4 * mapped.size), ("partial_fit", mapped.size)):  # in float32, and as it is
+        tracemalloc.start()
+        learn[way]()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < most, way
 
 
 def test_a_wrong_value_far_down_is_named(on_disk):

@@ -525,7 +525,7 @@ def test_with_T_distinct_patterns_the_counts_of_single_cells_are_the_papers():
 @pytest.mark.slow
 def test_the_bound_on_tau_does_not_cost_retrievals():
     """Where retrieval is a matter of luck, five times as long a wait finds no further success."""
-    from seqattractor.experiments._trial import PERIODS
+    from seqattractor.experiments._settings import PERIODS
 
     T, missed = 80, 0
     for seed in range(60):

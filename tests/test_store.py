@@ -194,6 +194,17 @@ def damage(path, statement, *values):
         db.execute(statement, values)
 
 
+def clear_page(path, *, of_table):
+    """Clear the first page with rows of the table, or of its index, which has no settings; gives what the file holds then."""
+    content = bytearray(path.read_bytes())
+    size, settings = 4096, b'{"network": "lookup", "t": 10}'
+    pages = (slice(start, start + size) for start in range(8 * size, len(content), size))
+    page = next(page for page in pages if POINT.key.encode() in content[page] and (settings in content[page]) == of_table)
+    content[page] = bytes(size)
+    path.write_bytes(content)
+    return content
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -248,10 +259,7 @@ def test_a_page_that_cannot_be_read_costs_its_own_rows_and_the_damaged_file_is_k
     path = tmp_path / "s.db"
     with Store(path) as store:
         store.add([finished(number) for number in range(200)])
-    content = bytearray(path.read_bytes())
-    page = content.index(f"{POINT.key}".encode(), 8 * 4096) // 4096 * 4096
-    content[page : page + 4096] = bytes(4096)
-    path.write_bytes(content)
+    content = clear_page(path, of_table=True)
     with Store(path, readonly=True) as store:
         there = list(store.finished())
         assert "SQLite finds it damaged" in store.contents().problems[0]
@@ -263,6 +271,19 @@ def test_a_page_that_cannot_be_read_costs_its_own_rows_and_the_damaged_file_is_k
         assert store.keys() == {each.trial.key: each.version for each in there}
         assert store.add([finished(number) for number in range(200)]) == 200 - len(there)
     assert (tmp_path / "s.db.damaged").read_bytes() == content
+
+
+def test_a_damaged_page_of_the_index_costs_no_row(tmp_path):
+    path = tmp_path / "s.db"
+    with Store(path) as store:
+        store.add([finished(number) for number in range(200)])
+    clear_page(path, of_table=False)
+    with Store(path, readonly=True) as store:
+        assert len(list(store.finished())) == 200
+    with pytest.warns(UserWarning, match=r"s.db is damaged: SQLite finds it damaged"):
+        Store(path).close()
+    with Store(path) as store:
+        assert [each.trial.number for each in store.finished()] == list(range(200))
 
 
 def test_a_study_of_which_nothing_can_be_read_is_one_sentence_with_its_name(tmp_path):

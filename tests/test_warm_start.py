@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import seqattractor as sa
 from quiet import fit_quietly
+from seqattractor.learning import reference
 from test_partial_fit import NETWORKS, STEPS, WEIGHTS, errors
 
 
@@ -51,6 +52,28 @@ def test_from_random_weights_they_are_one_longer_fit_up_to_rounding(kind, seed, 
     for name in WEIGHTS:
         if hasattr(whole, name):
             np.testing.assert_allclose(getattr(whole, name), getattr(goes, name), rtol=1e-12, atol=1e-13)
+
+
+@pytest.fixture
+def no_plain_loop(monkeypatch):
+    """Whoever calls the plain loop fails."""
+
+    def refuse(*args, **options):
+        raise AssertionError("the plain loop was called")
+
+    for name in ("learn", "learn_visible", "learn_with_feedback"):
+        monkeypatch.setattr(reference, name, refuse)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in NETWORKS if "targets" not in kind])  # those compare every two transitions
+def test_going_on_and_whole_presentations_are_done_by_the_exact_engine(no_plain_loop, kind):
+    X = sa.datasets.random_periodic(40, 12, rng=0)
+    net = fit_quietly(NETWORKS[kind](random_state=0, max_epochs=2, warm_start=True), X)
+    fit_quietly(net, X)
+    net.partial_fit(X).partial_fit(X.patterns[t : t + 20] for t in (0, 20))
+    assert net.n_iter_ == 6
+    with pytest.raises(AssertionError, match="the plain loop was called"):
+        NETWORKS[kind](random_state=0, engine="reference").fit(X)
 
 
 def test_without_it_a_further_fit_starts_from_scratch():

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 import seqattractor as sa
 from seqattractor.bench import speed
 
-COMPILING = 600  # seconds that asv waits; the first benchmark of a new commit compiles the kernels
+COMPILING = 3600  # seconds that asv waits; the first benchmark of a new commit compiles the kernels, and the machine may be busy
 
 
 def watched(unit, **attributes):

@@ -31,27 +31,23 @@ def look_at(path: str | os.PathLike[str]) -> StudyCounts:
 def count_in(store: Store) -> StudyCounts:
     """Count the rows of a study, and say that they were not checked."""
     notes: list[str] = []
-    trials = missing = failed = by_other_code = 0
+    trials = failed = by_other_code = 0
     seconds = 0.0
     errors: set[str] = set()
     with store.at_one_moment():
         contents = store.outline()
         wanted = wanted_by(contents, store.path, notes)
+        missing = sum(wanted.values())
         for row in store.count_by_point(RETRIEVAL):
-            code, asked = code_of(json.loads(row["settings"]).get("network")), wanted.pop(row["point"], 0)
-            trials += row["trials"]
-            failed += row["failed"]
+            asked, number, version, error = wanted.get(row["point"], 0), row["trials"], row["version"], row["error"]
+            trials += number
             seconds += row["seconds"]
-            missing += asked
-            if row["failed"] or row["oldest"] != row["newest"] or row["smallest"] < 0 or row["largest"] >= asked:
-                parts = store.count_at(row["point"], asked)
-            else:
-                parts = [(row["oldest"], None, row["trials"], row["trials"])]
-            for version, error, number, below in parts:
-                by_other_code += 0 if is_of(version, code) else number
-                missing -= below
-                errors |= set() if error is None else {error}
-        missing += sum(wanted.values())
+            by_other_code += 0 if is_of(version, code_of(json.loads(row["settings"]).get("network"))) else number
+            all_asked = row["smallest"] >= 0 and row["largest"] < asked
+            missing -= number if all_asked else store.count_below(asked, row["point"], version, error)
+            if error is not None:
+                failed += number
+                errors.add(error)
     if not contents.whole:
         notes.append(say_damage(store.path, contents))
     notes.append(

@@ -48,9 +48,7 @@ def imported_by(module: str) -> frozenset[str]:
     path = _file_of(module)
     if path is None or path.with_suffix(".pyi").exists():  # a package that loads its names when they are asked for
         return frozenset()
-    tree, _ = _read(module)
-    names = set(_names_in(tree, module if path.name == "__init__.py" else module.rpartition(".")[0]))
-    return frozenset(name for name in names if _file_of(name) is not None and name != _PACKAGE)
+    return frozenset(name for name in _read(module)[0] if _file_of(name) is not None and name != _PACKAGE)
 
 
 def _names_in(tree: ast.AST, package: str) -> Iterator[str]:
@@ -66,13 +64,13 @@ def _names_in(tree: ast.AST, package: str) -> Iterator[str]:
             source = ".".join([*above, *([node.module] if node.module else [])])
             yield source
             yield from (f"{source}.{alias.name}" for alias in node.names)
-        else:
+        elif not isinstance(node, ast.expr):  # which holds no statement, and there are many
             yield from _names_in(node, package)
 
 
 @cache
-def _read(module: str) -> tuple[ast.AST, bytes]:
-    """The syntax tree of a module, and its source without the table that is named above."""
+def _read(module: str) -> tuple[frozenset[str], bytes]:
+    """What a module imports, of this package or not, and its source without the table that is named above."""
     path = _file_of(module)
     if path is None:
         raise ValueError(f"{module} is not a module of {_PACKAGE}.")
@@ -82,7 +80,8 @@ def _read(module: str) -> tuple[ast.AST, bytes]:
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == _TABLES.get(module):
             lines = source.splitlines(keepends=True)
             source = b"".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
-    return tree, source
+    names = _names_in(tree, module if path.name == "__init__.py" else module.rpartition(".")[0])
+    return frozenset(names), source  # the tree goes: to keep dozens would let the garbage collector take as long as the parser
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Any
 from seqattractor._checks import check_count, check_kind, say
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Rounds
 from seqattractor.experiments._seeds import canonical, check_seed
-from seqattractor.experiments._trial import DEFAULTS
+from seqattractor.experiments._settings import DEFAULTS
 from seqattractor.networks._registry import REGISTRY, parameters_of
 
 Value = bool | int | float | str | None

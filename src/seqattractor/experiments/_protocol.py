@@ -21,15 +21,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.experiments._fingerprint import fingerprint
 from seqattractor.experiments._seeds import canonical, digest_of, seed_of
-from seqattractor.experiments._user_networks import Brought
 from seqattractor.networks._registry import REGISTRY
+
+if TYPE_CHECKING:
+    from seqattractor.experiments._user_networks import Brought
 
 Settings = dict[str, Any]
 """What is tried, as plain JSON values. "network" is a short name of the registry (or "networks" a list of them)."""
@@ -68,6 +69,8 @@ class Protocol:
 
     def run(self, settings: Settings, seed: np.random.SeedSequence) -> Outcome:
         """Do one trial, here and now."""
+        from sklearn.exceptions import ConvergenceWarning  # who only looks at trials does not wait for it
+
         module, _, function = self.trial.partition(":")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # what is not learned shows in the outcome

@@ -16,7 +16,7 @@ from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Rounds, Trial
 from seqattractor.experiments._seeds import check_seed
 from seqattractor.experiments._store import Finished, Store
-from seqattractor.experiments._tally import is_of
+from seqattractor.experiments._tally import is_of, say_other_code
 
 
 @dataclass(frozen=True)
@@ -187,11 +187,6 @@ def run_trials(
     if lost := sum(trial.key not in there for trial in wanted):
         raise OSError(f"{lost} trials are not in {store.path}; all others are kept. Run the same command again.")
     return report(there)
-
-
-def say_other_code(number: int) -> str:
-    """Say that other code than this did some trials of a study."""
-    return f"Other code than this did {number} of these trials."
 
 
 def check_code(finished: Iterable[Finished]) -> None:

@@ -26,6 +26,7 @@ from seqattractor.experiments._contents import (
     Contents,
     Source,
     at_one_moment,
+    create_index,
     create_tables,
     find_rows,
     holds_anything,
@@ -40,7 +41,7 @@ from seqattractor.experiments._contents import (
 )
 from seqattractor.experiments._protocol import RETRIEVAL, Outcome, Point, Protocol, Trial
 from seqattractor.experiments._seeds import canonical
-from seqattractor.experiments._tally import Over, is_of
+from seqattractor.experiments._tally import Over, Tally, is_of
 
 _NAMED = 5  # damaged rows that a sentence names
 
@@ -127,6 +128,7 @@ class Store:
     def start_run(self, host: str) -> int:
         """Note that a sweep starts, and give it a number, from 0 on."""
         with self._writing():
+            create_index(self._db)
             return int(self._db.execute("INSERT INTO runs (host) VALUES (?)", (host,)).lastrowid or 1) - 1
 
     def add_grid(self, grid: str) -> None:
@@ -197,11 +199,11 @@ class Store:
                 if row["protocol"] == protocol.name:
                     yield _finished(Trial(Point(protocol, json.loads(row["settings"]), row["seed"]), row["trial"]), row)
 
-    def rows_at(self, point: str) -> Iterator[sqlite3.Row]:
-        """The rows of one point that are whole, each read when it is asked for, in the order of their numbers."""
+    def rows_of(self, tally: Tally) -> Iterator[sqlite3.Row]:
+        """The rows of a point that `contents` has counted, each read when it is asked for, in the order of their numbers."""
         with self._clear_errors("be read"):
             source = self._rows()
-            yield from source.rows(point) if source is not None else ()
+            yield from source.counted_rows(tally.point().key, tally) if source is not None else ()
 
     def has_more_rows_than(self, number: int) -> bool:
         """Whether there are more trials than so many, damaged or not."""
@@ -210,20 +212,20 @@ class Store:
             return bool(found)
 
     def count_by_point(self, protocol: Protocol) -> Iterator[sqlite3.Row]:
-        """Let SQLite count the trials of each point, unchecked: how many there are and failed, and the ends of what they hold."""
-        ends = "min(trial) AS smallest, max(trial) AS largest, min(version) AS oldest, max(version) AS newest"
-        counts = "count(*) AS trials, count(error) AS failed, sum(seconds) AS seconds"
+        """Let SQLite count the trials of each point by version and error, unchecked, with their smallest and largest numbers."""
+        counts = "count(*) AS trials, sum(seconds) AS seconds, min(trial) AS smallest, max(trial) AS largest"
+        groups = f"SELECT point, version, error, {counts} FROM ({self._select}) WHERE protocol = ? GROUP BY point, version, error"
+        settings = "(SELECT settings FROM trials WHERE trials.point = groups.point LIMIT 1) AS settings"
         with self._clear_errors("be read"):
-            counted = f"SELECT point, settings, {counts}, {ends} FROM ({self._select}) WHERE protocol = ? GROUP BY point"
-            yield from self._db.execute(counted, (protocol.name,))
+            yield from self._db.execute(f"SELECT *, {settings} FROM ({groups}) AS groups", (protocol.name,))
 
-    def count_at(self, point: str, number: int) -> list[tuple[str, str | None, int, int]]:
-        """Let SQLite count the trials of one point, unchecked: for each version and error all, and those below a number."""
-        counted = (
-            "SELECT version, error, count(*), sum(trial BETWEEN 0 AND ? - 1) FROM trials WHERE point = ? GROUP BY version, error"
-        )
+    def count_below(self, number: int, point: str, version: str, error: str | None) -> int:
+        """Let SQLite count those trials of one point, version and error whose numbers are 0, 1, ..., number - 1, unchecked."""
+        which = "point = ? AND version = ? AND error IS ? AND trial BETWEEN 0 AND ? - 1"
         with self._clear_errors("be read"):
-            return [tuple(row) for row in self._db.execute(counted, (number, point))]
+            return int(
+                self._db.execute(f"SELECT count(*) FROM trials WHERE {which}", (point, version, error, number)).fetchone()[0]
+            )
 
     def forget_failed(self) -> int:
         """Drop trials that ended with an error, so that they are done again; returns how many."""

@@ -15,11 +15,10 @@ from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._contents import FORMAT, Contents
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Rounds
-from seqattractor.experiments._run import say_other_code
+from seqattractor.experiments._settings import DEFAULTS, OUTCOME
 from seqattractor.experiments._store import Finished, Store, say_damage, say_format
 from seqattractor.experiments._table import Row
-from seqattractor.experiments._tally import Tally
-from seqattractor.experiments._trial import DEFAULTS, OUTCOME
+from seqattractor.experiments._tally import Tally, say_other_code
 from seqattractor.networks._registry import REGISTRY, parameters_of
 
 COUNTS = ("trials", "failed", "successes", "rate", "low", "high")
@@ -175,7 +174,8 @@ def _has_hidden(network: str) -> bool:
 class TrialRows(Iterable[Row]):
     """A row for each trial of an open study, all with the same keys, ordered by settings, seed and number of the trial.
 
-    They are read and checked as they are asked for, each time anew; hold `Store.at_one_moment` around all of it.
+    They are read as they are asked for, each time anew, and those that were damaged when they were counted are left out; hold
+    `Store.at_one_moment` around counting and reading.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class TrialRows(Iterable[Row]):
         names = ("error", "seconds", "host", "version") if self._timing else ("error",)
         for tally, settings in _with_settings(self._study.points):
             found = 0
-            for row in self._store.rows_at(tally.point().key):
+            for row in self._store.rows_of(tally):
                 found += 1
                 outcome = json.loads(row["outcome"] or "{}")
                 measured = {name: outcome.get(name) for name in OUTCOME}

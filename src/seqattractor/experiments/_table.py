@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable
+import pickle
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 from seqattractor._files import atomic_write
@@ -25,7 +27,8 @@ def export(rows: Iterable[Row], path: str | os.PathLike[str]) -> int:
     Parameters
     ----------
     rows : iterable of dict
-        All with the same keys. For Parquet they are gone through twice, first to know the type of each column.
+        All with the same keys. They are gone through once. For Parquet, where a column has one type, their values wait in a
+        temporary file until the types of all are known.
     path : str or path
         Ending in .csv or .parquet.
 
@@ -91,38 +94,42 @@ def _write_parquet(rows: Iterable[Row], file: IO[bytes]) -> int:
         str: pyarrow.string(),
         None: pyarrow.null(),
     }
-    kinds = _kinds(rows)
-    schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()])
-    number, size = 0, _GROUP
-    remaining = iter(rows)
-    with parquet.ParquetWriter(file, schema) as writer:
-        while size == _GROUP:
-            columns: dict[str, list[Any]] = {name: [] for name in kinds}
-            size = 0
-            for row in islice(remaining, _GROUP):
-                size += 1
-                for name, kind in kinds.items():
-                    columns[name].append(_as_kind(row[name], kind))
-            if size:
-                writer.write_table(pyarrow.table(columns, schema))
-            number += size
+    number = 0
+    found: dict[str, set[type]] = {}
+    with TemporaryFile() as waiting:
+        for columns in _in_columns(rows):
+            number += len(next(iter(columns.values()), []))
+            for name, values in columns.items():
+                found.setdefault(name, set()).update(map(type, values))
+            pickle.dump(columns, waiting)
+        kinds = {name: _one_kind(kinds - {type(None)}) for name, kinds in found.items()}
+        schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()])
+        waiting.seek(0)
+        with parquet.ParquetWriter(file, schema) as writer:
+            for _ in range(0, number, _GROUP):
+                columns = pickle.load(waiting)
+                alike = {name: [_as_kind(value, kinds[name]) for value in values] for name, values in columns.items()}
+                writer.write_table(pyarrow.table(alike, schema))
     return number
+
+
+def _in_columns(rows: Iterable[Row]) -> Iterator[dict[str, list[Any]]]:
+    """The values of each column, of a group of rows after the other."""
+    remaining = iter(rows)
+    for first in remaining:
+        columns = {name: [value] for name, value in first.items()}
+        del first  # no row is kept
+        for row in islice(remaining, _GROUP - 1):
+            for name, values in columns.items():
+                values.append(row[name])
+        yield columns
 
 
 _WRITERS: dict[str, Callable[[Iterable[Row], IO[bytes]], int]] = {".csv": _write_csv, ".parquet": _write_parquet}
 
 
-def _kinds(rows: Iterable[Row]) -> dict[str, type | None]:
-    """The one type of each column: words where a parameter is a word at one point and a number at another."""
-    found: dict[str, set[type]] = {}
-    for row in rows:
-        for name, value in row.items():
-            found.setdefault(name, set()).add(type(value))
-    return {name: _one_kind(kinds - {type(None)}) for name, kinds in found.items()}
-
-
 def _one_kind(kinds: set[type]) -> type | None:
-    """A type for values of these types; None if there are none."""
+    """A type for values of these types: words where a parameter is a word at one point and a number at another; None if none."""
     if len(kinds) <= 1:
         return next(iter(kinds), None)
     return float if kinds == {int, float} else str

@@ -90,7 +90,9 @@ class Tally:
         return sum(max(span, 0) for span in spans)
 
     def at(self, number: int) -> Stretch | None:
-        """The stretch that a trial belongs to, if it is over."""
+        """The stretch that a trial belongs to, if it is over; a damaged row may have no number at all."""
+        if not isinstance(number, int):
+            return None
         before = bisect_right(self.stretches, number, key=lambda stretch: stretch.first)
         found = self.stretches[before - 1] if before else None
         return found if found is not None and number <= found.last else None
@@ -133,3 +135,8 @@ def is_of(version: str | None, fingerprint: str) -> bool:
     (True, False)
     """
     return (version or "").rpartition("+")[2] == fingerprint
+
+
+def say_other_code(number: int) -> str:
+    """Say that other code than this did some trials of a study."""
+    return f"Other code than this did {number} of these trials."

@@ -11,36 +11,12 @@ from seqattractor._checks import check_kind
 from seqattractor.analysis._retrieval import retrieved_at
 from seqattractor.analysis._robustness import basin, passages, steps_per_pattern
 from seqattractor.datasets._random import random_periodic, random_sequences
+from seqattractor.experiments._settings import DEFAULTS, PERIODS
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
 from seqattractor.sequences._criterion import lock_row
-
-PERIODS = 4
-"""How many times the length of a loop a network may run before it must have shown the whole loop (section 6.2).
-
-The paper asks for "some tau" without a bound. A network may wander for two periods, then has one to come to x(1) and one to show
-the sequence.
-"""
-
-DEFAULTS: dict[str, Any] = {
-    "network": "attractor",
-    "n": 100,
-    "m": 500,
-    "t": 50,
-    "sequences": 1,
-    "flips": 0,
-    "recall_noise": 0,
-    "correlation": 0.0,
-    "pattern_bias": 0.0,
-    "periods": PERIODS,
-    "measure_basin": False,
-}
-"""The settings of every trial, and their values where none is given; further settings are parameters of the network."""
-
-OUTCOME = ("success", "retrieved", "tau", "score", "basin", "epochs", "converged")
-"""The outcome of a trial, in the order of columns."""
 
 
 def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:

@@ -362,7 +362,8 @@ class SequenceAttractor(SizedMemory):
         if x_next.ndim == 1:
             return np.asarray(self.hidden_targets(x_next[np.newaxis])[0])
         z = np.empty((len(x_next), len(self.P_)), dtype=np.int8)
-        for part in pieces(len(x_next), _CHUNK // len(self.P_) + 1):  # the drive is eight times as large as what is kept of it
+        # Patterns in float64, and the drive, are eight times as large as what is kept of them.
+        for part in pieces(len(x_next), _CHUNK // max(self.P_.shape) + 1):
             drive = self._target_drive(x_next[part])
             if self._learns_targets:
                 Q, feedback = self.Q_.astype(np.float64), float(self.learned_feedback)

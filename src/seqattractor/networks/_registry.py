@@ -5,11 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from seqattractor._checks import say
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._signature import read_parameters
+
+if TYPE_CHECKING:
+    from seqattractor.networks._base import SequenceMemory
 
 Family = Literal["paper", "ours", "rival", "yardstick"]
 """Who stands for a network: the paper, this package, the rest of the field; or it is not a memory to use but a yardstick."""
@@ -110,11 +114,21 @@ def network_class(name: str) -> type[SequenceMemory]:
     >>> network_class("one-hot").__name__
     'OneHotNetwork'
     """
+    entry = _entry(name)
+    return _import(entry.module, entry.cls)
+
+
+def _entry(name: str) -> Entry:
+    """What a short name stands for."""
     if not isinstance(name, str) or name not in REGISTRY:
         raise ValueError(f"there is no network {say(name)}; the networks are {', '.join(REGISTRY)}.")
-    entry = REGISTRY[name]
-    cls: type[SequenceMemory] = getattr(import_module(f"seqattractor.networks.{entry.module}"), entry.cls)
-    return cls
+    return REGISTRY[name]
+
+
+def _import(module: str, cls: str) -> type[SequenceMemory]:
+    """A class of this package, by its module and name."""
+    found: type[SequenceMemory] = getattr(import_module(f"seqattractor.networks.{module}"), cls)
+    return found
 
 
 def package_class(name: str) -> type[SequenceMemory] | None:
@@ -137,8 +151,17 @@ def parameters_of(name: str) -> dict[str, Any]:
     >>> parameters_of("dense-3")["degree"]
     3
     """
-    signature = inspect.signature(network_class(name))
-    return {p.name: p.default for p in signature.parameters.values()} | dict(REGISTRY[name].parameters)
+    entry = _entry(name)
+    return _class_parameters(entry.module, entry.cls) | dict(entry.parameters)
+
+
+@cache
+def _class_parameters(module: str, cls: str) -> dict[str, Any]:
+    """The parameters of a class with their default values; the class is imported only if its source does not tell them."""
+    read = read_parameters(module, cls)
+    if read is not None:
+        return read
+    return {p.name: p.default for p in inspect.signature(_import(module, cls)).parameters.values()}
 
 
 def make_network(name: str, **parameters: Any) -> SequenceMemory:

@@ -7,7 +7,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.experiments._trial import PERIODS
+from seqattractor.experiments._settings import PERIODS
 from seqattractor.paper import agreement
 from seqattractor.paper.retrieval import AXES, COLORS, FIXED
 from seqattractor.paper.settings import LEARNED_FEEDBACK, LEARNING, RANDOM_SEQUENCES

@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.experiments._trial import PERIODS
+from seqattractor.experiments._settings import PERIODS
 from seqattractor.paper import agreement
 from seqattractor.paper.agreement import LEVEL, Pooled, pool, pool_with_paper
 from seqattractor.paper.retrieval import OF_PAPER, TABLE_1, TABLE_2, WAYS

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.experiments._trial import PERIODS
+from seqattractor.experiments._settings import PERIODS
 from seqattractor.paper import agreement
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES, SPARSITY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval

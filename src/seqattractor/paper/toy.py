@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from seqattractor import plots
 from seqattractor.datasets._small import toy
-from seqattractor.experiments._trial import PERIODS
+from seqattractor.experiments._settings import PERIODS
 from seqattractor.paper.settings import LEARNING, TOY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes
 from seqattractor.report.page import Table, Verdict

@@ -1,15 +1,17 @@
 """The exact engine on a Dask cluster: one large fit, block by block, with the same result as on one machine.
 
 Hidden neurons need nothing but the inputs, so blocks of them learn all epochs at once, wherever they are. Their flips make the
-tape, which goes to every worker once; blocks of visible neurons then replay it, again all epochs at once. Both phases depend on
-their arguments alone: if a worker dies and takes data with it, the phase is done again.
+tape, which goes to every worker once; blocks of visible neurons then replay it, again all epochs at once. A few blocks are on
+their way at a time, and what they have learned takes the place of their start weights here, so that no machine holds all weights
+twice. A block depends on what it is sent alone: if a worker dies and takes some with it, these are sent again.
 """
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +28,9 @@ from seqattractor.sequences._patterns import pieces
 
 _BLOCKS = 4  # for each thread of the cluster, so that all end at about the same time
 _LEAST_ROWS = 16
+_BLOCK_BYTES = 2**27  # of weights, of which a worker holds a few blocks at a time
+_BETWEEN = 2.0  # seconds between two questions whether the cluster is still there
+_AT_ONCE = 2  # blocks for each thread: one that learns, and one that is there when it has learned
 _ATTEMPTS = 5  # how often a phase may lose workers
 
 _Result = TypeVar("_Result")
@@ -56,18 +61,20 @@ def learn(
     client : distributed.Client
         Of a cluster whose workers have this package.
     callback : callable, optional
-        Told of all epochs when learning is over. If it says stop, learning is done again up to that epoch.
+        Told of all epochs when learning is over. If it says stop, learning is done again up to that epoch; for that, the start
+        weights are kept beside the learned ones.
 
     Returns
     -------
     Learned
     """
+    start = None if callback is None else (U.copy(), V.copy())
     run = _Cluster(client, kappa, eta, max_epochs)
     hidden_errors = np.zeros(max_epochs, dtype=np.int64)
     flips = np.empty((0, 4), dtype=np.int32)
-    U_learned, seen = U, with_constant(inputs) if bias else inputs
+    seen = with_constant(inputs) if bias else inputs
     if learn_U:
-        hidden_errors, flips, U_learned = run.surely(lambda: run.hidden(seen, hidden_targets, U, input_threshold))
+        hidden_errors, flips = run.hidden(seen, hidden_targets, U, input_threshold)
         y = hidden_targets.copy()
         at_once = flips[:, 0] == 0  # what differs from the targets in the first epoch; the tape starts with these codes
         y[flips[at_once, 1], flips[at_once, 2]] = flips[at_once, 3]
@@ -76,18 +83,18 @@ def learn(
         fixed = start_fields(U, seen, 1.0, input_threshold).T  # eq. (7): a fixed U makes one code
         y = sign(fixed)
     y = with_constant(y) if bias else y
-    visible_errors, V_learned = run.surely(lambda: run.visible(y, flips, targets, V))
+    visible_errors = run.visible(y, flips, targets, V)
     errors = np.stack([hidden_errors, visible_errors], axis=1)
     quiet = np.flatnonzero(~errors.any(axis=1))
     errors = errors[: quiet[0] + 1] if len(quiet) else errors  # after an epoch without errors nothing changes
     for epoch, (hidden, visible) in enumerate(errors.tolist(), start=1):
-        if callback is not None and callback(epoch, hidden, visible) and epoch < len(errors):
+        if start is not None and callback is not None and callback(epoch, hidden, visible) and epoch < len(errors):
             return learn(
                 inputs,
                 targets,
                 hidden_targets,
-                U=U,
-                V=V,
+                U=start[0],
+                V=start[1],
                 kappa=kappa,
                 eta=eta,
                 max_epochs=epoch,
@@ -96,7 +103,7 @@ def learn(
                 learn_U=learn_U,
                 bias=bias,
             )
-    return Learned(U_learned, V_learned, errors[:, 0], errors[:, 1], len(errors), not errors[-1].any())
+    return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), not errors[-1].any())
 
 
 class _Cluster:
@@ -107,7 +114,7 @@ class _Cluster:
         self.watch = Watch(client)
 
     def surely(self, phase: Callable[[], _Result]) -> _Result:
-        """Do a phase, and do it again if workers were lost."""
+        """Do something, and do it again if workers were lost."""
         for _ in range(_ATTEMPTS):
             try:
                 with quiet_logs():
@@ -132,57 +139,87 @@ class _Cluster:
         except Exception as error:
             raise ClusterLost(in_a_line(error)) from error
 
-    def hidden(self, inputs: Patterns, z: Patterns, U: Floats, theta: float) -> tuple[Integers, Integers, Floats]:
-        """Learn U; returns the errors of each epoch, all flips of codes, and U."""
-        shared = self._scatter((inputs, Gram(gram(inputs))), broadcast=True)
-        tasks = [
-            self.client.submit(
-                _hidden_block,
-                *self._send(U[rows], z[:, rows]),
-                shared,
-                self.kappa,
-                self.eta,
-                theta,
-                rows.start,
-                self.max_epochs,
-                pure=False,
-            )
-            for rows in self._blocks(len(U))
-        ]
-        errors, flips, weights = zip(*self._gather(tasks), strict=True)
-        return np.sum(errors, axis=0), np.concatenate(flips), np.concatenate(weights)
+    def hidden(self, inputs: Patterns, z: Patterns, U: Floats, theta: float) -> tuple[Integers, Integers]:
+        """Learn U in place; returns the errors of each epoch and all flips of codes."""
+        errors = np.zeros(self.max_epochs, dtype=np.int64)
+        flips: dict[int, Integers] = {}
 
-    def visible(self, y: Patterns, flips: Integers, targets: Patterns, V: Floats) -> tuple[Integers, Floats]:
-        """Learn V from the tape; returns the errors of each epoch, and V."""
-        tape = self._scatter((y, flips), broadcast=True)
-        tasks = [
-            self.client.submit(
-                _visible_block, *self._send(V[rows], targets[:, rows]), tape, self.kappa, self.eta, self.max_epochs, pure=False
-            )
-            for rows in self._blocks(len(V))
-        ]
-        errors, weights = zip(*self._gather(tasks), strict=True)
-        return np.sum(errors, axis=0), np.concatenate(weights)
+        def submit(rows: slice, shared: Any) -> Any:
+            block = self._send(U[rows], z[:, rows])
+            how = (self.kappa, self.eta, theta, rows.start, self.max_epochs)
+            return self.client.submit(_hidden_block, block, shared, *how, pure=False)
 
-    def _blocks(self, total: int) -> list[slice]:
-        """Blocks of rows, some for each thread of the cluster."""
-        threads = self.watch.threads()
-        return list(pieces(total, max(_LEAST_ROWS, -(-total // (_BLOCKS * threads)))))
+        def take(rows: slice, learned: tuple[Integers, Integers, Floats]) -> None:
+            more_errors, flips[rows.start], U[rows] = learned
+            np.add(errors, more_errors, out=errors)
 
-    def _gather(self, tasks: list[Any]) -> list[Any]:
-        """Wait for tasks as long as there is a cluster that may do them."""
-        while not all(task.done() for task in tasks):
+        self._learn_blocks(U, (inputs, Gram(gram(inputs))), submit, take)
+        return errors, np.concatenate([flips[first] for first in sorted(flips)])
+
+    def visible(self, y: Patterns, flips: Integers, targets: Patterns, V: Floats) -> Integers:
+        """Learn V in place from the tape; returns the errors of each epoch."""
+        errors = np.zeros(self.max_epochs, dtype=np.int64)
+
+        def submit(rows: slice, tape: Any) -> Any:
+            block = self._send(V[rows], targets[:, rows])
+            return self.client.submit(_visible_block, block, tape, self.kappa, self.eta, self.max_epochs, pure=False)
+
+        def take(rows: slice, learned: tuple[Integers, Floats]) -> None:
+            more_errors, V[rows] = learned
+            np.add(errors, more_errors, out=errors)
+
+        self._learn_blocks(V, (y, flips), submit, take)
+        return errors
+
+    def _learn_blocks(
+        self, weights: Floats, shared: Any, submit: Callable[[slice, Any], Any], take: Callable[[slice, Any], None]
+    ) -> None:
+        """Send blocks of rows and what all of them need, a few blocks at a time, and take what each has learned as it comes.
+
+        Start weights of a block are overwritten when it has learned, so that each weight is kept once; a block that was lost
+        with its worker starts again.
+        """
+        blocks = self.surely(lambda: self._blocks(*weights.shape))
+        done: set[int] = set()
+
+        def learn_what_is_left() -> None:
+            everywhere = self._scatter(shared, broadcast=True)
+            waiting = deque(rows for rows in blocks if rows.start not in done)
+            running: list[tuple[slice, Any]] = []
+            while waiting or running:
+                while waiting and len(running) < _AT_ONCE * self.watch.threads():
+                    rows = waiting.popleft()
+                    running.append((rows, submit(rows, everywhere)))
+                self._wait_for_one([task for _, task in running])
+                for rows, task in [each for each in running if each[1].done()]:
+                    (learned,) = self.client.gather([task])
+                    take(rows, learned)
+                    done.add(rows.start)
+                    running.remove((rows, task))
+                    task.release()  # or its worker would keep it
+
+        self.surely(learn_what_is_left)
+
+    def _blocks(self, total: int, inputs: int) -> list[slice]:
+        """Blocks of rows with so many weights each: some for each thread of the cluster, and none too large to be sent."""
+        share = -(-total // (_BLOCKS * self.watch.threads()))
+        return list(pieces(total, max(_LEAST_ROWS, min(share, _BLOCK_BYTES // (8 * inputs)))))
+
+    def _wait_for_one(self, tasks: list[Any]) -> None:
+        """Wait until one of some tasks is done, as long as there is a cluster that may do them.
+
+        Not by `distributed.wait`, whose timeout is an exception that the client keeps, and with it every array of its callers.
+        """
+        ended = threading.Event()
+        for task in tasks:
+            task.add_done_callback(lambda _: ended.set())
+        while not any(task.done() for task in tasks):
             self.watch.threads()
-            try:
-                import_module("distributed").wait(tasks, timeout=2)
-            except TimeoutError:
-                continue
-        gathered: list[Any] = self.client.gather(tasks)
-        return gathered
+            ended.wait(_BETWEEN)
 
-    def _send(self, *arrays: Any) -> list[Any]:
-        """Send arrays to some worker; tasks go where their data is."""
-        sent: list[Any] = self._scatter([np.ascontiguousarray(array) for array in arrays], hash=False)
+    def _send(self, *arrays: Any) -> Any:
+        """Send arrays to some worker, the same for all of them; a task goes where its data is."""
+        (sent,) = self._scatter([tuple(map(np.ascontiguousarray, arrays))], hash=False)
         return sent
 
     def _scatter(self, data: Any, **options: Any) -> Any:
@@ -194,8 +231,7 @@ class _Cluster:
 
 
 def _hidden_block(
-    weights: Floats,
-    z: Patterns,
+    start: tuple[Floats, Patterns],
     shared: tuple[Patterns, Gram],
     kappa: float,
     eta: float,
@@ -204,7 +240,7 @@ def _hidden_block(
     max_epochs: int,
 ) -> tuple[Integers, Integers, Floats]:
     """Let a block of hidden neurons learn; returns errors, flips and weights. Runs on a worker."""
-    inputs, K = shared
+    (weights, z), (inputs, K) = start, shared
     learned = weights.copy()
     with Workers(1):
         block = LayerBlock(learned, inputs, z, K, kappa=kappa, eta=eta, theta=theta, first=first)
@@ -214,10 +250,10 @@ def _hidden_block(
 
 
 def _visible_block(
-    weights: Floats, targets: Patterns, tape: tuple[Patterns, Integers], kappa: float, eta: float, max_epochs: int
+    start: tuple[Floats, Patterns], tape: tuple[Patterns, Integers], kappa: float, eta: float, max_epochs: int
 ) -> tuple[Integers, Floats]:
     """Let a block of visible neurons learn from the tape; returns errors and weights. Runs on a worker."""
-    y, flips = tape
+    (weights, targets), (y, flips) = start, tape
     learned = weights.copy()
     with Workers(1):
         codes = Codes(y)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from seqattractor.analysis._retrieval import locked_on_at, retrieved
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._walker import walker
-from seqattractor.experiments._trial import PERIODS
+from seqattractor.experiments._settings import PERIODS
 from seqattractor.io._paper_data import load_gait, load_moving_mnist
 from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.noise import flip

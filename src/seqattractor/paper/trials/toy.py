@@ -9,7 +9,7 @@ import numpy as np
 from seqattractor.analysis._retrieval import retrieved
 from seqattractor.analysis._separability import separable
 from seqattractor.datasets._small import toy
-from seqattractor.experiments._trial import PERIODS
+from seqattractor.experiments._settings import PERIODS
 from seqattractor.networks._attractor import SequenceAttractor
 from seqattractor.networks._visible import VisibleNetwork
 from seqattractor.noise import flip

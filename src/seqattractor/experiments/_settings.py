@@ -1,0 +1,30 @@
+"""What a trial of section 6.2 is told and what it tells: names that whoever looks at studies needs, without what does trials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PERIODS = 4
+"""How many times the length of a loop a network may run before it must have shown the whole loop (section 6.2).
+
+The paper asks for "some tau" without a bound. A network may wander for two periods, then has one to come to x(1) and one to show
+the sequence.
+"""
+
+DEFAULTS: dict[str, Any] = {
+    "network": "attractor",
+    "n": 100,
+    "m": 500,
+    "t": 50,
+    "sequences": 1,
+    "flips": 0,
+    "recall_noise": 0,
+    "correlation": 0.0,
+    "pattern_bias": 0.0,
+    "periods": PERIODS,
+    "measure_basin": False,
+}
+"""The settings of every trial, and their values where none is given; further settings are parameters of the network."""
+
+OUTCOME = ("success", "retrieved", "tau", "score", "basin", "epochs", "converged")
+"""The outcome of a trial, in the order of columns."""
