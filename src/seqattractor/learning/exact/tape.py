@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from seqattractor.learning.exact import tape_kernels
 from seqattractor.learning.exact.fields import Integers, aligned_zeros, gram, in_bits, narrowest, padded
+from seqattractor.learning.exact.lanes import AHEAD, LANES
 from seqattractor.sequences import Patterns
 
 _VERSIONS_BYTES = 2**23  # codes and Gram matrices of one tape piece; they should stay in the cache
@@ -46,6 +48,8 @@ class Tape:
 
     K: Integers
     """Gram matrices of the different codes, shape (versions, n, padded n)."""
+    ahead: Integers
+    """What updates add to later fields of their LANES transitions, shape (versions, padded n / LANES, AHEAD, LANES)."""
     Y: NDArray[np.uint32]
     """The codes in bits (1 stands for -1), shape (versions, n, padded M / 32)."""
     version: Integers
@@ -92,7 +96,8 @@ class Codes(Restorable):
         """Apply flips (epoch, t, neuron, new code) of some epochs and give the tape, in pieces of bounded size."""
         flips, groups, start = tape_kernels.sort_flips(flips, len(self.K), n_epochs)
         flipped = np.ascontiguousarray(flips[:, 2])
-        most = max(_VERSIONS_BYTES // (self.K.nbytes + self.bits.nbytes), 1)
+        shape = (self.K.shape[1] // LANES, AHEAD, LANES)
+        most = max(_VERSIONS_BYTES // (self.K.nbytes + self.K.itemsize * prod(shape) + self.bits.nbytes), 1)
         epoch = 0
         while epoch < n_epochs:
             begin = epoch
@@ -104,7 +109,8 @@ class Codes(Restorable):
             version = np.cumsum(version)
             K = aligned_zeros((version[-1] + 1, *self.K.shape), self.K.dtype)
             Y = np.empty((version[-1] + 1, *self.bits.shape), dtype=np.uint32)
+            ahead = aligned_zeros((len(K), *shape), K.dtype)
             now = start[begin : epoch + 1]
-            tape_kernels.play(self.K, self.transposed, self.bits, flipped, groups, now, version, K, Y)
+            tape_kernels.play(self.K, self.transposed, self.bits, flipped, groups, now, version, K, ahead, Y)
             last = bool(ended and start[-1] == start[epoch])
-            yield Tape(K, Y, version, flipped, groups, now, last)
+            yield Tape(K, ahead, Y, version, flipped, groups, now, last)
