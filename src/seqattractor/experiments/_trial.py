@@ -112,7 +112,7 @@ def retrieve_with(
     task = Task(*drawn, given["flips"], given["recall_noise"], periods=given["periods"])
     net.fit(task.X, task.lengths)
     cues = np.stack([flip(x[: net.order_], task.flips, noise) for x in split(task.X, task.lengths)])
-    right = ~net.wrong_units(task.X, task.lengths).any(axis=1)
+    right: NDArray[np.bool_] = ~np.any(net.wrong_units(task.X, task.lengths), axis=1)
     times = retrieval_times(net, task, cues, noise, right)
     retrieved = [tau for tau in times if tau is not None]
     return {

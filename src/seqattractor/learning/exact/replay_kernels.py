@@ -72,9 +72,9 @@ def replay_rows(
     Epoch e has the codes Y[version[e]] (versions, n, words of bits) with Gram matrix K[version[e]] (versions, n, padded n), given
     also as ahead[version[e]] (see `lanes.set_ahead`). They are reached from those of the epoch before by the flips
     groups[group_start[e]:group_start[e + 1]] (see `tape.Tape`). Of each row: targets x, start weights V (on the grid
-    rint(V * factor) / scale, see `fields.Grid`) and, changed in place: start fields g0, fields with their bounds and room, and the
-    integer weights C, to which updates are added. Rows side by side are in the same epoch. Returns errors (n_epochs,) and state
-    (len(rows),).
+    rint(V * factor) / scale, see `fields.Grid`) and, changed in place: start fields g0, fields with their bounds and room, and
+    the integer weights C, to which updates are added. Rows side by side are in the same epoch. Returns errors (n_epochs,) and
+    state (len(rows),).
     """
     n, n_epochs = x.shape[1], version.shape[0]
     padded, words = K.shape[2], Y.shape[2]
