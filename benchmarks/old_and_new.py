@@ -42,7 +42,7 @@ CASES = {
     "long-20000": "an epoch, N=200, M=2000, T=20,000",
     "long-100000": "an epoch, N=200, M=2000, T=100,000",
     "recall": "recall of 10,000 cues, 50 steps, N=100, M=500, T=70",
-    "fit": "an epoch of `fit`, N=100, M=500, T=400",
+    "fit": "an epoch of fit, N=100, M=500, T=400",
     "go on": "an epoch of going on, the same",
 }
 GROWTH = {"N": "N, from 400 to 6400", "M": "M, from 200 to 3200", "T": "T, from 20 to 320", "cues": "cues, from 100 to 10,000"}
