@@ -34,8 +34,8 @@ def test_on_paper_tasks_are_shared_and_each_worker_gets_its_copy(script):
 
 def test_a_size_is_that_of_all_arrays_wherever_they_are(script):
     K = Gram(np.ones((3, 32), dtype=np.int16))
-    assert script.size_of([np.zeros(5), (np.zeros(2, dtype=np.int8), 7), K]) == 40 + 2 + script.size_of(K.K)
-    assert script.size_of(K) == K.K.nbytes
+    assert script.size_of([np.zeros(5), (np.zeros(2, dtype=np.int8), 7), K]) == 40 + 2 + script.size_of(K)
+    assert script.size_of(K) == K.K.nbytes + K.ahead.nbytes
 
 
 @pytest.mark.parametrize(("count", "told"), [(7, "7 bytes"), (1500, "1.5 kB"), (2_000_000, "2.0 MB"), (8_400_000_000, "8.4 GB")])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqattractor._checks import check_kind
 from seqattractor.analysis._retrieval import retrieved_at
@@ -13,7 +14,9 @@ from seqattractor.analysis._robustness import basin, passages, steps_per_pattern
 from seqattractor.datasets._random import random_periodic, random_sequences
 from seqattractor.experiments._settings import DEFAULTS, PERIODS
 from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._known_states import goes_by_state
 from seqattractor.networks._registry import make_network, parameters_of
+from seqattractor.networks._run import Run
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
 from seqattractor.sequences._criterion import lock_row
@@ -85,13 +88,14 @@ def retrieve_with(
     task = Task(*drawn, given["flips"], given["recall_noise"], periods=given["periods"])
     net.fit(task.X, task.lengths)
     cues = np.stack([flip(x[: net.order_], task.flips, noise) for x in split(task.X, task.lengths)])
-    times = retrieval_times(net, task, cues, noise)
+    right: NDArray[np.bool_] = ~np.any(net.wrong_units(task.X, task.lengths), axis=1)
+    times = retrieval_times(net, task, cues, noise, right)
     retrieved = [tau for tau in times if tau is not None]
     return {
         "success": len(retrieved) == len(times),
         "retrieved": len(retrieved),
         "tau": max(retrieved, default=None),
-        "score": net.score(task.X, task.lengths),
+        "score": float(np.mean(right)),
         "basin": basin(net, task.X, task.lengths, flips=task.flips, rng=noise) if given["measure_basin"] else None,
         "epochs": int(net.n_iter_) if hasattr(net, "n_iter_") else None,
         "converged": bool(net.converged_) if hasattr(net, "converged_") else None,
@@ -136,17 +140,54 @@ def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.
     )
 
 
-def retrieval_times(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator) -> list[int | None]:
-    """Let a network run from cues and `judge` it; where all loops are shown within one period, it need not run on.
+def retrieval_times(
+    net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator, right: NDArray[np.bool_]
+) -> list[int | None]:
+    """Let a network run from cues and `judge` it, as long as it takes; `right` says which transitions of X it makes as they are.
 
-    Without noise a shorter run is the beginning of a longer one, and a loop is retrieved when it is shown for the first time.
+    Without noise a shorter run is the beginning of a longer one, and a loop is retrieved when it is shown for the first time:
+    where all loops are shown within one period, the network need not run on. `_times_on_loops` needs to see even less.
     """
-    if task.closed and not task.noise and task.periods > 1 and not net.traits().dwells:
+    if not task.closed or task.noise or net.traits().dwells:
+        return judge(recall_task(net, task, cues, rng), task, net)
+    sequences = list(split(task.X, task.lengths))
+    if net.order_ == 1 and goes_by_state(net, cues[:, 0]) and all(np.array_equal(x[0], x[-1]) for x in sequences):
+        made = np.split(right, np.cumsum(task.lengths - 1)[:-1])
+        loops = [x if np.all(of_x) else None for x, of_x in zip(sequences, made, strict=True)]
+        return _times_on_loops(net, task, cues[:, 0], loops)
+    if task.periods > 1:
         first = replace(task, periods=1)
         times = judge(recall_task(net, first, cues, rng), first, net)
         if None not in times:
             return times
     return judge(recall_task(net, task, cues, rng), task, net)
+
+
+def _times_on_loops(net: SequenceMemory, task: Task, cues: Patterns, loops: list[Patterns | None]) -> list[int | None]:
+    """Do the same for a network that goes by its state alone; a loop is None if one of its transitions is made wrong.
+
+    Such a loop cannot be shown. Any other one is shown from its first pattern on, from wherever a run comes to it; and a run that
+    comes back to a state outside of it goes round there for ever.
+    """
+    phases = [{} if x is None else {state.tobytes(): phase for phase, state in enumerate(x[:-1])} for x in loops]
+    rows = 1 + task.steps
+    seen: list[set[bytes]] = [set() for _ in loops]
+    times: list[int | None] = [None] * len(loops)
+    under_way = [s for s, x in enumerate(loops) if x is not None]
+    run = Run(net, cues, remember=False)
+    for row in range(rows):
+        for s in list(under_way):
+            T, state = int(task.lengths[s]), run.states[s].tobytes()
+            if state in phases[s]:
+                tau = row + -phases[s][state] % (T - 1)
+                times[s] = tau if tau + T <= rows else None
+            if state in phases[s] or state in seen[s] or row + T >= rows:
+                under_way.remove(s)
+            seen[s].add(state)
+        if not under_way:
+            break
+        run.step()
+    return times
 
 
 def judge(paths: Patterns, task: Task, net: SequenceMemory) -> list[int | None]:
@@ -174,7 +215,7 @@ def judge(paths: Patterns, task: Task, net: SequenceMemory) -> list[int | None]:
     >>> judge(late, Task(X, np.array([5]), flips=0), sa.LookupMemory().fit(X))
     [2]
     """
-    sequences = split(task.X, task.lengths)
+    sequences = list(split(task.X, task.lengths))
     return [_judge_one(path, x, task, net) for path, x in zip(paths, sequences, strict=True)]
 
 

@@ -28,6 +28,11 @@ def leads_on_by_state(net: Hooks) -> bool:
     return bool(vars(type(net)).get("deterministic", False)) and "next_patterns" not in vars(net)
 
 
+def goes_by_state(net: Hooks, states: Patterns) -> bool:
+    """Whether a run of a network from some states depends on these alone: it also carries nothing from step to step."""
+    return leads_on_by_state(net) and net.start(states) is None
+
+
 class KnownStates:
     """States of `width` units with their successors, up to a limit of memory."""
 

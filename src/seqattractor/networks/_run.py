@@ -26,13 +26,15 @@ class Run:
         Where the runs start, oldest pattern first.
     memory : ndarray of shape (B, ...), optional
         What the network carries; by default what it starts with, `SequenceMemory.start`.
+    remember : bool
+        Whether a successor that was computed before may be looked up.
     """
 
-    def __init__(self, net: Hooks, states: Patterns, memory: NDArray[Any] | None = None) -> None:
+    def __init__(self, net: Hooks, states: Patterns, memory: NDArray[Any] | None = None, *, remember: bool = True) -> None:
         self.net = net
         self.states = states.copy()
         self.memory = net.start(self.states) if memory is None else memory
-        self._may_know = self.memory is None and leads_on_by_state(net)
+        self._may_know = remember and self.memory is None and leads_on_by_state(net)
         self._known: KnownStates | None = None
         self._at: Ids | None = None
         """The numbers of the states among the known ones."""

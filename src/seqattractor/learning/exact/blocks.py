@@ -60,10 +60,13 @@ class _Block(Restorable):
             raise OverflowError("fields in units of eta left the range of 64-bit integers; use a larger eta or a smaller kappa.")
         self._set_fields(self.fields.astype(WIDTHS[self.width + 1]))
 
-    def _learn(self, K: Integers, rows: Integers, wrong: Integers, n_epochs: int) -> tuple[Integers, Integers, Integers]:
+    def _learn(
+        self, K: Integers, ahead: Integers, rows: Integers, wrong: Integers, n_epochs: int
+    ) -> tuple[Integers, Integers, Integers]:
         """Let rows learn on fixed inputs with Gram matrix K; returns errors, state and flips of codes."""
         learned: tuple[Integers, Integers, Integers] = kernels.learn_rows(
             K,
+            ahead,
             self.step,
             limit_of(self.width),
             rows,
@@ -131,7 +134,7 @@ class LayerBlock(_Block):
         flips = []
 
         def run(rows: Integers) -> tuple[Integers, Integers]:
-            errors, state, flipped = self._learn(self.K.K, rows, self.wrong, n_epochs)
+            errors, state, flipped = self._learn(self.K.K, self.K.ahead, rows, self.wrong, n_epochs)
             flipped[:, 2] += self.first
             flips.append(flipped)
             return errors, state
@@ -173,9 +176,10 @@ class VisibleBlock(_Block):
 
         def run(rows: Integers) -> tuple[Integers, Integers]:
             if not tape.needs_weights:  # the codes are final: these are fixed inputs, and updates need only be counted
-                return self._learn(tape.K[0], rows, _NO_CODES, n_epochs)[:2]
+                return self._learn(tape.K[0], tape.ahead[0], rows, _NO_CODES, n_epochs)[:2]
             errors, state = replay_kernels.replay_rows(
                 tape.K,
+                tape.ahead,
                 tape.Y,
                 tape.version,
                 tape.flipped,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.exact import start_kernels
-from seqattractor.learning.exact.lanes import LANES, LINE
+from seqattractor.learning.exact import kernels, start_kernels
+from seqattractor.learning.exact.lanes import AHEAD, LANES, LINE
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
@@ -74,6 +74,8 @@ class Gram:
     K : ndarray of the narrowest integers that hold it, shape (n, padded n)
     step : int
         Its largest |entry|: how far one update can move a field.
+    ahead : ndarray of the same type, shape (padded n / LANES, AHEAD, LANES)
+        What updates add to later fields of their LANES transitions; see `lanes.set_ahead`.
     """
 
     def __init__(self, K: Integers) -> None:
@@ -82,6 +84,8 @@ class Gram:
             K, given = aligned_zeros(K.shape, narrowest(self.step)), K
             K[:] = given
         self.K = K
+        self.ahead = aligned_zeros((K.shape[1] // LANES, AHEAD, LANES), K.dtype)
+        kernels.look_ahead(self.ahead, K)
 
 
 def narrowest(step: int) -> np.dtype[Any]:

@@ -17,7 +17,18 @@ import numpy as np
 
 from seqattractor.learning.bits import lowest_bit, number_of_bits
 from seqattractor.learning.compiled import inlined, kernel, part
-from seqattractor.learning.exact.lanes import LANES, SLOTS, add_updates, count, decide, room_for, slots, without_lowest_bit
+from seqattractor.learning.exact.lanes import (
+    AHEAD,
+    LANES,
+    SLOTS,
+    add_updates,
+    count,
+    decide,
+    room_for,
+    set_ahead,
+    slots,
+    without_lowest_bit,
+)
 
 RUNNING, SETTLED, NARROW = 0, 1, 2  # state of a row: goes on; had an epoch without update; needs a wider integer
 
@@ -54,9 +65,9 @@ def bound_of(z: Any, h0: float, kappa: float, limit: int) -> Any:
 
 
 @part
-def _edge(h0: float, limit: int) -> Any:
-    """The code of eq. (7) is -1 if and only if f <= edge; cut as a bound is."""
-    k = np.ceil(-h0) - 1
+def _edge(h0: float, change: int, limit: int) -> Any:
+    """After an update by `change` the code of eq. (7) is -1 if and only if f <= edge was true before it; cut as a bound is."""
+    k = np.ceil(-h0) - 1 - change
     if k < -limit:
         return np.int64(-limit - 1)
     return np.int64(k) if k < limit else np.int64(limit)
@@ -154,8 +165,15 @@ def _without_narrow(flips: Any, used: int, rows: Any, state: Any, n_rows: int) -
 
 
 @kernel
+def look_ahead(ahead: Any, K: Any) -> None:
+    """`set_ahead` for a Gram matrix (n, padded n)."""
+    set_ahead(ahead, K)
+
+
+@kernel
 def learn_rows(
     K: Any,
+    ahead: Any,
     step: int,
     limit: int,
     rows: Any,
@@ -170,11 +188,11 @@ def learn_rows(
 ) -> Any:
     """Learn `rows` on fixed inputs for some epochs: eqs. (5)-(7) for U, or the margin perceptron.
 
-    K (n, padded) is the Gram matrix, `step` its largest entry, `limit` what the integer type of the fields holds. Of each row:
-    targets z, start fields h0, bounds and, changed in place, fields, room, update counts and wrong (bits: whether the code
-    differs from z). If `wrong` has no rows, nobody asks for codes. A slot whose row is done takes the next one, so that rows side
-    by side need not be in the same epoch. Returns errors (n_epochs,), state (len(rows),) and the flips of codes (epoch, t, row,
-    new code).
+    K (n, padded) is the Gram matrix, given also as `ahead` (see `lanes.set_ahead`), `step` its largest entry, `limit` what the
+    integer type of the fields holds. Of each row: targets z, start fields h0, bounds and, changed in place, fields, room, update
+    counts and wrong (bits: whether the code differs from z). If `wrong` has no rows, nobody asks for codes. A slot whose row is
+    done takes the next one, so that rows side by side need not be in the same epoch. Returns errors (n_epochs,), state
+    (len(rows),) and the flips of codes (epoch, t, row, new code).
     """
     n, padded = z.shape[1], K.shape[1]
     f, flip, bound, edge = slots(padded, fields), slots(padded, fields), slots(padded, fields), slots(padded, fields)
@@ -195,7 +213,7 @@ def learn_rows(
                 i = rows[taken]
                 load(f, flip, bound, slot, fields, bounds, z, i)
                 for t in range(n):
-                    edge[slot, t] = _edge(h0[i, t], limit) if with_codes else (-limit - 1) ^ flip[slot, t]
+                    edge[slot, t] = _edge(h0[i, t], z[i, t] * K[t, t], limit) if with_codes else (-limit - 1) ^ flip[slot, t]
                     added[slot, t] = 0
                 if with_codes:
                     for word in range(now_wrong.shape[1]):
@@ -205,7 +223,7 @@ def learn_rows(
                 busy += 1
         flips = _grown(flips, used + SLOTS * n)
         for base in range(0, padded, LANES):
-            decide(f, flip, bound, edge, base, padded, K, base * (padded + 1), updated, wrong_here)
+            decide(f, flip, bound, edge, base, padded, ahead, base * AHEAD, updated, wrong_here)
             for slot in range(SLOTS):
                 r, mask = place[slot], updated[slot]
                 changed = now_wrong[slot, base // LANES] ^ wrong_here[slot]

@@ -22,6 +22,7 @@ from seqattractor.learning.compiled import inlined, part
 
 LANES = 32  # rows are padded to a multiple of this, so that no loop has a scalar rest
 SLOTS = 8  # rows in turns: as many as hide the waiting of one
+AHEAD = 2 * (LANES + 1)  # rows of a block of `set_ahead`
 LINE = 64  # bytes of a cache line; a vector that lies across two takes two accesses
 _TOGETHER = 8  # vectors of a row that are held in registers while updates are added to them
 
@@ -101,70 +102,68 @@ def _decide_code(
     edge: Any,
     base: Any,
     stride: Any,
-    K: Any,
-    corner: Any,
+    ahead: Any,
+    first: Any,
     updated: Any,
     wrong: Any,
 ) -> Any:
     """Find the updates of SLOTS rows at the LANES transitions from `base` on, as bits in updated[slot].
 
-    f, flip, bound and edge are of shape (SLOTS, stride); K.flat[corner + s * stride + t] is the entry of the Gram matrix for the
-    transitions base + s and base + t. A margin is violated if (f <= bound) != (flip < 0), and then K[t] is added, or
-    subtracted if flip is -1. Each step is one update of each row that has one left; what happens to the fields of the
-    others no longer matters. The bits of wrong[slot] are updates after which (f <= edge) != (flip < 0); edge and wrong may be
-    None. The fields stay as they are: should they leave their type here, `room_for` will say so before they are changed.
+    f, flip, bound and edge are of shape (SLOTS, stride). A margin is violated if (f <= bound) != (flip < 0); what an update then
+    adds to the fields of later ones is in the rows of `ahead` from ahead.flat[first] on (see `set_ahead`). Each step is one
+    update of each row that has one left. No field is moved by its own update or a later one, so that in the end all are as they
+    were when their turn came, and one more test of them tells which were updated. The bits of wrong[slot] are those of them with
+    (f <= edge) != (flip < 0); edge and wrong may be None. The fields in memory stay as they are: should they leave their type
+    here, `room_for` will say so before they are changed.
     """
     with_codes = edge is not types.none
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = Code(context, builder, signature, args)
-        none = ir.Constant(_MASK, 0)
+        one, none = ir.Constant(_MASK, 1), ir.Constant(_MASK, 0)
         here = [builder.add(args[4], builder.mul(args[5], ir.Constant(INDEX, slot))) for slot in range(SLOTS)]
         zero = ir.Constant(code.vector(f.dtype), None)
         minus = [code.bits("<", code.load(1, p, f.dtype), zero) for p in here]
+        minus_or_none = [builder.zext(bits, INDEX) for bits in minus]  # with a 0 for LANES, which stands for no transition
         bounds = [code.load(2, p, f.dtype) for p in here]
-        edges = [code.load(3, p, f.dtype) for p in here] if with_codes else []
 
         def unlike(fields: Any, limits: Any, slot: int) -> Any:
             return builder.xor(code.bits("<=", fields, limits), minus[slot])
 
         def some_left(values: list[Any]) -> Any:
             left = none
-            for violated in values[1::4]:
+            for violated in values[1::2]:
                 left = builder.or_(left, violated)
             return builder.icmp_unsigned("!=", left, none)
 
         def update(values: list[Any]) -> list[Any]:
             following = []
-            for slot, p in enumerate(here):
-                fields, violated, done, wrong_codes = values[4 * slot : 4 * slot + 4]
-                t = code.lowest(violated)
-                kind = context.get_data_type(f.dtype)
-                sign = code.all_lanes(builder.load(builder.bitcast(code.at(1, builder.add(p, t)), kind.as_pointer())), f.dtype)
-                row = code.load(6, builder.add(args[7], builder.mul(t, args[5])), f.dtype)
-                fields = builder.add(builder.sub(fields, sign), builder.xor(row, sign))  # sign is 0 or -1: +-row
-                bit = builder.and_(violated, builder.neg(violated))
-                if with_codes:
-                    wrong_codes = builder.or_(wrong_codes, builder.and_(unlike(fields, edges[slot], slot), bit))
-                later = builder.not_(builder.or_(bit, builder.sub(bit, ir.Constant(_MASK, 1))))
-                violated = builder.and_(unlike(fields, bounds[slot], slot), later)
-                following += [fields, violated, builder.or_(done, bit), wrong_codes]
+            for slot in range(SLOTS):
+                fields, violated = values[2 * slot : 2 * slot + 2]
+                t = builder.zext(builder.cttz(violated, ir.Constant(_BIT, 0)), INDEX)  # LANES if none is violated
+                is_minus = builder.and_(builder.lshr(minus_or_none[slot], t), ir.Constant(INDEX, 1))
+                row = builder.add(builder.shl(t, ir.Constant(INDEX, 1)), is_minus)
+                there = builder.add(args[7], builder.mul(row, ir.Constant(INDEX, LANES)))
+                fields = builder.add(fields, code.load(6, there, f.dtype))
+                later = builder.not_(builder.xor(violated, builder.sub(violated, one)))
+                following += [fields, builder.and_(unlike(fields, bounds[slot], slot), later)]
             return following
 
         start = []
         for slot, p in enumerate(here):
             fields = code.load(0, p, f.dtype)
-            start += [fields, unlike(fields, bounds[slot], slot), none, none]
+            start += [fields, unlike(fields, bounds[slot], slot)]
         last = code.loop(start, some_left, update)
-        for slot in range(SLOTS):
-            place = ir.Constant(INDEX, slot)
-            builder.store(last[4 * slot + 2], code.at(8, place))
+        for slot, p in enumerate(here):
+            place, fields = ir.Constant(INDEX, slot), last[2 * slot]
+            done = unlike(fields, bounds[slot], slot)
+            builder.store(done, code.at(8, place))
             if with_codes:
-                builder.store(last[4 * slot + 3], code.at(9, place))
+                builder.store(builder.and_(unlike(fields, code.load(3, p, f.dtype), slot), done), code.at(9, place))
         return context.get_dummy_value()
 
     whole = types.int64
-    return types.void(f, flip, bound, edge, whole, whole, K, whole, updated, wrong), codegen
+    return types.void(f, flip, bound, edge, whole, whole, ahead, whole, updated, wrong), codegen
 
 
 decide: Any = extending.intrinsic(_decide_code)
@@ -308,6 +307,20 @@ count: Any = extending.intrinsic(_count_code)
 def without_lowest_bit(mask: int) -> Any:
     """The mask without its lowest bit."""
     return np.uint32(mask & (mask - np.uint32(1)))
+
+
+@part
+def set_ahead(ahead: Any, K: Any) -> None:
+    """Write what updates add to the fields of later transitions among their LANES, shape (padded n / LANES, AHEAD, LANES).
+
+    Row 2 t is K[t] after the diagonal, row 2 t + 1 its negative, for a target of -1, with zeros up to the diagonal. The last two
+    rows are zero: nothing is added where no update is left.
+    """
+    for t in range(K.shape[0]):
+        block, row = t // LANES, t % LANES
+        for lane in range(row + 1, LANES):
+            entry = K[t, block * LANES + lane]
+            ahead[block, 2 * row, lane], ahead[block, 2 * row + 1, lane] = entry, -entry
 
 
 @part

@@ -10,7 +10,7 @@ from seqattractor.learning.bits import number_of_bits
 from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.exact.flip_lanes import add_column, bounds_of
 from seqattractor.learning.exact.kernels import NARROW, bound_of, load, room_after, silence
-from seqattractor.learning.exact.lanes import LANES, SLOTS, add_weights, decide, room_for, slots
+from seqattractor.learning.exact.lanes import AHEAD, LANES, SLOTS, add_weights, decide, room_for, slots
 from seqattractor.learning.exact.start_kernels import ROUND, turned
 
 
@@ -47,6 +47,7 @@ def _apply_flips(
 @kernel
 def replay_rows(
     K: Any,
+    ahead: Any,
     Y: Any,
     version: Any,
     flipped: Any,
@@ -68,11 +69,12 @@ def replay_rows(
 ) -> Any:
     """Learn `rows` of V while the codes y change as the tape says, for the epochs of the tape: eqs. (8)-(9).
 
-    Epoch e has the codes Y[version[e]] (versions, n, words of bits) with Gram matrix K[version[e]] (versions, n, padded n),
-    reached from those of the epoch before by the flips groups[group_start[e]:group_start[e + 1]] (see `tape.Tape`). Of each
-    row: targets x, start weights V (on the grid rint(V * factor) / scale, see `fields.Grid`) and, changed in place: start
-    fields g0, fields with their bounds and room, and the integer weights C, to which updates are added. Rows side by side are in
-    the same epoch. Returns errors (n_epochs,) and state (len(rows),).
+    Epoch e has the codes Y[version[e]] (versions, n, words of bits) with Gram matrix K[version[e]] (versions, n, padded n), given
+    also as ahead[version[e]] (see `lanes.set_ahead`). They are reached from those of the epoch before by the flips
+    groups[group_start[e]:group_start[e + 1]] (see `tape.Tape`). Of each row: targets x, start weights V (on the grid
+    rint(V * factor) / scale, see `fields.Grid`) and, changed in place: start fields g0, fields with their bounds and room, and
+    the integer weights C, to which updates are added. Rows side by side are in the same epoch. Returns errors (n_epochs,) and
+    state (len(rows),).
     """
     n, n_epochs = x.shape[1], version.shape[0]
     padded, words = K.shape[2], Y.shape[2]
@@ -126,7 +128,8 @@ def replay_rows(
             quiet = True
             for base in range(0, padded, LANES):
                 row = version[e] * n + base
-                decide(f, flip, bound, None, base, padded, K, row * padded + base, updated, None)
+                block = (version[e] * padded + base) // LANES * AHEAD * LANES
+                decide(f, flip, bound, None, base, padded, ahead, block, updated, None)
                 for slot in range(taken):
                     mask = updated[slot]
                     if not mask:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from seqattractor.learning.exact import tape_kernels
 from seqattractor.learning.exact.fields import Integers, aligned_zeros, gram, in_bits, narrowest, padded
+from seqattractor.learning.exact.lanes import AHEAD, LANES
 from seqattractor.sequences import Patterns
 
 _VERSIONS_BYTES = 2**23  # codes and Gram matrices of one tape piece; they should stay in the cache
@@ -46,6 +47,8 @@ class Tape:
 
     K: Integers
     """Gram matrices of the different codes, shape (versions, n, padded n)."""
+    ahead: Integers
+    """What updates add to later fields of their LANES transitions, shape (versions, padded n / LANES, AHEAD, LANES)."""
     Y: NDArray[np.uint32]
     """The codes in bits (1 stands for -1), shape (versions, n, padded M / 32)."""
     version: Integers
@@ -82,6 +85,7 @@ class Codes(Restorable):
         self.transposed = np.zeros((M, padded(n)), dtype=np.int8)
         self.transposed[:, :n] = y.T
         self.K = gram(y, narrowest(2 * M))
+        self._versions: tuple[Integers, Integers, NDArray[np.uint32]] | None = None
 
     @property
     def y(self) -> Patterns:
@@ -89,10 +93,14 @@ class Codes(Restorable):
         return np.ascontiguousarray(self.transposed[:, : len(self.K)].T)
 
     def play(self, flips: Integers, n_epochs: int, *, ended: bool) -> Iterator[Tape]:
-        """Apply flips (epoch, t, neuron, new code) of some epochs and give the tape, in pieces of bounded size."""
+        """Apply flips (epoch, t, neuron, new code) of some epochs and give the tape, in pieces of bounded size.
+
+        A piece is overwritten by the next one.
+        """
         flips, groups, start = tape_kernels.sort_flips(flips, len(self.K), n_epochs)
         flipped = np.ascontiguousarray(flips[:, 2])
-        most = max(_VERSIONS_BYTES // (self.K.nbytes + self.bits.nbytes), 1)
+        ahead_bytes = self.K.itemsize * self.K.shape[1] * AHEAD
+        most = max(_VERSIONS_BYTES // (self.K.nbytes + ahead_bytes + self.bits.nbytes), 1)
         epoch = 0
         while epoch < n_epochs:
             begin = epoch
@@ -102,9 +110,17 @@ class Codes(Restorable):
             version = np.zeros(epoch - begin, dtype=np.int64)
             version[changes[: most - 1]] = 1
             version = np.cumsum(version)
-            K = aligned_zeros((version[-1] + 1, *self.K.shape), self.K.dtype)
-            Y = np.empty((version[-1] + 1, *self.bits.shape), dtype=np.uint32)
+            K, ahead, Y = self._room_for(int(version[-1]) + 1)
             now = start[begin : epoch + 1]
-            tape_kernels.play(self.K, self.transposed, self.bits, flipped, groups, now, version, K, Y)
+            tape_kernels.play(self.K, self.transposed, self.bits, flipped, groups, now, version, K, ahead, Y)
             last = bool(ended and start[-1] == start[epoch])
-            yield Tape(K, Y, version, flipped, groups, now, last)
+            yield Tape(K, ahead, Y, version, flipped, groups, now, last)
+
+    def _room_for(self, versions: int) -> tuple[Integers, Integers, NDArray[np.uint32]]:
+        """Arrays for this many versions of K, `ahead` and bits: those of the last piece again, if they are large enough."""
+        if self._versions is None or len(self._versions[0]) < versions:
+            K = aligned_zeros((versions, *self.K.shape), self.K.dtype)
+            ahead = aligned_zeros((versions, K.shape[2] // LANES, AHEAD, LANES), K.dtype)
+            self._versions = K, ahead, np.empty((versions, *self.bits.shape), dtype=np.uint32)
+        K, ahead, Y = self._versions
+        return K[:versions], ahead[:versions], Y[:versions]

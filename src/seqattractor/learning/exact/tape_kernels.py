@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqattractor.learning.compiled import kernel, part
+from seqattractor.learning.exact.lanes import set_ahead
 
 _BITS = 32  # of a word of codes
 
@@ -45,15 +46,25 @@ def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
 
 @kernel
 def play(
-    K: Any, codes: Any, bits: Any, flipped: Any, groups: Any, group_start: Any, version: Any, K_versions: Any, bit_versions: Any
+    K: Any,
+    codes: Any,
+    bits: Any,
+    flipped: Any,
+    groups: Any,
+    group_start: Any,
+    version: Any,
+    K_versions: Any,
+    ahead_versions: Any,
+    bit_versions: Any,
 ) -> None:
-    """Apply the flips of some epochs to the codes (see `_flip_codes`) and write each version of K and bits."""
+    """Apply the flips of some epochs to the codes (see `_flip_codes`) and write each version of K, with `set_ahead`, and bits."""
     for e in range(version.shape[0]):
         changes = group_start[e + 1] > group_start[e]
         if changes:
             _flip_codes(K, codes, bits, flipped, groups[group_start[e] : group_start[e + 1]])
         if changes or e == 0:
             K_versions[version[e]] = K
+            set_ahead(ahead_versions[version[e]], K)
             bit_versions[version[e]] = bits
 
 
