@@ -168,7 +168,11 @@ def test_eden_stays_at_each_pattern_for_its_escape_time(r):
 
 @pytest.mark.parametrize(
     ("cls", "held"),
-    [(sa.DynamicEnergyMemory, {"a_s": 1.5}), (sa.DenseEpisodicMemory, {"a_c": 0.1}), (sa.LinearEpisodicMemory, {"a_c": 0.2})],
+    [
+        (sa.DynamicEnergyMemory, {"a_s": 1.5}),
+        (sa.DenseEpisodicMemory, {"a_c": 0.1}),
+        (sa.LinearEpisodicMemory, {"a_c": 0.2, "gain": 5.0}),
+    ],
 )
 def test_a_pattern_that_holds_itself_more_strongly_than_it_calls_is_held_for_ever(cls, held):
     wide = sa.datasets.random_periodic(5, 400, rng=0)

@@ -22,7 +22,8 @@ class LinearEpisodicMemory(EpisodicMemory):
         T_f dV_f/dt = sqrt(a_s) Xi V_h - V_f        T_d dV_d/dt = b_d tanh(gain V_f) - V_d
 
     The hidden units can be left out: Xi Xi^T and Xi Phi^T Xi^T are Hebbian weights, as those of `SlowSynapseMemory`. A pattern is
-    held if gain * a_s is above 1, and left if r = sqrt(a_s) / (a_c b_d) is below 1. Patterns are read out as sign(V_f).
+    held if gain * a_s is above 1, and left if r = sqrt(a_s) / (a_c b_d) is below 1; where the tanh is not steep, also for an r
+    somewhat above 1. The last pattern of an open sequence is held for ever. Patterns are read out as sign(V_f).
 
     Parameters
     ----------
@@ -48,8 +49,9 @@ class LinearEpisodicMemory(EpisodicMemory):
     -----
     Equations are those of the authors' notes and code. There patterns are not divided by sqrt(N), a_s = .045 with N = 100, which
     is 4.5 here, and the delayed term of this member has the factor a_c where the general equations, used here, have sqrt(a_s)
-    a_c. With the defaults of their code, T_d = 100 and a_c = .004 there, r is 1.6, and patterns are held for ever; the parameters
-    with which they show sequences could not be read. T_d and a_c here (r = .8) were chosen for random patterns.
+    a_c. With the defaults of their code, T_d = 100 and a_c = .004 there, r is 1.6: of three loops of five random patterns two went
+    on, every 200 T_f or so, and one not within 1500 T_f. The parameters with which they show sequences could not be read. T_d and
+    a_c here (r = .8) were chosen for random patterns.
 
     References
     ----------
