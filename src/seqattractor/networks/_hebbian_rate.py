@@ -62,11 +62,11 @@ class HebbianRateMemory(RateMemory):
 
     Notes
     -----
-    Equations and parameters are those of the authors' published code: theta = .22, sigma = .1 and A = 1, there with N = 40,000 and
-    a connectivity of .005. The tests set normal patterns against the mean-field theory, `rate_overlaps`, at N = 1600; that recall
-    ends at `rate_capacity` is not tested. At N = 100 overlaps fluctuate by 1 / sqrt(N), far from the limit of many neurons: open
-    sequences of up to four patterns are read out in order more often than not. Short loops are not: their first pattern comes round
-    while the others are still there, and the rates end in a mixture of all.
+    Equations and parameters are those of the authors' published code: theta = .22, sigma = .1 and A = 1, there with N = 40,000
+    and a connectivity of .005. The tests set normal patterns against the mean-field theory, `rate_overlaps`, at N = 1600; that
+    recall ends at `rate_capacity` is not tested. At N = 100 overlaps fluctuate by 1 / sqrt(N), far from the limit of many
+    neurons: open sequences of up to four patterns are read out in order more often than not. Short loops are not: their first
+    pattern comes round while the others are still there, and the rates end in a mixture of all.
 
     References
     ----------

@@ -49,9 +49,9 @@ class LinearEpisodicMemory(EpisodicMemory):
     -----
     Equations are those of the authors' notes and code. There patterns are not divided by sqrt(N), a_s = .045 with N = 100, which
     is 4.5 here, and the delayed term of this member has the factor a_c where the general equations, used here, have sqrt(a_s)
-    a_c. With the defaults of their code, T_d = 100 and a_c = .004 there, r is 1.6: of three loops of five random patterns two went
-    on, every 200 T_f or so, and one not within 1500 T_f. The parameters with which they show sequences could not be read. T_d and
-    a_c here (r = .8) were chosen for random patterns.
+    a_c. With the defaults of their code, T_d = 100 and a_c = .004 there, r is 1.6: of three loops of five random patterns two
+    went on, every 200 T_f or so, and one not within 1500 T_f. The parameters with which they show sequences could not be read.
+    T_d and a_c here (r = .8) were chosen for random patterns.
 
     References
     ----------
