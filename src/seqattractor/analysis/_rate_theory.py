@@ -7,9 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count, check_finite, check_number, check_positive
+from seqattractor._checks import check_count, check_finite, check_memory, check_number, check_positive
 
 _DT = 0.01  # of tau
+_MOST = 10**8  # overlaps to compute
 
 
 def rate_capacity(theta: float = 0.22, sigma: float = 0.1) -> float:
@@ -61,7 +62,7 @@ def rate_capacity(theta: float = 0.22, sigma: float = 0.1) -> float:
     def squared_rate(z: float) -> float:
         return float(ndtr((z * math.sqrt(u) - theta) / sigma) ** 2 * math.exp(-z * z / 2) / math.sqrt(2 * math.pi))
 
-    return u / float(quad(squared_rate, -12, 12, points=[theta / math.sqrt(u)], epsabs=1e-12)[0])
+    return u / float(quad(squared_rate, -12, 12, points=[max(-11.0, min(11.0, theta / math.sqrt(u)))], epsabs=1e-12)[0])
 
 
 def rate_overlaps(
@@ -104,6 +105,11 @@ def rate_overlaps(
     theta, wanted = check_number(theta, "theta"), check_finite(times, "times", "n")
     if wanted[0] < 0 or np.any(np.diff(wanted) < 0):
         raise ValueError("times must rise, from 0 on.")
+    if wanted[-1] * n_patterns > _MOST * _DT:
+        raise ValueError(
+            f"n_patterns times the last of the times must be at most {_MOST * _DT:g}, but it is {wanted[-1] * n_patterns:g}."
+        )
+    check_memory(8 * n_patterns * (len(wanted) + 4), f"the overlaps with {n_patterns} patterns")
     q = np.zeros(n_patterns)
     q[0] = check_number(first, "first")
     path, now = [], 0.0
