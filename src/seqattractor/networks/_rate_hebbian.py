@@ -53,7 +53,7 @@ class RateMemory(ContinuousMemory, OnlineMemory):
         check_memory(17 * N * N, f"a network of {N} neurons")
         c = float(self.connectivity)
         # Without chance no generator is asked for: a fully connected network is the same for any random_state.
-        mask = np.ones((N, N), dtype=bool) if c == 1 else as_generator(self.random_state).random((N, N)) < c
+        mask = np.ones((N, N), dtype=bool) if c == 1 else as_generator(self.random_state, "connections").random((N, N)) < c
         np.fill_diagonal(mask, False)
         self.mask_, self.J_ = mask.astype(np.int8), np.zeros((N, N))
         self.patterns_ = transitions.inputs[:0]
