@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
+import oracle_rates
 import oracle_rivals
 from every_network import all_states
 from quiet import fit_quietly
@@ -25,6 +26,10 @@ SMALL = {
     "predictive": {"max_epochs": 5},
     "predictive-2": {"n_latent": 3, "max_epochs": 2, "inference_steps": 4, "inference_rate": 0.1},
     "mixed": {"slow_steps": 3},
+    # A steep softmax would blow up rounding at ties, step after step.
+    "eden": {"beta": 2.0, "read_out_interval": 0.5},
+    "gsemm-dense": {"gain": 0.05, "read_out_interval": 0.5},
+    "gsemm-linear": {"read_out_interval": 0.5},
 }
 DENSE = {
     "dense": {"kind": "polynomial", "degree": 2},
@@ -32,7 +37,15 @@ DENSE = {
     "dense-exponential": {"kind": "exponential"},
     "modern-hopfield": {"kind": "softmax", "self_overlap": True},
 }
-ROUNDED = {"pseudo-inverse", "dense-exponential", "dense-pseudo-inverse", "modern-hopfield", "predictive", "predictive-2"}
+CONTINUOUS = {"gillett", "gillett-sparse", "gsemm-dense", "gsemm-linear", "eden"}
+ROUNDED = CONTINUOUS | {
+    "pseudo-inverse",
+    "dense-exponential",
+    "dense-pseudo-inverse",
+    "modern-hopfield",
+    "predictive",
+    "predictive-2",
+}
 """These multiply with numbers that float64 does not hold; all others are exact, at ties, too."""
 
 
@@ -58,6 +71,25 @@ def latent(net, state):
     return [(oracle_rivals.sign(h), abs(h) / H) for h in fields]
 
 
+def continuous(name, net, pairs, state):
+    """One read-out interval of a network in continuous time, from a state that has been there for long."""
+    if name in ("gillett", "gillett-sparse"):
+        f = (lambda x: x) if name == "gillett" else (lambda x: oracle_rates.step_function(x, net.q_f))
+        r = [oracle_rates.phi(f(x), net.theta, net.sigma) for x in state]
+        connected = [[i != j for j in range(len(state))] for i in range(len(state))]
+        J = oracle_rates.rate_weights(pairs, net.A, len(state), connected, getattr(net, "q_f", None), getattr(net, "q_g", None))
+        r = oracle_rates.rates(J, r, net.theta, net.sigma, net.tau, net.dt, 10)
+        return oracle_rates.most_alike(oracle_rates.distinct(pairs), r)
+    gains = {key: getattr(net, key) for key in ("a_s", "a_c", "b_d", "beta", "gain", "T_f", "T_d", "dt") if hasattr(net, key)}
+    if name == "eden":
+        v, _ = oracle_rates.eden(pairs, state, state, **gains, steps=5)
+    else:
+        kind = name.removeprefix("gsemm-")
+        d = [net.b_d * a for a in oracle_rates.features(state, kind, net.gain)]
+        v, _ = oracle_rates.gsemm(pairs, kind, state, d, **gains, steps=5)
+    return [(oracle_rivals.sign(a), abs(a)) for a in v]
+
+
 def told(signs):
     """Answers that no arithmetic on floats could change."""
     return [(sign, 1.0) for sign in signs]
@@ -70,6 +102,8 @@ def define(name, net, pairs):
     if name in ("perceptron", "perceptron-bias"):
         W = np.column_stack([net.W_, getattr(net, "visible_bias_", [0] * len(net.W_))])
         return lambda state: oracle_rivals.fields_of(W, [*state, 1])
+    if name in CONTINUOUS:
+        return lambda state: continuous(name, net, pairs, state)
     if name in DENSE:
         return lambda state: oracle_rivals.dense(pairs, state, None, **DENSE[name])
     if name == "dense-pseudo-inverse":

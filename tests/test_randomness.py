@@ -110,9 +110,10 @@ def weights():
         known = parameters_of(name)
         if "random_state" not in known:
             continue
-        small = {key: 1 for key in ("n_hidden", "n_latent", "max_epochs", "init_scale") if key in known}
+        small = {"n_hidden": 1, "n_latent": 1, "max_epochs": 1, "init_scale": 1, "connectivity": 0.5}
+        small = {key: value for key, value in small.items() if key in known}
         nets = [fit_quietly(make_network(name, **small, random_state=seed), PAIR) for seed in range(SEEDS)]
-        first = next(key for key in ("P_", "W_", "W_o_") if hasattr(nets[0], key))
+        first = next(key for key in ("P_", "W_", "W_o_", "mask_") if hasattr(nets[0], key))
         values = np.array([getattr(net, first).ravel() for net in nets])
         drawn[name] = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-9)
     return drawn

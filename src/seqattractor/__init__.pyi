@@ -10,6 +10,8 @@ from .analysis._certificate import certify as certify
 from .analysis._gardner import gardner_capacity as gardner_capacity
 from .analysis._hidden_activity import hidden_activity as hidden_activity
 from .analysis._lost_starts import lost_starts as lost_starts
+from .analysis._rate_theory import rate_capacity as rate_capacity
+from .analysis._rate_theory import rate_overlaps as rate_overlaps
 from .analysis._retrieval import locked_on_at as locked_on_at
 from .analysis._retrieval import overlap as overlap
 from .analysis._retrieval import retrieved as retrieved
@@ -25,8 +27,12 @@ from .analysis._threshold_view import supports_certificate as supports_certifica
 from .networks._attractor import SequenceAttractor as SequenceAttractor
 from .networks._base import SequenceMemory as SequenceMemory
 from .networks._dense import DenseSequenceMemory as DenseSequenceMemory
+from .networks._dense_episodic import DenseEpisodicMemory as DenseEpisodicMemory
+from .networks._eden import DynamicEnergyMemory as DynamicEnergyMemory
 from .networks._hebbian import HebbianMemory as HebbianMemory
+from .networks._hebbian_rate import HebbianRateMemory as HebbianRateMemory
 from .networks._latent_predictive import LatentPredictiveMemory as LatentPredictiveMemory
+from .networks._linear_episodic import LinearEpisodicMemory as LinearEpisodicMemory
 from .networks._load import load as load
 from .networks._lookup import LookupMemory as LookupMemory
 from .networks._mixed import MixedSequenceMemory as MixedSequenceMemory
@@ -35,6 +41,7 @@ from .networks._predictive import PredictiveCodingMemory as PredictiveCodingMemo
 from .networks._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
 from .networks._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from .networks._sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from .networks._sparse_rate import SparseRateMemory as SparseRateMemory
 from .networks._traits import Layer as Layer
 from .networks._traits import Traits as Traits
 from .networks._visible import VisibleNetwork as VisibleNetwork

@@ -8,6 +8,8 @@ from ._hidden_activity import HiddenActivity as HiddenActivity
 from ._hidden_activity import hidden_activity as hidden_activity
 from ._lost_starts import LostStarts as LostStarts
 from ._lost_starts import lost_starts as lost_starts
+from ._rate_theory import rate_capacity as rate_capacity
+from ._rate_theory import rate_overlaps as rate_overlaps
 from ._retrieval import SuccessRate as SuccessRate
 from ._retrieval import locked_on_at as locked_on_at
 from ._retrieval import overlap as overlap

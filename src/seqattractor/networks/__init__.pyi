@@ -1,8 +1,13 @@
 from ._attractor import SequenceAttractor as SequenceAttractor
 from ._base import SequenceMemory as SequenceMemory
 from ._dense import DenseSequenceMemory as DenseSequenceMemory
+from ._dense_episodic import DenseEpisodicMemory as DenseEpisodicMemory
+from ._eden import DynamicEnergyMemory as DynamicEnergyMemory
+from ._escape_time import escape_time as escape_time
 from ._hebbian import HebbianMemory as HebbianMemory
+from ._hebbian_rate import HebbianRateMemory as HebbianRateMemory
 from ._latent_predictive import LatentPredictiveMemory as LatentPredictiveMemory
+from ._linear_episodic import LinearEpisodicMemory as LinearEpisodicMemory
 from ._load import load as load
 from ._lookup import LookupMemory as LookupMemory
 from ._mixed import MixedSequenceMemory as MixedSequenceMemory
@@ -15,6 +20,7 @@ from ._registry import network_class as network_class
 from ._registry import network_names as network_names
 from ._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from ._sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from ._sparse_rate import SparseRateMemory as SparseRateMemory
 from ._traits import Layer as Layer
 from ._traits import Traits as Traits
 from ._visible import VisibleNetwork as VisibleNetwork

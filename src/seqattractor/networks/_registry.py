@@ -89,6 +89,21 @@ REGISTRY: dict[str, Entry] = {
         {"interaction": "softmax", "self_overlap": True},
     ),
     "mixed": Entry("_mixed", "MixedSequenceMemory", "rival", "dense memory that dwells (Chaudhry 2023)"),
+    "gillett": Entry(
+        "_hebbian_rate", "HebbianRateMemory", "rival", "rate neurons, bilinear Hebbian rule (Gillett 2020)", by_default=False
+    ),
+    "gillett-sparse": Entry(
+        "_sparse_rate", "SparseRateMemory", "rival", "rate neurons, nonlinear Hebbian rule (Gillett 2020)", by_default=False
+    ),
+    "gsemm-dense": Entry(
+        "_dense_episodic", "DenseEpisodicMemory", "rival", "dense episodic memory (Karuvally 2023)", by_default=False
+    ),
+    "gsemm-linear": Entry(
+        "_linear_episodic", "LinearEpisodicMemory", "rival", "linear episodic memory (Karuvally 2023)", by_default=False
+    ),
+    "eden": Entry(
+        "_eden", "DynamicEnergyMemory", "rival", "exponential dynamic energy network (Karuvally 2025)", by_default=False
+    ),
     "one-hot": Entry("_one_hot", "OneHotNetwork", "paper", "the construction of Theorem 1"),
     "lookup": Entry("_lookup", "LookupMemory", "yardstick", "a table of all patterns, searched for the nearest"),
 }
