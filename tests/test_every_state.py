@@ -20,7 +20,7 @@ NEAR_TIE = 1e-9  # fields this near zero, relative to their largest term, are no
 DYADIC = {"init_scale": 0.0, "eta": 2.0**-4, "kappa": 0.25, "max_epochs": 6}  # sums are exact, and zero every so often
 SMALL = {
     **{name: {**DYADIC, "n_hidden": 5} for name in ("attractor", "attractor-V", "attractor-hebbian", "attractor-bias")},
-    **dict.fromkeys(("perceptron", "perceptron-bias"), DYADIC),
+    **dict.fromkeys(("perceptron", "perceptron-bias", "leaky-perceptron"), DYADIC),
     "sparse": {"n_hidden": 6, "max_epochs": 5},
     "predictive": {"max_epochs": 5},
     "predictive-2": {"n_latent": 3, "max_epochs": 2, "inference_steps": 4, "inference_rate": 0.1},
@@ -67,7 +67,7 @@ def define(name, net, pairs):
     """From a state to (sign, relative size) of the field of each visible neuron, by the definition of the network."""
     if name in ("attractor", "attractor-V", "attractor-hebbian", "attractor-bias", "attractor-learned-targets", "sparse"):
         return lambda state: layered(net, state)
-    if name in ("perceptron", "perceptron-bias"):
+    if name in ("perceptron", "perceptron-bias", "leaky-perceptron"):  # before the first step nothing was summed
         W = np.column_stack([net.W_, getattr(net, "visible_bias_", [0] * len(net.W_))])
         return lambda state: oracle_rivals.fields_of(W, [*state, 1])
     if name in DENSE:

@@ -61,6 +61,14 @@ REGISTRY: dict[str, Entry] = {
     "perceptron-bias": Entry(
         "_visible", "VisibleNetwork", "paper", "margin perceptron with learned biases", {"bias": True}, by_default=False
     ),
+    "leaky-perceptron": Entry(
+        "_visible",
+        "VisibleNetwork",
+        "rival",
+        "margin perceptron on leaky sums of inputs (Bressloff & Taylor 1992)",
+        {"leak": 0.5},
+        by_default=False,
+    ),
     "predictive": Entry("_predictive", "PredictiveCodingMemory", "rival", "temporal predictive coding (Tang 2023)"),
     "predictive-2": Entry(
         "_latent_predictive",
