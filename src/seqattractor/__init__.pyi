@@ -10,6 +10,7 @@ from .analysis._certificate import certify as certify
 from .analysis._gardner import gardner_capacity as gardner_capacity
 from .analysis._hidden_activity import hidden_activity as hidden_activity
 from .analysis._lost_starts import lost_starts as lost_starts
+from .analysis._orbits import longest_orbit as longest_orbit
 from .analysis._retrieval import locked_on_at as locked_on_at
 from .analysis._retrieval import overlap as overlap
 from .analysis._retrieval import retrieved as retrieved

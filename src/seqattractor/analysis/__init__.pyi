@@ -8,6 +8,7 @@ from ._hidden_activity import HiddenActivity as HiddenActivity
 from ._hidden_activity import hidden_activity as hidden_activity
 from ._lost_starts import LostStarts as LostStarts
 from ._lost_starts import lost_starts as lost_starts
+from ._orbits import longest_orbit as longest_orbit
 from ._retrieval import SuccessRate as SuccessRate
 from ._retrieval import locked_on_at as locked_on_at
 from ._retrieval import overlap as overlap
