@@ -25,6 +25,8 @@ SMALL = {
     "predictive": {"max_epochs": 5},
     "predictive-2": {"n_latent": 3, "max_epochs": 2, "inference_steps": 4, "inference_rate": 0.1},
     "mixed": {"slow_steps": 3},
+    "brea": {"n_hidden": 3, "max_epochs": 3},
+    "fiete": {"max_epochs": 3, "inhibition": 0.3},
 }
 DENSE = {
     "dense": {"kind": "polynomial", "degree": 2},
@@ -32,7 +34,16 @@ DENSE = {
     "dense-exponential": {"kind": "exponential"},
     "modern-hopfield": {"kind": "softmax", "self_overlap": True},
 }
-ROUNDED = {"pseudo-inverse", "dense-exponential", "dense-pseudo-inverse", "modern-hopfield", "predictive", "predictive-2"}
+ROUNDED = {
+    "pseudo-inverse",
+    "dense-exponential",
+    "dense-pseudo-inverse",
+    "modern-hopfield",
+    "predictive",
+    "predictive-2",
+    "brea",
+    "fiete",
+}
 """These multiply with numbers that float64 does not hold; all others are exact, at ties, too."""
 
 
@@ -56,6 +67,20 @@ def latent(net, state):
     W_r, W_o, H = net.W_r_.tolist(), net.W_o_.tolist(), net.n_latent
     [fields] = oracle_rivals.offline_recall(W_r, W_o, state, 1, net.inference_steps, net.inference_rate)
     return [(oracle_rivals.sign(h), abs(h) / H) for h in fields]
+
+
+def stochastic(net, state):
+    """Neurons that fire by chance, each in its most probable state; before the cue hidden ones were silent."""
+    active = [max(v, 0) for v in state]
+    return oracle_rivals.fields_of(np.column_stack([net.W_, net.visible_bias_]), [*active, 1])
+
+
+def spike_timing(net, state):
+    """Excitation less a common inhibition; who receives nothing is silent."""
+    active = [max(v, 0) for v in state]
+    inhibition = np.full(len(net.W_), -net.inhibition)
+    fields = oracle_rivals.fields_of(np.column_stack([net.W_, inhibition]), [*active, sum(active)])
+    return [(sign if size else -1, size) for sign, size in fields]
 
 
 def told(signs):
@@ -84,6 +109,8 @@ def define(name, net, pairs):
         return lambda state: oracle_rivals.fields_of(net.W_, [math.tanh(v) for v in state])
     return {
         "predictive-2": lambda state: latent(net, state),
+        "brea": lambda state: stochastic(net, state),
+        "fiete": lambda state: spike_timing(net, state),
         "slow-synapses": lambda state: told(oracle_rivals.slow_synapses(pairs, state, 1, 2.5, 5)[1]),
         "one-hot": lambda state: one_hot(pairs, state),
         "lookup": lambda state: told(oracle_rivals.look_up(pairs, state)),

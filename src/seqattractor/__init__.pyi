@@ -36,6 +36,8 @@ from .networks._predictive import PredictiveCodingMemory as PredictiveCodingMemo
 from .networks._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
 from .networks._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from .networks._sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from .networks._spike_timing import SpikeTimingMemory as SpikeTimingMemory
+from .networks._stochastic import StochasticMemory as StochasticMemory
 from .networks._traits import Layer as Layer
 from .networks._traits import Traits as Traits
 from .networks._visible import VisibleNetwork as VisibleNetwork

@@ -3,6 +3,8 @@ from ._attractors import Attractors as Attractors
 from ._attractors import find_attractors as find_attractors
 from ._certificate import Certificate as Certificate
 from ._certificate import certify as certify
+from ._cycles import cycle_lengths as cycle_lengths
+from ._cycles import expected_cycles as expected_cycles
 from ._gardner import gardner_capacity as gardner_capacity
 from ._hidden_activity import HiddenActivity as HiddenActivity
 from ._hidden_activity import hidden_activity as hidden_activity

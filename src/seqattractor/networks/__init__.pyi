@@ -15,6 +15,8 @@ from ._registry import network_class as network_class
 from ._registry import network_names as network_names
 from ._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from ._sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from ._spike_timing import SpikeTimingMemory as SpikeTimingMemory
+from ._stochastic import StochasticMemory as StochasticMemory
 from ._traits import Layer as Layer
 from ._traits import Traits as Traits
 from ._visible import VisibleNetwork as VisibleNetwork

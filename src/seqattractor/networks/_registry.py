@@ -77,6 +77,20 @@ REGISTRY: dict[str, Entry] = {
         "temporal predictive coding with latent neurons (Tang 2023)",
         by_default=False,
     ),
+    "brea": Entry(
+        "_stochastic",
+        "StochasticMemory",
+        "rival",
+        "stochastic neurons with hidden ones, a local rule (Brea 2013)",
+        by_default=False,
+    ),
+    "fiete": Entry(
+        "_spike_timing",
+        "SpikeTimingMemory",
+        "rival",
+        "spike timing and competing synapses, for chains (Fiete 2010)",
+        by_default=False,
+    ),
     "dense": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 2 (Chaudhry 2023)"),
     "dense-3": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 3", {"degree": 3}),
     "dense-exponential": Entry(
