@@ -7,7 +7,6 @@ import pytest
 
 import seqattractor as sa
 from every_network import all_states
-from seqattractor.analysis import _orbits
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3, 4])
@@ -64,12 +63,11 @@ def period(after, k):
     return steps if at == k else 0
 
 
-def test_a_search_is_counted_in_nodes():
-    with pytest.raises(ValueError, match="no orbit was found among 3 beginnings; raise node_limit"):
-        sa.longest_orbit(4, node_limit=3)
-    search = _orbits._Search(4, 1000)
-    assert search.complete([(1, 1, 1, 1)]) is not None
-    assert search.nodes < 100
+@pytest.mark.parametrize(("n_units", "nodes"), [(2, 2), (3, 4), (4, 27)])  # as the documentation says
+def test_a_search_is_counted_in_nodes(n_units, nodes):
+    assert len(sa.longest_orbit(n_units, node_limit=nodes)) == 2**n_units + 1
+    with pytest.raises(ValueError, match=f"no orbit was found among {nodes - 1} beginnings; raise node_limit"):
+        sa.longest_orbit(n_units, node_limit=nodes - 1)
 
 
 @pytest.mark.parametrize(("n_units", "error"), [(0, ValueError), (13, ValueError), (2.5, TypeError)])

@@ -112,7 +112,7 @@ def weights():
             continue
         small = {key: 1 for key in ("n_hidden", "n_latent", "max_epochs", "init_scale") if key in known}
         nets = [fit_quietly(make_network(name, **small, random_state=seed), PAIR) for seed in range(SEEDS)]
-        first = next(key for key in ("P_", "W_", "W_o_") if hasattr(nets[0], key))
+        first = next(key for key in ("P_", "U_", "W_", "W_o_") if hasattr(nets[0], key))
         values = np.array([getattr(net, first).ravel() for net in nets])
         drawn[name] = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-9)
     return drawn
