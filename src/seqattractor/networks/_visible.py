@@ -47,7 +47,9 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         gamma, how much of what a neuron has summed is left after a step, from 0 to below 1: the time-summating network of
         Bressloff and Taylor, xi(t+1) = sign(W s(t)) with s(t) = xi(t) + gamma s(t-1). The sum starts with the cue, and with the
         first pattern of a sequence, as if nothing had been before. Patterns with two successors can then be told apart by what
-        came before them, without the delay lines of `order`. Sums are not of -1 and +1: both engines are the plain loop then.
+        came before them, without the delay lines of `order`; one that is repeated always has its weights if something came
+        before it both times and the patterns are otherwise linearly independent, while a repeated first pattern may have none.
+        Sums are not of -1 and +1: both engines are the plain loop then, and there is no certificate.
     kappa, eta, engine, n_jobs
         For the perceptron, as in `SequenceAttractor`.
     init_scale, max_epochs, order, on_conflict, random_state, warm_start, verbose
