@@ -228,12 +228,15 @@ def test_a_class_of_the_users_takes_part_only_where_it_is_named():
         "attractor-bias",
         "attractor-learned-targets",
         "perceptron-bias",
+        "leaky-perceptron",
         "predictive-2",
         "gillett",
         "gillett-sparse",
         "gsemm-dense",
         "gsemm-linear",
         "eden",
+        "brea",
+        "fiete",
     }
     assert list(choose_networks({"mine": Brought()})) == ["mine"]
 

@@ -21,7 +21,7 @@ NEAR_TIE = 1e-9  # fields this near zero, relative to their largest term, are no
 DYADIC = {"init_scale": 0.0, "eta": 2.0**-4, "kappa": 0.25, "max_epochs": 6}  # sums are exact, and zero every so often
 SMALL = {
     **{name: {**DYADIC, "n_hidden": 5} for name in ("attractor", "attractor-V", "attractor-hebbian", "attractor-bias")},
-    **dict.fromkeys(("perceptron", "perceptron-bias"), DYADIC),
+    **dict.fromkeys(("perceptron", "perceptron-bias", "leaky-perceptron"), DYADIC),
     "sparse": {"n_hidden": 6, "max_epochs": 5},
     "predictive": {"max_epochs": 5},
     "predictive-2": {"n_latent": 3, "max_epochs": 2, "inference_steps": 4, "inference_rate": 0.1},
@@ -30,6 +30,8 @@ SMALL = {
     "eden": {"beta": 2.0, "read_out_interval": 0.5},
     "gsemm-dense": {"gain": 0.05, "read_out_interval": 0.5},
     "gsemm-linear": {"read_out_interval": 0.5},
+    "brea": {"n_hidden": 3, "max_epochs": 3},
+    "fiete": {"max_epochs": 3, "inhibition": 0.3},
 }
 DENSE = {
     "dense": {"kind": "polynomial", "degree": 2},
@@ -45,6 +47,8 @@ ROUNDED = CONTINUOUS | {
     "modern-hopfield",
     "predictive",
     "predictive-2",
+    "brea",
+    "fiete",
 }
 """These multiply with numbers that float64 does not hold; all others are exact, at ties, too."""
 
@@ -90,6 +94,20 @@ def continuous(name, net, pairs, state):
     return [(oracle_rivals.sign(a), abs(a)) for a in v]
 
 
+def stochastic(net, state):
+    """Neurons that fire by chance, each in its most probable state; before the cue hidden ones were silent."""
+    active = [max(v, 0) for v in state]
+    return oracle_rivals.fields_of(np.column_stack([net.W_, net.visible_bias_]), [*active, 1])
+
+
+def spike_timing(net, state):
+    """Excitation less a common inhibition; who receives nothing is silent."""
+    active = [max(v, 0) for v in state]
+    inhibition = np.full(len(net.W_), -net.inhibition)
+    fields = oracle_rivals.fields_of(np.column_stack([net.W_, inhibition]), [*active, sum(active)])
+    return [(sign if size else -1, size) for sign, size in fields]
+
+
 def told(signs):
     """Answers that no arithmetic on floats could change."""
     return [(sign, 1.0) for sign in signs]
@@ -99,7 +117,7 @@ def define(name, net, pairs):
     """From a state to (sign, relative size) of the field of each visible neuron, by the definition of the network."""
     if name in ("attractor", "attractor-V", "attractor-hebbian", "attractor-bias", "attractor-learned-targets", "sparse"):
         return lambda state: layered(net, state)
-    if name in ("perceptron", "perceptron-bias"):
+    if name in ("perceptron", "perceptron-bias", "leaky-perceptron"):  # before the first step nothing was summed
         W = np.column_stack([net.W_, getattr(net, "visible_bias_", [0] * len(net.W_))])
         return lambda state: oracle_rivals.fields_of(W, [*state, 1])
     if name in CONTINUOUS:
@@ -118,6 +136,8 @@ def define(name, net, pairs):
         return lambda state: oracle_rivals.fields_of(net.W_, [math.tanh(v) for v in state])
     return {
         "predictive-2": lambda state: latent(net, state),
+        "brea": lambda state: stochastic(net, state),
+        "fiete": lambda state: spike_timing(net, state),
         "slow-synapses": lambda state: told(oracle_rivals.slow_synapses(pairs, state, 1, 2.5, 5)[1]),
         "one-hot": lambda state: one_hot(pairs, state),
         "lookup": lambda state: told(oracle_rivals.look_up(pairs, state)),

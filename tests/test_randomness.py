@@ -113,7 +113,7 @@ def weights():
         small = {"n_hidden": 1, "n_latent": 1, "max_epochs": 1, "init_scale": 1, "connectivity": 0.5}
         small = {key: value for key, value in small.items() if key in known}
         nets = [fit_quietly(make_network(name, **small, random_state=seed), PAIR) for seed in range(SEEDS)]
-        first = next(key for key in ("P_", "W_", "W_o_", "mask_") if hasattr(nets[0], key))
+        first = next(key for key in ("P_", "U_", "W_", "W_o_", "mask_") if hasattr(nets[0], key))
         values = np.array([getattr(net, first).ravel() for net in nets])
         drawn[name] = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-9)
     return drawn

@@ -23,6 +23,9 @@ NETWORKS = [
     sa.PredictiveCodingMemory(max_epochs=3),
     sa.LatentPredictiveMemory(4, max_epochs=3, random_state=0),
     sa.LookupMemory(),
+    sa.VisibleNetwork(leak=0.5, max_epochs=3, random_state=0),
+    sa.StochasticMemory(4, max_epochs=3, random_state=0),
+    sa.SpikeTimingMemory(max_epochs=3),
 ]
 
 

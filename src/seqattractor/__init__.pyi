@@ -10,6 +10,7 @@ from .analysis._certificate import certify as certify
 from .analysis._gardner import gardner_capacity as gardner_capacity
 from .analysis._hidden_activity import hidden_activity as hidden_activity
 from .analysis._lost_starts import lost_starts as lost_starts
+from .analysis._orbits import longest_orbit as longest_orbit
 from .analysis._rate_theory import rate_capacity as rate_capacity
 from .analysis._rate_theory import rate_overlaps as rate_overlaps
 from .analysis._retrieval import locked_on_at as locked_on_at
@@ -42,6 +43,8 @@ from .networks._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
 from .networks._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from .networks._sparse import SparseSequenceAttractor as SparseSequenceAttractor
 from .networks._sparse_rate import SparseRateMemory as SparseRateMemory
+from .networks._spike_timing import SpikeTimingMemory as SpikeTimingMemory
+from .networks._stochastic import StochasticMemory as StochasticMemory
 from .networks._traits import Layer as Layer
 from .networks._traits import Traits as Traits
 from .networks._visible import VisibleNetwork as VisibleNetwork

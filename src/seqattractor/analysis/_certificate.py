@@ -156,10 +156,11 @@ def certify(
         The stored sequences.
     lengths : array of shape (S,), optional
     method : {"auto", "count", "tight", "exact"}
-        "count" takes together all hidden neurons that could change, each on its own. "tight" also bounds what the *same* flips
-        can do to them, and tries sets of flips one by one where these are few. "exact" then solves a mixed-integer program for
-        each transition where proof and attack still differ (small networks: a few dozen neurons). "auto" is "tight", or
-        "count" for large networks.
+        "count" takes together all hidden neurons that could change, each on its own; without hidden neurons it is Amari's
+        condition of 1972 that a transition maps its k-neighbourhood right, with each weight instead of the largest. "tight" also
+        bounds what the *same* flips can do to them, and tries sets of flips one by one where these are few. "exact" then solves
+        a mixed-integer program for each transition where proof and attack still differ (small networks: a few dozen neurons).
+        "auto" is "tight", or "count" for large networks.
     attack : bool
         Also search for the fewest flips that break each transition.
     node_limit : int

@@ -21,6 +21,8 @@ from ._registry import network_names as network_names
 from ._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from ._sparse import SparseSequenceAttractor as SparseSequenceAttractor
 from ._sparse_rate import SparseRateMemory as SparseRateMemory
+from ._spike_timing import SpikeTimingMemory as SpikeTimingMemory
+from ._stochastic import StochasticMemory as StochasticMemory
 from ._traits import Layer as Layer
 from ._traits import Traits as Traits
 from ._visible import VisibleNetwork as VisibleNetwork

@@ -91,12 +91,13 @@ class Fitting(Hooks):
         if continuing:
             check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
         if is_auto(order):
-            ambiguous = conflicts(patterns, checked)
-            if ambiguous.context is None:
+            ambiguous = conflicts(patterns, checked, leak=self._leak)
+            context = ambiguous.context if ambiguous else 1
+            if context is None:
                 raise ValueError(ambiguous.describe())
-            order = ambiguous.context
+            order = context
         if self.on_conflict == "raise":
-            check_no_conflicts(patterns, checked, int(order))
+            check_no_conflicts(patterns, checked, int(order), self._leak)
         self.n_features_in_ = patterns.shape[1]
         self.order_ = int(order)
         return transitions(patterns, checked, self.order_)

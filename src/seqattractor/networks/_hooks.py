@@ -176,6 +176,11 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {say(self.order)}.")
         check_choice(self.on_conflict, "on_conflict", ("raise", "learn"))
 
+    @property
+    def _leak(self) -> float:
+        """How much is left after a step of the sum of patterns that neurons see; 0: they see only the last `order` ones."""
+        return 0.0
+
     def _origins(self) -> dict[str, Origin]:
         """Where arrays come from, in the order in which their starts are drawn: for small model files."""
         return {}

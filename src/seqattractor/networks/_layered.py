@@ -23,17 +23,28 @@ def split_bias(weights: Weights) -> tuple[Weights, Weights]:
 
 
 class VisibleLayerMemory(SequenceMemory):
-    """A memory whose next state is sign(W xi)."""
+    """A memory whose next state is sign(W xi); with a leak xi is the sum of all states so far, older ones weighing less."""
 
     W_: Weights
 
-    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
-        return respond(self.W_, states, self._visible_bias)
+    def start(self, states: Patterns) -> Weights | None:
+        """Give what neurons still sum of the states before the cue: with a leak nothing yet, (B, order * N), and else None."""
+        return np.zeros(states.shape) if self._leak else None
 
-    def layers(self) -> tuple[Layer, ...]:
-        """Give the one layer that there is."""
-        return (Layer.of(self.W_, self._visible_bias, kappa=self._margin),)
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N); `memory` holds the sums and is changed."""
+        return respond(self.W_, self._summed(states, memory) if self._leak else states, self._visible_bias)
+
+    def layers(self) -> tuple[Layer, ...] | None:
+        """Give the one layer that there is, unless it sums earlier states, too: what it answers is not told by its input then."""
+        return None if self._leak else (Layer.of(self.W_, self._visible_bias, kappa=self._margin),)
+
+    def _summed(self, states: Patterns, memory: Any) -> Weights:
+        """The states with what is left of earlier ones, s(t) = x(t) + leak s(t-1); puts it into the memory."""
+        sums = np.zeros(states.shape) if memory is None else memory
+        sums *= self._leak
+        sums += states
+        return np.asarray(sums)
 
     @property
     def _visible_bias(self) -> Any:

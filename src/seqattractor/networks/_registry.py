@@ -65,12 +65,34 @@ REGISTRY: dict[str, Entry] = {
     "perceptron-bias": Entry(
         "_visible", "VisibleNetwork", "paper", "margin perceptron with learned biases", {"bias": True}, by_default=False
     ),
+    "leaky-perceptron": Entry(
+        "_visible",
+        "VisibleNetwork",
+        "rival",
+        "margin perceptron on leaky sums of inputs (Bressloff & Taylor 1992)",
+        {"leak": 0.5},
+        by_default=False,
+    ),
     "predictive": Entry("_predictive", "PredictiveCodingMemory", "rival", "temporal predictive coding (Tang 2023)"),
     "predictive-2": Entry(
         "_latent_predictive",
         "LatentPredictiveMemory",
         "rival",
         "temporal predictive coding with latent neurons (Tang 2023)",
+        by_default=False,
+    ),
+    "brea": Entry(
+        "_stochastic",
+        "StochasticMemory",
+        "rival",
+        "stochastic neurons with hidden ones, a local rule (Brea 2013)",
+        by_default=False,
+    ),
+    "fiete": Entry(
+        "_spike_timing",
+        "SpikeTimingMemory",
+        "rival",
+        "spike timing and competing synapses, for chains (Fiete 2010)",
         by_default=False,
     ),
     "dense": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 2 (Chaudhry 2023)"),

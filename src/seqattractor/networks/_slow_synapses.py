@@ -26,7 +26,9 @@ class SlowSynapseMemory(EpochMemory):
 
         xi' = sign(W_S xi + slow_weight W xi_mean)      W_S = sum_t x(t) x(t)^T      W = sum_t x(t+1) x(t)^T
 
-    so that the network dwells at each pattern for some steps.
+    so that the network dwells at each pattern: with lambda > 1 and orthogonal patterns for floor(tau (1 + 1/lambda) / 2) + 1
+    steps, as follows from the fields, and with random ones for about as long. (For an average that fades exponentially, fields
+    cross after -tau ln(1 - 1/sqrt(lambda)) steps; traces of older patterns disturb the transition, and it is not offered here.)
 
     Parameters
     ----------

@@ -21,6 +21,7 @@ from seqattractor.networks._plain_values import to_json
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Transitions
+from seqattractor.sequences._transitions import check_leak, sum_context
 
 OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
 """Called as ``rule(W, x, x_next)`` for one transition: changes W (N, order * N) in place, returns its number of errors."""
@@ -42,6 +43,13 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         an epoch has none. With biases it sees x with a last entry of 1, and W with a last column of biases.
     bias : bool
         Whether neurons have biases. They start like W, and are drawn after it. The paper's experiments have none.
+    leak : float
+        gamma, how much of what a neuron has summed is left after a step, from 0 to below 1: the time-summating network of
+        Bressloff and Taylor, xi(t+1) = sign(W s(t)) with s(t) = xi(t) + gamma s(t-1). The sum starts with the cue, and with the
+        first pattern of a sequence, as if nothing had been before. Patterns with two successors can then be told apart by what
+        came before them, without the delay lines of `order`; one that is repeated always has its weights if something came
+        before it both times and the patterns are otherwise linearly independent, while a repeated first pattern may have none.
+        Sums are not of -1 and +1: both engines are the plain loop then, and there is no certificate.
     kappa, eta, engine, n_jobs
         For the perceptron, as in `SequenceAttractor`.
     init_scale, max_epochs, order, on_conflict, random_state, warm_start, verbose
@@ -64,6 +72,12 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     HebbianMemory, PseudoInverseMemory, SlowSynapseMemory : other memories without hidden neurons.
     seqattractor.separable : whether any weights W make a sequence.
 
+    References
+    ----------
+    P. C. Bressloff and J. G. Taylor, Perceptron-like learning in time-summating neural networks, 1992. Its text was not at hand:
+    that neurons sum their past inputs with a leak, and learn by the perceptron rule on these sums, is from general knowledge. The
+    margin kappa and states of -1 and +1 instead of 0 and 1 are ours.
+
     Examples
     --------
     >>> import seqattractor as sa
@@ -78,6 +92,12 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     ...     W += np.outer(wrong * x_next, x)
     ...     return int(wrong.sum())
     >>> sa.VisibleNetwork(rule=perceptron, random_state=0).fit(X).score(X)
+    1.0
+
+    With a leak it knows what came before, and a pattern may have two successors:
+
+    >>> A, B, C, D, E = X[:5]
+    >>> sa.VisibleNetwork(leak=0.5, random_state=0).fit([D, A, B, E, A, C]).score([D, A, B, E, A, C])
     1.0
     """
 
@@ -96,6 +116,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         kappa: float = 1.0,
         eta: float = 1e-3,
         bias: bool = False,
+        leak: float = 0.0,
         init_scale: float = 1e-3,
         max_epochs: int = 500,
         order: int | Literal["auto"] = 1,
@@ -110,6 +131,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self.kappa = kappa
         self.eta = eta
         self.bias = bias
+        self.leak = leak
         self.init_scale = init_scale
         self.max_epochs = max_epochs
         self.order = order
@@ -149,8 +171,8 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
             engine = presenting_engine(self.engine, len(transitions.inputs))
             self._go_on(partial(resume, self._learner(engine)), transitions, 1)
             return
-        x, x_next = transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64)
-        W, x = self._weights(), self._seen(x)
+        x, x_next = self._seen(transitions).astype(np.float64), transitions.targets.astype(np.float64)
+        W = self._weights()
         errors = sum(self.rule(W, x[t], x_next[t]) for t in range(len(x)))
         if not np.isfinite(W).all():
             raise ValueError("the rule made weights that are not finite; make its steps smaller.")
@@ -158,8 +180,8 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self._count_errors(int(errors))
 
     def _learner(self, engine: str) -> Callable[..., LearnedVisible]:
-        """The way in which an engine learns the perceptron."""
-        return partial(engine_module(engine).learn_visible, n_jobs=self.n_jobs)
+        """The way in which an engine learns the perceptron; the exact one is made for inputs of -1 and +1."""
+        return partial(engine_module("reference" if self._leak else engine).learn_visible, n_jobs=self.n_jobs)
 
     def _go_on(
         self,
@@ -170,7 +192,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     ) -> tuple[int, int]:
         """Learn on top of what is there; returns the errors of the last epoch."""
         learned = learner(
-            self._seen(transitions.inputs),
+            self._seen(transitions),
             transitions.targets,
             W=self._weights(),
             kappa=float(self.kappa),
@@ -187,11 +209,12 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         return Start((self.n_features_in_, self.n_features_in_ * self.order_), float(self.init_scale))
 
     def _origins(self) -> dict[str, Origin]:
-        return {"W_": Origin(self._start(), float(self.eta))}
+        return {} if self._leak else {"W_": Origin(self._start(), float(self.eta))}  # sums are no whole multiples of eta
 
-    def _seen(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """What each neuron sees: the inputs, and with biases a unit that is always +1."""
-        return equations.with_constant(inputs) if self.bias else inputs
+    def _seen(self, transitions: Transitions) -> NDArray[Any]:
+        """What each neuron sees: the inputs, with a leak those before, and with biases a unit that is always +1."""
+        x = sum_context(transitions.inputs, transitions.lengths, self._leak) if self._leak else transitions.inputs
+        return equations.with_constant(x) if self.bias else x
 
     def _weights(self) -> Weights:
         """W as learning takes it: with biases, these are its last column, in an array of its own."""
@@ -202,6 +225,10 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         if self.bias:
             W, self.visible_bias_ = split_bias(W)
         self.W_ = W
+
+    @property
+    def _leak(self) -> float:
+        return float(self.leak)
 
     @property
     def _visible_bias(self) -> Any:
@@ -225,6 +252,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         check_positive(self.kappa, "kappa")
         check_positive(self.eta, "eta")
         check_flag(self.bias, "bias")
+        check_leak(self.leak)
         check_flag(self.warm_start, "warm_start")
         check_not_negative(self.init_scale, "init_scale")
         check_count(self.max_epochs, "max_epochs")

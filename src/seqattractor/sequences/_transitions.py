@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count, check_memory
+from seqattractor._checks import check_count, check_memory, check_not_negative
 from seqattractor._faces import Result
 from seqattractor.sequences._patterns import Lengths, Patterns, is_loop, pieces, split
 from seqattractor.sequences._sequences import Sequences, check_sequences
@@ -38,6 +38,21 @@ def stack_context(X: NDArray[Any], order: int) -> NDArray[Any]:
         return X
     rows = len(X) - order + 1
     return np.concatenate([X[k : k + rows] for k in range(order)], axis=1)
+
+
+def sum_context(inputs: Patterns, lengths: Lengths, leak: float) -> NDArray[np.float64]:
+    """Sum each input with all before it in its sequence, s(t) = x(t) + leak s(t-1): (n, width) -> (n, width).
+
+    Examples
+    --------
+    >>> sum_context(np.array([[1], [-1], [1], [1]]), np.array([3, 1]), leak=0.5).T
+    array([[ 1.  , -0.5 ,  0.75,  1.  ]])
+    """
+    sums = inputs.astype(np.float64)
+    for s in split(sums, lengths):
+        for t in range(1, len(s)):
+            s[t] += leak * s[t - 1]
+    return sums
 
 
 def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
@@ -183,13 +198,16 @@ class Conflicts(Result, tuple[Conflict, ...]):
         )
 
 
-def conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> Conflicts:
+def conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, leak: float = 0.0) -> Conflicts:
     """Find every pattern that has two different successors.
 
     Parameters
     ----------
     X : array of shape (T, N), or a list of arrays of shape (T_s, N)
     lengths : array of shape (S,), optional
+    leak : float
+        For a network that sums its past inputs (``VisibleNetwork(leak=...)``): only patterns that come after the same past count
+        then, as far back as float64 can tell.
 
     Returns
     -------
@@ -204,20 +222,29 @@ def conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = No
     (Place(sequence=0, t=0), Place(sequence=0, t=2), 2)
     >>> conflicts([[1, 1], [1, -1], [-1, 1]])
     Conflicts: every pattern has one successor
+    >>> conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]], leak=0.5)  # the first pattern comes after nothing, the third after two
+    Conflicts: every pattern has one successor
     """
-    return _conflicts(*check_sequences(X, lengths))
+    return _conflicts(*check_sequences(X, lengths), leak=check_leak(leak))
 
 
-def check_no_conflicts(X: Patterns, lengths: Lengths, order: int = 1) -> None:
-    """Raise a ValueError that names the first conflict which a context of `order` patterns leaves."""
-    found = _conflicts(X, lengths, order)
+def check_leak(leak: float) -> float:
+    """Refuse a leak with which sums would grow without end, or change their sign."""
+    if check_not_negative(leak, "leak") >= 1:
+        raise ValueError(f"leak must be below 1, or what neurons sum never fades, but it is {leak}.")
+    return float(leak)
+
+
+def check_no_conflicts(X: Patterns, lengths: Lengths, order: int = 1, leak: float = 0.0) -> None:
+    """Raise a ValueError that names the first conflict which a context of `order` patterns, or a sum with a leak, leaves."""
+    found = _conflicts(X, lengths, order, leak)
     if found:
         seen = "" if order == 1 else f"with a context of {order} patterns "
         raise ValueError(f"{seen}{found.describe()}")
 
 
-def _conflicts(X: Patterns, lengths: Lengths, order: int = 1) -> Conflicts:
-    """Find the conflicts that remain with a context of `order` patterns."""
+def _conflicts(X: Patterns, lengths: Lengths, order: int = 1, leak: float = 0.0) -> Conflicts:
+    """Find the conflicts that remain with a context of `order` patterns, summed with a leak."""
     names = _name_patterns(X)
     sequence = np.repeat(np.arange(len(lengths)), lengths)
     index = np.concatenate([np.arange(length) for length in lengths])
@@ -226,6 +253,8 @@ def _conflicts(X: Patterns, lengths: Lengths, order: int = 1) -> Conflicts:
     shortest = int(lengths.min())
     contexts = _Contexts(names, index, np.flatnonzero(has_successor))
     position, group = contexts.clashes(order) if order < len(X) else (np.zeros(0, np.int64), np.zeros(0, np.int64))
+    if leak and len(position):
+        position, group = _clashes_of_sums(X, lengths, order, leak, names)
     found = tuple(
         Conflict(X[first].copy(), *(Place(int(sequence[t]), int(index[t])) for t in (first, second)))
         for first, second in _pairs(names, position, group)
@@ -288,6 +317,19 @@ def _name_patterns(X: Patterns) -> NDArray[np.int64]:
     packed = np.concatenate([np.packbits(X[part] > 0, axis=1) for part in pieces(len(X), 2**14)])
     rows = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
     return np.asarray(np.unique(rows, return_inverse=True)[1], dtype=np.int64).ravel()
+
+
+def _clashes_of_sums(
+    X: Patterns, lengths: Lengths, order: int, leak: float, names: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places where sums with a leak are equal and successors are not, and the numbers of these sums."""
+    inputs, _, counts = transitions(X, lengths, order)
+    position = np.concatenate([np.arange(order - 1, T - 1) + end - T for T, end in zip(lengths, np.cumsum(lengths), strict=True)])
+    sums = np.ascontiguousarray(sum_context(inputs, counts, leak))
+    rows = sums.view(np.dtype((np.void, sums.itemsize * sums.shape[1]))).ravel()
+    group = np.asarray(np.unique(rows, return_inverse=True)[1], dtype=np.int64).ravel()
+    clash = _clashing(group, names[position + 1])
+    return position[clash], group[clash]
 
 
 def _clashing(group: NDArray[np.int64], successor: NDArray[np.int64]) -> NDArray[np.bool_]:
