@@ -32,8 +32,16 @@ DENSE = {
     "dense-exponential": {"kind": "exponential"},
     "modern-hopfield": {"kind": "softmax", "self_overlap": True},
 }
-ROUNDED = {"pseudo-inverse", "dense-exponential", "dense-pseudo-inverse", "modern-hopfield", "predictive", "predictive-2"}
-"""These multiply with numbers that float64 does not hold; all others are exact, at ties, too."""
+ROUNDED = {
+    "pseudo-inverse",
+    "dense-auto",
+    "dense-exponential",
+    "dense-pseudo-inverse",
+    "modern-hopfield",
+    "predictive",
+    "predictive-2",
+}
+"""These multiply with numbers that float64 does not hold, such as high powers; all others are exact, at ties, too."""
 
 
 def layered(net, state):
@@ -70,6 +78,8 @@ def define(name, net, pairs):
     if name in ("perceptron", "perceptron-bias"):
         W = np.column_stack([net.W_, getattr(net, "visible_bias_", [0] * len(net.W_))])
         return lambda state: oracle_rivals.fields_of(W, [*state, 1])
+    if name == "dense-auto":
+        return lambda state: oracle_rivals.dense(pairs, state, None, kind="polynomial", degree=net.degree_)
     if name in DENSE:
         return lambda state: oracle_rivals.dense(pairs, state, None, **DENSE[name])
     if name == "dense-pseudo-inverse":
