@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import oracle
 import oracle_rivals
+import oracle_scaffold
 from every_network import all_states
 from quiet import fit_quietly
 from seqattractor.networks import make_network, network_names
@@ -25,6 +26,8 @@ SMALL = {
     "predictive": {"max_epochs": 5},
     "predictive-2": {"n_latent": 3, "max_epochs": 2, "inference_steps": 4, "inference_rate": 0.1},
     "mixed": {"slow_steps": 3},
+    "scaffold": {"n_hidden": 7, "ridge": 2.0},
+    "sdm": {"n_hidden": 7, "n_active": 2},
 }
 DENSE = {
     "dense": {"kind": "polynomial", "degree": 2},
@@ -40,6 +43,7 @@ ROUNDED = {
     "modern-hopfield",
     "predictive",
     "predictive-2",
+    "scaffold",
 }
 """These multiply with numbers that float64 does not hold, such as high powers; all others are exact, at ties, too."""
 
@@ -66,12 +70,24 @@ def latent(net, state):
     return [(oracle_rivals.sign(h), abs(h) / H) for h in fields]
 
 
+def scaffold(net, found):
+    """A label is found, and the next one's pattern read out; where a label is nearly another one nothing can be told."""
+    given = {name: getattr(net, name) for name in ("code", "threshold", "cue", "ridge")}
+    true = oracle_scaffold.Scaffold([x.tolist() for x in found], net.W_pg_.tolist(), net.periods_.tolist(), **given)
+
+    def answer(state):
+        path = true.recall(state, 1, net.query)
+        return [(oracle_rivals.sign(h), float(abs(h))) for h in path[0]] if path else [(1, 0.0)] * len(state)
+
+    return answer
+
+
 def told(signs):
     """Answers that no arithmetic on floats could change."""
     return [(sign, 1.0) for sign in signs]
 
 
-def define(name, net, pairs):
+def define(name, net, pairs, found):
     """From a state to (sign, relative size) of the field of each visible neuron, by the definition of the network."""
     if name in ("attractor", "attractor-V", "attractor-hebbian", "attractor-bias", "attractor-learned-targets", "sparse"):
         return lambda state: layered(net, state)
@@ -92,10 +108,13 @@ def define(name, net, pairs):
         return lambda state: oracle_rivals.fields_of(W, state)
     if name == "predictive":
         return lambda state: oracle_rivals.fields_of(net.W_, [math.tanh(v) for v in state])
+    if name == "scaffold":
+        return scaffold(net, found)
     return {
         "predictive-2": lambda state: latent(net, state),
         "slow-synapses": lambda state: told(oracle_rivals.slow_synapses(pairs, state, 1, 2.5, 5)[1]),
         "one-hot": lambda state: one_hot(pairs, state),
+        "sdm": lambda state: told(oracle_scaffold.next_sparse_distributed(net.V_.tolist(), net.A_.tolist(), state, 2)),
         "lookup": lambda state: told(oracle_rivals.look_up(pairs, state)),
     }[name]
 
@@ -114,7 +133,7 @@ def check_every_state(name, N, order, seed):
     found = draw_sequences(rng, N, order)
     drawn = {key: value for key, value in (("order", order), ("random_state", seed)) if key in known}
     net = fit_quietly(make_network(name, **SMALL.get(name, {}), **drawn, on_conflict="learn"), found)
-    defined = define(name, net, oracle.transitions([x.tolist() for x in found], order))
+    defined = define(name, net, oracle.transitions([x.tolist() for x in found], order), found)
     states = all_states(order * N)
     answers = net.step(states.reshape(-1, order, N) if order > 1 else states)
     for state, answer in zip(states.tolist(), answers.tolist(), strict=True):

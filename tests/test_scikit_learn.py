@@ -22,6 +22,8 @@ NETWORKS = [
     sa.MixedSequenceMemory(self_overlap=True),
     sa.PredictiveCodingMemory(max_epochs=3),
     sa.LatentPredictiveMemory(4, max_epochs=3, random_state=0),
+    sa.ScaffoldMemory(5, random_state=0),
+    sa.SparseDistributedMemory(5, random_state=0),
     sa.LookupMemory(),
 ]
 

@@ -33,8 +33,10 @@ from .networks._mixed import MixedSequenceMemory as MixedSequenceMemory
 from .networks._one_hot import OneHotNetwork as OneHotNetwork
 from .networks._predictive import PredictiveCodingMemory as PredictiveCodingMemory
 from .networks._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
+from .networks._scaffold import ScaffoldMemory as ScaffoldMemory
 from .networks._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from .networks._sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from .networks._sparse_distributed import SparseDistributedMemory as SparseDistributedMemory
 from .networks._traits import Layer as Layer
 from .networks._traits import Traits as Traits
 from .networks._visible import VisibleNetwork as VisibleNetwork

@@ -13,8 +13,10 @@ from ._registry import REGISTRY as REGISTRY
 from ._registry import make_network as make_network
 from ._registry import network_class as network_class
 from ._registry import network_names as network_names
+from ._scaffold import ScaffoldMemory as ScaffoldMemory
 from ._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from ._sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from ._sparse_distributed import SparseDistributedMemory as SparseDistributedMemory
 from ._traits import Layer as Layer
 from ._traits import Traits as Traits
 from ._visible import VisibleNetwork as VisibleNetwork

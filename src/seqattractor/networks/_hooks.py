@@ -176,6 +176,9 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"order must be a whole number, 1 or more, or 'auto', but it is {say(self.order)}.")
         check_choice(self.on_conflict, "on_conflict", ("raise", "learn"))
 
+    def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Refuse arrays of a model file that do not fit each other in a way that `declared_arrays` cannot say."""
+
     def _origins(self) -> dict[str, Origin]:
         """Where arrays come from, in the order in which their starts are drawn: for small model files."""
         return {}

@@ -71,6 +71,9 @@ REGISTRY: dict[str, Entry] = {
     ),
     "dense": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 2 (Chaudhry 2023)"),
     "dense-3": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 3", {"degree": 3}),
+    "dense-auto": Entry(
+        "_dense", "DenseSequenceMemory", "rival", "dense memory of the degree that its patterns need", {"degree": "auto"}
+    ),
     "dense-exponential": Entry(
         "_dense", "DenseSequenceMemory", "rival", "exponential dense memory", {"interaction": "exponential"}
     ),
@@ -85,7 +88,9 @@ REGISTRY: dict[str, Entry] = {
         {"interaction": "softmax", "self_overlap": True},
     ),
     "mixed": Entry("_mixed", "MixedSequenceMemory", "rival", "dense memory that dwells (Chaudhry 2023)"),
+    "scaffold": Entry("_scaffold", "ScaffoldMemory", "rival", "scaffold memory, free-running (Sharma 2022, Chandra 2025)"),
     "one-hot": Entry("_one_hot", "OneHotNetwork", "paper", "the construction of Theorem 1"),
+    "sdm": Entry("_sparse_distributed", "SparseDistributedMemory", "yardstick", "sparse distributed memory (Kanerva 1988)"),
     "lookup": Entry("_lookup", "LookupMemory", "yardstick", "a table of all patterns, searched for the nearest"),
 }
 """Short name: the network it stands for, in the order of comparisons."""
