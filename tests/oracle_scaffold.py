@@ -1,6 +1,7 @@
 """Scaffolds and yardsticks written index by index, in exact fractions where possible. It imports nothing of the package."""
 
 from fractions import Fraction
+from itertools import product
 
 from oracle_rivals import _inverse, _product, _pseudo_inverse, _transposed, sign
 
@@ -123,3 +124,42 @@ class Scaffold:
                 break  # the next state is not known
             x = [sign(h) for h in path[-1]]
         return path
+
+
+# -- clone-structured hidden Markov model -----------------------------------------------------------------------
+
+
+def all_paths(pi, blocks, closed):
+    """Every path through the clones with its probability: pi and the block T of each step; a cycle ends where it starts."""
+    for path in product(range(len(pi)), repeat=len(blocks) + 1):
+        if closed and path[0] != path[-1]:
+            continue
+        probability = pi[path[0]]
+        for T, a, b in zip(blocks, path, path[1:], strict=False):
+            probability *= T[a][b]
+        yield path, probability
+
+
+def expected(pi, blocks, closed):
+    """The probability of what was seen, and that of each pair of clones at each step given it."""
+    C, total = len(pi), 0.0
+    shares = [[[0.0] * C for _ in range(C)] for _ in blocks]
+    for path, probability in all_paths(pi, blocks, closed):
+        total += probability
+        for t in range(len(blocks)):
+            shares[t][path[t]][path[t + 1]] += probability
+    return total, [[[v / total for v in row] for row in share] for share in shares]
+
+
+def next_of_clones(patterns, before, after, T, start, x):
+    """The pattern after a cue, and how far its probability is above that of the next best."""
+    overlaps = [sum(a * b for a, b in zip(pattern, x, strict=True)) for pattern in patterns]
+    seen = overlaps.index(max(overlaps))
+    chances = {}
+    for g in range(len(before)):
+        if before[g] == seen:
+            chances[after[g]] = sum(start[seen][c] * T[g][c][d] for c in range(len(T[g])) for d in range(len(T[g])))
+    if not any(chances.values()):
+        return patterns[seen], 1.0
+    ordered = sorted(chances.values())
+    return patterns[max(chances, key=chances.get)], ordered[-1] - ordered[-2] if len(ordered) > 1 else 1.0

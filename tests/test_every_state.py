@@ -28,6 +28,7 @@ SMALL = {
     "mixed": {"slow_steps": 3},
     "scaffold": {"n_hidden": 7, "ridge": 2.0},
     "sdm": {"n_hidden": 7, "n_active": 2},
+    "clone-hmm": {"n_clones": 2, "n_init": 1},
 }
 DENSE = {
     "dense": {"kind": "polynomial", "degree": 2},
@@ -44,6 +45,7 @@ ROUNDED = {
     "predictive",
     "predictive-2",
     "scaffold",
+    "clone-hmm",
 }
 """These multiply with numbers that float64 does not hold, such as high powers; all others are exact, at ties, too."""
 
@@ -82,6 +84,13 @@ def scaffold(net, found):
     return answer
 
 
+def clones(net, state):
+    """The nearest pattern, and the most probable one after it; of equally probable ones it may be either."""
+    arrays = (getattr(net, name).tolist() for name in ("patterns_", "before_", "after_", "T_", "start_"))
+    pattern, size = oracle_scaffold.next_of_clones(*arrays, state)
+    return [(unit, size) for unit in pattern]
+
+
 def told(signs):
     """Answers that no arithmetic on floats could change."""
     return [(sign, 1.0) for sign in signs]
@@ -114,6 +123,7 @@ def define(name, net, pairs, found):
         "predictive-2": lambda state: latent(net, state),
         "slow-synapses": lambda state: told(oracle_rivals.slow_synapses(pairs, state, 1, 2.5, 5)[1]),
         "one-hot": lambda state: one_hot(pairs, state),
+        "clone-hmm": lambda state: clones(net, state),
         "sdm": lambda state: told(oracle_scaffold.next_sparse_distributed(net.V_.tolist(), net.A_.tolist(), state, 2)),
         "lookup": lambda state: told(oracle_rivals.look_up(pairs, state)),
     }[name]

@@ -24,6 +24,7 @@ NETWORKS = [
     sa.LatentPredictiveMemory(4, max_epochs=3, random_state=0),
     sa.ScaffoldMemory(5, random_state=0),
     sa.SparseDistributedMemory(5, random_state=0),
+    sa.CloneStructuredMemory(2, max_steps=3, n_init=1, random_state=0),
     sa.LookupMemory(),
 ]
 

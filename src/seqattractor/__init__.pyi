@@ -24,6 +24,7 @@ from .analysis._threshold_view import NotApplicable as NotApplicable
 from .analysis._threshold_view import supports_certificate as supports_certificate
 from .networks._attractor import SequenceAttractor as SequenceAttractor
 from .networks._base import SequenceMemory as SequenceMemory
+from .networks._clones import CloneStructuredMemory as CloneStructuredMemory
 from .networks._dense import DenseSequenceMemory as DenseSequenceMemory
 from .networks._hebbian import HebbianMemory as HebbianMemory
 from .networks._latent_predictive import LatentPredictiveMemory as LatentPredictiveMemory

@@ -1,5 +1,6 @@
 from ._attractor import SequenceAttractor as SequenceAttractor
 from ._base import SequenceMemory as SequenceMemory
+from ._clones import CloneStructuredMemory as CloneStructuredMemory
 from ._dense import DenseSequenceMemory as DenseSequenceMemory
 from ._hebbian import HebbianMemory as HebbianMemory
 from ._latent_predictive import LatentPredictiveMemory as LatentPredictiveMemory

@@ -91,6 +91,7 @@ REGISTRY: dict[str, Entry] = {
     "scaffold": Entry("_scaffold", "ScaffoldMemory", "rival", "scaffold memory, free-running (Sharma 2022, Chandra 2025)"),
     "one-hot": Entry("_one_hot", "OneHotNetwork", "paper", "the construction of Theorem 1"),
     "sdm": Entry("_sparse_distributed", "SparseDistributedMemory", "yardstick", "sparse distributed memory (Kanerva 1988)"),
+    "clone-hmm": Entry("_clones", "CloneStructuredMemory", "yardstick", "clone-structured hidden Markov model (George 2021)"),
     "lookup": Entry("_lookup", "LookupMemory", "yardstick", "a table of all patterns, searched for the nearest"),
 }
 """Short name: the network it stands for, in the order of comparisons."""
