@@ -1,5 +1,6 @@
 """Scaffolds and yardsticks written index by index, in exact fractions where possible. It imports nothing of the package."""
 
+import math
 from fractions import Fraction
 from itertools import product
 
@@ -163,3 +164,24 @@ def next_of_clones(patterns, before, after, T, start, x):
         return patterns[seen], 1.0
     ordered = sorted(chances.values())
     return patterns[max(chances, key=chances.get)], ordered[-1] - ordered[-2] if len(ordered) > 1 else 1.0
+
+
+# -- recurrent network ------------------------------------------------------------------------------------------
+
+
+def recurrent_fields(W_in, W_rec, W_out, b, c, x, h):
+    """The hidden state and the fields of visible neurons one step on."""
+    H, N = len(b), len(c)
+    h = [math.tanh(b[k] + sum(W_in[k][j] * x[j] for j in range(N)) + sum(W_rec[k][m] * h[m] for m in range(H))) for k in range(H)]
+    return h, [c[i] + sum(W_out[i][k] * h[k] for k in range(H)) for i in range(N)]
+
+
+def recurrent_loss(weights, x, target, start, keeps):
+    """The mean of log(1 + exp(-2 x y)) over steps, copies and units; x is (n, B, N), keeps (n, B)."""
+    terms = []
+    for copy in range(len(x[0])):
+        h = start[copy]
+        for t in range(len(x)):
+            h, y = recurrent_fields(*weights, x[t][copy], [keeps[t][copy] * v for v in h])
+            terms += [math.log(1 + math.exp(-2 * target[t][i] * y[i])) for i in range(len(y))]
+    return sum(terms) / len(terms)

@@ -229,6 +229,7 @@ def test_a_class_of_the_users_takes_part_only_where_it_is_named():
         "attractor-learned-targets",
         "perceptron-bias",
         "predictive-2",
+        "rnn",
     }
     assert list(choose_networks({"mine": Brought()})) == ["mine"]
 

@@ -29,6 +29,7 @@ SMALL = {
     "scaffold": {"n_hidden": 7, "ridge": 2.0},
     "sdm": {"n_hidden": 7, "n_active": 2},
     "clone-hmm": {"n_clones": 2, "n_init": 1},
+    "rnn": {"n_hidden": 3, "max_epochs": 3},
 }
 DENSE = {
     "dense": {"kind": "polynomial", "degree": 2},
@@ -46,6 +47,7 @@ ROUNDED = {
     "predictive-2",
     "scaffold",
     "clone-hmm",
+    "rnn",
 }
 """These multiply with numbers that float64 does not hold, such as high powers; all others are exact, at ties, too."""
 
@@ -91,6 +93,13 @@ def clones(net, state):
     return [(unit, size) for unit in pattern]
 
 
+def recurrent(net, state):
+    """One step from a hidden state of zeros."""
+    weights = (getattr(net, name).tolist() for name in ("W_in_", "W_rec_", "W_out_", "hidden_bias_", "visible_bias_"))
+    _, fields = oracle_scaffold.recurrent_fields(*weights, state, [0.0] * net.n_hidden)
+    return [(oracle_rivals.sign(h), abs(h)) for h in fields]
+
+
 def told(signs):
     """Answers that no arithmetic on floats could change."""
     return [(sign, 1.0) for sign in signs]
@@ -124,6 +133,7 @@ def define(name, net, pairs, found):
         "slow-synapses": lambda state: told(oracle_rivals.slow_synapses(pairs, state, 1, 2.5, 5)[1]),
         "one-hot": lambda state: one_hot(pairs, state),
         "clone-hmm": lambda state: clones(net, state),
+        "rnn": lambda state: recurrent(net, state),
         "sdm": lambda state: told(oracle_scaffold.next_sparse_distributed(net.V_.tolist(), net.A_.tolist(), state, 2)),
         "lookup": lambda state: told(oracle_rivals.look_up(pairs, state)),
     }[name]

@@ -25,6 +25,7 @@ NETWORKS = [
     sa.ScaffoldMemory(5, random_state=0),
     sa.SparseDistributedMemory(5, random_state=0),
     sa.CloneStructuredMemory(2, max_steps=3, n_init=1, random_state=0),
+    sa.RecurrentNetwork(4, max_epochs=3, random_state=0),
     sa.LookupMemory(),
 ]
 

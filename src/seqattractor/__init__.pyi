@@ -34,6 +34,7 @@ from .networks._mixed import MixedSequenceMemory as MixedSequenceMemory
 from .networks._one_hot import OneHotNetwork as OneHotNetwork
 from .networks._predictive import PredictiveCodingMemory as PredictiveCodingMemory
 from .networks._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
+from .networks._recurrent import RecurrentNetwork as RecurrentNetwork
 from .networks._scaffold import ScaffoldMemory as ScaffoldMemory
 from .networks._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from .networks._sparse import SparseSequenceAttractor as SparseSequenceAttractor

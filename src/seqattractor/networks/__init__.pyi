@@ -10,6 +10,7 @@ from ._mixed import MixedSequenceMemory as MixedSequenceMemory
 from ._one_hot import OneHotNetwork as OneHotNetwork
 from ._predictive import PredictiveCodingMemory as PredictiveCodingMemory
 from ._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
+from ._recurrent import RecurrentNetwork as RecurrentNetwork
 from ._registry import REGISTRY as REGISTRY
 from ._registry import make_network as make_network
 from ._registry import network_class as network_class

@@ -92,6 +92,7 @@ REGISTRY: dict[str, Entry] = {
     "one-hot": Entry("_one_hot", "OneHotNetwork", "paper", "the construction of Theorem 1"),
     "sdm": Entry("_sparse_distributed", "SparseDistributedMemory", "yardstick", "sparse distributed memory (Kanerva 1988)"),
     "clone-hmm": Entry("_clones", "CloneStructuredMemory", "yardstick", "clone-structured hidden Markov model (George 2021)"),
+    "rnn": Entry("_recurrent", "RecurrentNetwork", "yardstick", "recurrent network trained by backpropagation", by_default=False),
     "lookup": Entry("_lookup", "LookupMemory", "yardstick", "a table of all patterns, searched for the nearest"),
 }
 """Short name: the network it stands for, in the order of comparisons."""
