@@ -55,13 +55,13 @@ class CloneStructuredMemory(SequenceMemory):
 
     Attributes
     ----------
-    patterns_ : ndarray of int8, shape (A, N)
+    patterns_ : ndarray of int8, shape (P, N)
         Every different pattern once.
     before_, after_ : ndarray of int, shape (G,)
         Pairs of patterns that follow each other, as rows of `patterns_`.
     T_ : ndarray, shape (G, C, C)
         The probability of each clone of the second after each clone of the first.
-    start_ : ndarray, shape (A, C)
+    start_ : ndarray, shape (P, C)
         What is believed of a cue: how often sequences started with each clone, or with patterns that none starts with how often
         it was used.
     visible_errors_ : ndarray of int, shape (starts,)
@@ -103,11 +103,11 @@ class CloneStructuredMemory(SequenceMemory):
     n_iter_: int
 
     declared_arrays: ClassVar[dict[str, str]] = {
-        "patterns_": "pattern A N",
+        "patterns_": "pattern P N",
         "before_": "count G",
         "after_": "count G",
         "T_": "float G C C",
-        "start_": "float A C",
+        "start_": "float P C",
         "visible_errors_": "count E",
     }
     declared_values: ClassVar[dict[str, str]] = {"n_clones": "size C", "n_iter_": "size E", "converged_": "flag"}
@@ -191,10 +191,10 @@ class CloneStructuredMemory(SequenceMemory):
             patterns = np.concatenate([x, y[-1:]])
             sequences.append(np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in patterns]))
         self.patterns_ = np.array([np.frombuffer(name, dtype=np.int8) for name in numbers])
-        A = len(numbers)
-        keys = np.unique(np.concatenate([s[:-1] * A + s[1:] for s in sequences]))
-        self.before_, self.after_ = keys // A, keys % A
-        return [Course(int(s[0]), int(s[-1]), np.searchsorted(keys, s[:-1] * A + s[1:]), bool(s[0] == s[-1])) for s in sequences]
+        P = len(numbers)
+        keys = np.unique(np.concatenate([s[:-1] * P + s[1:] for s in sequences]))
+        self.before_, self.after_ = keys // P, keys % P
+        return [Course(int(s[0]), int(s[-1]), np.searchsorted(keys, s[:-1] * P + s[1:]), bool(s[0] == s[-1])) for s in sequences]
 
     def _learn(self, courses: list[Course], model: Clones) -> tuple[Floats, Floats]:
         """Baum-Welch until it hardly gains, then Viterbi training until no clone changes; gives `T_` and `start_`."""

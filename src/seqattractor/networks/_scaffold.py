@@ -153,6 +153,10 @@ class ScaffoldMemory(SequenceMemory):
     a move that is always one step, where Vector-HaSH reads a learned move off the hidden code; ridge regression for the cue;
     and recall that runs on by itself.
 
+    From a label that is none of those in use, the labels step on until they come to the first one. A closed sequence that is the
+    only one is therefore recalled sooner or later from *any* cue, though at the wrong place if the label was not found. Whether
+    a cue was found is told by the right place (`sa.basin`), not by the loop as such (`sa.retrieved`).
+
     References
     ----------
     S. Sharma, S. Chandra and I. Fiete, Content addressable memory without catastrophic forgetting by heteroassociation with a
