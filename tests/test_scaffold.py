@@ -14,8 +14,11 @@ X = sa.datasets.random_periodic(21, 60, rng=0)
 
 
 def readout(net, T):
-    """What is read off the labels 0 to T - 1."""
-    return np.where(net._codes(np.arange(T)) @ net.W_sp_.T >= 0, 1, -1)
+    """What is read off the labels 0 to T - 1: W_sp times the hidden codes, which W_pg makes of the phases."""
+    first = np.cumsum(net.periods_) - net.periods_
+    drive = net.W_pg_[:, first + np.arange(T)[:, None] % net.periods_].sum(axis=2).T
+    codes = np.where(drive >= 0, 1.0, -1.0) if net.code == "sign" else np.maximum(drive - net.threshold, 0)
+    return np.where(codes @ net.W_sp_.T >= 0, 1, -1)
 
 
 @settings(max_examples=40, deadline=None)
