@@ -237,6 +237,7 @@ def test_a_class_of_the_users_takes_part_only_where_it_is_named():
         "eden",
         "brea",
         "fiete",
+        "rnn",
     }
     assert list(choose_networks({"mine": Brought()})) == ["mine"]
 

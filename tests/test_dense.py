@@ -1,15 +1,18 @@
 """Dense sequence memories: every interaction, exactly as defined, and safe for large networks."""
 
+from fractions import Fraction
 from itertools import pairwise
+from operator import mul
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import oracle
 import oracle_rivals
 import seqattractor as sa
+from seqattractor.networks._degree import decisive_degree
 from strategies import sequences
 
 X = sa.datasets.random_periodic(30, 60, rng=0)
@@ -255,6 +258,62 @@ def test_large_batches_are_the_same_as_single_cues(monkeypatch):
         assert all(np.array_equal(net.recall(cue, steps=3), path) for cue, path in zip(cues, whole, strict=True))
 
 
+@settings(max_examples=60)
+@given(found=sequences(min_n=3), order=st.integers(1, 2), self_overlap=st.booleans())
+def test_the_degree_that_it_chooses_is_the_least_at_which_no_pattern_drowns_in_the_others(found, order, self_overlap):
+    assume(all(len(x) > order for x in found))
+    pairs = oracle.transitions([x.tolist() for x in found], order)
+    keys = [list(x) for x in dict.fromkeys(tuple(x) for x, _ in pairs)]
+
+    def drowns(degree):
+        """Whether the others' weights, each at the largest overlap that a neuron may see, make more than half of the own."""
+        others = [[min(Fraction(1), Fraction(abs(sum(map(mul, a, b))) + 1, len(a) - 1)) for b in keys if b != a] for a in keys]
+        return max((sum(m**degree for m in row) for row in others), default=0) > Fraction(1, 2)
+
+    net = sa.DenseSequenceMemory(degree="auto", order=order, self_overlap=self_overlap).fit(found)
+    assert net.degree_ == 2 or drowns(net.degree_ - 1)
+    assert net.degree_ == 1000 or not drowns(net.degree_)
+    if not drowns(net.degree_):
+        assert net.score(found) == 1.0
+
+
+@settings(max_examples=200)
+@given(
+    units=st.integers(1, 8),
+    degree=st.integers(1, 300),
+    values=st.lists(st.tuples(st.integers(0, 8), st.sampled_from((-1, 1))), min_size=1),
+)
+def test_a_degree_that_is_high_enough_decides_every_sum_as_the_higher_one_would(units, degree, values):
+    overlaps = [(units - 2 * min(k, units), v) for k, v in values]
+    lower = decisive_degree(degree, units, len(values))
+    assert lower <= degree
+    totals = [sum(v * u**d for u, v in overlaps) for d in (lower, degree)]
+    assert np.sign(totals[0]) == (totals[1] > 0) - (totals[1] < 0)
+
+
+@pytest.mark.parametrize("film", [sa.datasets.moving_digits(2, 16, 40, 1, rng=0), sa.datasets.walker(24, shrink=2)])
+def test_pictures_of_which_degree_2_stores_nothing_are_stored_and_recalled_at_the_degree_that_it_chooses(film, tmp_path):
+    assert sa.DenseSequenceMemory(degree=2).fit(film).score(film) == 0
+    net = sa.DenseSequenceMemory(degree="auto").fit(film)
+    assert net.score(film) == 1
+    assert net.degree_ > 10
+    cue = sa.noise.flip(film.patterns[0], film.shape[1] // 10, rng=1)
+    steps = int(film.lengths[0]) - 1
+    assert np.array_equal(net.recall(cue, steps=steps)[1:], film.patterns[1 : steps + 1])
+    net.save(tmp_path / "net.npz")
+    again = sa.load(tmp_path / "net.npz")
+    assert (again.degree, again.degree_) == ("auto", net.degree_)
+    assert np.array_equal(again.recall(cue, steps=3), net.recall(cue, steps=3))
+
+
+def test_random_patterns_need_a_low_degree_and_sequences_added_later_a_new_choice():
+    few, many = sa.datasets.random_periodic(10, 200, rng=0), sa.datasets.random_periodic(500, 200, rng=1)
+    net = sa.DenseSequenceMemory(degree="auto").partial_fit(few)
+    assert net.degree_ == 2
+    assert net.partial_fit(many).degree_ == sa.DenseSequenceMemory(degree="auto").fit([few, many]).degree_ > 2
+    assert net.score([few, many]) == 1
+
+
 @pytest.mark.parametrize("kind", [sa.DenseSequenceMemory, sa.MixedSequenceMemory])
 def test_sequences_added_later_are_as_if_stored_at_once(kind):
     Y = some_states(3, 8, 60)
@@ -275,6 +334,7 @@ def test_it_is_saved_and_loaded(tmp_path):
 @pytest.mark.parametrize(("parameters", "message"), [
     ({"interaction": "cubic"}, "'polynomial', 'exponential', 'softmax'"),
     ({"degree": 0}, "degree"),
+    ({"degree": "auto", "pseudo_inverse": True}, "pseudo_inverse=True changes; give a number"),
     ({"beta": 0.0}, "beta"),
     ({"slow_steps": 0}, "slow_steps"),
     ({"slow_weight": -1.0}, "slow_weight"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import oracle
 import oracle_rates
 import oracle_rivals
+import oracle_scaffold
 from every_network import all_states
 from quiet import fit_quietly
 from seqattractor.networks import make_network, network_names
@@ -32,6 +33,10 @@ SMALL = {
     "gsemm-linear": {"read_out_interval": 0.5},
     "brea": {"n_hidden": 3, "max_epochs": 3},
     "fiete": {"max_epochs": 3, "inhibition": 0.3},
+    "scaffold": {"n_hidden": 7, "ridge": 2.0},
+    "sdm": {"n_hidden": 7, "n_active": 2},
+    "clone-hmm": {"n_clones": 2, "n_init": 1},
+    "rnn": {"n_hidden": 3, "max_epochs": 3},
 }
 DENSE = {
     "dense": {"kind": "polynomial", "degree": 2},
@@ -42,6 +47,7 @@ DENSE = {
 CONTINUOUS = {"gillett", "gillett-sparse", "gsemm-dense", "gsemm-linear", "eden"}
 ROUNDED = CONTINUOUS | {
     "pseudo-inverse",
+    "dense-auto",
     "dense-exponential",
     "dense-pseudo-inverse",
     "modern-hopfield",
@@ -49,8 +55,11 @@ ROUNDED = CONTINUOUS | {
     "predictive-2",
     "brea",
     "fiete",
+    "scaffold",
+    "clone-hmm",
+    "rnn",
 }
-"""These multiply with numbers that float64 does not hold; all others are exact, at ties, too."""
+"""These multiply with numbers that float64 does not hold, such as high powers; all others are exact, at ties, too."""
 
 
 def layered(net, state):
@@ -108,12 +117,38 @@ def spike_timing(net, state):
     return [(sign if size else -1, size) for sign, size in fields]
 
 
+def scaffold(net, found):
+    """A label is found, and the next one's pattern read out; where a label is nearly another one nothing can be told."""
+    given = {name: getattr(net, name) for name in ("code", "threshold", "cue", "ridge")}
+    true = oracle_scaffold.Scaffold([x.tolist() for x in found], net.W_pg_.tolist(), net.periods_.tolist(), **given)
+
+    def answer(state):
+        path = true.recall(state, 1, net.query)
+        return [(oracle_rivals.sign(h), float(abs(h))) for h in path[0]] if path else [(1, 0.0)] * len(state)
+
+    return answer
+
+
+def clones(net, state):
+    """The nearest pattern, and the most probable one after it; of equally probable ones it may be either."""
+    arrays = (getattr(net, name).tolist() for name in ("patterns_", "before_", "after_", "T_", "start_"))
+    pattern, size = oracle_scaffold.next_of_clones(*arrays, state)
+    return [(unit, size) for unit in pattern]
+
+
+def recurrent(net, state):
+    """One step from a hidden state of zeros."""
+    weights = (getattr(net, name).tolist() for name in ("W_in_", "W_rec_", "W_out_", "hidden_bias_", "visible_bias_"))
+    _, fields = oracle_scaffold.recurrent_fields(*weights, state, [0.0] * net.n_hidden)
+    return [(oracle_rivals.sign(h), abs(h)) for h in fields]
+
+
 def told(signs):
     """Answers that no arithmetic on floats could change."""
     return [(sign, 1.0) for sign in signs]
 
 
-def define(name, net, pairs):
+def define(name, net, pairs, found):
     """From a state to (sign, relative size) of the field of each visible neuron, by the definition of the network."""
     if name in ("attractor", "attractor-V", "attractor-hebbian", "attractor-bias", "attractor-learned-targets", "sparse"):
         return lambda state: layered(net, state)
@@ -122,6 +157,8 @@ def define(name, net, pairs):
         return lambda state: oracle_rivals.fields_of(W, [*state, 1])
     if name in CONTINUOUS:
         return lambda state: continuous(name, net, pairs, state)
+    if name == "dense-auto":
+        return lambda state: oracle_rivals.dense(pairs, state, None, kind="polynomial", degree=net.degree_)
     if name in DENSE:
         return lambda state: oracle_rivals.dense(pairs, state, None, **DENSE[name])
     if name == "dense-pseudo-inverse":
@@ -134,12 +171,17 @@ def define(name, net, pairs):
         return lambda state: oracle_rivals.fields_of(W, state)
     if name == "predictive":
         return lambda state: oracle_rivals.fields_of(net.W_, [math.tanh(v) for v in state])
+    if name == "scaffold":
+        return scaffold(net, found)
     return {
         "predictive-2": lambda state: latent(net, state),
         "brea": lambda state: stochastic(net, state),
         "fiete": lambda state: spike_timing(net, state),
         "slow-synapses": lambda state: told(oracle_rivals.slow_synapses(pairs, state, 1, 2.5, 5)[1]),
         "one-hot": lambda state: one_hot(pairs, state),
+        "clone-hmm": lambda state: clones(net, state),
+        "rnn": lambda state: recurrent(net, state),
+        "sdm": lambda state: told(oracle_scaffold.next_sparse_distributed(net.V_.tolist(), net.A_.tolist(), state, 2)),
         "lookup": lambda state: told(oracle_rivals.look_up(pairs, state)),
     }[name]
 
@@ -158,7 +200,7 @@ def check_every_state(name, N, order, seed):
     found = draw_sequences(rng, N, order)
     drawn = {key: value for key, value in (("order", order), ("random_state", seed)) if key in known}
     net = fit_quietly(make_network(name, **SMALL.get(name, {}), **drawn, on_conflict="learn"), found)
-    defined = define(name, net, oracle.transitions([x.tolist() for x in found], order))
+    defined = define(name, net, oracle.transitions([x.tolist() for x in found], order), found)
     states = all_states(order * N)
     answers = net.step(states.reshape(-1, order, N) if order > 1 else states)
     for state, answer in zip(states.tolist(), answers.tolist(), strict=True):

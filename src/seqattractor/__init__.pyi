@@ -27,6 +27,7 @@ from .analysis._threshold_view import NotApplicable as NotApplicable
 from .analysis._threshold_view import supports_certificate as supports_certificate
 from .networks._attractor import SequenceAttractor as SequenceAttractor
 from .networks._base import SequenceMemory as SequenceMemory
+from .networks._clones import CloneStructuredMemory as CloneStructuredMemory
 from .networks._dense import DenseSequenceMemory as DenseSequenceMemory
 from .networks._dense_episodic import DenseEpisodicMemory as DenseEpisodicMemory
 from .networks._eden import DynamicEnergyMemory as DynamicEnergyMemory
@@ -40,8 +41,11 @@ from .networks._mixed import MixedSequenceMemory as MixedSequenceMemory
 from .networks._one_hot import OneHotNetwork as OneHotNetwork
 from .networks._predictive import PredictiveCodingMemory as PredictiveCodingMemory
 from .networks._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
+from .networks._recurrent import RecurrentNetwork as RecurrentNetwork
+from .networks._scaffold import ScaffoldMemory as ScaffoldMemory
 from .networks._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from .networks._sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from .networks._sparse_distributed import SparseDistributedMemory as SparseDistributedMemory
 from .networks._sparse_rate import SparseRateMemory as SparseRateMemory
 from .networks._spike_timing import SpikeTimingMemory as SpikeTimingMemory
 from .networks._stochastic import StochasticMemory as StochasticMemory

@@ -491,8 +491,8 @@ def check_damaged(net: Any, model: Model) -> None:
 
 def check_attacked(net: Any, model: Model) -> None:
     """After an attack: all numbers are finite, all attributes those of an honest network, and recall gives patterns."""
-    # What older files of the sparse network do not hold:
-    later = {"max_epochs_", "learned_drive_", "learned_feedback_", "clean_first_"}
+    # What older files of the sparse network and of dense memories do not hold:
+    later = {"max_epochs_", "learned_drive_", "learned_feedback_", "clean_first_", "degree_"}
     honest = set(model.learned) | set(model.header["values"]) | later
     honest |= {"metadata_", "attached_patterns_", "_ready", "_drawn_from"}
     assert set(vars(net)) <= honest | set(net.get_params()), f"it has {set(vars(net)) - honest}"

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from seqattractor import __version__
 from seqattractor.io._apart import stop_reading
 from seqattractor.lab import downloads
-from seqattractor.lab.choices import MOST_DEGREE, NETWORKS, Chosen, degree_for, read_network
+from seqattractor.lab.choices import NETWORKS, Chosen, degree_for, read_network
 from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.jobs import Job, Pool, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
@@ -26,6 +26,7 @@ from seqattractor.lab.requests import Fields, Limits, Refusal, pack, parse
 from seqattractor.lab.turns import Turns
 from seqattractor.lab.uploads import read_upload, split_files
 from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._degree import MOST_DEGREE
 from seqattractor.sequences._transitions import conflicts
 from seqattractor.tasks.recall import Recall
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from seqattractor.lab.requests import Fields, Limits, Refusal
 from seqattractor.lab.sentences import to_see
 from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks._degree import MOST_DEGREE, least_degree
 from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
 from seqattractor.sequences import Sequences, close_loops
 from seqattractor.sequences._transitions import conflicts, transitions
@@ -17,7 +16,6 @@ from seqattractor.sequences._transitions import conflicts, transitions
 # What is called otherwise in the library, and what need not be said there.
 _PARAMETERS = {"hidden": "n_hidden", "epochs": "max_epochs", "seed": "random_state"}
 _DEFAULTS = {"kappa": 1.0, "eta": 1e-3, "bias": False, "max_epochs": 500, "order": 1, "degree": 2}
-MOST_DEGREE = 1000
 _LEARNING = ("hidden", "kappa", "eta", "bias", "epochs", "order", "seed")
 
 
@@ -129,12 +127,7 @@ class Chosen:
 
 
 def degree_for(data: Sequences, order: int = 1) -> int:
-    """Give the degree that a dense memory needs for sequences: the least at which no pattern drowns in the others.
-
-    A stored pattern calls its successor with weight 1, and another one, at an overlap m with it, calls its own with |m|^degree.
-    The degree is the least from 2 on at which the weights of all others add up to at most 1/2, for every pattern: then every
-    transition is right, whatever the others call. The more alike the patterns are, the higher it is: 2 or 3 do for random ones,
-    pictures need dozens.
+    """Give the degree that ``DenseSequenceMemory(degree="auto")`` would take for sequences, loops closed as the lab does.
 
     Parameters
     ----------
@@ -154,20 +147,7 @@ def degree_for(data: Sequences, order: int = 1) -> int:
     (2, 36)
     """
     closed = close_loops(data, order=order)
-    inputs = transitions(closed.patterns, closed.lengths, order).inputs
-    keys = inputs[[*{x.tobytes(): k for k, x in enumerate(inputs)}.values()]].astype(np.float32)  # each of them once
-    # A neuron does not see its own unit, so the overlap that it sees may be a little larger.
-    m = np.minimum(1.0, (np.abs(keys @ keys.T, dtype=np.float64) + 1) / max(1, keys.shape[1] - 1))
-    np.fill_diagonal(m, 0.0)
-
-    def is_enough(degree: int) -> bool:
-        return bool((m**degree).sum(axis=1).max() <= 0.5)
-
-    low, high = 2, MOST_DEGREE
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
-    return low
+    return least_degree(transitions(closed.patterns, closed.lengths, order).inputs)
 
 
 def read_network(spec: Fields, limits: Limits) -> Chosen:

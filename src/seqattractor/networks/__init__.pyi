@@ -1,5 +1,6 @@
 from ._attractor import SequenceAttractor as SequenceAttractor
 from ._base import SequenceMemory as SequenceMemory
+from ._clones import CloneStructuredMemory as CloneStructuredMemory
 from ._dense import DenseSequenceMemory as DenseSequenceMemory
 from ._dense_episodic import DenseEpisodicMemory as DenseEpisodicMemory
 from ._eden import DynamicEnergyMemory as DynamicEnergyMemory
@@ -14,12 +15,15 @@ from ._mixed import MixedSequenceMemory as MixedSequenceMemory
 from ._one_hot import OneHotNetwork as OneHotNetwork
 from ._predictive import PredictiveCodingMemory as PredictiveCodingMemory
 from ._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
+from ._recurrent import RecurrentNetwork as RecurrentNetwork
 from ._registry import REGISTRY as REGISTRY
 from ._registry import make_network as make_network
 from ._registry import network_class as network_class
 from ._registry import network_names as network_names
+from ._scaffold import ScaffoldMemory as ScaffoldMemory
 from ._slow_synapses import SlowSynapseMemory as SlowSynapseMemory
 from ._sparse import SparseSequenceAttractor as SparseSequenceAttractor
+from ._sparse_distributed import SparseDistributedMemory as SparseDistributedMemory
 from ._sparse_rate import SparseRateMemory as SparseRateMemory
 from ._spike_timing import SpikeTimingMemory as SpikeTimingMemory
 from ._stochastic import StochasticMemory as StochasticMemory

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count
+from seqattractor._checks import check_count, is_count
 
 if TYPE_CHECKING:
     from seqattractor.networks._hooks import Hooks
@@ -65,6 +65,7 @@ def check_fitted(net: Hooks, parameters: dict[str, Any], values: dict[str, Any],
         if name.endswith("_") and name not in values:
             raise ValueError(f"{name} is missing")
         _check_value(name, values[name] if name.endswith("_") else parameters.get(name), kind, sizes)
+    net._check_learned(arrays)
 
 
 def declares(cls: type[Hooks]) -> bool:
@@ -95,10 +96,13 @@ def _set_by(cls: type[Hooks]) -> Iterator[str]:
 
 
 def _check_plain(name: str, value: Any) -> None:
-    """Values are finite numbers, words, nothing, or a generator; metadata may nest them."""
+    """Values are finite numbers, words, nothing, a generator, or a list of whole numbers; metadata may nest them."""
     if name == "metadata_":
         if not isinstance(value, dict | None):
             raise ValueError("metadata_ is not a table of names and values")
+    elif isinstance(value, list):
+        if not all(is_count(one, 0) for one in value):
+            raise ValueError(f"{name} is {value!r}")
     elif not isinstance(value, _SCALARS):
         raise ValueError(f"{name} is {value!r}")
     elif isinstance(value, float) and not math.isfinite(value):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
+from seqattractor._checks import check_count_or_auto, is_auto
 from seqattractor.learning.rule import sign
+from seqattractor.networks._degree import decisive_degree, least_degree
 from seqattractor.networks._interactions import Interaction
 from seqattractor.networks._pattern_store import PatternStore
 from seqattractor.networks._traits import Layer
@@ -32,8 +34,11 @@ class DenseSequenceMemory(PatternStore):
     Parameters
     ----------
     interaction : {"polynomial", "exponential", "softmax"}
-    degree : int
-        d of the polynomial.
+    degree : int or "auto"
+        d of the polynomial. "auto" takes the least from 2 on at which, for every stored pattern, the weights |m|^d of all others
+        add up to at most half of its own, as the overlaps of the stored patterns tell: then every transition is right. That is
+        2 to 5 for random patterns, dozens for pictures, of which degree 2 stores nothing, and 1000 where patterns are too
+        much alike for any. It does not go together with the pseudo-inverse, which changes the overlaps.
     beta : float
         The steepness of the exponential and the softmax; 1 in Chaudhry et al.
     pseudo_inverse : bool
@@ -52,6 +57,8 @@ class DenseSequenceMemory(PatternStore):
         The values.
     inverse_ : ndarray, shape (P, P)
         O^+; only with the pseudo-inverse.
+    degree_ : int
+        d, as given or chosen.
     n_features_in_, order_ : int
 
     See Also
@@ -70,15 +77,25 @@ class DenseSequenceMemory(PatternStore):
     >>> net = sa.DenseSequenceMemory(degree=2).fit(X)
     >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=160), X)
     True
+
+    Pictures are much alike, and need a degree that tells them apart:
+
+    >>> film = sa.datasets.walker(24, shrink=2)
+    >>> net = sa.DenseSequenceMemory(degree="auto").fit(film)
+    >>> net.degree_, net.score(film), sa.DenseSequenceMemory(degree=2).fit(film).score(film)
+    (36, 1.0, 0.0)
     """
 
+    degree_: int
+
     deterministic = True
+    declared_values: ClassVar[dict[str, str]] = {"degree_": "count"}
 
     def __init__(
         self,
         interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial",
         *,
-        degree: int = 2,
+        degree: int | Literal["auto"] = 2,
         beta: float = 1.0,
         pseudo_inverse: bool = False,
         self_overlap: bool = False,
@@ -95,19 +112,32 @@ class DenseSequenceMemory(PatternStore):
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state: (B, order * N) -> (B, N)."""
-        beta = float(self.beta)
+        beta, degree = float(self.beta), int(self.degree_)
         if not self.pseudo_inverse:
             # Overlaps differ by 2 or more. From here on each outweighs all smaller ones together, so that a larger beta
             # changes no sign; with it exp(-2 beta), the weight of the nearest pattern without the own unit, would vanish.
             beta = min(beta, np.log(4.0 * len(self.patterns_)) / 2)
-        interaction = Interaction(self.interaction, int(self.degree), beta)
+            degree = decisive_degree(degree, self.patterns_.shape[1], len(self.patterns_))
+        interaction = Interaction(self.interaction, degree, beta)
         return sign(self._fields([interaction], [self._part(states, "successors_")]))
 
     def layers(self) -> tuple[Layer, ...] | None:
         """Give the one layer of the Hebbian network that degree 1 is; other memories are not threshold networks."""
-        if self.interaction != "polynomial" or self.degree != 1 or self.pseudo_inverse:
+        if self.interaction != "polynomial" or self.degree_ != 1 or self.pseudo_inverse:
             return None
         W = self.successors_.T.astype(np.float64) @ self.patterns_
         if not self.self_overlap:
             np.fill_diagonal(W[:, -len(W) :], 0)
         return (Layer.of(W),)
+
+    def _store(self, keys: Patterns, values: Patterns) -> None:
+        super()._store(keys, values)
+        if not is_auto(self.degree):
+            self.degree_ = int(self.degree)
+        elif len(keys):
+            self.degree_ = least_degree(keys)
+
+    def _check_degree(self) -> None:
+        check_count_or_auto(self.degree, "degree")
+        if is_auto(self.degree) and self.pseudo_inverse:
+            raise ValueError("degree='auto' is chosen by the plain overlaps, which pseudo_inverse=True changes; give a number.")

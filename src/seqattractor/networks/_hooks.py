@@ -181,6 +181,9 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
         """How much is left after a step of the sum of patterns that neurons see; 0: they see only the last `order` ones."""
         return 0.0
 
+    def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Refuse arrays of a model file that do not fit each other in a way that `declared_arrays` cannot say."""
+
     def _origins(self) -> dict[str, Origin]:
         """Where arrays come from, in the order in which their starts are drawn: for small model files."""
         return {}

@@ -49,6 +49,8 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
         values = {k: from_json(v) for k, v in header["values"].items()}
         if name == "SparseSequenceAttractor" and "feedback" in parameters:
             _learned_feedback_instead(parameters, values, arrays)
+        if name == "DenseSequenceMemory":
+            values.setdefault("degree_", parameters.get("degree"))  # a number was all that there could be
         cls = package_class(name) or SequenceMemory._of_users.get(name)
         if cls is None:
             raise Refused(

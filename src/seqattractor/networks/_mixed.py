@@ -18,7 +18,7 @@ _LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
 
 def _interaction(kind: str, degree: int, beta: float, steps: int) -> Interaction:
     """An interaction; what its kind does not read is left out, so that two which do the same are equal."""
-    return Interaction(kind, int(degree), 1.0, steps) if kind == "polynomial" else Interaction(kind, 1, float(beta), steps)
+    return Interaction(kind, degree, 1.0, steps) if kind == "polynomial" else Interaction(kind, 1, float(beta), steps)
 
 
 @final
@@ -132,10 +132,10 @@ class MixedSequenceMemory(PatternStore):
     def _interactions(self) -> list[Interaction]:
         """f_S and f_A."""
         kind = self.interaction if self.slow_interaction is None else self.slow_interaction
-        degree = self.degree if self.slow_degree is None else self.slow_degree
+        degree = int(self.degree if self.slow_degree is None else self.slow_degree)
         beta = self.beta if self.slow_beta is None else self.slow_beta
         return [
-            _interaction(self.interaction, self.degree, self.beta, self.slow_steps),
+            _interaction(self.interaction, int(self.degree), self.beta, self.slow_steps),
             _interaction(kind, degree, beta, self.slow_steps),
         ]
 

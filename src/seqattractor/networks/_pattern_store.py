@@ -20,7 +20,7 @@ class PatternStore(OnlineMemory):
     """Stored patterns with their successors, and the fields that they make through an interaction of their overlaps."""
 
     interaction: Literal["polynomial", "exponential", "softmax"]
-    degree: int
+    degree: int | Literal["auto"]
     beta: float
     pseudo_inverse: bool
     self_overlap: bool
@@ -57,7 +57,7 @@ class PatternStore(OnlineMemory):
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
         check_choice(self.interaction, "interaction", ("polynomial", "exponential", "softmax"))
-        check_count(self.degree, "degree")
+        self._check_degree()
         check_positive(self.beta, "beta")
         check_flag(self.pseudo_inverse, "pseudo_inverse")
         check_flag(self.self_overlap, "self_overlap")
@@ -78,6 +78,10 @@ class PatternStore(OnlineMemory):
     # -- inside -------------------------------------------------------------------------------------------------
 
     _dwells = False
+
+    def _check_degree(self) -> None:
+        """Refuse a degree that makes no sense."""
+        check_count(self.degree, "degree")
 
     def _store(self, keys: Patterns, values: Patterns) -> None:
         """Keep patterns and their successors."""

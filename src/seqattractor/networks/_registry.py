@@ -97,6 +97,9 @@ REGISTRY: dict[str, Entry] = {
     ),
     "dense": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 2 (Chaudhry 2023)"),
     "dense-3": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 3", {"degree": 3}),
+    "dense-auto": Entry(
+        "_dense", "DenseSequenceMemory", "rival", "dense memory of the degree that its patterns need", {"degree": "auto"}
+    ),
     "dense-exponential": Entry(
         "_dense", "DenseSequenceMemory", "rival", "exponential dense memory", {"interaction": "exponential"}
     ),
@@ -126,7 +129,11 @@ REGISTRY: dict[str, Entry] = {
     "eden": Entry(
         "_eden", "DynamicEnergyMemory", "rival", "exponential dynamic energy network (Karuvally 2025)", by_default=False
     ),
+    "scaffold": Entry("_scaffold", "ScaffoldMemory", "rival", "scaffold memory, free-running (Sharma 2022, Chandra 2025)"),
     "one-hot": Entry("_one_hot", "OneHotNetwork", "paper", "the construction of Theorem 1"),
+    "sdm": Entry("_sparse_distributed", "SparseDistributedMemory", "yardstick", "sparse distributed memory (Kanerva 1988)"),
+    "clone-hmm": Entry("_clones", "CloneStructuredMemory", "yardstick", "clone-structured hidden Markov model (George 2021)"),
+    "rnn": Entry("_recurrent", "RecurrentNetwork", "yardstick", "recurrent network trained by backpropagation", by_default=False),
     "lookup": Entry("_lookup", "LookupMemory", "yardstick", "a table of all patterns, searched for the nearest"),
 }
 """Short name: the network it stands for, in the order of comparisons."""
