@@ -51,7 +51,7 @@ def test_the_nearest_place_is_that_of_the_whole_context():
 class Scripted:
     """A network that answers with given states."""
 
-    order_, slow_steps = 1, 3
+    order_ = 1
 
     def __init__(self, states, dwells=False):
         self.dwells = dwells
@@ -59,7 +59,7 @@ class Scripted:
         self.n_features_in_ = self.states.shape[1]
 
     def traits(self):
-        return Traits(dwells=self.dwells)
+        return Traits(dwells=self.dwells, steps_per_pattern=3)
 
     def recall(self, cue, steps, *, noise, rng):
         return np.concatenate([cue[None], self.states[:steps]])

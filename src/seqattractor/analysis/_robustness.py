@@ -22,8 +22,9 @@ Ids = NDArray[np.int64]
 
 
 def steps_per_pattern(net: SequenceMemory) -> int:
-    """How many steps a network may take from one stored pattern to the next: one that dwells, as many as its memory is long."""
-    return int(getattr(net, "slow_steps", 1)) if net.traits().dwells else 1
+    """How many steps a network may take from one stored pattern to the next: more than one only if it dwells."""
+    traits = net.traits()
+    return int(traits.steps_per_pattern) if traits.dwells else 1
 
 
 def passages(path: Patterns, X: Patterns) -> Patterns:

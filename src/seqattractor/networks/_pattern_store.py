@@ -24,6 +24,8 @@ class PatternStore(OnlineMemory):
     beta: float
     pseudo_inverse: bool
     self_overlap: bool
+    slow_steps: int = 1
+    """How long a memory that dwells looks back."""
     patterns_: Patterns
     successors_: Patterns
     inverse_: NDArray[np.float64]
@@ -69,6 +71,7 @@ class PatternStore(OnlineMemory):
             online=local,
             local=local,
             dwells=self._dwells,
+            steps_per_pattern=self.slow_steps,
             note="no learning: one hidden unit with fixed weights for each pattern",
         )
 

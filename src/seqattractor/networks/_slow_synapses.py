@@ -109,7 +109,9 @@ class SlowSynapseMemory(EpochMemory):
 
     def traits(self) -> Traits:
         """Tell what is fair to know: local and online, and it dwells at each pattern."""
-        return Traits(weights=("W_", "W_S_"), stores_patterns=False, online=True, local=True, dwells=True)
+        return Traits(
+            weights=("W_", "W_S_"), stores_patterns=False, online=True, local=True, dwells=True, steps_per_pattern=self.slow_steps
+        )
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""

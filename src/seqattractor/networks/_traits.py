@@ -32,6 +32,8 @@ class Traits:
         Whether every weight changes by what is known at its two ends.
     dwells : bool
         Whether it stays at each pattern for several steps, so that repeated states count once.
+    steps_per_pattern : int
+        How many steps it may take from one stored pattern to the next before it counts as stuck, if it dwells.
     note : str
         Anything else that is fair to know.
 
@@ -47,6 +49,7 @@ class Traits:
     online: bool | None = None
     local: bool | None = None
     dwells: bool = False
+    steps_per_pattern: int = 1
     note: str = ""
 
 

@@ -267,7 +267,7 @@ def recall(
     cue : ndarray of +-1, shape (k, N)
         At least as many patterns as the network's context; it is given the last ones.
     steps : int
-        How many patterns to recall; a network that dwells may take as many steps for each as its memory is long.
+        How many patterns to recall; a network that dwells may take several steps for each (`Traits`).
     stored : Stored, optional
         What the network has learned.
     place : (int, int)
