@@ -24,13 +24,16 @@ from .analysis._threshold_view import NotApplicable as NotApplicable
 from .analysis._threshold_view import supports_certificate as supports_certificate
 from .networks._attractor import SequenceAttractor as SequenceAttractor
 from .networks._base import SequenceMemory as SequenceMemory
+from .networks._columns import BayesianColumnMemory as BayesianColumnMemory
 from .networks._dense import DenseSequenceMemory as DenseSequenceMemory
 from .networks._hebbian import HebbianMemory as HebbianMemory
+from .networks._innate import InnateTrajectoryMemory as InnateTrajectoryMemory
 from .networks._latent_predictive import LatentPredictiveMemory as LatentPredictiveMemory
 from .networks._load import load as load
 from .networks._lookup import LookupMemory as LookupMemory
 from .networks._mixed import MixedSequenceMemory as MixedSequenceMemory
 from .networks._one_hot import OneHotNetwork as OneHotNetwork
+from .networks._pinned import PinnedRateMemory as PinnedRateMemory
 from .networks._predictive import PredictiveCodingMemory as PredictiveCodingMemory
 from .networks._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
 from .networks._slow_synapses import SlowSynapseMemory as SlowSynapseMemory

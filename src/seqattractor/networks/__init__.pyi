@@ -1,12 +1,15 @@
 from ._attractor import SequenceAttractor as SequenceAttractor
 from ._base import SequenceMemory as SequenceMemory
+from ._columns import BayesianColumnMemory as BayesianColumnMemory
 from ._dense import DenseSequenceMemory as DenseSequenceMemory
 from ._hebbian import HebbianMemory as HebbianMemory
+from ._innate import InnateTrajectoryMemory as InnateTrajectoryMemory
 from ._latent_predictive import LatentPredictiveMemory as LatentPredictiveMemory
 from ._load import load as load
 from ._lookup import LookupMemory as LookupMemory
 from ._mixed import MixedSequenceMemory as MixedSequenceMemory
 from ._one_hot import OneHotNetwork as OneHotNetwork
+from ._pinned import PinnedRateMemory as PinnedRateMemory
 from ._predictive import PredictiveCodingMemory as PredictiveCodingMemory
 from ._pseudo_inverse import PseudoInverseMemory as PseudoInverseMemory
 from ._registry import REGISTRY as REGISTRY

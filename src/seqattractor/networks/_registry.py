@@ -85,6 +85,17 @@ REGISTRY: dict[str, Entry] = {
         {"interaction": "softmax", "self_overlap": True},
     ),
     "mixed": Entry("_mixed", "MixedSequenceMemory", "rival", "dense memory that dwells (Chaudhry 2023)"),
+    "bcpnn": Entry("_columns", "BayesianColumnMemory", "rival", "BCPNN as a network of rates (after Tully 2016)"),
+    "innate": Entry(
+        "_innate",
+        "InnateTrajectoryMemory",
+        "rival",
+        "innate trajectories of a chaotic rate network (Laje & Buonomano 2013)",
+        by_default=False,
+    ),
+    "pinning": Entry(
+        "_pinned", "PinnedRateMemory", "rival", "partial in-network training of rates (Rajan 2016)", by_default=False
+    ),
     "one-hot": Entry("_one_hot", "OneHotNetwork", "paper", "the construction of Theorem 1"),
     "lookup": Entry("_lookup", "LookupMemory", "yardstick", "a table of all patterns, searched for the nearest"),
 }
