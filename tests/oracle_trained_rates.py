@@ -50,11 +50,11 @@ def innate(W, n_plastic, drive, wanted, P, x, every, tau):
     return W, np.array(rates)
 
 
-def trace_averages(n, pulse, tau_pre, tau_post, closed, dt, laps=40):
+def trace_averages(n, pulse, tau_pre, tau_post, closed, dt):
     """Traces by Euler's method: averages of post m times pre k, of pre and of post, over the last lap."""
     steps = round(pulse / dt)
     pre, post = np.zeros(n), np.zeros(n)
-    for _ in range(laps if closed else 1):
+    for _ in range(1 + 20 // n if closed else 1):
         together, sum_pre, sum_post = np.zeros((n, n)), np.zeros(n), np.zeros(n)
         for slot in range(n):
             shown = np.array([float(m == slot) for m in range(n)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import ClassVar, Literal, final
 
@@ -239,7 +240,7 @@ class BayesianColumnMemory(ContinuousMemory):
 
     def _fit_of(self, patterns: States) -> States:
         """How well patterns fit each minicolumn, from -1 to 1: (B, N) -> (B, K)."""
-        return patterns @ self.minicolumns_.T / np.maximum(np.abs(self.minicolumns_).sum(axis=1), 1)
+        return np.asarray(patterns @ self.minicolumns_.T / np.maximum(np.abs(self.minicolumns_).sum(axis=1), 1))
 
     def _chosen(self, patterns: States) -> States:
         """The codes of patterns: the minicolumns that fit best, (T, N) -> (T, K)."""
@@ -276,14 +277,12 @@ def slot_averages(n: int, pulse: float, tau_pre: float, tau_post: float, *, clos
 def _left_over(n: int, duration: float, *, closed: bool) -> States:
     """How much of e^(-u/tau) is in the trace of pattern m in slot j, (slots, patterns); slots last `duration` tau."""
     since = np.subtract.outer(np.arange(n), np.arange(n))  # slots since the pattern's own
-    decay = np.exp(-duration)
-    if closed:
-        since %= n
-        laps = 1 / -np.expm1(-n * duration)  # 1 + e^(-n duration) + ...
-        later = (1 - decay) * np.exp(-duration * (np.where(since > 0, since, n) - 1)) * laps
-        return np.where(since == 0, later - 1, later)
-    later = (1 - decay) * np.exp(-duration * np.maximum(since - 1, 0))
-    return np.where(since == 0, -1.0, np.where(since > 0, later, 0.0))
+    laps = 0.0
+    if closed:  # a pattern's own slot is also n slots later, and 2n, and so on
+        since, laps = (since - 1) % n + 1, 1 / -math.expm1(-n * duration)
+    own = since % n == 0 if closed else since == 0
+    left: States = np.where(since > 0, -math.expm1(-duration) * np.exp(-duration * (np.maximum(since, 1) - 1)), 0.0)
+    return np.asarray(left * (laps or 1.0) - own)
 
 
 def _shown(transitions: Transitions) -> Iterator[tuple[Patterns, bool]]:

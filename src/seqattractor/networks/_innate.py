@@ -158,7 +158,7 @@ class InnateTrajectoryMemory(ContinuousMemory):
             for k, X in enumerate(sequences)
         ]
         r, x = (np.concatenate(part).astype(np.float64) for part in zip(*samples, strict=True))
-        self.W_out_ = np.linalg.solve(r.T @ r + float(self.delta) * np.eye(M), r.T @ x).T
+        self.W_out_ = np.asarray(np.linalg.solve(r.T @ r + float(self.delta) * np.eye(M), r.T @ x).T, dtype=np.float64)
         self.W_ = wiring.matrix()
         self.trajectory_errors_ = np.array(distances).reshape(-1, len(cues)).mean(axis=1)
         if not np.isfinite(self.W_).all():
