@@ -13,13 +13,13 @@ def recursive_least_squares(P, r, error):
     return after, [-c * error * k[a] for a in range(len(r))]
 
 
-def pinning(J, plastic, wanted, P, x, tau):
+def pinning(J, plastic, drive, wanted, P, x, tau):
     """A run in which the columns `plastic` of J learn; gives J, P and the states."""
     J, P, x = [list(row) for row in J], [list(row) for row in P], list(x)
     N, states = len(x), []
-    for f in wanted:
+    for h, f in zip(drive, wanted, strict=True):
         r = [1 / (1 + math.exp(-value)) for value in x]
-        x = [x[i] + (sum(J[i][j] * r[j] for j in range(N)) - x[i]) / tau for i in range(N)]
+        x = [x[i] + (sum(J[i][j] * r[j] for j in range(N)) + h[i] - x[i]) / tau for i in range(N)]
         states.append(list(x))
         r = [1 / (1 + math.exp(-value)) for value in x]
         chosen = [r[j] for j in plastic]

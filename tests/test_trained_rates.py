@@ -22,10 +22,10 @@ CASES = settings(max_examples=30, deadline=None)
 def test_pinning_is_what_the_plain_loop_does(seed, N, steps):
     rng = np.random.default_rng(seed)
     plastic = np.sort(rng.choice(N, rng.integers(1, N + 1), replace=False))
-    J, x, wanted = rng.normal(size=(N, N)), rng.normal(size=N), rng.normal(size=(steps, N))
+    J, x, drive, wanted = (rng.normal(size=size) for size in ((N, N), N, (steps, N), (steps, N)))
     P = np.eye(len(plastic)) / rng.uniform(0.5, 5)
-    expected = oracle.pinning(J, plastic, wanted, P, x, tau=10.0)
-    states = run_pinning(J, plastic, wanted, P, x, 10.0, True)
+    expected = oracle.pinning(J, plastic, drive, wanted, P, x, tau=10.0)
+    states = run_pinning(J, plastic, drive, wanted, P, x, 10.0)
     for ours, truth in zip((J, P, states), expected, strict=True):
         np.testing.assert_allclose(ours, truth, rtol=1e-9, atol=1e-9)
 

@@ -58,15 +58,17 @@ def run_innate(weights: Any, sources: Any, counts: Any, drive: Any, wanted: Any,
 
 
 @kernel
-def run_pinning(J: Any, plastic: Any, wanted: Any, P: Any, x: Any, tau: float, trains: bool) -> Any:
-    """Run a network of sigmoid units, tau dx/dt = -x + J r, and train the columns `plastic` of J; returns x of every step.
+def run_pinning(J: Any, plastic: Any, drive: Any, wanted: Any, P: Any, x: Any, tau: float) -> Any:
+    """Run a network of sigmoid units, tau dx/dt = -x + J r + drive, and train columns of J; returns x of every step.
 
     Parameters
     ----------
     J : array, shape (N, N)
         Changed.
     plastic : array of int, shape (m,)
-    wanted : array, shape (steps, N)
+        The columns that learn.
+    drive : array, shape (steps, N)
+    wanted : array, shape (steps, N), or (0, N) in order not to train
         The inputs J r that the units should have.
     P : array, shape (m, m)
         Changed.
@@ -74,14 +76,14 @@ def run_pinning(J: Any, plastic: Any, wanted: Any, P: Any, x: Any, tau: float, t
         The state, changed.
     """
     N, m = len(x), len(plastic)
-    states, inputs, k = np.empty((len(wanted), N)), np.empty(m), np.empty(m)
+    states, inputs, k = np.empty((len(drive), N)), np.empty(m), np.empty(m)
     field = J @ (1 / (1 + np.exp(-x)))
-    for t in range(len(wanted)):
-        x += (field - x) / tau
+    for t in range(len(drive)):
+        x += (field + drive[t] - x) / tau
         states[t] = x
         r = 1 / (1 + np.exp(-x))
         field = J @ r
-        if trains:
+        if t < len(wanted):
             inputs[:] = r[plastic]
             c = _follow(P, inputs, k, m)
             change = 1 - 1 / c  # -(r . k)

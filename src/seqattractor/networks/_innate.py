@@ -135,7 +135,7 @@ class InnateTrajectoryMemory(ContinuousMemory):
         """Record what the network does by itself, practise it, and learn to read patterns off it."""
         rng, M, N = as_generator(self.random_state), int(self.n_hidden), self.n_features_in_
         check_memory(16 * M * (M + N), f"a network of {M} recurrent neurons")
-        wiring = _draw_wiring(M, float(self.connection_probability), float(self.g), rng)
+        wiring = draw_wiring(M, float(self.connection_probability), float(self.g), rng)
         self.W_in_ = rng.standard_normal((M, N)) * (float(self.input_strength) / np.sqrt(N))
         sequences = rejoin(transitions)
         cues = [X[0] for X in sequences]
@@ -265,7 +265,7 @@ class Wiring(NamedTuple):
         return W
 
 
-def _draw_wiring(M: int, probability: float, g: float, rng: np.random.Generator) -> Wiring:
+def draw_wiring(M: int, probability: float, g: float, rng: np.random.Generator) -> Wiring:
     """Connections with a probability, none to itself, of normal weights with the variance g^2 / (probability M)."""
     there = rng.random((M, M)) < probability
     np.fill_diagonal(there, False)

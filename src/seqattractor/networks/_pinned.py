@@ -146,7 +146,8 @@ class PinnedRateMemory(ContinuousMemory):
         share = np.arange(1, steps + 1)[:, None] / steps
         wanted = np.concatenate([(1 - share) * a + share * b for a, b in pairwise(X)])
         x = float(self.amplitude) * X[0].astype(np.float64)
-        path: States = run_pinning(J, plastic, float(self.amplitude) * wanted, P, x, float(self.tau) / h, True)
+        wanted *= float(self.amplitude)
+        path: States = run_pinning(J, plastic, np.zeros_like(wanted), wanted, P, x, float(self.tau) / h)
         return path[steps - 1 :: steps]
 
     def _begin(self, cues: States) -> States:
