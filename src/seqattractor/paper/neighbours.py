@@ -13,6 +13,7 @@ from statistics import mean, stdev
 from typing import Any, Literal
 
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seqattractor import plots
@@ -136,28 +137,36 @@ class Neighbour(Target):
         """A panel beside the other, ours in colours and theory in grey."""
         figure, axes = plt.subplots(1, len(self.panels), figsize=(4.6 * len(self.panels), 3.2), squeeze=False)
         for panel, ax in zip(self.panels, axes[0], strict=True):
-            named: dict[str, str] = {}
-            for key, words in panel.series.items():
-                points = result.extra["series"][key]
-                color = plots.GREY if key in panel.theory else COLORS[len(named) % len(COLORS)]
-                color = named.setdefault(words, color)
-                label = words if list(panel.series.values()).index(words) == list(panel.series).index(key) else None
-                style = "--" if key in panel.theory else "" if panel.points else "-"
-                marker = "o" if panel.points and key not in panel.theory else ""
-                ax.plot(points["x"], points["y"], linestyle=style or "none", marker=marker, color=color, label=label)
-            ax.set(xlabel=panel.x, ylabel=panel.y)
-            ax.set_title(panel.title, loc="left")
-            if "x" in panel.log:
-                ax.set_xscale("log")
-            if "y" in panel.log:
-                ax.set_yscale("log")
-            if any(named):
-                ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)
+            _draw(panel, result.extra["series"], ax)
         return figure
 
     def _size(self, request: Request) -> dict[str, Any]:
         """The size that is asked for."""
         return {**self.size, **(self.quick if request.quick else {}), **(self.full if request.full else {})}
+
+
+def _draw(panel: Panel, series: Mapping[str, Any], ax: Axes) -> None:
+    """Draw the series of a panel; those of the same name in the same colour, with one line in the legend."""
+    ours = list(dict.fromkeys(words for key, words in panel.series.items() if key not in panel.theory))
+    told: set[str] = set()
+    for key, words in panel.series.items():
+        label = None if words in told else words
+        told.add(words)
+        color = plots.GREY if key in panel.theory else COLORS[ours.index(words) % len(COLORS)]
+        style = "--" if key in panel.theory else "o" if panel.points else "-"
+        ax.plot(series[key]["x"], series[key]["y"], style, color=color, label=label)
+    ax.set(xlabel=panel.x, ylabel=panel.y)
+    ax.set_title(panel.title, loc="left")
+    if "x" in panel.log:
+        ax.set_xscale("log")
+        ticks = series[next(iter(panel.series))]["x"]
+        if len(ticks) < 9:
+            ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
+            ax.minorticks_off()
+    if "y" in panel.log:
+        ax.set_yscale("log")
+    if len(told) > 1:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)
 
 
 def _standard_error(numbers: Sequence[float]) -> float:

@@ -81,7 +81,7 @@ def run_innate_timing(settings: dict[str, Any], seed: np.random.SeedSequence) ->
     ``neurons``, ``window`` in ms, ``trials`` of training. Gives R^2 of the output in runs that are jolted half-way.
     """
     rng = np.random.default_rng(seed)
-    M, window, tau, pulse = settings["neurons"], int(settings["window"]), 10.0, 50
+    M, window, tau, rest, pulse = settings["neurons"], int(settings["window"]), 10.0, 200, 50
     wiring = draw_wiring(M, 0.1, settings["g"], rng)
     into = 5.0 * rng.standard_normal(M)
     jolt = 0.5 * rng.standard_normal(M)
@@ -89,13 +89,14 @@ def run_innate_timing(settings: dict[str, Any], seed: np.random.SeedSequence) ->
     nothing, none = np.zeros((0, M)), np.zeros((0, 1, 1))
 
     def run(noise: float, jolted: bool, wanted: Floats, P: Floats) -> Floats:
-        drive = noise * rng.standard_normal((pulse + window, M))
-        drive[:pulse] += into
+        begin = rest + pulse
+        drive = noise * rng.standard_normal((begin + window, M))
+        drive[rest:begin] += into
         if jolted:
-            drive[pulse + window // 4 :][:10] += jolt
-        x = np.zeros(M)
-        run_innate(*wiring, drive[:pulse], nothing, P, x, 2, tau)
-        rates: Floats = run_innate(*wiring, drive[pulse:], wanted, P, x, 2, tau)
+            drive[begin + window // 4 :][:10] += jolt
+        x = rng.uniform(-1, 1, M)
+        run_innate(*wiring, drive[:begin], nothing, P, x, 2, tau)
+        rates: Floats = run_innate(*wiring, drive[begin:], wanted, P, x, 2, tau)
         return rates
 
     at = 0.8 * window
@@ -115,7 +116,7 @@ def run_innate_timing(settings: dict[str, Any], seed: np.random.SeedSequence) ->
     every = max(1, window // 300)
     series = {name: {"x": list(range(0, window, every)), "y": each[::every].tolist()} for name, each in shown.items()}
     series["wanted"] = {"x": list(range(0, window, every)), "y": output[::every].tolist()}
-    return {"series": series, "numbers": explained}
+    return {"series": series, "numbers": {**explained, "gain": explained["after"] - explained["before"]}}
 
 
 def _frozen_noise(steps: int, N: int, rng: np.random.Generator, tau: float = 1000.0) -> Floats:
