@@ -3,12 +3,14 @@
 import json
 import math
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from seqattractor.cli.reproduce import command
 from seqattractor.paper.neighbours import Check, Neighbour
 from seqattractor.paper.target import NEIGHBOURS, Request, get_target
+from seqattractor.paper.trials.dale import DaleNetwork
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
@@ -46,3 +48,20 @@ def test_quick_and_full_exclude_each_other(tmp_path):
     done = CliRunner().invoke(command, ["neighbours", "--quick", "--full", "--out", str(tmp_path)])
     assert done.exit_code == 2
     assert "choose one of --quick and --full" in done.output
+
+
+@pytest.mark.parametrize("name", ["W", "w_in", "b"])
+def test_errors_go_backwards_through_time_as_the_derivative_says(name):
+    rng = np.random.default_rng(0)
+    net = DaleNetwork(10, rng)
+    u, wanted = rng.random(12), rng.random((12, 8))
+    gradient, parameter = net.gradients(u, wanted)[1][name], net.parameters[name]
+    for place in np.ndindex(parameter.shape):
+        if name == "W" and place[0] == place[1]:
+            continue  # no neuron excites itself
+        losses = []
+        for step in (1e-6, -2e-6):
+            parameter[place] += step
+            losses.append(net.gradients(u, wanted)[0])
+        parameter[place] += 1e-6
+        assert gradient[place] == pytest.approx((losses[0] - losses[1]) / 2e-6, abs=1e-6)

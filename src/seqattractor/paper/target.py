@@ -47,8 +47,9 @@ TARGETS = {
     "bcpnn": "trained_rates:BCPNN",
     "innate": "trained_rates:INNATE",
     "pinning": "trained_rates:PINNING",
+    "rajakumar": "dale:DALE",
 }
-NEIGHBOURS = ("bcpnn", "innate", "pinning")
+NEIGHBOURS = ("bcpnn", "innate", "pinning", "rajakumar")
 """Systems of the paper's list, each with its own headline experiment; "neighbours" stands for all of them."""
 PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", "comparison", *NEIGHBOURS)
 """These take long, so "all" leaves them out."""
