@@ -238,6 +238,9 @@ def test_a_class_of_the_users_takes_part_only_where_it_is_named():
         "brea",
         "fiete",
         "rnn",
+        "bcpnn",
+        "innate",
+        "pinning",
     }
     assert list(choose_networks({"mine": Brought()})) == ["mine"]
 

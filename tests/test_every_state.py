@@ -13,6 +13,7 @@ import oracle
 import oracle_rates
 import oracle_rivals
 import oracle_scaffold
+import oracle_trained_rates
 from every_network import all_states
 from quiet import fit_quietly
 from seqattractor.networks import make_network, network_names
@@ -37,6 +38,9 @@ SMALL = {
     "sdm": {"n_hidden": 7, "n_active": 2},
     "clone-hmm": {"n_clones": 2, "n_init": 1},
     "rnn": {"n_hidden": 3, "max_epochs": 3},
+    "pinning": {"max_epochs": 2, "read_out_interval": 4.0},
+    "innate": {"n_hidden": 6, "trials": 2, "pulse": 5.0, "read_out_interval": 4.0},
+    "bcpnn": {"units_per_hypercolumn": 2, "read_out_interval": 6.0},
 }
 DENSE = {
     "dense": {"kind": "polynomial", "degree": 2},
@@ -58,6 +62,9 @@ ROUNDED = CONTINUOUS | {
     "scaffold",
     "clone-hmm",
     "rnn",
+    "pinning",
+    "innate",
+    "bcpnn",
 }
 """These multiply with numbers that float64 does not hold, such as high powers; all others are exact, at ties, too."""
 
@@ -143,6 +150,27 @@ def recurrent(net, state):
     return [(oracle_rivals.sign(h), abs(h)) for h in fields]
 
 
+def pinned(net, state):
+    """Four steps of a network of rates."""
+    x = oracle_trained_rates.run_pinned(net.J_.tolist(), [net.amplitude * v for v in state], net.tau, 4)
+    return [(oracle_rivals.sign(v), abs(v)) for v in x]
+
+
+def innate(net, state):
+    """The cue as a pulse of five steps, and four steps more."""
+    weights = (getattr(net, name).tolist() for name in ("W_", "W_in_", "W_out_"))
+    fields = oracle_trained_rates.run_innate(*weights, state, net.tau, 5, 4)
+    return [(oracle_rivals.sign(h), abs(h)) for h in fields]
+
+
+def columns(net, state):
+    """Six steps of columns; where two are nearly equal nothing can be told."""
+    arrays = (getattr(net, name).tolist() for name in ("W_", "beta_", "minicolumns_"))
+    given = {name: getattr(net, name) for name in ("g_a", "g_beta", "tau_s", "tau_a", "dt")}
+    values, clear = oracle_trained_rates.run_columns(*arrays, net.units_per_hypercolumn, state, **given, steps=6)
+    return [(value, clear) for value in values]
+
+
 def told(signs):
     """Answers that no arithmetic on floats could change."""
     return [(sign, 1.0) for sign in signs]
@@ -181,6 +209,9 @@ def define(name, net, pairs, found):
         "one-hot": lambda state: one_hot(pairs, state),
         "clone-hmm": lambda state: clones(net, state),
         "rnn": lambda state: recurrent(net, state),
+        "pinning": lambda state: pinned(net, state),
+        "innate": lambda state: innate(net, state),
+        "bcpnn": lambda state: columns(net, state),
         "sdm": lambda state: told(oracle_scaffold.next_sparse_distributed(net.V_.tolist(), net.A_.tolist(), state, 2)),
         "lookup": lambda state: told(oracle_rivals.look_up(pairs, state)),
     }[name]

@@ -31,7 +31,8 @@ CLASSES = {
 }
 LATER = {
     *(sa.HebbianRateMemory, sa.SparseRateMemory, sa.DenseEpisodicMemory, sa.LinearEpisodicMemory, sa.DynamicEnergyMemory),
-    *(sa.StochasticMemory, sa.SpikeTimingMemory),
+    *(sa.StochasticMemory, sa.SpikeTimingMemory, sa.BayesianColumnMemory, sa.InnateTrajectoryMemory, sa.PinnedRateMemory),
+    *(sa.ScaffoldMemory, sa.SparseDistributedMemory, sa.CloneStructuredMemory, sa.RecurrentNetwork),
 }
 """These came after version 0.1: no old file can hold one."""
 X = sa.datasets.random_periodic(5, 8, rng=3)

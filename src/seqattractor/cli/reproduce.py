@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from seqattractor.cli.sweep import jobs_options, stopped
-from seqattractor.paper.target import PAST_THE_PAPER, QUICK_TRIALS, TARGETS, Request
+from seqattractor.paper.target import NEIGHBOURS, PAST_THE_PAPER, QUICK_TRIALS, TARGETS, Request
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -18,7 +18,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.command(
     name="reproduce",
     epilog=f"Targets: {', '.join(name for name in TARGETS if name not in PAST_THE_PAPER)}; beyond the paper, only by name: "
-    f"{', '.join(PAST_THE_PAPER)}.",
+    f"{', '.join(name for name in PAST_THE_PAPER if name not in NEIGHBOURS)}; other systems: "
+    f"{', '.join(NEIGHBOURS)}, or neighbours for all of these.",
 )
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option("--trials", type=click.IntRange(min=1), help=f"Trials per cell; 100 by default, {QUICK_TRIALS} with --quick.")
@@ -26,6 +27,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same numbers.")
 @click.option("-o", "--out", type=_FOLDER, default=Path("results"), show_default=True, help="Folder for all files.")
 @click.option("--quick", is_flag=True, help="Few trials: everything in about a minute.")
+@click.option("--full", is_flag=True, help="Neighbours at their published sizes, where those take more than a minute.")
 @click.option("--gait-dir", type=click.Path(path_type=Path), help="Your copy of the OU-ISIR silhouettes, or a folder of frames.")
 @click.option("--mnist-file", type=click.Path(path_type=Path), help="Your mnist_test_seq.npy, or MNIST as idx, npy or npz.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
@@ -37,6 +39,7 @@ def command(
     seed: int,
     out: Path,
     quick: bool,
+    full: bool,
     gait_dir: Path | None,
     mnist_file: Path | None,
     as_json: bool,
@@ -51,8 +54,15 @@ def command(
     from seqattractor.paper.reproduce import reproduce
 
     names = _chosen(targets)
+    if quick and full:
+        raise click.UsageError("choose one of --quick and --full.")
     request = Request(
-        trials=trials or (QUICK_TRIALS if quick else 100), seed=seed, quick=quick, gait_dir=gait_dir, mnist_file=mnist_file
+        trials=trials or (QUICK_TRIALS if quick else 100),
+        seed=seed,
+        quick=quick,
+        full=full,
+        gait_dir=gait_dir,
+        mnist_file=mnist_file,
     )
     again = shlex.join(["seqattractor", *sys.argv[1:]])
     with stopped(out / "trials.db"), trial_bars(quiet=as_json) as bar:
@@ -71,7 +81,8 @@ def command(
 def _chosen(targets: tuple[str, ...]) -> list[str]:
     """The names of the wanted targets, each once, in the order of the paper."""
     for name in targets:
-        if name not in TARGETS and name != "all":
-            raise click.UsageError(f"there is no target {name!r}; choose from {', '.join(TARGETS)}, all.")
+        if name not in (*TARGETS, "neighbours", "all"):
+            raise click.UsageError(f"there is no target {name!r}; choose from {', '.join(TARGETS)}, neighbours, all.")
+    wanted = {*targets, *(NEIGHBOURS if "neighbours" in targets else ())}
     everything = not targets or "all" in targets
-    return [name for name in TARGETS if name in targets or (everything and name not in PAST_THE_PAPER)]
+    return [name for name in TARGETS if name in wanted or (everything and name not in PAST_THE_PAPER)]

@@ -139,12 +139,15 @@ class ContinuousMemory(SequenceMemory):
                 f"read_out_interval must be at most {_MOST_STEPS} dt, but it is {self.read_out_interval:g} with dt = {self.dt:g}."
             )
 
+    def _steps(self) -> tuple[int, float]:
+        """How many steps of integration a read-out interval has, and how long they are."""
+        interval = float(self.read_out_interval)
+        steps = max(1, int(np.ceil(round(interval / float(self.dt), 9))))  # without the rounding, 0.3 / 0.1 would take four
+        return steps, interval / steps
+
     def _run_on(self, states: States) -> None:
         """Let states (B, K) run on for one read-out interval, in place, by Euler's method."""
-        interval = float(self.read_out_interval)
-        # Without the rounding, 0.3 / 0.1 would take four steps.
-        steps = max(1, int(np.ceil(round(interval / float(self.dt), 9))))
-        step = interval / steps
+        steps, step = self._steps()
         with np.errstate(over="ignore", invalid="ignore"):  # said below
             for _ in range(steps):
                 states += step * self._velocity(states)

@@ -14,7 +14,8 @@ from seqattractor.learning.rule import sign
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Patterns, Transitions, split
+from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences._transitions import rejoin
 
 _MOST_STEPS = 10_000  # of inference; every step of recall takes that many
 
@@ -136,8 +137,7 @@ class LatentPredictiveMemory(EpochMemory):
 
     def present(self, transitions: Transitions) -> None:
         """Go once through the sequences; the latent state starts anew with each."""
-        pieces = zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True)
-        sequences = [np.concatenate([x, x_next[-1:]]).astype(np.float64) for x, x_next in pieces]
+        sequences = [x.astype(np.float64) for x in rejoin(transitions)]
         with np.errstate(over="ignore", invalid="ignore"):  # said below
             wrong, loss = self._two_layers().learn(sequences, float(self.learning_rate))
         if not all((np.abs(W) < LARGEST).all() for W in (self.W_r_, self.W_o_)):

@@ -130,6 +130,19 @@ REGISTRY: dict[str, Entry] = {
         "_eden", "DynamicEnergyMemory", "rival", "exponential dynamic energy network (Karuvally 2025)", by_default=False
     ),
     "scaffold": Entry("_scaffold", "ScaffoldMemory", "rival", "scaffold memory, free-running (Sharma 2022, Chandra 2025)"),
+    "bcpnn": Entry(
+        "_columns", "BayesianColumnMemory", "rival", "BCPNN as a network of rates (after Tully 2016)", by_default=False
+    ),
+    "innate": Entry(
+        "_innate",
+        "InnateTrajectoryMemory",
+        "rival",
+        "innate trajectories of a chaotic rate network (Laje & Buonomano 2013)",
+        by_default=False,
+    ),
+    "pinning": Entry(
+        "_pinned", "PinnedRateMemory", "rival", "partial in-network training of rates (Rajan 2016)", by_default=False
+    ),
     "one-hot": Entry("_one_hot", "OneHotNetwork", "paper", "the construction of Theorem 1"),
     "sdm": Entry("_sparse_distributed", "SparseDistributedMemory", "yardstick", "sparse distributed memory (Kanerva 1988)"),
     "clone-hmm": Entry("_clones", "CloneStructuredMemory", "yardstick", "clone-structured hidden Markov model (George 2021)"),

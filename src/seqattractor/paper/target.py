@@ -44,8 +44,14 @@ TARGETS = {
     "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
     "comparison": "comparison:TARGET",
+    "bcpnn": "trained_rates:BCPNN",
+    "innate": "trained_rates:INNATE",
+    "pinning": "trained_rates:PINNING",
+    "rajakumar": "dale:DALE",
 }
-PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", "comparison")
+NEIGHBOURS = ("bcpnn", "innate", "pinning", "rajakumar")
+"""Systems of the paper's list, each with its own headline experiment; "neighbours" stands for all of them."""
+PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", "comparison", *NEIGHBOURS)
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5
 
@@ -68,6 +74,8 @@ class Request:
     seed: int = 0
     quick: bool = False
     """Few trials and coarse grids where time would go: a look, not a test."""
+    full: bool = False
+    """The published sizes, where the usual ones are smaller."""
     gait_dir: Path | None = None
     """A folder of OU-ISIR silhouettes; by default the drawn walker."""
     mnist_file: Path | None = None

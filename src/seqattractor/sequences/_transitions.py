@@ -86,6 +86,19 @@ def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
     )
 
 
+def rejoin(transitions: Transitions) -> list[Patterns]:
+    """The sequences that transitions of order 1 are made of, for networks that are shown whole sequences.
+
+    Examples
+    --------
+    >>> X = np.array([[1], [-1], [1], [-1], [-1]], dtype=np.int8)
+    >>> [x.ravel().tolist() for x in rejoin(transitions(X, np.array([3, 2])))]
+    [[1, -1, 1], [-1, -1]]
+    """
+    inputs, targets = (split(part, transitions.lengths) for part in transitions[:2])
+    return [np.concatenate([x, x_next[-1:]]) for x, x_next in zip(inputs, targets, strict=True)]
+
+
 def is_on_disk(X: NDArray[Any]) -> bool:
     """Whether an array is, or shows a part of, a file that is mapped into memory."""
     base: Any = X

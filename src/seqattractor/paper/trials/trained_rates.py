@@ -1,0 +1,133 @@
+"""Headline experiments of rate networks that are trained by least squares, and of BCPNN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.learning.least_squares import run_innate, run_pinning
+from seqattractor.networks._columns import BayesianColumnMemory
+from seqattractor.networks._innate import draw_wiring
+
+Floats = NDArray[np.float64]
+
+
+def run_bcpnn(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+    """How long patterns are held, for several strengths of adaptation, beside the theory; ``patterns``, ``g_a``, ``dt``.
+
+    Patterns share no minicolumn, as in the published experiments, so that nothing is left to chance.
+    """
+    n = settings["patterns"]
+    X = np.where(np.eye(n, dtype=bool), 1, -1).astype(np.int8)
+    X = np.vstack([X, X[:1]])
+    held, told, in_order = [], [], []
+    for g_a in settings["g_a"]:
+        net = BayesianColumnMemory(n, g_a=g_a, dt=settings["dt"], read_out_interval=1.0).fit(X)
+        told.append(float(net.persistence_times(X)[0]))
+        path = net.recall(X[0], steps=int(6 * told[-1]))
+        at = np.argmax(path, axis=1)
+        changes = np.flatnonzero(np.diff(at))
+        held.append(float(np.diff(changes)[1:].mean()))  # the first two begin before all is in step
+        in_order.append(bool(np.all(np.diff(at[changes + 1]) % n == 1)))
+    strengths = list(settings["g_a"])
+    return {
+        "series": {"held": {"x": strengths, "y": held}, "theory": {"x": strengths, "y": told}},
+        "numbers": {
+            "deviation": float(np.max(np.abs(np.array(held) / np.array(told) - 1))),
+            "in_order": float(np.mean(in_order)),
+        },
+    }
+
+
+def run_pinning_on_bumps(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+    """An idealised sequence: each unit is active once, one after the other, for several fractions p of trained neurons.
+
+    ``N``, ``duration`` and ``width`` of a bump in ms, ``fractions``, ``passes``. Gives pVar, the variance of the wanted rates
+    that the network explains when it runs by itself.
+    """
+    rng = np.random.default_rng(seed)
+    N, steps, tau, g = settings["N"], int(settings["duration"]), 10.0, 1.35
+    t = np.arange(steps)[:, None]
+    centres = np.linspace(0, steps, N)
+    wanted_rates = 0.02 + 0.93 * np.exp(-((t - centres) ** 2) / (2 * settings["width"] ** 2))
+    wanted = np.log(wanted_rates / (1 - wanted_rates))
+    drive = _frozen_noise(steps, N, rng)
+    start = wanted[0].copy()
+    explained, rates = [], wanted_rates
+    J_first = rng.standard_normal((N, N)) * (g / np.sqrt(N))
+    order = rng.permutation(N)
+    for p in settings["fractions"]:
+        J, plastic = J_first.copy(), np.sort(order[: max(1, round(p * N))])
+        P = np.eye(len(plastic))
+        for _ in range(settings["passes"]):
+            run_pinning(J, plastic, drive, wanted, P, start.copy(), tau)
+        x = run_pinning(J, plastic, drive, wanted[:0], P, start.copy(), tau)
+        rates = 1 / (1 + np.exp(-x))
+        explained.append(_explained(wanted_rates, rates))
+    shown = np.linspace(0, N - 1, 5).astype(int)
+    every = max(1, steps // 200)
+    series: dict[str, Any] = {"explained": {"x": list(settings["fractions"]), "y": explained}}
+    for k, unit in enumerate(shown):
+        series[f"unit {k}"] = {"x": list(range(0, steps, every)), "y": rates[::every, unit].tolist()}
+        series[f"wanted {k}"] = {"x": list(range(0, steps, every)), "y": wanted_rates[::every, unit].tolist()}
+    return {"series": series, "numbers": {"all": explained[-1], "few": explained[0]}}
+
+
+def run_innate_timing(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+    """A pulse at a certain time after the cue, from a network that is jolted on the way, before and after innate training.
+
+    ``neurons``, ``window`` in ms, ``trials`` of training. Gives R^2 of the output in runs that are jolted half-way.
+    """
+    rng = np.random.default_rng(seed)
+    M, window, tau, rest, pulse = settings["neurons"], int(settings["window"]), 10.0, 200, 50
+    wiring = draw_wiring(M, 0.1, settings["g"], rng)
+    into = 5.0 * rng.standard_normal(M)
+    jolt = 0.5 * rng.standard_normal(M)
+    n_plastic, K = round(0.6 * M), wiring.weights.shape[1]
+    nothing, none = np.zeros((0, M)), np.zeros((0, 1, 1))
+
+    def run(noise: float, jolted: bool, wanted: Floats, P: Floats) -> Floats:
+        begin = rest + pulse
+        drive = noise * rng.standard_normal((begin + window, M))
+        drive[rest:begin] += into
+        if jolted:
+            drive[begin + window // 4 :][:10] += jolt
+        x = rng.uniform(-1, 1, M)
+        run_innate(*wiring, drive[:begin], nothing, P, x, 2, tau)
+        rates: Floats = run_innate(*wiring, drive[begin:], wanted, P, x, 2, tau)
+        return rates
+
+    at = 0.8 * window
+    output = 0.2 + 0.8 * np.exp(-(((np.arange(window) - at) / 30.0) ** 2))
+    innate = run(0.0, False, nothing, none)
+    explained, shown = {}, {}
+    for stage in ("before", "after"):
+        if stage == "after":
+            P = np.tile(np.eye(K), (n_plastic, 1, 1))
+            for _ in range(settings["trials"]):
+                run(0.001, False, innate, P)
+        r = np.concatenate([run(0.001, False, nothing, none) for _ in range(5)])
+        W_out = np.linalg.solve(r.T @ r + np.eye(M), r.T @ np.tile(output, 5))
+        made = [run(0.001, True, nothing, none) @ W_out for _ in range(5)]
+        explained[stage] = float(np.mean([np.corrcoef(each, output)[0, 1] ** 2 for each in made]))
+        shown[stage] = made[0]
+    every = max(1, window // 300)
+    series = {name: {"x": list(range(0, window, every)), "y": each[::every].tolist()} for name, each in shown.items()}
+    series["wanted"] = {"x": list(range(0, window, every)), "y": output[::every].tolist()}
+    return {"series": series, "numbers": {**explained, "gain": explained["after"] - explained["before"]}}
+
+
+def _frozen_noise(steps: int, N: int, rng: np.random.Generator, tau: float = 1000.0) -> Floats:
+    """White noise that is filtered with a time constant of one second, and has a standard deviation of about 1."""
+    h, noise = np.zeros((steps, N)), rng.standard_normal((steps, N)) * np.sqrt(2 / tau)
+    h[0] = rng.standard_normal(N)
+    for t in range(1, steps):
+        h[t] = h[t - 1] * (1 - 1 / tau) + noise[t]
+    return h
+
+
+def _explained(wanted: Floats, rates: Floats) -> float:
+    """The variance of the wanted rates that is explained."""
+    return float(1 - np.sum((wanted - rates) ** 2) / np.sum((wanted - wanted.mean()) ** 2))
