@@ -100,3 +100,21 @@ def test_a_cluster_of_this_machine_gives_the_same_files(tmp_path):
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "dask.csv").read_bytes()
     found = [compare("noise", ["hebbian", "lookup"], values=[0, 20], trials=2, dask=dask).to_json() for dask in (None, "local")]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(("torn", "answers"), [(1, True), (2, False)])
+def test_a_message_that_was_torn_is_sent_once_more(torn, answers):
+    asked = []
+
+    def question():
+        asked.append(1)
+        assert len(asked) > torn  # as tornado says it
+        return "here"
+
+    watch = Watch(client=None)
+    if answers:
+        assert watch.ask(question) == "here"
+    else:
+        with pytest.raises(ClusterLost, match="does not answer any more"):
+            watch.ask(question)
+    assert len(asked) == 2

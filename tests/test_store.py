@@ -6,8 +6,10 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -83,6 +85,22 @@ def test_processes_that_write_the_same_trials_at_once_store_each_once(tmp_path):
     with sqlite3.connect(tmp_path / "s.db") as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     db.close()
+
+
+def test_a_study_that_another_process_makes_at_this_very_moment_is_ours(tmp_path, monkeypatch):
+    others = []
+
+    class Interrupted(sqlite3.Connection):
+        def execute(self, sql, *arguments):
+            if sql == "PRAGMA user_version" and not others:
+                others.append(threading.Thread(target=lambda: Store(tmp_path / "s.db").close()))
+                others[0].start()
+                others[0].join(1.0)  # it waits until this look at the file is over, or gets in between
+            return super().execute(sql, *arguments)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Interrupted))
+    Store(tmp_path / "s.db").close()
+    others[0].join()
 
 
 def test_a_full_disk_is_one_sentence_and_keeps_what_was_committed(tmp_path):

@@ -57,7 +57,10 @@ class Watch:
     def ask(self, question: Callable[[], _Result]) -> _Result:
         """Let the client do something for which it needs the scheduler."""
         try:
-            return question()
+            try:
+                return question()
+            except AssertionError:  # tornado's, of a message that was torn on a busy machine; the next one has its own connection
+                return question()
         except Exception as error:  # of many kinds: closed connections, timeouts, closed loops, cancelled futures
             raise ClusterLost(f"the Dask scheduler does not answer any more ({in_a_line(error)})") from error
 

@@ -478,9 +478,10 @@ def _switch_to_wal(db: sqlite3.Connection) -> None:
 def _check_ours(db: sqlite3.Connection, path: Path) -> None:
     """Refuse files that are not a study, or one of a later version."""
     try:
-        application = db.execute("PRAGMA application_id").fetchone()[0]
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        with at_one_moment(db):  # another process may be making the very same file
+            application = db.execute("PRAGMA application_id").fetchone()[0]
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
     except sqlite3.DatabaseError as error:
         if "not a database" not in str(error):
             raise

@@ -18,8 +18,8 @@ MOST_FIELDS_BYTES = 2**31
 """Memory for products of every two transitions above which fields are not considered."""
 
 # Nanoseconds on one core of the machine on which they were measured; only their ratios count.
-_FIELD = 0.065  # to add one entry of a Gram matrix to a field
-_VISIT = 5.0  # to test one transition of one neuron, and what goes with it
+_FIELD = 0.045  # to add one entry of a Gram matrix to a field
+_VISIT = 2.0  # to test one transition of one neuron, and what goes with it
 _WEIGHT = 0.8  # to go through one input of a block of LANES neurons
 _STEP = 250.0  # to test one transition of such a block
 _CALL = 25_000.0  # to call the kernel for a chunk of transitions of such a block
