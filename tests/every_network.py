@@ -63,8 +63,8 @@ def _values(hint):
     union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
     members = typing.get_args(hint) if union else (hint,)
     choices = [part for member in members if typing.get_origin(member) is typing.Literal for part in typing.get_args(member)]
-    if choices:
-        return [choice for choice in choices if choice != "auto"]
+    if choices := [choice for choice in choices if choice != "auto"]:
+        return choices
     for kind, values in ((bool, [False, True]), (int, [1, 2]), (float, [0.5, 1.0, 2.0])):
         if kind in members:
             return values

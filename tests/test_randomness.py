@@ -102,6 +102,10 @@ def test_two_functions_with_the_same_seed_draw_unrelated_numbers(drawn, one, oth
     assert correlation.max() < 6 / np.sqrt(SEEDS)  # six standard deviations; a shared stream gives .3 to 1
 
 
+RANDOM_ARRAYS = ("P_", "U_", "W_", "W_o_", "mask_", "J_", "W_pg_", "A_", "W_in_", "T_")
+"""What networks draw: the first of these that a network has."""
+
+
 @pytest.fixture(scope="module")
 def weights():
     """Random weights of every network that has some, seed after seed, standardised: (seeds, weights)."""
@@ -113,7 +117,7 @@ def weights():
         small = {"n_hidden": 1, "n_latent": 1, "max_epochs": 1, "init_scale": 1, "connectivity": 0.5}
         small = {key: value for key, value in small.items() if key in known}
         nets = [fit_quietly(make_network(name, **small, random_state=seed), PAIR) for seed in range(SEEDS)]
-        first = next(key for key in ("P_", "U_", "W_", "W_o_", "mask_") if hasattr(nets[0], key))
+        first = next(key for key in RANDOM_ARRAYS if hasattr(nets[0], key))
         values = np.array([getattr(net, first).ravel() for net in nets])
         drawn[name] = (values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-9)
     return drawn

@@ -133,7 +133,7 @@ class CloneStructuredMemory(SequenceMemory):
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn from one random start after another, until every transition is made; the best is kept."""
-        rng = as_generator(self.random_state)
+        rng = as_generator(self.random_state, "clones")
         courses = self._symbols(transitions)
         G, C = len(self.before_), int(self.n_clones)
         check_memory(40 * C * C * (G + len(transitions.inputs)), f"a model of {C} clones for each pattern")

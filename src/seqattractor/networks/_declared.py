@@ -39,7 +39,8 @@ def check_fitted(net: Hooks, parameters: dict[str, Any], values: dict[str, Any],
     net.check_parameters()
     if type(net).__module__.startswith("seqattractor."):
         for name, value in parameters.items():
-            _check_plain(name, value)
+            if not net.declared_values.get(name, "").startswith("counts"):
+                _check_plain(name, value)
     N, order = check_count(values.get("n_features_in_"), "n_features_in_"), check_count(values.get("order_"), "order_")
     if net.order not in ("auto", order):
         raise ValueError(f"order_ is {order}, but order is {net.order}")
@@ -96,13 +97,10 @@ def _set_by(cls: type[Hooks]) -> Iterator[str]:
 
 
 def _check_plain(name: str, value: Any) -> None:
-    """Values are finite numbers, words, nothing, a generator, or a list of whole numbers; metadata may nest them."""
+    """Values are finite numbers, words, nothing, or a generator; metadata may nest them."""
     if name == "metadata_":
         if not isinstance(value, dict | None):
             raise ValueError("metadata_ is not a table of names and values")
-    elif isinstance(value, list):
-        if not all(is_count(one, 0) for one in value):
-            raise ValueError(f"{name} is {value!r}")
     elif not isinstance(value, _SCALARS):
         raise ValueError(f"{name} is {value!r}")
     elif isinstance(value, float) and not math.isfinite(value):
@@ -120,6 +118,8 @@ def _check_value(name: str, value: Any, what: str, sizes: dict[str, int]) -> Non
     match kind:
         case "count" | "size":
             right = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        case "counts":
+            right = isinstance(value, list | tuple) and all(is_count(one) for one in value)
         case "number":
             right = isinstance(value, int | float) and not isinstance(value, bool)
         case "positive":

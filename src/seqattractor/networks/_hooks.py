@@ -25,8 +25,9 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     what its methods set."""
     declared_values: ClassVar[dict[str, str]] = {}
     """The same for single values: "number", "positive", "flag", "generator", "word" with the words there are, "count" with the
-    symbol of its upper limit if there is one, or "size" with the symbol of a shape that it must be. A parameter that must fit
-    the arrays can stand here too, such as ``{"n_hidden": "size M or auto"}``: behind " or " is a word that fits, too."""
+    symbol of its upper limit if there is one, "counts" for a list of them, or "size" with the symbol of a shape that it must be.
+    A parameter that must fit the arrays can stand here too, such as ``{"n_hidden": "size M or auto"}``: behind " or " is a word
+    that fits, too."""
 
     deterministic: ClassVar[bool] = False
     """Whether the same state always has the same successor, as far as `next_patterns` goes. Where a network carries nothing

@@ -189,7 +189,12 @@ class ScaffoldMemory(SequenceMemory):
         "goes_to_": "count S",
         "visible_errors_": "count E",
     }
-    declared_values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "n_iter_": "size E", "converged_": "flag"}
+    declared_values: ClassVar[dict[str, str]] = {
+        "n_hidden": "size M",
+        "periods": "counts or auto",
+        "n_iter_": "size E",
+        "converged_": "flag",
+    }
 
     def __init__(
         self,

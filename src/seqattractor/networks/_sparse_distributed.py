@@ -107,7 +107,7 @@ class SparseDistributedMemory(HiddenLayerMemory, EpochMemory):
         """Draw the addresses; V is zero."""
         M, inputs = int(self.n_hidden), transitions.inputs.shape[1]
         check_memory(9 * M * (inputs + self.n_features_in_), f"a network of {M} hidden neurons")
-        rng = as_generator(self.random_state)
+        rng = as_generator(self.random_state, "addresses")
         self.A_ = 2 * rng.integers(0, 2, size=(M, inputs), dtype=np.int8) - 1
         self.V_ = np.zeros((self.n_features_in_, M))
         self._no_errors_yet()
