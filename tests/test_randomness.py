@@ -102,7 +102,7 @@ def test_two_functions_with_the_same_seed_draw_unrelated_numbers(drawn, one, oth
     assert correlation.max() < 6 / np.sqrt(SEEDS)  # six standard deviations; a shared stream gives .3 to 1
 
 
-RANDOM_ARRAYS = ("P_", "U_", "W_", "W_o_", "mask_", "J_", "W_pg_", "A_", "W_in_", "T_")
+RANDOM_ARRAYS = ("P_", "U_", "W_", "W_o_", "mask_", "J_", "W_pg_", "A_", "W_in_")
 """What networks draw: the first of these that a network has."""
 
 
@@ -112,7 +112,7 @@ def weights():
     drawn = {}
     for name in network_names():
         known = parameters_of(name)
-        if "random_state" not in known:
+        if "random_state" not in known or name == "clone-hmm":  # what that draws is forgotten when it counts: entries are 0 or 1
             continue
         small = {"n_hidden": 1, "n_latent": 1, "max_epochs": 1, "init_scale": 1, "connectivity": 0.5}
         small = {key: value for key, value in small.items() if key in known}
