@@ -24,8 +24,11 @@ def conclusion(comparison: Any) -> str:
         _ranking(comparison, storing, "Memories that keep the patterns themselves"),
         _partly(comparison),
         _price(comparison, learning, storing),
+        _contexts(comparison),
+        _phases(comparison),
         _paired(comparison, learning),
         _conditions(learning + storing),
+        _notes(learning + storing),
         _not_taking_part(comparison),
     ]
     if s["trials"] < 10:
@@ -85,6 +88,54 @@ def _again(comparison: Any, network: str) -> str:
     beyond = values if held is None else values[values.index(held) + 1 :]
     again = [str(value) for value in beyond if comparison.holds(network, value)]
     return f" (and again at {listed(again)})" if again else ""
+
+
+_CARRIED = {"leaky-perceptron": "sums that fade", "clone-hmm": "clones of every pattern", "scaffold": "labels of places"}
+_CARRIED |= dict.fromkeys(("rnn", "predictive-2", "brea"), "hidden or latent neurons")
+"""What a network carries from step to step, if not rates, currents or traces."""
+
+
+def _contexts(comparison: Any) -> str:
+    """Where patterns are repeated: who tells them apart, and by what."""
+    if comparison.settings["protocol"] != "context" or not any(comparison.settings["values"]):
+        return ""
+    hardest = comparison.settings["values"][-1]
+    ways: dict[str, list[str]] = {}
+    failed: dict[str, list[str]] = {}
+    for row in comparison.results:
+        if row["value"] == hardest and row["parameters"] is not None:
+            name, carried = row["network"], _CARRIED.get(row["network"], "rates, currents or traces that outlast a pattern")
+            way = f"delay lines (order {row['order']})" if row["order"] > 1 else carried if row["carries"] else "nothing"
+            (ways if comparison.holds(name, hardest) else failed).setdefault(way, []).append(name)
+    sentences = []
+    if ways:
+        told = "; ".join(f"by {way}: {listed(names)}" for way, names in ways.items())
+        sentences.append(f"{hardest} repeated pattern{'s' if hardest != 1 else ''} are told apart {told}.")
+    if failed:
+        told = "; ".join(f"{way}: {listed(names)}" for way, names in failed.items())
+        sentences.append(f"Not in half of the trials, though these carry {told}.")
+    return " ".join(sentences)
+
+
+def _phases(comparison: Any) -> str:
+    """Who recalls loops in another phase than that of the cue; a scaffold goes round its labels from any of them."""
+    values = comparison.settings["values"]
+    late = {}
+    for name in (network["network"] for network in comparison.networks):
+        rows = [comparison.row(name, value) for value in values]
+        if all(row["in_phase"] is not None for row in rows):
+            late[name] = sum(row["successes"] - row["in_phase"] for row in rows)
+    shifted = {name: count for name, count in late.items() if count}
+    text = ""
+    if shifted:
+        told = ", ".join(f"{name} ({count})" for name, count in shifted.items())
+        text = f"Trials, over all values, that succeed in another phase than that of the cue: {told}."
+    if shifted.get("scaffold"):
+        text += (
+            " For scaffold this says little: its labels go round by themselves, from a wrong one as well as from the right one; "
+            "only what is in phase shows that it knew the cue."
+        )
+    return text
 
 
 def _partly(comparison: Any) -> str:
@@ -171,6 +222,16 @@ def _conditions(networks: Sequence[Row]) -> str:
     if "sparse" in names:
         sentences.append("sparse learns from patterns that it corrupts itself, so that few of its epochs are free of errors.")
     return " ".join(sentences)
+
+
+def _notes(networks: Sequence[Row]) -> str:
+    """What networks say of themselves."""
+    notes: dict[str, list[str]] = {}
+    for network in networks:
+        if network["note"]:
+            notes.setdefault(network["note"], []).append(network["network"])
+    told = "; ".join(f"{listed(names)} ({note})" for note, names in notes.items())
+    return f"What is to be known of them: {told}." if told else ""
 
 
 def _not_taking_part(comparison: Any) -> str:
