@@ -24,17 +24,20 @@ PAGE = HERE.parent / "docs" / "which_memory_results.inc"
 STUDY = Path(tempfile.gettempdir()) / "which_memory.db"
 
 CASES = {
-    "random": ((20, 50, 100), 5, "a long sequence", "T = {}"),
-    "noise": ((0, 10, 30), 5, "recall from a poor cue", "{} of 100 units flipped"),
-    "recall-noise": ((0, 2, 10), 5, "recall while noise goes on", "{} of 100 units flipped before every step"),
-    "context": ((0, 2, 8), 5, "patterns that repeat, with different successors", "{} patterns twice in T = 30"),
-    "multi": (("5x5", "5x10", "10x10"), 5, "many sequences in one network", "{} (number x length)"),
+    "random": ((20, 50, 100), 3, "a long sequence", "T = {}"),
+    "noise": ((0, 10, 30), 3, "recall from a poor cue", "{} of 100 units flipped"),
+    "recall-noise": ((0, 2, 10), 3, "recall while noise goes on", "{} of 100 units flipped before every step"),
+    "context": ((0, 2, 8), 3, "patterns that repeat, with different successors", "{} patterns twice in T = 30"),
+    "multi": (("5x5", "5x10", "10x10"), 3, "many sequences in one network", "{} (number x length)"),
     "walker": ((0, 100, 350), 2, "pictures, more pixels than frames, in phase with the cue", "{} of 1290 pixels flipped"),
 }
 """For each protocol its values, trials, what is needed, and a value in words."""
-SLOW = ("innate", "pinning", "brea", "rnn", "eden", "sparse")
-"""Of which a trial takes seconds to minutes: fewer values, fewer trials."""
-SLOW_TRIALS = 2
+SLOW = ("innate", "pinning", "brea", "bcpnn", "eden", "gsemm-linear", "predictive-2")
+"""Of which a trial takes seconds to a minute: one trial, and only the first two values."""
+SLOWEST = ("innate", "pinning", "brea", "bcpnn")
+"""Of these, the ones that run on two protocols only."""
+NO_PICTURES = (*SLOW, "rnn", "sparse", "leaky-perceptron", "slow-synapses", "fiete", "gillett", "gillett-sparse")
+"""Of which a trial with pictures takes long."""
 
 GROUPS = {
     "weights, learned online by a local rule": lambda n: not n["stores_patterns"] and n["online"] and n["local"],
@@ -78,24 +81,32 @@ def measure():
     warnings.simplefilter("ignore")
     names = list(choose_networks(["all"]))
     networks, rows = {}, []
+    for protocol, some, values, trials in runs(names):
+        comparison = compare(protocol, some, values=values, trials=trials, study=STUDY)
+        networks |= {n["network"]: n for n in comparison.networks}
+        for row, times in zip(comparison.results, comparison.seconds, strict=True):
+            kept = ("network", "value", "trials", "successes", "in_phase", "parameters", "order", "error")
+            seconds = {key: times[key] and round(times[key], 4) for key in ("learn_seconds", "recall_seconds")}
+            rows.append({"protocol": protocol, **{key: row[key] for key in kept}, **seconds})
+        print(protocol, *values, *some, flush=True)
+    return {"networks": [networks[name] for name in names], "rows": rows}
+
+
+def runs(names):
+    """What is run: protocol, networks, values and trials; quick networks first."""
+    quick, slow = [], []
     for protocol, (values, trials, *_) in CASES.items():
-        quick = [name for name in names if name not in SLOW]
-        for some, at, each in ((quick, values, trials), (slow_ones(protocol), values[:2], SLOW_TRIALS)):
-            if not some:
-                continue
-            comparison = compare(protocol, some, values=at, trials=each, study=STUDY)
-            networks |= {n["network"]: n for n in comparison.networks}
-            for row, times in zip(comparison.results, comparison.seconds, strict=True):
-                kept = ("network", "value", "trials", "successes", "in_phase", "parameters", "order", "error")
-                seconds = {key: times[key] and round(times[key], 4) for key in ("learn_seconds", "recall_seconds")}
-                rows.append({"protocol": protocol, **{key: row[key] for key in kept}, **seconds})
-            print(protocol, *comparison.settings["values"], flush=True)
-    return {"networks": [networks[name] for name in names if name in networks], "rows": rows}
+        some = [name for name in names if takes_part(name, protocol)]
+        quick.append((protocol, [name for name in some if name not in SLOW], values, trials))
+        slow += [(protocol, [name], values[:2], 1) for name in some if name in SLOW]
+    return quick + slow
 
 
-def slow_ones(protocol):
-    """The slow networks that a protocol takes: none with pictures, of which a trial would take many minutes, but for our own."""
-    return ["sparse"] if protocol == "walker" else list(SLOW)
+def takes_part(name, protocol):
+    """Whether a network is run on a protocol."""
+    if protocol == "walker":
+        return name not in NO_PICTURES
+    return name not in SLOWEST or protocol in ("random", "context")
 
 
 # -- the page ---------------------------------------------------------------------------------------------------
