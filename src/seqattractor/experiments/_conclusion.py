@@ -161,11 +161,9 @@ def _price(comparison: Any, learning: Sequence[Row], storing: Sequence[Row]) -> 
     if not kept:
         return ""
     text = (
-        "These need no learning because they keep every pattern and its successor with a unit of their own, and grow with what "
-        f"they store: at {value} they hold {_range(kept)} numbers, entries of +-1"
+        "These need little or no learning because they keep every pattern, most of them with a unit of its own, and grow with "
+        f"what they store: at {value} they hold {_range(kept)} numbers, entries of +-1 where only patterns are kept"
     )
-    if any(n["local"] is False and n["online"] is False for n in storing):
-        text += " but for what a pseudo-inverse adds"
     if weights:
         text += f". The networks that learn have {_range(weights)} real weights, whatever they store"
     return text + "."

@@ -68,7 +68,7 @@ def save(draw: Callable[[], Figure], path: Path) -> None:
 def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
     """Draw success with intervals: a row for each comparison, networks that learn beside those that keep the patterns.
 
-    Where these are too many to be told apart, each family has a panel of its own.
+    Where these are too many to be told apart, rivals have panels of their own.
 
     Parameters
     ----------
@@ -97,13 +97,11 @@ def _panels(comparison: Comparison) -> list[list[tuple[Comparison, str, list[str
     kinds = {False: "weights learned", True: "patterns stored"}
     groups = {words: [n for n in comparison.networks if bool(n["stores_patterns"]) is kind] for kind, words in kinds.items()}
     if max(map(len, groups.values())) > _MOST_CURVES:
-        families = dict.fromkeys(n["family"] for n in comparison.networks)
         groups = {
-            f"{words}, {family}": [n for n in networks if n["family"] == family]
+            f"{words}, {who}": [n for n in networks if (n["family"] == "rival") is (who == "rivals")]
             for words, networks in groups.items()
-            for family in families
+            for who in ("rivals", "others")
         }
-        groups = {words: networks for words, networks in groups.items() if networks}
     panels = [(comparison, words, [n["network"] for n in networks]) for words, networks in groups.items()]
     return [panels[k : k + 2] for k in range(0, len(panels), 2)]
 
