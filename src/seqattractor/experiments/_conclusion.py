@@ -105,15 +105,15 @@ def _contexts(comparison: Any) -> str:
     for row in comparison.results:
         if row["value"] == hardest and row["parameters"] is not None:
             name, carried = row["network"], _CARRIED.get(row["network"], "rates, currents or traces that outlast a pattern")
-            way = f"delay lines (order {row['order']})" if row["order"] > 1 else carried if row["carries"] else "nothing"
+            way = f"delay lines (order {row['order']})" if row["order"] > 1 else carried if row["carries"] else "nothing that looks back"
             (ways if comparison.holds(name, hardest) else failed).setdefault(way, []).append(name)
     sentences = []
     if ways:
         told = "; ".join(f"by {way}: {listed(names)}" for way, names in ways.items())
-        sentences.append(f"{hardest} repeated pattern{'s' if hardest != 1 else ''} are told apart {told}.")
+        sentences.append(f"{hardest} repeated {'patterns are' if hardest != 1 else 'pattern is'} told apart {told}.")
     if failed:
-        told = "; ".join(f"{way}: {listed(names)}" for way, names in failed.items())
-        sentences.append(f"Not in half of the trials, though these carry {told}.")
+        told = "; ".join(f"with {way}: {listed(names)}" for way, names in failed.items())
+        sentences.append(f"Not in half of the trials, {told}.")
     return " ".join(sentences)
 
 
