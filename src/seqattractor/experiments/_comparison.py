@@ -171,7 +171,7 @@ def _in_phase(done: Sequence[Row]) -> int | None:
     """In how many trials all sequences were recalled in phase with their cues; None for a network that dwells."""
     if any(outcome["in_phase"] is None for outcome in done):
         return None
-    return sum(outcome["in_phase"] == outcome["sequences"] for outcome in done)
+    return sum(bool(outcome["in_phase"] == outcome["sequences"]) for outcome in done)
 
 
 def _times(outcomes: Sequence[Row]) -> Row:
