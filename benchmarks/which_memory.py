@@ -29,14 +29,14 @@ CASES = {
     "recall-noise": ((0, 2, 10), 3, "recall while noise goes on", "{} of 100 units flipped before every step"),
     "context": ((0, 2, 8), 3, "patterns that repeat, with different successors", "{} patterns twice in a loop of 30"),
     "multi": (("5x5", "5x10", "10x10"), 3, "many sequences in one network", "{} (number x length)"),
-    "walker": ((0, 100, 350), 1, "pictures, more pixels than frames, in phase with the cue", "{} of 1290 pixels flipped"),
+    "walker": ((0, 100, 350), 1, "pictures, more pixels than frames", "{} of 1290 pixels flipped"),
 }
 """For each protocol its values, trials, what is needed, and a value in words."""
 SLOW = ("gsemm-dense", "gsemm-linear", "eden", "predictive-2", "rnn", "pinning", "brea", "bcpnn", "innate")
 """Of which a trial takes seconds to a minute: one trial, and only the first two values."""
 SLOWEST = ("pinning", "brea", "bcpnn", "innate")
 """Of these, the ones that run on two protocols only."""
-NO_PICTURES = (*SLOW[1:], "sparse", "leaky-perceptron", "slow-synapses", "fiete", "gillett", "gillett-sparse")
+NO_PICTURES = (*SLOW[1:], "leaky-perceptron", "slow-synapses", "fiete", "gillett", "gillett-sparse")
 """Of which a trial with pictures takes long."""
 
 GROUPS = {
@@ -58,7 +58,7 @@ WHY = {
     "pseudo-inverse": "correlations between patterns are taken out",
     "predictive": "the delta rule takes correlations out",
     "brea": "hidden neurons take what the visible ones need",
-    "scaffold": "labels step on by themselves, whatever the patterns are",
+    "scaffold": "a cue only has to find its label; labels step on by themselves",
     "rnn": "its hidden state holds what came before",
     "clone-hmm": "each pattern has clones, one for each context; patterns are looked up",
     "lookup": "the nearest stored pattern is looked up",
@@ -115,11 +115,7 @@ def takes_part(name, protocol):
 def page(results):
     """All parts of the page that are results, each between two comments that docs/which_memory.rst names."""
     return named_parts(
-        {
-            "decision": list_table(decision(results)),
-            "everything": list_table(everything(results)),
-            "refusals": refusals(results),
-        }
+        {"decision": list_table(decision(results)), "everything": list_table(everything(results)), "refusals": refusals(results)}
     )
 
 
@@ -133,8 +129,8 @@ def decision(results):
             if row is None:
                 rows.append([need, group, "none", "no network of this kind succeeds in half of the trials at any value", ""])
                 continue
-            number = f"{counted(row, protocol)} of {row['trials']} at {words.format(row['value'])}; {row['parameters']:,} numbers"
-            rows.append([need, group, listed(names), number, why(names[0], results)])
+            number = f"{counted(row)} of {row['trials']} at {words.format(row['value'])}; {row['parameters']:,} numbers"
+            rows.append([need, group, listed(names), number, why(names[0], row, results)])
     caption = (
         "The best of each kind for each need: the one that holds the hardest value, in at least half of the trials there and at all "
         "easier ones, then the most successes. Of equals that with the fewest numbers comes first, and the numbers are its own."
@@ -148,10 +144,10 @@ def best(results, protocol, members):
     for name in members:
         rows = rows_of(results, protocol, name)
         held = 0
-        while held < len(rows) and 2 * counted(rows[held], protocol) >= rows[held]["trials"]:
+        while held < len(rows) and 2 * counted(rows[held]) >= rows[held]["trials"]:
             held += 1
         if held:
-            share = sum(counted(row, protocol) / row["trials"] for row in rows)
+            share = sum(counted(row) / row["trials"] for row in rows)
             found.append(((held, share), rows[held - 1]["parameters"], name, rows[held - 1]))
     if not found:
         return [], None
@@ -161,9 +157,9 @@ def best(results, protocol, members):
     return [name for _, name in winners], next(row for _, _, name, row in found if name == first)
 
 
-def counted(row, protocol):
-    """The successes that count: with pictures those in phase with the cue, as far as a network has a phase."""
-    return row["in_phase"] if protocol == "walker" and row["in_phase"] is not None else row["successes"]
+def counted(row):
+    """The successes that count: those in phase with the cue, or all of a network that dwells, which has no phase."""
+    return row["successes"] if row["in_phase"] is None else row["in_phase"]
 
 
 def rows_of(results, protocol, network):
@@ -171,8 +167,10 @@ def rows_of(results, protocol, network):
     return [row for row in results["rows"] if (row["protocol"], row["network"]) == (protocol, network)]
 
 
-def why(name, results):
+def why(name, row, results):
     """Why a network does well."""
+    if row["order"] > 1:
+        return f'delay lines: it sees the last {row["order"]} patterns (``order="auto"``)'
     if name in WHY:
         return WHY[name]
     note = next(n["note"] for n in results["networks"] if n["network"] == name)
@@ -188,7 +186,7 @@ def everything(results):
         for protocol in CASES:
             of_network = rows_of(results, protocol, name)
             done = [row for row in of_network if row["parameters"] is not None]
-            counts = " ".join("×" if row["parameters"] is None else str(counted(row, protocol)) for row in of_network)
+            counts = " ".join("×" if row["parameters"] is None else str(counted(row)) for row in of_network)
             cells.append(f"{counts} of {of_network[0]['trials']}" if done else "refused" if of_network else "not run")
         kinds = ["yes" if network[key] else "no" for key in ("stores_patterns", "online", "local", "dwells")]
         middle = next((row for row in rows_of(results, "random", name) if row["value"] == 50), None)
@@ -200,8 +198,8 @@ def everything(results):
     heads = [f"{protocol} {', '.join(map(str, values))}" for protocol, (values, *_) in CASES.items()]
     kinds = ["stores patterns", "online", "local", "dwells", "numbers kept", "s to learn", "s to recall"]
     caption = (
-        "Successes at each value, easy ones first (walker: in phase with the cue, unless the network dwells); "
-        "numbers and seconds are those of random, T = 50."
+        "Successes at each value, easy ones first, in phase with the cue unless the network dwells; numbers and seconds are those of "
+        "random, T = 50."
     )
     return Table(["network", "family", *heads, *kinds], rows, caption)
 
@@ -216,7 +214,7 @@ def refusals(results):
         f"* *{network}* ({', '.join(dict.fromkeys(protocols))}): {error}".replace("`", "").replace("|", " ")
         for (network, error), protocols in said.items()
     ]
-    return "\n".join(lines) if lines else "None refused."
+    return "\n".join(lines) if lines else "No network refused a test that it was given."
 
 
 def listed(names):

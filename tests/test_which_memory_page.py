@@ -45,7 +45,7 @@ def network(name, **kind):
 def row(name, value, successes, *, protocol="random", parameters=10, in_phase=None):
     """What a network did."""
     return {"protocol": protocol, "network": name, "value": value, "trials": 4, "successes": successes, "parameters": parameters,
-            "in_phase": in_phase, "error": None}  # fmt: skip
+            "in_phase": in_phase, "order": 1, "error": None}  # fmt: skip
 
 
 def test_the_best_holds_the_hardest_value_with_all_easier_ones_and_of_equals_the_smallest_comes_first(script):
@@ -57,7 +57,7 @@ def test_the_best_holds_the_hardest_value_with_all_easier_ones_and_of_equals_the
     assert script.best({"rows": rows}, "random", ["gap"]) == ([], None)
 
 
-def test_with_pictures_only_success_in_phase_counts_unless_the_network_dwells(script):
+def test_only_success_in_phase_counts_unless_the_network_dwells(script):
     rows = [row("shifted", 0, 4, protocol="walker", in_phase=0), row("dwelling", 0, 4, protocol="walker")]
     assert script.best({"rows": rows}, "walker", ["shifted", "dwelling"])[0] == ["dwelling"]
 

@@ -64,8 +64,7 @@ def compare_once(test: str, value: Any, prototype: SequenceMemory, seed: np.rand
 
 
 def make_prototype(network: str | SequenceMemory, n_hidden: int | None = None, *, test: str | None = None) -> SequenceMemory:
-    """Make the network of a short name, with as many hidden neurons if it has some, and with what the test gives to all that can
-    take it (`GIVEN`); a network is given back as it is."""
+    """Make the network of a short name, with hidden neurons and what the test gives (`GIVEN`), if it has them; others stay."""
     if isinstance(network, SequenceMemory):
         return network
     known = parameters_of(network)

@@ -105,7 +105,13 @@ def _contexts(comparison: Any) -> str:
     for row in comparison.results:
         if row["value"] == hardest and row["parameters"] is not None:
             name, carried = row["network"], _CARRIED.get(row["network"], "rates, currents or traces that outlast a pattern")
-            way = f"delay lines (order {row['order']})" if row["order"] > 1 else carried if row["carries"] else "nothing that looks back"
+            way = (
+                f"delay lines (order {row['order']})"
+                if row["order"] > 1
+                else carried
+                if row["carries"]
+                else "nothing that looks back"
+            )
             (ways if comparison.holds(name, hardest) else failed).setdefault(way, []).append(name)
     sentences = []
     if ways:
