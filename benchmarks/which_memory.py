@@ -3,8 +3,8 @@
     python benchmarks/which_memory.py --measure     # runs what is missing (about ten minutes), keeps it, writes the page
     python benchmarks/which_memory.py               # only writes docs/which_memory_results.inc from the kept results
 
-Trials are kept in which_memory.db, in the system's folder for temporary files, as they finish: the first command goes on where it was
-stopped.
+Trials are kept in which_memory.db, in the system's folder for temporary files, as they finish: the first command goes on where it
+was stopped.
 """
 
 import json
@@ -132,8 +132,8 @@ def decision(results):
             number = f"{counted(row)} of {row['trials']} at {words.format(row['value'])}; {row['parameters']:,} numbers"
             rows.append([need, group, listed(names), number, why(names[0], row, results)])
     caption = (
-        "The best of each kind for each need: the one that holds the hardest value, in at least half of the trials there and at all "
-        "easier ones, then the most successes. Of equals that with the fewest numbers comes first, and the numbers are its own."
+        "The best of each kind for each need: the one that holds the hardest value, in at least half of the trials there and at "
+        "all easier ones, then the most successes. Of equals that with the fewest numbers comes first; the numbers are its own."
     )
     return Table(["you need", "kind of memory", "which", "shown by", "why"], rows, caption)
 
@@ -198,8 +198,8 @@ def everything(results):
     heads = [f"{protocol} {', '.join(map(str, values))}" for protocol, (values, *_) in CASES.items()]
     kinds = ["stores patterns", "online", "local", "dwells", "numbers kept", "s to learn", "s to recall"]
     caption = (
-        "Successes at each value, easy ones first, in phase with the cue unless the network dwells; numbers and seconds are those of "
-        "random, T = 50."
+        "Successes at each value, easy ones first, in phase with the cue unless the network dwells; numbers and seconds are "
+        "those of random, T = 50."
     )
     return Table(["network", "family", *heads, *kinds], rows, caption)
 

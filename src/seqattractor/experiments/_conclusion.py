@@ -104,15 +104,8 @@ def _contexts(comparison: Any) -> str:
     failed: dict[str, list[str]] = {}
     for row in comparison.results:
         if row["value"] == hardest and row["parameters"] is not None:
-            name, carried = row["network"], _CARRIED.get(row["network"], "rates, currents or traces that outlast a pattern")
-            way = (
-                f"delay lines (order {row['order']})"
-                if row["order"] > 1
-                else carried
-                if row["carries"]
-                else "nothing that looks back"
-            )
-            (ways if comparison.holds(name, hardest) else failed).setdefault(way, []).append(name)
+            found = ways if comparison.holds(row["network"], hardest) else failed
+            found.setdefault(_looks_back(row), []).append(row["network"])
     sentences = []
     if ways:
         told = "; ".join(f"by {way}: {listed(names)}" for way, names in ways.items())
@@ -121,6 +114,15 @@ def _contexts(comparison: Any) -> str:
         told = "; ".join(f"with {way}: {listed(names)}" for way, names in failed.items())
         sentences.append(f"Not in half of the trials, {told}.")
     return " ".join(sentences)
+
+
+def _looks_back(row: Row) -> str:
+    """By what a network knows of earlier patterns."""
+    if row["order"] > 1:
+        return f"delay lines (order {row['order']})"
+    if row["carries"]:
+        return _CARRIED.get(row["network"], "rates, currents or traces that outlast a pattern")
+    return "nothing that looks back"
 
 
 def _phases(comparison: Any) -> str:

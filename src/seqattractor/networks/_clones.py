@@ -76,7 +76,7 @@ class CloneStructuredMemory(SequenceMemory):
     -----
     Clones, restricted Baum-Welch and Viterbi training are as in the authors' code (naturecomm_cscg); that the pseudocount goes to
     zero for the last is from general knowledge of it. Ours are: no actions; only pairs of symbols that occur have a block of
-    transition probabilities, so that T_ grows with the number of pairs instead of its square; the distribution of first clones
+    transition probabilities, so that `T_` grows with the number of pairs instead of its square; the distribution of first clones
     is learned, too; a sequence that ends with its beginning, if only with its first pattern, is a cycle, which comes back to the
     clone it started with; and several random starts.
 
