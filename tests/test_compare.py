@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -245,6 +246,14 @@ def test_a_class_of_the_users_takes_part_only_where_it_is_named():
         "pinning",
     }
     assert list(choose_networks({"mine": Brought()})) == ["mine"]
+
+
+def test_the_guide_tells_of_every_network_and_which_are_left_out_by_default():
+    guide = " ".join((EXAMPLE.parents[1] / "docs" / "rivals.rst").read_text().split())
+    told = re.search(r"all but these take part: (.*?)\. ", guide).group(1).split(", ")
+    assert told == [name for name in REGISTRY if name not in choose_networks(None)]
+    named = {name for row in re.findall(r"\* - ([\w, -]+?) - ``", guide) for name in row.split(", ")}
+    assert named >= set(REGISTRY)
 
 
 def test_the_worked_example_joins_with_its_network_and_its_rule():
