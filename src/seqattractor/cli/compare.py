@@ -51,8 +51,8 @@ def command(
     twice, with different successors), digits (moving digits), walker (a walking figure).
 
     Where --networks is not given, the classical and quick networks take part, and those of --use. `--networks all` takes every
-    network there is, in which case a trial of some (innate, pinning, brea, rnn) takes minutes; `--networks rival` those of other
-    authors.
+    network there is, of which some (innate, bcpnn, rnn) take half a minute and more for a trial; `--networks rival` takes those
+    of other authors.
 
     Success is exact: a loop must appear whole and in order, in any phase (section 6.2), and recall of an open sequence must lock
     on at its first step: every frame after the cue right and in phase. Beside it stand the wrong units after one step, epochs
