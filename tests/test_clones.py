@@ -142,3 +142,12 @@ def test_random_walks_over_few_patterns_are_nearly_all_learned():
         Y = X[np.append(walk, walk[0])]
         scores.append(fit_quietly(sa.CloneStructuredMemory(on_conflict="learn", random_state=seed), Y).score(Y))
     assert np.mean(scores) > 0.99
+
+
+def test_a_loop_may_go_on_over_its_beginning():
+    loop = sa.datasets.random_periodic(8, 30, rng=0).patterns[:-1].copy()
+    loop[5] = loop[2]
+    for more in (1, 2, 4):
+        net = sa.CloneStructuredMemory(on_conflict="learn", random_state=0).fit(np.concatenate([loop, loop[:more]]))
+        path = net.recall(loop[0], steps=3 * len(loop))
+        assert np.array_equal(path, np.concatenate([loop, loop, loop, loop[:1]])), more

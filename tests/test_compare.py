@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import seqattractor as sa
 from quiet import fit_quietly
@@ -245,6 +248,14 @@ def test_a_class_of_the_users_takes_part_only_where_it_is_named():
     assert list(choose_networks({"mine": Brought()})) == ["mine"]
 
 
+def test_the_guide_tells_of_every_network_and_which_are_left_out_by_default():
+    guide = " ".join((EXAMPLE.parents[1] / "docs" / "rivals.rst").read_text().split())
+    told = re.search(r"all but these take part: (.*?)\. ", guide).group(1).split(", ")
+    assert told == [name for name in REGISTRY if name not in choose_networks(None)]
+    named = {name for row in re.findall(r"\* - ([\w, -]+?) - ``", guide) for name in row.split(", ")}
+    assert named >= set(REGISTRY)
+
+
 def test_the_worked_example_joins_with_its_network_and_its_rule():
     found = compare("random", ["hebbian"], values=[10], trials=2, files=[str(EXAMPLE)], jobs=2)
     assert [n["network"] for n in found.networks] == ["hebbian", "RandomFeatures", "fading"]
@@ -283,11 +294,117 @@ def test_every_protocol_makes_sequences_without_conflicts(name):
     test = TESTS[name]
     for value in {test.values[0], test.values[-1]}:
         task = TASKS[name](value, np.random.default_rng(0))
-        assert not sa.conflicts(task.X, task.lengths)
         assert test.parse(str(value)) == value
+        if name == "context":
+            continue  # conflicts are what it is about
+        assert not sa.conflicts(task.X, task.lengths)
         if task.closed:
             ends = np.cumsum(task.lengths) - 1
             assert np.array_equal(task.X[ends], task.X[ends - task.lengths + 1])
+
+
+# -- repeated patterns ------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10), st.integers(0, 2**32 - 1))
+@settings(deadline=None)
+def test_repeated_patterns_occur_twice_and_the_pattern_before_tells_what_follows(repeated, seed):
+    X = TASKS["context"](repeated, np.random.default_rng(seed)).X
+    loop = [x.tobytes() for x in X[:-2]]
+    assert [x.tobytes() for x in X[-2:]] == loop[:2]
+    counts = [loop.count(pattern) for pattern in loop]
+    assert len(loop) == 30
+    assert counts.count(2) == 2 * repeated
+    assert counts.count(1) == 30 - 2 * repeated
+    assert counts[0] == 1
+    successors, after_two = {}, {}
+    for k, pattern in enumerate(loop):
+        following = loop[(k + 1) % 30]
+        successors.setdefault(pattern, set()).add(following)
+        after_two.setdefault((loop[k - 1], pattern), set()).add(following)
+    assert all(len(each) == loop.count(pattern) for pattern, each in successors.items())
+    assert all(len(each) == 1 for each in after_two.values())
+
+
+def test_more_repeated_patterns_than_there_is_room_for_are_refused():
+    with pytest.raises(ValueError, match="0 to 10 of 30 patterns can occur twice, but 11 are to"):
+        compare("context", ["lookup"], values=[11], trials=1)
+
+
+def test_networks_that_can_look_back_tell_repeated_patterns_apart_and_are_told_how():
+    names = ["perceptron", "lookup", "clone-hmm"]
+    found = compare("context", names, values=[0, 2], trials=2)
+    assert [found.row(name, 2)["successes"] for name in names] == [2, 2, 2]
+    assert [found.row(name, 2)["order"] for name in names] == [2, 2, 1]
+    assert [found.row(name, 0)["order"] for name in names] == [1, 1, 1]
+    assert [found.row(name, 2)["carries"] for name in names] == [False, False, True]
+    told = "by delay lines (order 2): perceptron and lookup; by clones of every pattern: clone-hmm."
+    assert f"2 repeated patterns are told apart {told}" in conclusion(found)
+
+
+def test_a_network_that_sees_one_pattern_is_refused_by_repeated_ones_and_that_is_a_result():
+    found = compare("context", {"one": sa.LookupMemory(), "two": sa.LookupMemory(order=2)}, values=[0, 1], trials=2)
+    assert [found.row("one", value)["by_trial"] for value in (0, 1)] == ["11", "xx"]
+    assert "order" in found.row("one", 1)["error"]
+    assert found.row("two", 1)["successes"] == 2
+
+
+def test_all_networks_get_the_same_repeated_patterns():
+    seen = {}
+
+    class Witness(sa.LookupMemory):
+        """Writes down what it is shown."""
+
+        def fit(self, X, lengths=None):
+            seen.setdefault(self.order, []).append(X.copy())
+            return super().fit(X, lengths)
+
+    for order in (2, 3):
+        compare_once("context", 3, Witness(order=order), np.random.SeedSequence(5))
+    assert np.array_equal(seen[2][-1], seen[3][-1])
+
+
+# -- phase ------------------------------------------------------------------------------------------------------
+
+
+def test_a_loop_in_another_phase_than_its_cue_is_recalled_but_not_in_phase():
+    class Late(sa.LookupMemory):
+        """Stays at its first state for one step more."""
+
+        def recall(self, cue, steps, **noise):
+            path = super().recall(cue, steps, **noise)
+            return np.concatenate([path[:, :1], path[:, :-1]], axis=1)
+
+    found = compare("random", {"late": Late(), "lookup": sa.LookupMemory()}, values=[6], trials=3)
+    assert [found.row(name, 6)["successes"] for name in ("late", "lookup")] == [3, 3]
+    assert [found.row(name, 6)["in_phase"] for name in ("late", "lookup")] == [0, 3]
+    assert "succeed in another phase than that of the cue: late (3)." in conclusion(found)
+    table = comparison_tables(found)[1]
+    assert [row[list(table.columns).index("in phase")] for row in table.rows] == ["0 of 3", "3 of 3"]
+
+
+def test_a_network_that_dwells_has_no_phase():
+    assert compare("random", ["mixed"], values=[4], trials=1).row("mixed", 4)["in_phase"] is None
+
+
+# -- families ---------------------------------------------------------------------------------------------------
+
+
+def test_all_networks_and_families_can_be_named_together():
+    assert list(choose_networks(["all"])) == list(REGISTRY) == list(choose_networks("all"))
+    assert list(choose_networks(["ours", "sparse", "yardstick"])) == ["sparse", "sdm", "clone-hmm", "rnn", "lookup"]
+
+
+def test_the_family_of_a_network_stands_in_the_results(found):
+    assert [n["family"] for n in found.networks] == ["rival", "rival", "yardstick", "paper"]
+    assert {row["family"] for row in found.rows()} == {"rival", "yardstick", "paper"}
+    assert [row[1] for row in comparison_tables(found)[1].rows] == ["rival", "rival", "yardstick", "paper"]
+    mine = compare("random", {"hebbian": sa.HebbianMemory()}, values=[5], trials=1)
+    assert mine.networks[0]["family"] == "yours"
+
+
+def test_what_networks_say_of_themselves_is_told(found):
+    assert "lookup (no network: a table of all patterns, searched for the nearest)" in conclusion(found)
 
 
 def test_a_comparison_says_the_answer_gives_a_table_and_draws_itself(found):
@@ -352,6 +469,7 @@ def test_of_several_sequences_it_is_told_how_many_are_recalled():
 
 def test_two_networks_that_differ_in_a_single_trial_are_not_called_the_same():
     outcome = {"recalled": 1, "sequences": 1, "one_step_error": 0.0, "epochs": 1, "parameters": 5}
+    outcome |= {"in_phase": 1, "order": 1, "carries": False}
     trials = {5: [(1, 1), (1, 1)], 9: [(1, 0), (0, 0)]}
     outcomes = {
         value: [{name: {**outcome, "success": bool(s)} for name, s in zip("ab", pair, strict=True)} for pair in each]
@@ -370,6 +488,17 @@ def test_the_figure_and_the_page_show_every_network(found):
         assert f'<th scope="row">{name}</th>' in page
     assert "s to learn" not in page
     assert "s to learn" in comparison_page(found, figure, timing=True)
+
+
+def test_of_many_networks_rivals_have_panels_of_their_own(found):
+    told = [{**found.networks[0], "network": f"net{k}", "family": "rival" if k % 2 else "paper"} for k in range(14)]
+    rows = [{**found.row("hebbian", value), "network": n["network"]} for value in (5, 40) for n in told]
+    figure = comparison_figure([replace(found, networks=told, results=rows)])
+    titles = [ax.get_title().split(": ")[1] for ax in figure.axes]
+    assert titles == ["weights learned, rivals", "weights learned, others", "patterns stored, rivals", "patterns stored, others"]
+    shown = [text.get_text() for ax in figure.axes if ax.get_legend() for text in ax.get_legend().get_texts()]
+    assert sorted(shown) == sorted(n["network"] for n in told)
+    plt.close(figure)
 
 
 # -- the command line -------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.command(name="compare")
-@click.option("--networks", metavar="LIST", help="Comma-separated names; by default all quick networks, and those of --use.")
+@click.option("--networks", metavar="LIST", help="Comma-separated names, families (paper, ours, rival, yardstick) or all.")
 @click.option("--protocol", type=click.Choice(list(TESTS)), default="random", show_default=True, help="The test.")
 @click.option("--values", metavar="LIST", help="Along the axis of the test, such as 20,50,80 for random or 5x10,10x10 for multi.")
 @click.option("--trials", type=click.IntRange(min=1), help="At each value; by default 20, or 3 for digits and walker.")
@@ -47,13 +47,17 @@ def command(
     """Compare sequence memories on one test, each with the same sequences and the same corrupted cues.
 
     The tests: random (success against the length T), noise (against flips of the cue), recall-noise (flips before every step),
-    correlated (successive patterns alike), multi (number x length of sequences in one network), digits (moving digits), walker
-    (a walking figure).
+    correlated (successive patterns alike), multi (number x length of sequences in one network), context (patterns that occur
+    twice, with different successors), digits (moving digits), walker (a walking figure).
+
+    Where --networks is not given, the classical and quick networks take part, and those of --use. `--networks all` takes every
+    network there is, of which some (innate, bcpnn, rnn) take half a minute and more for a trial; `--networks rival` takes those
+    of other authors.
 
     Success is exact: a loop must appear whole and in order, in any phase (section 6.2), and recall of an open sequence must lock
     on at its first step: every frame after the cue right and in phase. Beside it stand the wrong units after one step, epochs
     until learning made no error, its parameters, whether it keeps the patterns themselves, whether it learns online and locally,
-    and seconds.
+    in how many trials the loop was in phase with its cue, and seconds.
 
     Every trial is kept as it finishes, in OUT/trials.db or in the file of --study: the same command continues where it stopped.
     """

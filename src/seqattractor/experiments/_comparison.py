@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,10 @@ class Comparison(Result):
     settings: dict[str, Any]
     """The test: protocol, title, axis, setting and criterion (in words), values, trials, n_hidden, seed."""
     networks: list[Row]
-    """For each network its name, and whether it stores patterns, learns online and locally, dwells; with a note."""
+    """For each network its name and family, and whether it stores patterns, learns online and locally, dwells; with a note."""
     results: list[Row]
-    """For each value and network: successes and their interval, sequences recalled, one-step error, epochs, parameters."""
+    """For each value and network: successes and their interval, those in phase with the cue, sequences recalled, one-step error,
+    epochs, parameters, how many patterns it sees and whether it carries a state of its own."""
     seconds: list[Row]
     """Median seconds to learn and to recall, for each value and network."""
 
@@ -45,8 +47,12 @@ class Comparison(Result):
         *,
         seed: int,
         n_hidden: int,
+        families: Mapping[str, str] = MappingProxyType({}),
     ) -> Comparison:
-        """Put trials together: for each value and trial the networks' outcomes as `compare_once` gives them, and their traits."""
+        """Put trials together: for each value and trial the networks' outcomes as `compare_once` gives them, and their traits.
+
+        Networks without a family are the user's.
+        """
         settings = {
             "protocol": test.name,
             "title": test.title,
@@ -58,7 +64,9 @@ class Comparison(Result):
             "n_hidden": n_hidden,
             "seed": seed,
         }
-        networks = [{"network": name, **asdict(traits)} for name, traits in described.items()]
+        networks = [
+            {"network": name, "family": families.get(name, "yours"), **asdict(traits)} for name, traits in described.items()
+        ]
         for told in networks:
             del told["weights"]
         results, seconds = [], []
@@ -147,13 +155,23 @@ def _summary(outcomes: Sequence[Row]) -> Row:
         "low": low,
         "high": high,
         "by_trial": "".join("x" if "error" in outcome else str(int(outcome["success"])) for outcome in outcomes),
+        "in_phase": _in_phase(done),
         "recalled": _mean([outcome["recalled"] / outcome["sequences"] for outcome in done]),
         "one_step_error": _mean([outcome["one_step_error"] for outcome in done]),
         "epochs": median(reached) if reached else None,
         "without_error": len(reached),
         "parameters": max((outcome["parameters"] for outcome in done), default=None),
+        "order": max((outcome["order"] for outcome in done), default=None),
+        "carries": any(outcome["carries"] for outcome in done) if done else None,
         "error": errors[0] if errors else None,
     }
+
+
+def _in_phase(done: Sequence[Row]) -> int | None:
+    """In how many trials all sequences were recalled in phase with their cues; None for a network that dwells."""
+    if any(outcome["in_phase"] is None for outcome in done):
+        return None
+    return sum(bool(outcome["in_phase"] == outcome["sequences"]) for outcome in done)
 
 
 def _times(outcomes: Sequence[Row]) -> Row:

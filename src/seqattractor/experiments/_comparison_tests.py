@@ -90,6 +90,15 @@ TESTS: dict[str, ComparisonTest] = {
             several=True,
         ),
         ComparisonTest(
+            "context",
+            "Repeated patterns",
+            "patterns that occur twice",
+            (0, 1, 2, 4, 8),
+            "one loop of 30 random patterns of N = 100 units, 10 of them flipped in the cue; each repeated pattern has "
+            "another successor the second time, which the pattern before it tells. Networks with delay lines get as many past "
+            "patterns as that needs (order='auto') and a cue of as many; all others learn with on_conflict='learn'",
+        ),
+        ComparisonTest(
             "digits",
             "Moving digits",
             "flipped pixels of the cue",

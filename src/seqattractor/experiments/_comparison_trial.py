@@ -30,7 +30,8 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
     once, ``network`` (a short name or a network that is not fitted) and ``n_hidden`` for a short name. The seed is that of
     `place_of`, the same for all networks. Gives ``outcomes``, for each value as `compare_once` does, and their ``seconds``.
     """
-    make, prototype = TASKS[settings["test"]], make_prototype(settings["network"], settings.get("n_hidden"))
+    make = TASKS[settings["test"]]
+    prototype = make_prototype(settings["network"], settings.get("n_hidden"), test=settings["test"])
     if "value" in settings:
         outcomes = [compare_once(settings["test"], settings["value"], prototype, seed)]
     else:
@@ -50,10 +51,11 @@ def place_of(settings: dict[str, Any]) -> list[Any]:
 def compare_once(test: str, value: Any, prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
     """Let a network that is not fitted, and stays so, learn and recall the sequences of a trial.
 
-    Gives ``success`` (all sequences recalled), ``recalled`` (how many of them), ``sequences``, ``one_step_error`` (fraction of
-    wrong units one step after a stored pattern), ``epochs`` until one had no error (0 if nothing is learned, None if there was
-    none), ``parameters``, and the times ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and cues
-    have streams of their own.
+    Gives ``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many of them in phase with the
+    cue; None for a network that dwells), ``sequences``, ``one_step_error`` (fraction of wrong units one step after a stored
+    pattern), ``epochs`` until one had no error (0 if nothing is learned, None if there was none), ``parameters``, ``order`` (how
+    many patterns it sees), ``carries`` (whether it carries a state of its own from step to step), and the times
+    ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and cues have streams of their own.
     """
     of_data, of_network, of_cue = seed.spawn(3)
     task = TASKS[test](value, np.random.default_rng(of_data))
@@ -61,12 +63,14 @@ def compare_once(test: str, value: Any, prototype: SequenceMemory, seed: np.rand
     return outcome
 
 
-def make_prototype(network: str | SequenceMemory, n_hidden: int | None = None) -> SequenceMemory:
-    """Make the network of a short name, with as many hidden neurons if it has some; a network is given back as it is."""
+def make_prototype(network: str | SequenceMemory, n_hidden: int | None = None, *, test: str | None = None) -> SequenceMemory:
+    """Make the network of a short name, with hidden neurons and what the test gives (`GIVEN`), if it has them; others stay."""
     if isinstance(network, SequenceMemory):
         return network
-    hidden = {"n_hidden": n_hidden} if n_hidden is not None and "n_hidden" in parameters_of(network) else {}
-    return make_network(network, **hidden)
+    known = parameters_of(network)
+    hidden = {"n_hidden": n_hidden} if n_hidden is not None and "n_hidden" in known else {}
+    given = next((each for each in GIVEN.get(test, ()) if each.keys() <= known.keys()), {})
+    return make_network(network, **hidden, **given)
 
 
 def draw_cues(task: Task, order: int, rng: np.random.Generator) -> Patterns:
@@ -100,6 +104,8 @@ def _take_part(
             "one_step_error": float(net.wrong_units(first.X, first.lengths).mean()),
             "epochs": _epochs(net),
             "parameters": net.n_parameters(),
+            "order": net.order_,
+            "carries": net.start(first.X[: net.order_].reshape(1, -1)) is not None,
             "learn_seconds": learned - started,
         }
     except _REFUSALS as error:
@@ -119,7 +125,19 @@ def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> 
         return {"error": _said(error)}
     times = judge(paths, task, net)
     recalled = sum(tau is not None for tau in times)
-    return {"success": recalled == len(times), "recalled": recalled, "sequences": len(times), "recall_seconds": seconds}
+    in_phase = sum(tau is not None and tau % _period(x) == 0 for tau, x in zip(times, split(task.X, task.lengths), strict=True))
+    return {
+        "success": recalled == len(times),
+        "recalled": recalled,
+        "in_phase": None if net.traits().dwells else in_phase,
+        "sequences": len(times),
+        "recall_seconds": seconds,
+    }
+
+
+def _period(x: Patterns) -> int:
+    """After how many patterns a sequence begins again; its length if it does not."""
+    return next(p for p in range(1, len(x) + 1) if np.array_equal(x[p:], x[: len(x) - p]))
 
 
 def _said(error: BaseException) -> str:
@@ -151,6 +169,28 @@ def _multi(size: str, rng: np.random.Generator) -> Task:
     return Task(*draw_sequences(number, length, 100, rng=rng), flips=10)
 
 
+def _context(repeated: int, rng: np.random.Generator) -> Task:
+    """One random loop in which some patterns occur twice, each time with another successor and another predecessor.
+
+    The first pattern, which is the cue of networks that see one pattern, occurs once. The loop ends with its first two patterns,
+    so that networks that see two learn how it goes on.
+    """
+    period = 30
+    X = random_periodic(period + 1, 100, rng=rng).patterns[:-1].copy()
+    if not 0 <= repeated <= period // 3:
+        raise ValueError(f"0 to {period // 3} of {period} patterns can occur twice, but {repeated} are to.")
+    partner: dict[int, int] = {}
+    while len(partner) < 2 * repeated:
+        a, b = map(int, rng.choice(np.arange(1, period), 2, replace=False))
+        apart = 1 < abs(a - b) < period - 1
+        # Where the neighbours of the two were a pair as well, neither successor nor predecessor would tell them apart.
+        alone = partner.get(a - 1) != b - 1 and partner.get(a + 1) != b + 1
+        if apart and alone and not {a, b} & partner.keys():
+            partner |= {a: b, b: a}
+            X[b] = X[a]
+    return Task(np.concatenate([X, X[:2]]), np.array([period + 2]), flips=10)
+
+
 def _digits(flips: int, rng: np.random.Generator) -> Task:
     """The paper's twenty sequences of moving digits, drawn anew for each trial."""
     X = moving_digits(20, 20, rng=rng)
@@ -170,7 +210,11 @@ TASKS: Mapping[str, Callable[[Any, np.random.Generator], Task]] = {
     "recall-noise": lambda noise, rng: _loop(rng, noise=noise),
     "correlated": lambda correlation, rng: _loop(rng, correlation=correlation),
     "multi": _multi,
+    "context": _context,
     "digits": _digits,
     "walker": _walker,
 }
 """By the name of the test: what makes its sequences at a value of its axis."""
+
+GIVEN: Mapping[str | None, tuple[dict[str, Any], ...]] = {"context": ({"order": "auto"}, {"on_conflict": "learn"})}
+"""By the name of the test: parameters for networks under short names; each gets the first ones that it has."""

@@ -24,8 +24,11 @@ def conclusion(comparison: Any) -> str:
         _ranking(comparison, storing, "Memories that keep the patterns themselves"),
         _partly(comparison),
         _price(comparison, learning, storing),
+        _contexts(comparison),
+        _phases(comparison),
         _paired(comparison, learning),
         _conditions(learning + storing),
+        _notes(learning + storing),
         _not_taking_part(comparison),
     ]
     if s["trials"] < 10:
@@ -87,6 +90,62 @@ def _again(comparison: Any, network: str) -> str:
     return f" (and again at {listed(again)})" if again else ""
 
 
+_CARRIED = {"leaky-perceptron": "sums that fade", "clone-hmm": "clones of every pattern", "scaffold": "labels of places"}
+_CARRIED |= dict.fromkeys(("rnn", "predictive-2", "brea"), "hidden or latent neurons")
+"""What a network carries from step to step, if not rates, currents or traces."""
+
+
+def _contexts(comparison: Any) -> str:
+    """Where patterns are repeated: who tells them apart, and by what."""
+    if comparison.settings["protocol"] != "context" or not any(comparison.settings["values"]):
+        return ""
+    hardest = comparison.settings["values"][-1]
+    ways: dict[str, list[str]] = {}
+    failed: dict[str, list[str]] = {}
+    for row in comparison.results:
+        if row["value"] == hardest and row["parameters"] is not None:
+            found = ways if comparison.holds(row["network"], hardest) else failed
+            found.setdefault(_looks_back(row), []).append(row["network"])
+    sentences = []
+    if ways:
+        told = "; ".join(f"by {way}: {listed(names)}" for way, names in ways.items())
+        sentences.append(f"{hardest} repeated {'patterns are' if hardest != 1 else 'pattern is'} told apart {told}.")
+    if failed:
+        told = "; ".join(f"with {way}: {listed(names)}" for way, names in failed.items())
+        sentences.append(f"Not in half of the trials, {told}.")
+    return " ".join(sentences)
+
+
+def _looks_back(row: Row) -> str:
+    """By what a network knows of earlier patterns."""
+    if row["order"] > 1:
+        return f"delay lines (order {row['order']})"
+    if row["carries"]:
+        return _CARRIED.get(row["network"], "rates, currents or traces that outlast a pattern")
+    return "nothing that looks back"
+
+
+def _phases(comparison: Any) -> str:
+    """Who recalls loops in another phase than that of the cue; a scaffold goes round its labels from any of them."""
+    values = comparison.settings["values"]
+    late = {}
+    for name in (network["network"] for network in comparison.networks):
+        rows = [comparison.row(name, value) for value in values]
+        if all(row["in_phase"] is not None for row in rows):
+            late[name] = sum(row["successes"] - row["in_phase"] for row in rows)
+    shifted = {name: count for name, count in late.items() if count}
+    text = ""
+    if shifted:
+        told = ", ".join(f"{name} ({count})" for name, count in shifted.items())
+        text = f"Trials, over all values, that succeed in another phase than that of the cue: {told}."
+    if shifted.get("scaffold"):
+        text += (
+            " For scaffold this says little: its labels go round by themselves, from a wrong one as well as from the right one; "
+            "only what is in phase shows that it knew the cue."
+        )
+    return text
+
+
 def _partly(comparison: Any) -> str:
     """Where several sequences are stored: how many of them each network recalls."""
     if not comparison.several:
@@ -110,11 +169,9 @@ def _price(comparison: Any, learning: Sequence[Row], storing: Sequence[Row]) -> 
     if not kept:
         return ""
     text = (
-        "These need no learning because they keep every pattern and its successor with a unit of their own, and grow with what "
-        f"they store: at {value} they hold {_range(kept)} numbers, entries of +-1"
+        "These need little or no learning because they keep every pattern, most of them with a unit of its own, and grow with "
+        f"what they store: at {value} they hold {_range(kept)} numbers, entries of +-1 where only patterns are kept"
     )
-    if any(n["local"] is False and n["online"] is False for n in storing):
-        text += " but for what a pseudo-inverse adds"
     if weights:
         text += f". The networks that learn have {_range(weights)} real weights, whatever they store"
     return text + "."
@@ -171,6 +228,16 @@ def _conditions(networks: Sequence[Row]) -> str:
     if "sparse" in names:
         sentences.append("sparse learns from patterns that it corrupts itself, so that few of its epochs are free of errors.")
     return " ".join(sentences)
+
+
+def _notes(networks: Sequence[Row]) -> str:
+    """What networks say of themselves."""
+    notes: dict[str, list[str]] = {}
+    for network in networks:
+        if network["note"]:
+            notes.setdefault(network["note"], []).append(network["network"])
+    told = "; ".join(f"{listed(names)} ({note})" for note, names in notes.items())
+    return f"What is to be known of them: {told}." if told else ""
 
 
 def _not_taking_part(comparison: Any) -> str:

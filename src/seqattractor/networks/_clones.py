@@ -76,9 +76,9 @@ class CloneStructuredMemory(SequenceMemory):
     -----
     Clones, restricted Baum-Welch and Viterbi training are as in the authors' code (naturecomm_cscg); that the pseudocount goes to
     zero for the last is from general knowledge of it. Ours are: no actions; only pairs of symbols that occur have a block of
-    transition probabilities, so that T_ grows with the number of pairs instead of its square; the distribution of first clones
-    is learned, too; a sequence whose last pattern is its first is a cycle, which ends in the clone it started with; and
-    several random starts.
+    transition probabilities, so that `T_` grows with the number of pairs instead of its square; the distribution of first clones
+    is learned, too; a sequence that ends with its beginning, if only with its first pattern, is a cycle, which comes back to the
+    clone it started with; and several random starts.
 
     References
     ----------
@@ -189,7 +189,7 @@ class CloneStructuredMemory(SequenceMemory):
         sequences = []
         for x, y in zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True):
             patterns = np.concatenate([x, y[-1:]])
-            sequences.append(np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in patterns]))
+            sequences.append(_once_round(np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in patterns])))
         self.patterns_ = np.array([np.frombuffer(name, dtype=np.int8) for name in numbers])
         P = len(numbers)
         keys = np.unique(np.concatenate([s[:-1] * P + s[1:] for s in sequences]))
@@ -248,3 +248,10 @@ class CloneStructuredMemory(SequenceMemory):
         for name in ("before_", "after_"):
             if (largest := int(arrays[name].max())) >= len(arrays["patterns_"]):
                 raise ValueError(f"the array {name} names pattern {largest}, but there are {len(arrays['patterns_'])}")
+
+
+def _once_round(numbers: Whole) -> Whole:
+    """A sequence that goes on over its own beginning, up to its first pattern again; any other as it is."""
+    again = (int(p) for p in np.flatnonzero(numbers[1:] == numbers[0]) + 1)
+    period = next((p for p in again if np.array_equal(numbers[p:], numbers[:-p])), len(numbers))
+    return numbers[: period + 1]

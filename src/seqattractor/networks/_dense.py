@@ -35,9 +35,9 @@ class DenseSequenceMemory(PatternStore):
     ----------
     interaction : {"polynomial", "exponential", "softmax"}
     degree : int or "auto"
-        d of the polynomial. "auto" takes the least from 2 on at which, for every stored pattern, the weights |m|^d of all others
-        add up to at most half of its own, as the overlaps of the stored patterns tell: then every transition is right. That is
-        2 to 5 for random patterns, dozens for pictures, of which degree 2 stores nothing, and 1000 where patterns are too
+        d of the polynomial. "auto" takes the least from 2 on at which, for every stored pattern, the weights ``|m|^d`` of all
+        others add up to at most half of its own, as the overlaps of the stored patterns tell: then each transition is right. That
+        is 2 to 5 for random patterns, dozens for pictures, of which degree 2 stores nothing, and 1000 where patterns are too
         much alike for any. It does not go together with the pseudo-inverse, which changes the overlaps.
     beta : float
         The steepness of the exponential and the softmax; 1 in Chaudhry et al.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seqattractor._checks import say
 from seqattractor.networks._signature import read_parameters
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Family = Literal["paper", "ours", "rival", "yardstick"]
 """Who stands for a network: the paper, this package, the rest of the field; or it is not a memory to use but a yardstick."""
+FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class StochasticMemory(EpochMemory):
     Attributes
     ----------
     W_, V_ : ndarray, shapes (N, N) and (N, H)
-        Visible and hidden to visible; V_ only if there are hidden neurons, like the next three.
+        Visible and hidden to visible; `V_` only if there are hidden neurons, like the next three.
     U_, R_ : ndarray, shapes (H, N) and (H, H)
         Visible and hidden to hidden.
     visible_bias_, hidden_bias_ : ndarray, shapes (N,) and (H,)

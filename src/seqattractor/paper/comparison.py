@@ -8,6 +8,7 @@ from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import get_test
 from seqattractor.experiments._comparison_trial import make_prototype
 from seqattractor.experiments._conclusion import conclusion
+from seqattractor.networks._registry import REGISTRY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
 from seqattractor.paper.trials.comparison import M
 from seqattractor.report.comparison_view import comparison_tables
@@ -51,7 +52,8 @@ class ComparisonTarget(Target):
             test = get_test(protocol)
             described = {name: make_prototype(name).traits() for name in outcomes[0][0]["networks"]}
             trials = {cell["value"]: each for cell, each in outcomes if cell["protocol"] == protocol}
-            comparisons.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=M))
+            families = {name: REGISTRY[name].family for name in described}
+            comparisons.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=M, families=families))
         data = {
             "settings": {"protocols": [one.settings for one in comparisons], "networks": comparisons[0].networks},
             "rows": [{"protocol": one.settings["protocol"], **row} for one in comparisons for row in one.results],

@@ -189,7 +189,8 @@ def comparison_curves(comparison: Any, *, networks: Sequence[str] | None = None,
     names = [network["network"] for network in comparison.networks] if networks is None else list(networks)
     for k, name in enumerate(names):
         rows = [comparison.row(name, value) for value in values]
-        look = {"color": _COLORS[k % 10], "marker": _MARKERS[k % 10], "linestyle": "-" if k < 10 else "--"}
+        again = k // 10  # colours come round, with other markers and lines
+        look = {"color": _COLORS[k % 10], "marker": _MARKERS[(k + again) % 10], "linestyle": ("-", "--", ":", "-.")[again % 4]}
         shift = 0.6 * ((k + 0.5) / len(names) - 0.5)
         _curve_of_rows(range(len(values)), rows, shift=shift, label=name, ax=ax, **look)
     ax.set_xticks(range(len(values)), [str(value) for value in values])

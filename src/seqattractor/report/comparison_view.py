@@ -28,7 +28,8 @@ def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[T
     names = [n["network"] for n in comparison.networks]
     successes = [[name, *(_success(comparison.row(name, value)) for value in values)] for name in names]
     kinds = [_kind(comparison, network, timing) for network in comparison.networks]
-    columns = ["network", "parameters", "stores patterns", "online", "local", "epochs to no error", "wrong units after a step"]
+    columns = ["network", "family", "parameters", "stores patterns", "online", "local", "dwells", "epochs to no error"]
+    columns += ["wrong units after a step", "in phase"]
     if comparison.several:
         columns.append("sequences recalled")
     if timing:
@@ -91,10 +92,12 @@ def _kind(comparison: Comparison, network: Row, timing: bool) -> list[str]:
     row = comparison.row(network["network"], value)
     cells = [
         network["network"],
+        network["family"],
         "–" if row["parameters"] is None else f"{row['parameters']:,}",
-        *(_yes_no(network[key]) for key in ("stores_patterns", "online", "local")),
+        *(_yes_no(network[key]) for key in ("stores_patterns", "online", "local", "dwells")),
         _epochs(row, network),
         "–" if row["one_step_error"] is None else f"{100 * row['one_step_error']:.2g} %",
+        "–" if row["in_phase"] is None or row["parameters"] is None else f"{row['in_phase']} of {row['trials']}",
     ]
     if comparison.several:
         cells.append("–" if row["recalled"] is None else f"{100 * row['recalled']:.0f} %")

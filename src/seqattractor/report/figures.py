@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from seqattractor.tasks.capacity import CapacityMap
 
 DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is this many pixels of the page
+_MOST_CURVES = 12  # that can be told apart in one panel
 _GAP = 6  # pixels between the stored and the recalled sequences of a moving picture
 # Without the date and the version of matplotlib, so that the same figure is the same file.
 _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
@@ -66,6 +68,8 @@ def save(draw: Callable[[], Figure], path: Path) -> None:
 def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
     """Draw success with intervals: a row for each comparison, networks that learn beside those that keep the patterns.
 
+    Where these are too many to be told apart, rivals have panels of their own.
+
     Parameters
     ----------
     comparisons : sequence of Comparison
@@ -74,16 +78,32 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
     -------
     Figure
     """
-    figure, axes = plt.subplots(
-        len(comparisons), 2, figsize=(12.5, 3.6 * len(comparisons)), squeeze=False, sharey=True, layout="constrained"
-    )
-    for row, comparison in zip(axes, comparisons, strict=True):
-        for ax, stores in zip(row, (False, True), strict=True):
-            names = [n["network"] for n in comparison.networks if bool(n["stores_patterns"]) is stores]
+    rows = [row for comparison in comparisons for row in _panels(comparison)]
+    figure, axes = plt.subplots(len(rows), 2, figsize=(12.5, 3.6 * len(rows)), squeeze=False, sharey=True, layout="constrained")
+    for row_axes, row in zip(axes, rows, strict=True):
+        for ax, panel in zip_longest(row_axes, row):
+            if panel is None:
+                ax.set_visible(False)
+                continue
+            comparison, words, names = panel
             plots.comparison_curves(comparison, networks=names, ax=ax)
-            ax.set_title(f"{comparison.settings['title']}: {'patterns stored' if stores else 'weights learned'}")
-        row[1].set_ylabel("")
+            ax.set_title(f"{comparison.settings['title']}: {words}")
+        row_axes[1].set_ylabel("")
     return figure
+
+
+def _panels(comparison: Comparison) -> list[list[tuple[Comparison, str, list[str]]]]:
+    """The panels of a comparison, two in a row: which networks, and what they are in words."""
+    kinds = {False: "weights learned", True: "patterns stored"}
+    groups = {words: [n for n in comparison.networks if bool(n["stores_patterns"]) is kind] for kind, words in kinds.items()}
+    if max(map(len, groups.values())) > _MOST_CURVES:
+        groups = {
+            f"{words}, {who}": [n for n in networks if (n["family"] == "rival") is (who == "rivals")]
+            for words, networks in groups.items()
+            for who in ("rivals", "others")
+        }
+    panels = [(comparison, words, [n["network"] for n in networks]) for words, networks in groups.items()]
+    return [panels[k : k + 2] for k in range(0, len(panels), 2)]
 
 
 def capacity_figure(capacities: CapacityMap) -> Figure:

@@ -18,7 +18,7 @@ from seqattractor.experiments._run import Progress, choose_executor, run_trials
 from seqattractor.experiments._store import Store
 from seqattractor.experiments._user_networks import Brought, import_files
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._registry import REGISTRY, parameters_of
+from seqattractor.networks._registry import FAMILIES, REGISTRY, parameters_of
 
 COMPARISON = Protocol("compare", "seqattractor.experiments._comparison_trial:run_comparison_trial", place_of)
 """One network learns and recalls the sequences of a test."""
@@ -43,10 +43,10 @@ def compare(
     Parameters
     ----------
     protocol : str
-        The test: random, noise, recall-noise, correlated, multi, digits or walker.
+        The test: random, noise, recall-noise, correlated, multi, context, digits or walker.
     networks : list of str, or dict of str to SequenceMemory, optional
-        Short names; or networks that are not fitted, under names of your choice. By default those of this package of which a
-        trial does not take minutes.
+        Short names, families ("paper", "ours", "rival", "yardstick") or "all"; or networks that are not fitted, under names of
+        your choice, which take part as they are. By default a choice of those that are quick.
     values : list, optional
         Along the axis of the test; numbers are put in order, "number x length" of multi is to be given with easy ones first.
     trials : int, optional
@@ -94,7 +94,8 @@ def compare(
         by_trial = [{name: _outcomes(store, group, k, along) for name, group in points.items()} for k in range(each)]
     by_value = {value: [{name: rows[at] for name, rows in trial.items()} for trial in by_trial] for at, value in enumerate(along)}
     described = {name: (own[name].network if name in own else make_prototype(name)).traits() for name in chosen}
-    return Comparison.of(test, by_value, described, seed=seed, n_hidden=hidden)
+    families = {name: REGISTRY[name].family for name in chosen if name not in own}
+    return Comparison.of(test, by_value, described, seed=seed, n_hidden=hidden, families=families)
 
 
 def default_networks() -> list[str]:
@@ -124,11 +125,22 @@ def choose_networks(
                 network, SequenceMemory, "each of the networks", "a SequenceMemory that is not fitted, or a short name in a list"
             )
         return {**{name: Brought(network) for name, network in networks.items()}, **own}
-    names = [*(default_networks() if networks is None else networks), *own]
-    for name in names:
-        if not isinstance(name, str) or (name not in REGISTRY and name not in own):
-            raise ValueError(f"there is no network {say(name)}; the networks are {', '.join([*REGISTRY, *own])}.")
-    return {name: own.get(name, name) for name in names}
+    named = [networks] if isinstance(networks, str) else default_networks() if networks is None else networks
+    chosen = [each for name in named for each in ([name] if _is_among(name, own) else _group(name, own))]
+    return {name: own.get(name, name) for name in [*chosen, *own]}
+
+
+def _is_among(name: Any, own: Mapping[str, Brought]) -> bool:
+    """Whether this is the name of one network."""
+    return isinstance(name, str) and (name in REGISTRY or name in own)
+
+
+def _group(name: Any, own: Mapping[str, Brought]) -> list[str]:
+    """The short names of a family, or all of them."""
+    if not isinstance(name, str) or name not in ("all", *FAMILIES):
+        known = f"{', '.join([*REGISTRY, *own])}, and together {', '.join(FAMILIES)} and all"
+        raise ValueError(f"there is no network {say(name)}; the networks are {known}.")
+    return [each for each, entry in REGISTRY.items() if name in ("all", entry.family)]
 
 
 def _along(test: ComparisonTest, values: Iterable[Any] | None) -> list[Any]:

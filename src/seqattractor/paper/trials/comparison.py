@@ -16,6 +16,7 @@ def compare_networks(settings: dict[str, Any], seed: np.random.SeedSequence) -> 
     words = np.random.default_rng(seed).integers(2**32, size=4).tolist()
     outcomes = {}
     for name in settings["networks"]:
-        outcome = compare_once(settings["protocol"], settings["value"], make_prototype(name, M), np.random.SeedSequence(words))
+        prototype = make_prototype(name, M, test=settings["protocol"])
+        outcome = compare_once(settings["protocol"], settings["value"], prototype, np.random.SeedSequence(words))
         outcomes[name] = {key: value for key, value in outcome.items() if not key.endswith("seconds")}
     return outcomes
