@@ -15,6 +15,7 @@ from typing import Any, Literal
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from seqattractor import plots
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target
@@ -139,7 +140,9 @@ class Neighbour(Target):
 
     def figure(self, result: Result) -> Figure:
         """A panel beside the other, ours in colours and theory in grey."""
-        figure, axes = plt.subplots(1, len(self.panels), figsize=(4.6 * len(self.panels), 3.2), squeeze=False)
+        lines = max(math.ceil(len(set(panel.series.values())) / _columns(panel)) for panel in self.panels)
+        size = 4.6 * len(self.panels), 2.9 + 0.25 * lines
+        figure, axes = plt.subplots(1, len(self.panels), figsize=size, squeeze=False)
         for panel, ax in zip(self.panels, axes[0], strict=True):
             _draw(panel, result.extra["series"], ax)
         return figure
@@ -160,18 +163,25 @@ def _draw(panel: Panel, series: Mapping[str, Any], ax: Axes) -> None:
         color = plots.GREY if key in panel.theory else COLORS[ours.index(words) % len(COLORS)]
         style = DASHES[theory.index(words) % len(DASHES)] if key in panel.theory else "o" if panel.points else "-"
         ax.plot(series[key]["x"], series[key]["y"], style, color=color, label=label)
+    if all(isinstance(x, int) for key in panel.series for x in series[key]["x"]):
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     ax.set(xlabel=panel.x, ylabel=panel.y)
     ax.set_title(panel.title, loc="left")
     if "x" in panel.log:
         ax.set_xscale("log")
         ticks = series[next(iter(panel.series))]["x"]
         if len(ticks) < 9:
-            ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
+            ax.set_xticks(ticks, [f"{x:.3g}" for x in ticks])
             ax.minorticks_off()
     if "y" in panel.log:
         ax.set_yscale("log")
     if len(told) > 1:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=_columns(panel), frameon=False)
+
+
+def _columns(panel: Panel) -> int:
+    """Of the legend: long words stand below each other."""
+    return 2 if max(len(words) for words in panel.series.values()) <= 24 else 1
 
 
 def _averages(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

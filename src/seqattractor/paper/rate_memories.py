@@ -2,7 +2,7 @@
 
 from seqattractor.paper.neighbours import Check, Neighbour, Panel
 
-_PATTERNS = 10
+_PATTERNS = 8
 
 GILLETT = Neighbour(
     name="gillett",
@@ -11,7 +11,8 @@ GILLETT = Neighbour(
     source="M. Gillett, U. Pereira, N. Brunel 2020",
     trial="rate_memories:run_gillett",
     about="Rate neurons with temporally asymmetric Hebbian weights pass through a sequence of normal patterns, about one per "
-    "time constant. The mean field says how large the overlaps are, and up to which load P / K the sequence is passed through.",
+    "time constant. The mean field says how large the overlaps are, and up to which load P / K the sequence is passed "
+    "through. How much is left at the end is the correlation of the rates with the last pattern but one.",
     not_verified="that recall ends at the capacity itself: with a few thousand neurons it already fades at 0.6 to 0.8 of it, so "
     "that only loads well below and above are compared. The published network has 40,000 neurons.",
     panels=(
@@ -25,7 +26,7 @@ GILLETT = Neighbour(
         Panel(
             "How much reaches the end",
             "load / capacity of the theory",
-            "correlation with the last pattern but one",
+            "correlation at the end",
             {"end": "network", "capacity": "capacity"},
             theory=("capacity",),
             points=True,
@@ -39,8 +40,8 @@ GILLETT = Neighbour(
         Check("below", "correlation at the end, at the smallest load", (0.1, 1.0), "recall below capacity"),
         Check("above", "correlation at the end, at the largest load", (None, 0.1), "none above capacity"),
     ),
-    size={"N": 1500, "patterns": _PATTERNS, "large_N": 4000, "inputs": 100, "loads": [0.3, 0.5, 0.7, 1.0, 1.5], "networks": 2},
-    quick={"N": 800, "large_N": 2500, "loads": [0.3, 1.5], "networks": 1},
+    size={"N": 2000, "patterns": _PATTERNS, "large_N": 4000, "inputs": 100, "loads": [0.3, 0.5, 0.7, 1.0, 1.5], "networks": 2},
+    quick={"N": 1500, "large_N": 2500, "loads": [0.3, 1.5], "networks": 1},
     full={"N": 4000, "large_N": 20_000, "inputs": 200, "loads": [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5]},
     averaged=True,
 )
@@ -71,11 +72,13 @@ GSEMM = Neighbour(
     checks=(
         Check("in_order", "cues from which only their own cycle is visited, in order", 1.0, "the authors' notebook"),
         Check("rounds", "rounds in that time, of the slower cycle", (2.0, None), "that the cycle goes on"),
-        Check("rise", "largest rise of the energy while the signal stands still, as a share of its fall", (None, 1e-9), "derived"),
+        Check(
+            "rise", "largest rise of the energy while the signal stands still, as a share of its fall", (None, 1e-9), "derived"
+        ),
     ),
-    size={"N": 100, "duration": 150.0, "networks": 5},
+    size={"N": 100, "duration": 60.0, "networks": 5},
     quick={"networks": 2},
-    full={"duration": 300.0, "networks": 20},
+    full={"duration": 150.0, "networks": 20},
 )
 
 EDEN = Neighbour(
@@ -84,8 +87,8 @@ EDEN = Neighbour(
     network="eden",
     source="A. Karuvally, P. Lertsaroj, T. Sejnowski, H. Siegelmann 2025",
     trial="rate_memories:run_eden",
-    about="A slow signal moves the energy landscape until the pattern is left for the next one. For how long it is held depends on "
-    "r, how strongly a pattern holds itself compared with how strongly it calls the next.",
+    about="A slow signal moves the energy landscape until the pattern is left for the next one. For how long it is held "
+    "depends on r, how strongly a pattern holds itself compared with how strongly it calls the next.",
     not_verified="the published figures. The law T_d ln(1 / (1 - sqrt(r))) was derived from the authors' ansatz; the passage to "
     "the next pattern, one or two T_f, comes on top. Their capacity, exponential in N, was not measured.",
     panels=(

@@ -8,14 +8,12 @@ ORBITS = Neighbour(
     network="perceptron",
     source="S. Muscinelli, W. Gerstner, J. Brea 2017",
     trial="without_hidden:run_orbits",
-    about="For every N, a network of N neurons without hidden ones can go through all 2^N states in one loop. Such a loop is found "
-    "by search, with exact arithmetic at every step; the perceptron then learns it, and every state leads into it.",
+    about="For every N, a network of N neurons without hidden ones can go through all 2^N states in one loop. Such a loop is "
+    "found by search, with exact arithmetic at every step; the perceptron then learns it, and every state leads into it.",
     not_verified="the authors' construction for every N, which was not at hand; the search ends at N = 4.",
     panels=(
-        Panel(
-            "Period of the loop", "neurons N", "steps", {"period": "found", "law": "2^N"}, theory=("law",), log="y", points=True
-        ),
-        Panel("Beginnings that were tried", "neurons N", "nodes of the search", {"nodes": "search"}, log="y", points=True),
+        Panel("Period of the loop", "neurons N", "steps", {"period": "found", "law": "2^N"}, theory=("law",), points=True),
+        Panel("Beginnings that were tried", "neurons N", "nodes of the search", {"nodes": "search"}, points=True),
     ),
     checks=(
         Check("ratio", "period of the longest attractor, in units of 2^N", 1.0, "the published theorem"),
@@ -30,10 +28,10 @@ DWELLING = Neighbour(
     network="slow-synapses",
     source="D. Kleinfeld 1986; H. Sompolinsky, I. Kanter 1986",
     trial="without_hidden:run_dwelling",
-    about="Fast synapses hold a pattern, slow ones call the next. Where slow synapses average over the last tau steps, as here, a "
-    "pattern is held for floor(tau (1 + 1 / lambda) / 2) + 1 steps, if patterns are orthogonal.",
-    not_verified="the published times: they are for averages that fade exponentially, with the law -tau ln(1 - 1 / sqrt(lambda)), "
-    "which does not hold for the average over a box that the network takes.",
+    about="Fast synapses hold a pattern, slow ones call the next. Where slow synapses average over the last tau steps, as here, "
+    "a pattern is held for floor(tau (1 + 1 / lambda) / 2) + 1 steps, if patterns are orthogonal.",
+    not_verified="the published times: they are for averages that fade exponentially, with the law "
+    "-tau ln(1 - 1 / sqrt(lambda)), which does not hold for the average over a box that the network takes.",
     panels=(
         Panel(
             "Steps at each pattern",
@@ -54,7 +52,7 @@ DWELLING = Neighbour(
         Check("random", "mean relative deviation with random patterns", (0.0, 0.15), "crosstalk of order 1 / sqrt(N)"),
     ),
     # At lambda for which tau (1 + 1 / lambda) / 2 is whole, fields are zero.
-    size={"N": 1000, "slow_steps": 21, "strengths": [1.2, 1.4, 1.6, 1.9, 2.3, 2.7, 3.3, 3.9, 4.7, 5.7]},
+    size={"N": 1000, "slow_steps": 21, "strengths": [1.2, 1.45, 1.6, 1.9, 2.3, 2.7, 3.3, 3.9, 4.7, 5.7]},
     quick={"N": 400, "strengths": [1.2, 1.6, 2.3, 3.9]},
     full={"N": 4000, "networks": 10},
     averaged=True,
@@ -88,7 +86,7 @@ LEAKY_PERCEPTRON = Neighbour(
         Check("one", "stored with one repeated pattern and a leak of .2 to .6", 1.0, "derived: weights always exist"),
         Check("order", "stored with two past patterns instead of a leak", 1.0, "derived: linearly independent pairs"),
     ),
-    size={"N": 40, "T": 24, "repeats": [1, 5], "leaks": [0.0, 0.1, 0.3, 0.5, 0.7, 0.9], "epochs": 3000, "networks": 10},
+    size={"N": 40, "T": 24, "repeats": [1, 5], "leaks": [0.0, 0.1, 0.3, 0.5, 0.7, 0.9], "epochs": 1000, "networks": 8},
     quick={"leaks": [0.0, 0.5, 0.9], "networks": 3},
     full={"leaks": [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95], "epochs": 20_000, "networks": 50},
     averaged=True,

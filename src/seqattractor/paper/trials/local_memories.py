@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     edges = np.array([*settings["bins"], n + 1])
     # Per length, so that bins of any width lie on the same line.
     counted = np.histogram(lengths, edges)[0] / np.diff(edges)
-    expected = [float(law[a:b].mean()) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    expected = [float(law[a:b].mean()) for a, b in itertools.pairwise(edges)]
     centres = np.sqrt(edges[:-1] * (edges[1:] - 1.0)).tolist()
     return {
         "series": {"counted": {"x": centres, "y": counted.tolist()}, "law": {"x": centres, "y": expected}},
@@ -66,6 +67,8 @@ def run_brea(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str
             if (presentation + 1) % every == 0:
                 scores.append(net.score(X))
         series[name] = {"x": [every * (k + 1) for k in range(len(scores))], "y": scores}
+        losses = net.losses_[: every * len(scores)].reshape(-1, every).mean(axis=1)
+        series[f"loss {name}"] = {"x": series[name]["x"], "y": losses.tolist()}
         numbers[name] = scores[-1]
         numbers[f"loss {name}"] = float(np.mean(net.losses_[-settings["presentations"] // 5 :]))
     series["bound"] = {"x": series["none"]["x"], "y": [0.6] * len(series["none"]["x"])}

@@ -24,7 +24,7 @@ def run_orbits(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[s
         X = longest_orbit(N)
         net = VisibleNetwork(max_epochs=10_000, random_state=np.random.default_rng(seed)).fit(X)
         states = np.array(list(itertools.product((-1, 1), repeat=N)), dtype=np.int8)
-        attractors = find_attractors(net, X, starts=states)
+        attractors = find_attractors(net, X, starts=states).attractors
         periods.append(float(max(attractor.period for attractor in attractors)))
         shares.append(max(attractor.starts for attractor in attractors if attractor.period == periods[-1]) / len(states))
         search = OrbitSearch(N, node_limit=100_000)
@@ -37,10 +37,7 @@ def run_orbits(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[s
             "law": {"x": units, "y": [float(2**N) for N in units]},
             "nodes": {"x": units, "y": nodes},
         },
-        "numbers": {
-            "ratio": float(np.mean(np.array(periods) / 2.0 ** np.array(units))),
-            "share": float(min(shares)),
-        },
+        "numbers": {"ratio": float(np.mean(np.array(periods) / 2.0 ** np.array(units))), "share": float(min(shares))},
     }
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seqattractor.datasets import random_periodic
 from seqattractor.networks._clones import CloneStructuredMemory
@@ -14,6 +13,7 @@ from seqattractor.networks._scaffold import ScaffoldMemory
 from seqattractor.networks._sparse_distributed import SparseDistributedMemory
 from seqattractor.noise import flip
 from seqattractor.paper.trials.quiet import fit_quietly
+from seqattractor.sequences import Patterns
 
 # By the number of patterns: how often a first prototype, written apart from this code, found the label of a cue with 10 of 100
 # units flipped, with 500 hidden neurons and modules of 31 and 33 phases (3 networks each).
@@ -27,19 +27,29 @@ _PROTOTYPE_BASIN = {20: 0.89, 30: 0.68, 50: 0.10, 70: 0.0}
 
 
 def run_scaffold(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Read-out and labels found from noisy cues for several numbers of patterns, ``T``; N = 100, M = 500."""
+    """Read-out and labels found from noisy cues for several numbers of patterns, ``T``; N = 100, M = 500.
+
+    ``just_beyond`` are further numbers, above M, for the read-out alone.
+    """
     rng = np.random.default_rng(seed)
     M, counts = 500, list(settings["T"])
-    exact = []
-    found: dict[str, list[float]] = {"pinv": [], "ridge": []}
+    exact: dict[int, float] = {}
+    found: dict[Literal["pinv", "ridge"], list[float]] = {"pinv": [], "ridge": []}
     for T in counts:
         X = random_periodic(T + 1, 100, rng=rng)
         flipped = flip(X[:-1], 10, rng=rng)
         for cue, shares in found.items():
             net = fit_quietly(ScaffoldMemory(M, periods=(31, 33), cue=cue, random_state=rng), X)
             shares.append(float(np.mean(net.labels_of(flipped) == np.arange(T))))
-        exact.append(float((_read_out(net, T) == X[:-1]).all(axis=1).mean()))
-    series: dict[str, Any] = {"exact": {"x": counts, "y": exact}, "M": {"x": [M, M], "y": [0.0, 1.0]}}
+        exact[T] = _read_out_exactly(net, X[:-1])
+    for T in settings["just_beyond"]:
+        X = random_periodic(T + 1, 100, rng=rng)
+        net = fit_quietly(ScaffoldMemory(M, periods=(31, 33), random_state=rng), X)
+        exact[T] = _read_out_exactly(net, X[:-1])
+    series: dict[str, Any] = {
+        "exact": {"x": sorted(exact), "y": [exact[T] for T in sorted(exact)]},
+        "M": {"x": [M, M], "y": [0.0, 1.0]},
+    }
     deviations = []
     for cue, shares in found.items():
         told = [_PROTOTYPE_LABELS[cue][T] for T in counts]
@@ -48,18 +58,19 @@ def run_scaffold(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict
     return {
         "series": series,
         "numbers": {
-            "up_to_M": min(share for T, share in zip(counts, exact, strict=True) if T <= M),
-            "beyond": max(share for T, share in zip(counts, exact, strict=True) if T > M),
+            "up_to_M": min(share for T, share in exact.items() if T <= M),
+            "beyond": exact[max(exact)],
             "deviation": float(np.mean(deviations)),
         },
     }
 
 
-def _read_out(net: ScaffoldMemory, T: int) -> NDArray[np.int8]:
-    """What is read off the labels 0 to T - 1, (T, N): W_sp times the hidden codes."""
+def _read_out_exactly(net: ScaffoldMemory, patterns: Patterns) -> float:
+    """The share of the patterns that W_sp reads off the hidden codes of their labels, 0, 1, 2 and so on."""
     first = np.cumsum(net.periods_) - net.periods_
-    drive = net.W_pg_[:, first + np.arange(T)[:, None] % net.periods_].sum(axis=2).T
-    return np.where(np.where(drive >= 0, 1.0, -1.0) @ net.W_sp_.T >= 0, 1, -1).astype(np.int8)
+    drive = net.W_pg_[:, first + np.arange(len(patterns))[:, None] % net.periods_].sum(axis=2).T
+    read = np.where(np.where(drive >= 0, 1.0, -1.0) @ net.W_sp_.T >= 0, 1, -1)
+    return float((read == patterns).all(axis=1).mean())
 
 
 def run_sdm(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -77,10 +88,7 @@ def run_sdm(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str,
     series = {"steps": steps, "basin": basin, "prototype steps": told_steps, "prototype basin": told_basin}
     return {
         "series": {name: {"x": list(settings["T"]), "y": y} for name, y in series.items()},
-        "numbers": {
-            "steps": float(np.mean(np.array(steps) - told_steps)),
-            "basin": float(np.mean(np.array(basin) - told_basin)),
-        },
+        "numbers": {"steps": float(np.mean(np.array(steps) - told_steps)), "basin": float(np.mean(np.array(basin) - told_basin))},
     }
 
 
