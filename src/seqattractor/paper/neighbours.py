@@ -164,7 +164,7 @@ def _draw(panel: Panel, series: Mapping[str, Any], ax: Axes) -> None:
         style = DASHES[theory.index(words) % len(DASHES)] if key in panel.theory else "o" if panel.points else "-"
         ax.plot(series[key]["x"], series[key]["y"], style, color=color, label=label)
     if all(isinstance(x, int) for key in panel.series for x in series[key]["x"]):
-        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set(xlabel=panel.x, ylabel=panel.y)
     ax.set_title(panel.title, loc="left")
     if "x" in panel.log:
