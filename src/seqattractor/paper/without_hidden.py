@@ -66,8 +66,8 @@ LEAKY_PERCEPTRON = Neighbour(
     trial="without_hidden:run_leaky",
     about="In random sequences some patterns come twice, with different successors, which no network can make that only sees the "
     "last pattern. Neurons that sum past inputs with a leak can, without the delay lines of a second past pattern.",
-    not_verified="the published text, which was not at hand; sizes are ours. With one repeated pattern weights exist for any leak "
-    "above 0; that they are not found with the smallest ones is a matter of the limit to epochs.",
+    not_verified="the published text, which was not at hand; sizes are ours. With one repeated pattern weights exist for any "
+    "leak above 0; that they are not found with the smallest ones is a matter of the limit to epochs.",
     panels=(
         Panel(
             "Sequences with repeated patterns",

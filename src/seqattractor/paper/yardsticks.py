@@ -12,7 +12,8 @@ SCAFFOLD = Neighbour(
     trial="yardsticks:run_scaffold",
     about="Patterns hang on labels that step on by themselves. Reading them off is exact as long as there are no more patterns "
     "than hidden neurons, M = 500; finding the label of a noisy cue is what limits recall where there are more patterns than "
-    "units, N = 100. With few patterns more than M most are still read out; at T = 700 hardly any is. At T = N a pseudo-inverse is at its worst.",
+    "units, N = 100. With few patterns more than M most are still read out; at T = 700 hardly any is. At "
+    "T = N a pseudo-inverse is at its worst.",
     not_verified="the published figures, which are for as many units as states and two-dimensional modules; the grey lines of "
     "the second panel are a first prototype of ours.",
     panels=(

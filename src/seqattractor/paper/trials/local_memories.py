@@ -12,7 +12,7 @@ from seqattractor.datasets import random_sequences
 from seqattractor.networks._spike_timing import SpikeTimingMemory
 from seqattractor.networks._stochastic import StochasticMemory
 
-_SHORT, _MIDDLE = (2, 3), (4, 10)
+_MIDDLE = (3, 10)
 
 
 def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
         "series": {"counted": {"x": centres, "y": counted.tolist()}, "law": {"x": centres, "y": expected}},
         "numbers": {
             "in_cycles": float(lengths.sum() / n),
-            "short": _excess(lengths, law, *_SHORT),
+            "pairs": _excess(lengths, law, 2, 2),
             "middle": _excess(lengths, law, *_MIDDLE),
             "long": _excess(lengths, law, _MIDDLE[1] + 1, n),
         },
