@@ -10,9 +10,11 @@ FIETE = Neighbour(
     trial="local_memories:run_fiete",
     about="Neurons that fire by chance, spike timing, and synapses that compete: the weights become closed chains of single "
     "neurons. By the published law a network has 1 / l chains of length l, as a random permutation does.",
-    not_verified="the original equations; ours are those of a later program. Chains of two neurons do not come about "
-    "here, though the law has one in every second network: two neurons that call each other grow and shrink by turns. That the "
-    "law does not depend on time constants was not tested.",
+    not_verified="the original equations; ours are those of a later program. Chains of two neurons do not come about here, "
+    "though the law has one in every second network: two neurons that call each other grow and shrink by turns. As about a "
+    "tenth of the neurons is in no chain, the other lengths meet the law only roughly: in 80 networks of 20 neurons, chains of "
+    "11 and more were 0.2 per network fewer than it says (of 0.67), and those of 3 to 10 were 0.26 more (of 1.43). That it "
+    "does not depend on time constants was not tested.",
     panels=(
         Panel(
             "Closed chains",
@@ -30,9 +32,9 @@ FIETE = Neighbour(
         Check("long", "chains of 11 and more neurons beyond 1 / l, per network", 0.0, "the published law", 0.1),
         Check("pairs", "chains of 2 neurons beyond 1 / l, per network", 0.0, "the published law", 0.1),
     ),
-    size={"neurons": 30, "steps": 10_000, "bins": [2, 3, 4, 6, 9, 14, 21], "networks": 24},
-    quick={"neurons": 20, "steps": 6000, "bins": [2, 3, 4, 6, 9, 14], "networks": 6},
-    full={"neurons": 60, "steps": 40_000, "bins": [2, 3, 4, 6, 9, 14, 21, 31, 45], "networks": 60},
+    size={"neurons": 30, "steps": 10_000, "each": 4, "bins": [2, 3, 4, 6, 9, 14, 21], "networks": 12},
+    quick={"neurons": 20, "steps": 6000, "each": 4, "bins": [2, 3, 4, 6, 9, 14], "networks": 5},
+    full={"neurons": 60, "steps": 40_000, "bins": [2, 3, 4, 6, 9, 14, 21, 31, 45], "networks": 20},
     averaged=True,
 )
 

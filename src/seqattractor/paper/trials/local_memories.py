@@ -12,37 +12,36 @@ from seqattractor.datasets import random_sequences
 from seqattractor.networks._spike_timing import SpikeTimingMemory
 from seqattractor.networks._stochastic import StochasticMemory
 
-_MIDDLE = (3, 10)
-
 
 def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Let one network organise itself and count the closed chains of neurons by their length; ``neurons``, ``steps``.
+    """Let ``each`` networks organise themselves and count closed chains of neurons by their length; ``neurons``, ``steps``.
 
-    Lengths are counted in ``bins``, of which each begins at one of the numbers given and ends before the next.
+    Lengths are counted in ``bins``, of which each begins at one of the numbers given and ends before the next. All numbers are
+    means: of a single network counts are so small that a few networks may all have the same.
     """
-    n = settings["neurons"]
+    n, each, rng = settings["neurons"], settings["each"], np.random.default_rng(seed)
     net = SpikeTimingMemory(synapses=1, competition=1, inhibition=0.1, adaptation=2)
-    lengths = cycle_lengths(net.self_organise(n, settings["steps"], rng=np.random.default_rng(seed)).W_)
+    lengths = np.concatenate([cycle_lengths(net.self_organise(n, settings["steps"], rng=rng).W_) for _ in range(each)])
     law = expected_cycles(n)
     edges = np.array([*settings["bins"], n + 1])
     # Per length, so that bins of any width lie on the same line.
-    counted = np.histogram(lengths, edges)[0] / np.diff(edges)
+    counted = np.histogram(lengths, edges)[0] / np.diff(edges) / each
     expected = [float(law[a:b].mean()) for a, b in itertools.pairwise(edges)]
     centres = np.sqrt(edges[:-1] * (edges[1:] - 1.0)).tolist()
+
+    def excess(low: int, high: int) -> float:
+        """How many more chains of some lengths a network has than 1 / l says."""
+        return float(np.sum((lengths >= low) & (lengths <= high)) / each - law[low : high + 1].sum())
+
     return {
         "series": {"counted": {"x": centres, "y": counted.tolist()}, "law": {"x": centres, "y": expected}},
         "numbers": {
-            "in_cycles": float(lengths.sum() / n),
-            "pairs": _excess(lengths, law, 2, 2),
-            "middle": _excess(lengths, law, *_MIDDLE),
-            "long": _excess(lengths, law, _MIDDLE[1] + 1, n),
+            "in_cycles": float(lengths.sum() / (n * each)),
+            "pairs": excess(2, 2),
+            "middle": excess(3, 10),
+            "long": excess(11, n),
         },
     }
-
-
-def _excess(lengths: Any, law: Any, low: int, high: int) -> float:
-    """How many more cycles of some lengths there are than 1 / l says."""
-    return float(np.sum((lengths >= low) & (lengths <= high)) - law[low : high + 1].sum())
 
 
 def run_brea(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
