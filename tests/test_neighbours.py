@@ -7,10 +7,20 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import seqattractor as sa
 from seqattractor.cli.reproduce import command
 from seqattractor.paper.neighbours import Check, Neighbour
 from seqattractor.paper.target import NEIGHBOURS, Request, get_target
 from seqattractor.paper.trials.dale import DaleNetwork
+from seqattractor.paper.trials.rate_memories import diluted, end_of_sequence
+
+DISAGREES = {
+    "fiete": (
+        ["chains of 2 neurons beyond 1 / l, per network"],
+        "two neurons that call each other strengthen and weaken the same synapses by turns",
+    )
+}
+"""Neighbours that do not agree with what was published: in which quantities, and why. That they do not is tested, too."""
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
@@ -28,12 +38,55 @@ def test_a_neighbour_says_where_its_numbers_come_from_and_what_is_not_verified(n
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
 def test_a_neighbour_agrees_with_what_was_published_in_its_quick_version(name, tmp_path):
-    done = CliRunner().invoke(command, [name, "--quick", "--json", "--out", str(tmp_path)])
+    done = CliRunner().invoke(command, [name, "--quick", "--json", "--jobs", "1", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     verdict = json.loads(done.stdout)["targets"][name]
-    assert verdict["agrees"], verdict["sentence"]
+    rows = json.loads((tmp_path / f"{name}.json").read_text())["rows"]
+    missed, _ = DISAGREES.get(name, ([], ""))
+    assert [row["quantity"] for row in rows if not row["agrees"]] == missed, verdict["sentence"]
+    assert verdict["agrees"] == (not missed)
     assert "Not verified: " in verdict["sentence"]
-    assert {path.name for path in tmp_path.iterdir()} >= {f"{name}.{kind}" for kind in ("json", "csv", "png", "pdf")}
+    assert {path.name for path in tmp_path.iterdir()} >= {f"{name}.{kind}" for kind in ("json", "csv", "png", "pdf", "html")}
+    page = (tmp_path / f"{name}.html").read_text()
+    assert f"<h1>{get_target(name).title}</h1>" in page
+    assert f"{int(verdict['agrees'])} of 1 experiments of other systems agree with what was published or can be derived." in page
+    assert "Every table and figure" not in page
+
+
+def test_a_report_on_both_counts_the_paper_and_its_neighbours_apart(tmp_path):
+    CliRunner().invoke(command, ["fig2", "orbits", "--quick", "--jobs", "1", "--out", str(tmp_path)])
+    page = (tmp_path / "report.html").read_text()
+    assert "1 of 1 targets that can be compared agree with the paper. 1 of 1 experiments of other systems agree with" in page
+    assert "<h1>Sequence attractors: the paper again</h1>" in page
+    assert not (tmp_path / "fig2.html").exists()
+
+
+def test_means_over_networks_are_drawn_where_a_neighbour_says_so():
+    outcomes = [{"series": {"a": {"x": [1, 2], "y": [0.0, 1.0]}}}, {"series": {"a": {"x": [1, 2], "y": [1.0, 1.0]}}}]
+    assert get_target("sdm").extra([({}, outcomes)]) == {"series": {"a": {"x": [1, 2], "y": [0.5, 1.0]}}}
+    assert get_target("gsemm").extra([({}, outcomes)]) == {"series": outcomes[0]["series"]}
+
+
+def test_a_diluted_rate_network_has_the_weights_of_the_rule_where_it_has_any():
+    rng = np.random.default_rng(0)
+    N, K, P = 40, 12, 5
+    xi = rng.standard_normal((P, N))
+    J = diluted(xi, K, rng).toarray()
+    assert ((J != 0).sum(axis=1) == K).all()
+    assert not J.diagonal().any()
+    for i, j in np.argwhere(J):
+        assert J[i, j] == pytest.approx(sum(xi[mu + 1, i] * xi[mu, j] for mu in range(P - 1)) / K)
+
+
+def test_what_reaches_the_end_of_a_sequence_is_what_the_network_itself_shows():
+    N, K, P = 80, 20, 6
+    net = sa.HebbianRateMemory(connectivity=K / N, dt=1.0, read_out_interval=1.0).fit(sa.datasets.random_periodic(3, N, rng=0))
+    found = end_of_sequence(net, N, K, P, np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    xi = rng.standard_normal((P, N))
+    net.J_ = diluted(xi, K, rng).toarray()
+    path = net.activity(xi[0], steps=int(1.5 * net.tau * P))[1:]
+    assert found == pytest.approx(max(0.0, *(np.corrcoef(r, xi[-2])[0, 1] for r in path)), abs=1e-9)
 
 
 def test_a_check_can_fail_and_allows_for_chance():

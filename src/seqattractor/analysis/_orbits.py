@@ -55,7 +55,7 @@ def longest_orbit(n_units: int, *, node_limit: int = 100_000) -> Sequences:
     >>> sa.find_attractors(net, X, starts=20, rng=0)[0].period
     8
     """
-    search = _Search(check_count(n_units, "n_units", 1, _MOST_UNITS), check_count(node_limit, "node_limit"))
+    search = OrbitSearch(check_count(n_units, "n_units", 1, _MOST_UNITS), check_count(node_limit, "node_limit"))
     half = search.complete([(1,) * n_units])
     if half is None:
         raise ValueError(f"there is no orbit through all {2**n_units} states of {n_units} units.")
@@ -63,7 +63,7 @@ def longest_orbit(n_units: int, *, node_limit: int = 100_000) -> Sequences:
     return Sequences(np.concatenate([once, -once, once[:1]]), names=[f"orbit of {2**n_units} states"], closed=1)
 
 
-class _Search:
+class OrbitSearch:
     """A search in depth, which remembers what it knows of single neurons."""
 
     def __init__(self, n_units: int, node_limit: int) -> None:

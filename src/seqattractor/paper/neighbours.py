@@ -15,12 +15,14 @@ from typing import Any, Literal
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from seqattractor import plots
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target
 from seqattractor.report.page import Table, Verdict
 
 COLORS = (plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED)
+DASHES = ("--", ":", "-.")
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class Neighbour(Target):
     """What is smaller with --quick."""
     full: Mapping[str, Any] = field(default_factory=dict)
     """What is larger with --full."""
+    averaged: bool = False
+    """Whether the figure shows means over all networks; else it shows the first network."""
 
     def cells(self, request: Request) -> list[Cell]:
         """One cell: the experiment at the size that is asked for."""
@@ -113,8 +117,9 @@ class Neighbour(Target):
         return {"size": size, "publication": self.source, "network": self.network, "not_verified": self.not_verified}
 
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
-        """The series of the first network."""
-        return {"series": outcomes[0][1][0]["series"]}
+        """The series of the first network, or their means."""
+        series = [outcome["series"] for outcome in outcomes[0][1]]
+        return {"series": _averages(series) if self.averaged else series[0]}
 
     def verdict(self, result: Result) -> Verdict:
         """Whether all numbers agree, and what could not be verified."""
@@ -135,7 +140,9 @@ class Neighbour(Target):
 
     def figure(self, result: Result) -> Figure:
         """A panel beside the other, ours in colours and theory in grey."""
-        figure, axes = plt.subplots(1, len(self.panels), figsize=(4.6 * len(self.panels), 3.2), squeeze=False)
+        lines = max(math.ceil(len(set(panel.series.values())) / _columns(panel)) for panel in self.panels)
+        size = 4.6 * len(self.panels), 2.9 + 0.25 * lines
+        figure, axes = plt.subplots(1, len(self.panels), figsize=size, squeeze=False)
         for panel, ax in zip(self.panels, axes[0], strict=True):
             _draw(panel, result.extra["series"], ax)
         return figure
@@ -148,25 +155,41 @@ class Neighbour(Target):
 def _draw(panel: Panel, series: Mapping[str, Any], ax: Axes) -> None:
     """Draw the series of a panel; those of the same name in the same colour, with one line in the legend."""
     ours = list(dict.fromkeys(words for key, words in panel.series.items() if key not in panel.theory))
+    theory = list(dict.fromkeys(words for key, words in panel.series.items() if key in panel.theory))
     told: set[str] = set()
     for key, words in panel.series.items():
         label = None if words in told else words
         told.add(words)
         color = plots.GREY if key in panel.theory else COLORS[ours.index(words) % len(COLORS)]
-        style = "--" if key in panel.theory else "o" if panel.points else "-"
+        style = DASHES[theory.index(words) % len(DASHES)] if key in panel.theory else "o" if panel.points else "-"
         ax.plot(series[key]["x"], series[key]["y"], style, color=color, label=label)
+    if all(isinstance(x, int) for key in panel.series for x in series[key]["x"]):
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set(xlabel=panel.x, ylabel=panel.y)
     ax.set_title(panel.title, loc="left")
     if "x" in panel.log:
         ax.set_xscale("log")
         ticks = series[next(iter(panel.series))]["x"]
         if len(ticks) < 9:
-            ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
+            ax.set_xticks(ticks, [f"{x:.3g}" for x in ticks])
             ax.minorticks_off()
     if "y" in panel.log:
         ax.set_yscale("log")
     if len(told) > 1:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=_columns(panel), frameon=False)
+
+
+def _columns(panel: Panel) -> int:
+    """Of the legend: long words stand below each other."""
+    return 2 if max(len(words) for words in panel.series.values()) <= 24 else 1
+
+
+def _averages(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The mean of each series over several networks, at the same points."""
+    return {
+        key: {"x": series["x"], "y": [mean(values) for values in zip(*(one[key]["y"] for one in outcomes), strict=True)]}
+        for key, series in outcomes[0].items()
+    }
 
 
 def _standard_error(numbers: Sequence[float]) -> float:

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from seqattractor.experiments._executors import Executor, Trials, in_this_process
 from seqattractor.experiments._protocol import Point, Protocol, Rounds, Trial
 from seqattractor.experiments._run import Progress, choose_executor, run_trials
 from seqattractor.experiments._store import Finished, Store
 from seqattractor.paper.settings import LEARNING
-from seqattractor.paper.target import Outcome, Request, Result, Target, get_target
+from seqattractor.paper.target import NEIGHBOURS, Outcome, Request, Result, Target, get_target
 from seqattractor.report.page import Section, write_files
 from seqattractor.report.reproduce_page import reproduce_page, write_section
 
@@ -34,6 +35,8 @@ def reproduce(
     command: str = "",
 ) -> list[Section]:
     """Compute targets into a folder: for each a .json, .csv, .png and .pdf, and report.html on all that are finished.
+
+    Each of the paper's neighbours also has an .html, a page of its own.
 
     Parameters
     ----------
@@ -77,31 +80,35 @@ def reproduce(
             draw=lambda: target.figure(result),
             more=target.more_figures(result),
         )
+        if target.name in NEIGHBOURS:  # one page per system
+            _write_page(folder, target.name, [sections[target.name]], request, command=command, seconds=seconds)
 
     try:
         run_targets(names, request, folder / "trials.db", finish, executor=choose_executor(jobs, dask), bar=bar)
     finally:
         finished = [sections[name] for name in names if name in sections]
         if finished:
-            page = reproduce_page(
-                finished,
-                command=command,
-                facts=_facts(request),
-                seconds=time.perf_counter() - started,
-                missing=[name for name in names if name not in sections],
-                quick=request.quick,
-            )
-            write_files(folder, "report", {"html": page.encode()})
+            missing, seconds = [name for name in names if name not in sections], time.perf_counter() - started
+            _write_page(folder, "report", finished, request, command=command, seconds=seconds, missing=missing)
     return finished
 
 
-def _facts(request: Request) -> dict[str, str]:
-    """What was asked for, in words."""
+def _write_page(folder: Path, name: str, sections: Sequence[Section], request: Request, **told: Any) -> None:
+    """Write FOLDER/<name>.html on some sections."""
+    facts = _facts(request, neighbours_only=all(section.name in NEIGHBOURS for section in sections))
+    page = reproduce_page(sections, facts=facts, quick=request.quick, neighbours=NEIGHBOURS, **told)
+    write_files(folder, name, {"html": page.encode()})
+
+
+def _facts(request: Request, *, neighbours_only: bool) -> dict[str, str]:
+    """What was asked for, in words; settings and data of the paper only where they play a part."""
+    asked = {"Trials": f"{request.trials}, or fewer where a target needs fewer", "Seed": str(request.seed)}
+    if neighbours_only:
+        return asked
     learning = ", ".join(f"{name} = {value}" for name, value in LEARNING.items())
     return {
         "Settings": f"{learning} (standard deviation of the initial weights: init_scale)",
-        "Trials": str(request.trials),
-        "Seed": str(request.seed),
+        **asked,
         "Gait": str(request.gait_dir or "the drawn walker of this package"),
         "Digits": str(request.mnist_file or "scikit-learn's digits, moved by this package"),
     }

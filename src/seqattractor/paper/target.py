@@ -44,12 +44,39 @@ TARGETS = {
     "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
     "comparison": "comparison:TARGET",
+    "dwelling": "without_hidden:DWELLING",
+    "leaky-perceptron": "without_hidden:LEAKY_PERCEPTRON",
+    "fiete": "local_memories:FIETE",
+    "brea": "local_memories:BREA",
     "bcpnn": "trained_rates:BCPNN",
     "innate": "trained_rates:INNATE",
     "pinning": "trained_rates:PINNING",
+    "gillett": "rate_memories:GILLETT",
     "rajakumar": "dale:DALE",
+    "gsemm": "rate_memories:GSEMM",
+    "eden": "rate_memories:EDEN",
+    "orbits": "without_hidden:ORBITS",
+    "scaffold": "yardsticks:SCAFFOLD",
+    "sdm": "yardsticks:SDM",
+    "clone-hmm": "yardsticks:CLONE_HMM",
 }
-NEIGHBOURS = ("bcpnn", "innate", "pinning", "rajakumar")
+NEIGHBOURS = (
+    "dwelling",
+    "leaky-perceptron",
+    "fiete",
+    "brea",
+    "bcpnn",
+    "innate",
+    "pinning",
+    "gillett",
+    "rajakumar",
+    "gsemm",
+    "eden",
+    "orbits",
+    "scaffold",
+    "sdm",
+    "clone-hmm",
+)
 """Systems of the paper's list, each with its own headline experiment; "neighbours" stands for all of them."""
 PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", "comparison", *NEIGHBOURS)
 """These take long, so "all" leaves them out."""

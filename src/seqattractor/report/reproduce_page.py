@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ def reproduce_page(
     seconds: float,
     missing: Sequence[str] = (),
     quick: bool = False,
+    neighbours: Collection[str] = (),
 ) -> str:
     """Give the whole page.
 
@@ -42,14 +43,23 @@ def reproduce_page(
         Names of targets that were asked for and not finished.
     quick : bool
         Whether there were only few trials.
+    neighbours : collection of str
+        Names of sections that are experiments of other systems, not the paper's.
 
     Returns
     -------
     str
     """
-    agreements = [section.verdict.agrees for section in sections if section.verdict is not None]
-    comparable = sum(agrees is not None for agrees in agreements)
-    lead = f"{sum(agrees is True for agrees in agreements)} of {comparable} targets that can be compared agree with the paper."
+    ours = [section for section in sections if section.name not in neighbours]
+    others = [section for section in sections if section.name in neighbours]
+    lead = " ".join(
+        f"{_agreement(some)} {what}."
+        for some, what in (
+            (ours, "targets that can be compared agree with the paper"),
+            (others, "experiments of other systems agree with what was published or can be derived"),
+        )
+        if some
+    )
     if missing:
         lead += f" Not finished: {', '.join(missing)}; the same command continues."
     if quick:
@@ -59,7 +69,14 @@ def reproduce_page(
         "Time": f"{duration(seconds)}, finished {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "Software": software_words(),
     }
-    return render("reproduce.html", sections=sections, lead=lead, command=command, facts={**facts, **added})
+    names = {"others_only": not ours, "only": sections[0].title if len(sections) == 1 else None}
+    return render("reproduce.html", sections=sections, lead=lead, command=command, facts={**facts, **added}, **names)
+
+
+def _agreement(sections: Sequence[Section]) -> str:
+    """How many of some sections agree, of how many that can be compared."""
+    agreements = [section.verdict.agrees for section in sections if section.verdict is not None]
+    return f"{sum(agrees is True for agrees in agreements)} of {sum(agrees is not None for agrees in agreements)}"
 
 
 def write_section(
