@@ -129,11 +129,11 @@ def decision(results):
             if row is None:
                 rows.append([need, group, "none", "no network of this kind succeeds in half of the trials at any value", ""])
                 continue
-            number = f"{counted(row)} of {row['trials']} at {words.format(row['value'])}; {row['parameters']:,} numbers"
+            number = f"{counted(row)} of {row['trials']} at {words.format(row['value'])}; {row['parameters']:,} parameters"
             rows.append([need, group, listed(names), number, why(names[0], row, results)])
     caption = (
         "The best of each kind for each need: the one that holds the hardest value, in at least half of the trials there and at "
-        "all easier ones, then the most successes. Of equals that with the fewest numbers comes first; the numbers are its own."
+        "all easier ones, then the most successes. Of equals the one with the fewest parameters comes first and is shown."
     )
     return Table(["you need", "kind of memory", "which", "shown by", "why"], rows, caption)
 
@@ -196,9 +196,9 @@ def everything(results):
         ]
         rows.append([name, network["family"], *cells, *kinds, size, *seconds])
     heads = [f"{protocol} {', '.join(map(str, values))}" for protocol, (values, *_) in CASES.items()]
-    kinds = ["stores patterns", "online", "local", "dwells", "numbers kept", "s to learn", "s to recall"]
+    kinds = ["stores patterns", "online", "local", "dwells", "parameters", "s to learn", "s to recall"]
     caption = (
-        "Successes at each value, easy ones first, in phase with the cue unless the network dwells; numbers and seconds are "
+        "Successes at each value, easy ones first, in phase with the cue unless the network dwells; parameters and seconds are "
         "those of random, T = 50."
     )
     return Table(["network", "family", *heads, *kinds], rows, caption)

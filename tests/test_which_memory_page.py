@@ -68,4 +68,4 @@ def test_each_kind_of_memory_has_a_row_for_each_need(script):
     table = script.decision({"networks": networks, "rows": rows})
     assert len(table.rows) == len(script.CASES) * len(script.GROUPS)
     assert [line[2] for line in table.rows[:3]] == ["learned", "none", "stored"]
-    assert table.rows[2][3:] == ["4 of 4 at T = 20; 10 numbers", "keeps all"]
+    assert table.rows[2][3:] == ["4 of 4 at T = 20; 10 parameters", "keeps all"]
