@@ -114,7 +114,7 @@ def weights():
         known = parameters_of(name)
         if "random_state" not in known or name == "clone-hmm":  # what that draws is forgotten when it counts: entries are 0 or 1
             continue
-        small = {"n_hidden": 1, "n_latent": 1, "max_epochs": 1, "init_scale": 1, "connectivity": 0.5}
+        small = {"n_hidden": 1, "n_latent": 1, "max_epochs": 1, "trials": 1, "init_scale": 1, "connectivity": 0.5}
         small = {key: value for key, value in small.items() if key in known}
         nets = [fit_quietly(make_network(name, **small, random_state=seed), PAIR) for seed in range(SEEDS)]
         first = next(key for key in RANDOM_ARRAYS if hasattr(nets[0], key))
