@@ -17,6 +17,8 @@ from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._transitions import rejoin
 
+_EVERY = 2  # steps: as often weights learn
+
 
 @final
 class InnateTrajectoryMemory(ContinuousMemory):
@@ -242,9 +244,6 @@ class InnateTrajectoryMemory(ContinuousMemory):
         run_innate(*wiring, drive[:pulse], nothing, P, x, _EVERY, tau)
         rates: States = run_innate(*wiring, drive[pulse:], nothing if wanted is None else wanted, P, x, _EVERY, tau)
         return rates
-
-
-_EVERY = 2  # steps: as often weights learn
 
 
 class Wiring(NamedTuple):

@@ -171,7 +171,7 @@ def _draw(panel: Panel, series: Mapping[str, Any], ax: Axes) -> None:
         ax.set_xscale("log")
         ticks = series[next(iter(panel.series))]["x"]
         if len(ticks) < 9:
-            ax.set_xticks(ticks, [f"{x:.3g}" for x in ticks])
+            ax.set_xticks(ticks, [f"{x:.0f}" if x >= 10 else f"{x:.2g}" for x in ticks])
             ax.minorticks_off()
     if "y" in panel.log:
         ax.set_yscale("log")

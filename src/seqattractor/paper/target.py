@@ -102,7 +102,7 @@ class Request:
     quick: bool = False
     """Few trials and coarse grids where time would go: a look, not a test."""
     full: bool = False
-    """The published sizes, where the usual ones are smaller."""
+    """Larger sizes of neighbours, nearer to the published ones."""
     gait_dir: Path | None = None
     """A folder of OU-ISIR silhouettes; by default the drawn walker."""
     mnist_file: Path | None = None

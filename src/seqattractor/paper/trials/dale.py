@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.paper.trials.trained_rates import explained_variance
+
 Floats = NDArray[np.float64]
 _ALPHA = 0.5  # dt / tau
 _SLOPE = 0.1  # of silent neurons when errors go backwards, so that they can learn to be active
@@ -25,7 +27,9 @@ def run_dale(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str
     t = np.arange(T)[:, None]
     wanted = np.exp(-((t - np.linspace(0.1, 0.95, n_excitatory) * T) ** 2) / (2 * (0.05 * T) ** 2))
     losses = net.learn(_pulse(T, 1.0), wanted, settings["iterations"])
-    explained = {f"pulse {size:g}": _explained(wanted, net.run(_pulse(T, size))[:, :n_excitatory]) for size in (1.0, 0.7, 1.5)}
+    explained = {
+        f"pulse {size:g}": explained_variance(wanted, net.run(_pulse(T, size))[:, :n_excitatory]) for size in (1.0, 0.7, 1.5)
+    }
     later = net.run(_pulse(3 * T, 1.0))[:, :n_excitatory]
     W = net.couplings()
     kept = np.all(W[:, net.signs > 0] >= 0) and np.all(W[:, net.signs < 0] <= 0)
@@ -109,8 +113,3 @@ class DaleNetwork:
 def _pulse(steps: int, size: float) -> Floats:
     """An input that is there for the first ten steps."""
     return np.where(np.arange(steps) < 10, 5.0 * size, 0.0)
-
-
-def _explained(wanted: Floats, rates: Floats) -> float:
-    """The part of the variance of the wanted rates that is explained."""
-    return float(1 - np.sum((wanted - rates) ** 2) / np.sum((wanted - wanted.mean()) ** 2))

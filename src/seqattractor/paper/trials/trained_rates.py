@@ -65,7 +65,7 @@ def run_pinning_on_bumps(settings: dict[str, Any], seed: np.random.SeedSequence)
             run_pinning(J, plastic, drive, wanted, P, start.copy(), tau)
         x = run_pinning(J, plastic, drive, wanted[:0], P, start.copy(), tau)
         rates = 1 / (1 + np.exp(-x))
-        explained.append(_explained(wanted_rates, rates))
+        explained.append(explained_variance(wanted_rates, rates))
     shown = np.linspace(0, N - 1, 5).astype(int)
     every = max(1, steps // 200)
     series: dict[str, Any] = {"explained": {"x": list(settings["fractions"]), "y": explained}}
@@ -128,6 +128,6 @@ def _frozen_noise(steps: int, N: int, rng: np.random.Generator, tau: float = 100
     return h
 
 
-def _explained(wanted: Floats, rates: Floats) -> float:
+def explained_variance(wanted: Floats, rates: Floats) -> float:
     """The variance of the wanted rates that is explained."""
     return float(1 - np.sum((wanted - rates) ** 2) / np.sum((wanted - wanted.mean()) ** 2))
