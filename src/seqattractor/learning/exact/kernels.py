@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from seqattractor.learning.bits import lowest_bit, number_of_bits
-from seqattractor.learning.compiled import inlined, kernel, part
+from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.exact.lanes import (
     AHEAD,
     LANES,
     SLOTS,
+    add_if_room,
     add_updates,
     count,
     decide,
@@ -99,28 +100,18 @@ def silence(flip: Any, bound: Any, slot: int, limit: int) -> None:
         flip[slot, s], bound[slot, s] = 0, -limit - 1
 
 
-@inlined
-def room_after(f: Any, flip: Any, slot: int, base: int, K: Any, row: int, updates: int, left: int, limit: int, step: int) -> Any:
-    """Add updates to a row if it has room; returns how many more it has room for, or -1 if its integers are too narrow."""
-    number = number_of_bits(updates)
-    if left < number:
-        left = room_for(f[slot], limit, step)
-    if left < number:  # not for all of them at their worst, but perhaps as they are
-        left = _room_after_each(f, flip, slot, base, K, row, updates, limit, step)
-    else:
-        add_updates(f, flip, slot, base, K, row, updates)
-        left -= number
-    return left
-
-
 @part
-def _room_after_each(f: Any, flip: Any, slot: int, base: int, K: Any, row: int, updates: int, limit: int, step: int) -> Any:
-    """Add updates one after the other and look each time how far the fields are from their limit."""
-    while updates:
+def room_after(f: Any, flip: Any, slot: int, base: int, K: Any, row: int, updates: int, limit: int, step: int) -> Any:
+    """Add updates to a row that seems to have no room; returns for how many more it has room, -1 if integers are too narrow."""
+    number, left = number_of_bits(updates), room_for(f[slot], limit, step)
+    if left >= number:
+        add_updates(f, flip, slot, base, f.shape[1], K, row, updates)
+        return left - number
+    while updates:  # no room for all of them at their worst, but perhaps as they are
         if room_for(f[slot], limit, step) < 1:
             return -1
         later = without_lowest_bit(updates)
-        add_updates(f, flip, slot, base, K, row, np.uint32(updates ^ later))
+        add_updates(f, flip, slot, base, f.shape[1], K, row, np.uint32(updates ^ later))
         updates = later
     return 0
 
@@ -230,7 +221,8 @@ def learn_rows(
                 if r == _EMPTY or not (mask | changed):
                     continue
                 if mask:
-                    left[slot] = room_after(f, flip, slot, base, K, base * padded, mask, left[slot], limit, step)
+                    if not add_if_room(f, flip, slot, base, padded, K, base * padded, mask, left):
+                        left[slot] = room_after(f, flip, slot, base, K, base * padded, mask, limit, step)
                     if left[slot] < 0:
                         state[r], any_narrow, place[slot] = NARROW, True, _EMPTY
                         updates[slot] = 0
@@ -278,4 +270,4 @@ def add_rows(f: Any, flip: Any, K: Any, rows: Any) -> None:
     """Only the additions of updates, one by one, to the rows of f in turn: without looking for them or waiting."""
     padded = K.shape[1]
     for r in range(rows.shape[0]):
-        add_updates(f, flip, r % f.shape[0], 0, K, rows[r] * padded, np.uint32(1))
+        add_updates(f, flip, r % f.shape[0], 0, padded, K, rows[r] * padded, np.uint32(1))

@@ -18,7 +18,7 @@ import numpy as np
 from llvmlite import ir
 from numba import extending, types
 
-from seqattractor.learning.compiled import inlined, part
+from seqattractor.learning.compiled import part
 
 LANES = 32  # rows are padded to a multiple of this, so that no loop has a scalar rest
 SLOTS = 8  # rows in turns: as many as hide the waiting of one
@@ -182,110 +182,138 @@ def _for_each_update(code: Code, updates: Any, start: list[Any], change: Callabl
     return code.loop([updates, *start], some_left, step)[1:]
 
 
-def _for_each_size(code: Code, size: Any, work: Callable[[int], None]) -> None:
-    """Code for each number of vectors from 1 to _TOGETHER, and a jump to that for `size`."""
-    builder = code.builder
+def _in_pieces(code: Code, vectors: Any, work: Callable[[Any, int], None]) -> None:
+    """Let `work` deal with vectors of a row from some place on: _TOGETHER at a time, and with the rest at once."""
+    builder, whole = code.builder, ir.Constant(INDEX, _TOGETHER)
+
+    def goes_on(values: list[Any]) -> Any:
+        return builder.icmp_signed("<=", builder.add(values[0], whole), vectors)
+
+    def step(values: list[Any]) -> list[Any]:
+        work(values[0], _TOGETHER)
+        return [builder.add(values[0], whole)]
+
+    done = code.loop([ir.Constant(INDEX, 0)], goes_on, step)[0]
     after = builder.append_basic_block("after")
-    jump = builder.switch(size, after)
-    for number in range(1, _TOGETHER + 1):
-        block = builder.append_basic_block(f"size{number}")
+    jump = builder.switch(builder.sub(vectors, done), after)
+    for number in range(1, _TOGETHER):
+        block = builder.append_basic_block(f"rest{number}")
         jump.add_case(ir.Constant(INDEX, number), block)
         builder.position_at_end(block)
-        work(number)
+        work(done, number)
         builder.branch(after)
     builder.position_at_end(after)
 
 
-def _add_rows_code(
-    typingctx: Any, f: Any, start: Any, flip: Any, first: Any, K: Any, row: Any, stride: Any, updates: Any, size: Any
+def _add_rows(code: Code) -> None:
+    """Code of `add_updates`."""
+    builder, (_, _, slot, base, stride, _, row, updates, *_) = code.builder, code.args
+    dtype = code.kinds[0].dtype
+    start = builder.mul(slot, stride)
+    first = builder.add(start, base)
+
+    def work(vector: Any, number: int) -> None:
+        piece = builder.mul(vector, ir.Constant(INDEX, LANES))
+        places = [builder.add(piece, ir.Constant(INDEX, LANES * k)) for k in range(number)]
+
+        def change(t: Any, values: list[Any]) -> list[Any]:
+            sign = builder.load(code.at(1, builder.add(first, t)))
+            signs = code.all_lanes(sign, dtype)
+            there = builder.add(row, builder.mul(t, stride))
+            rows = [code.load(5, builder.add(there, place), dtype) for place in places]
+            added = [builder.add(value, builder.xor(one, signs)) for value, one in zip(values[1:], rows, strict=True)]
+            return [builder.sub(values[0], sign), *added]
+
+        here = [builder.add(start, place) for place in places]
+        none = ir.Constant(code.context.get_data_type(dtype), 0)
+        subtracted, *rows = _for_each_update(code, updates, [none, *(code.load(0, p, dtype) for p in here)], change)
+        for p, value in zip(here, rows, strict=True):  # -K is (K ^ -1) + 1, and the ones are added at the end
+            code.store(builder.add(value, code.all_lanes(subtracted, dtype)), 0, p)
+
+    _in_pieces(code, builder.udiv(stride, ir.Constant(INDEX, LANES)), work)
+
+
+def _add_updates_code(
+    typingctx: Any, f: Any, flip: Any, slot: Any, base: Any, stride: Any, K: Any, row: Any, updates: Any
 ) -> Any:
-    """Add +-K.flat[row + t * stride:] to f.flat[start:] for each bit t of updates, minus where flip.flat[first + t] is -1."""
+    """Add the updates at base + t, for each bit t, to the row `slot` of f: +-K, whose row of `base` starts at K.flat[row].
+
+    It is minus where flip is -1; f and flip are of shape (SLOTS, stride), and so long are the rows of K.
+    """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        code = Code(context, builder, signature, args)
-
-        def work(number: int) -> None:
-            shifts = [ir.Constant(INDEX, LANES * k) for k in range(number)]
-
-            def change(t: Any, values: list[Any]) -> list[Any]:
-                sign = builder.load(code.at(2, builder.add(args[3], t)))
-                signs = code.all_lanes(sign, f.dtype)
-                there = builder.add(args[5], builder.mul(t, args[6]))
-                rows = [code.load(4, builder.add(there, shift), f.dtype) for shift in shifts]
-                added = [builder.add(value, builder.xor(one, signs)) for value, one in zip(values[1:], rows, strict=True)]
-                return [builder.sub(values[0], sign), *added]
-
-            here = [builder.add(args[1], shift) for shift in shifts]
-            none = ir.Constant(context.get_data_type(f.dtype), 0)
-            subtracted, *rows = _for_each_update(code, args[7], [none, *(code.load(0, p, f.dtype) for p in here)], change)
-            for p, value in zip(here, rows, strict=True):  # -K is (K ^ -1) + 1, and the ones are added at the end
-                code.store(builder.add(value, code.all_lanes(subtracted, f.dtype)), 0, p)
-
-        _for_each_size(code, args[8], work)
+        _add_rows(Code(context, builder, signature, args))
         return context.get_dummy_value()
 
     whole = types.int64
-    return types.void(f, whole, flip, whole, K, whole, whole, types.uint32, whole), codegen
+    return types.void(f, flip, whole, whole, whole, K, whole, types.uint32), codegen
 
 
-_add_rows: Any = extending.intrinsic(_add_rows_code)
+add_updates: Any = extending.intrinsic(_add_updates_code)
 
 
-def _add_codes_code(
-    typingctx: Any, c: Any, start: Any, flip: Any, first: Any, codes: Any, word: Any, stride: Any, updates: Any, size: Any
+def _add_if_room_code(
+    typingctx: Any, f: Any, flip: Any, slot: Any, base: Any, stride: Any, K: Any, row: Any, updates: Any, room: Any
 ) -> Any:
-    """Add +-y to c.flat[start:] for each bit t of updates: y is +1 (bit 0) or -1 (bit 1) in codes.flat[word + t * stride:]."""
+    """`add_updates` if room[slot] is at least their number, which is then taken off it; returns whether it is."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = Code(context, builder, signature, args)
+        place = code.at(8, args[2])
+        left = builder.sub(builder.load(place), builder.zext(builder.ctpop(args[7]), INDEX))
+        fits = builder.icmp_signed(">=", left, ir.Constant(INDEX, 0))
+        with builder.if_then(fits, likely=True):
+            builder.store(left, place)
+            _add_rows(code)
+        return fits
 
-        def work(number: int) -> None:
-            lanes = code.vector(c.dtype)
+    whole = types.int64
+    return types.boolean(f, flip, whole, whole, whole, K, whole, types.uint32, room), codegen
 
+
+add_if_room: Any = extending.intrinsic(_add_if_room_code)
+
+
+def _add_weights_code(
+    typingctx: Any, c: Any, flip: Any, slot: Any, base: Any, stride: Any, codes: Any, word: Any, words: Any, updates: Any
+) -> Any:
+    """Add the same updates to the integer weights in the row `slot` of c: +-y, with the code y of `base` at codes.flat[word].
+
+    Codes are bits, `words` words long: y is +1 (bit 0) or -1 (bit 1). c is of shape (SLOTS, LANES * words).
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = Code(context, builder, signature, args)
+        lanes = code.vector(c.dtype)
+        first = builder.add(builder.mul(args[2], args[4]), args[3])
+        total = code.all_lanes(builder.ctpop(args[8]), c.dtype)
+
+        def work(vector: Any, number: int) -> None:
             def change(t: Any, values: list[Any]) -> list[Any]:
-                sign = builder.load(code.at(2, builder.add(args[3], t)))
+                sign = builder.load(code.at(1, builder.add(first, t)))
                 sign = builder.trunc(sign, _MASK) if sign.type.width > LANES else builder.sext(sign, _MASK)
-                there = builder.add(args[5], builder.mul(t, args[6]))
+                there = builder.add(builder.add(args[6], vector), builder.mul(t, args[7]))
                 following = []
                 for k, value in enumerate(values):
-                    bits = builder.load(code.at(4, builder.add(there, ir.Constant(INDEX, k))))
+                    bits = builder.load(code.at(5, builder.add(there, ir.Constant(INDEX, k))))
                     minus = builder.bitcast(builder.xor(bits, sign), ir.VectorType(_BIT, LANES))
                     following.append(builder.add(value, builder.sext(minus, lanes)))
                 return following
 
-            none = ir.Constant(lanes, None)
-            total = code.all_lanes(builder.ctpop(args[7]), c.dtype)
-            for k, minus in enumerate(_for_each_update(code, args[7], [none] * number, change)):
-                here = builder.add(args[1], ir.Constant(INDEX, LANES * k))
+            start = builder.mul(builder.add(builder.mul(args[2], args[7]), vector), ir.Constant(INDEX, LANES))
+            for k, minus in enumerate(_for_each_update(code, args[8], [ir.Constant(lanes, None)] * number, change)):
+                here = builder.add(start, ir.Constant(INDEX, LANES * k))
                 change_of_c = builder.add(total, builder.add(minus, minus))  # as many ones, less 2 for each that is minus
                 code.store(builder.add(code.load(0, here, c.dtype), change_of_c), 0, here)
 
-        _for_each_size(code, args[8], work)
+        _in_pieces(code, args[7], work)
         return context.get_dummy_value()
 
     whole = types.int64
-    return types.void(c, whole, flip, whole, codes, whole, whole, types.uint32, whole), codegen
+    return types.void(c, flip, whole, whole, whole, codes, whole, whole, types.uint32), codegen
 
 
-_add_codes: Any = extending.intrinsic(_add_codes_code)
-
-
-@inlined
-def add_updates(f: Any, flip: Any, slot: int, base: int, K: Any, row: int, updates: Any) -> None:
-    """Add the updates at base + t, for each bit t, to the row f[slot]: +-K, whose row of `base` starts at K.flat[row]."""
-    stride = f.shape[1]
-    for s in range(0, stride, _TOGETHER * LANES):
-        size = min(stride - s, _TOGETHER * LANES) // LANES
-        _add_rows(f, slot * stride + s, flip, slot * stride + base, K, row + s, stride, updates, size)
-
-
-@inlined
-def add_weights(c: Any, flip: Any, slot: int, base: int, codes: Any, word: int, updates: Any) -> None:
-    """Add the same updates to the integer weights c[slot]: +-y, with the code y of `base` in the bits at codes.flat[word]."""
-    width = c.shape[1] // LANES
-    for k in range(0, width, _TOGETHER):
-        first = slot * flip.shape[1] + base
-        _add_codes(c, (slot * width + k) * LANES, flip, first, codes, word + k, width, updates, min(width - k, _TOGETHER))
+add_weights: Any = extending.intrinsic(_add_weights_code)
 
 
 def _count_code(typingctx: Any, counts: Any, start: Any, updates: Any) -> Any:

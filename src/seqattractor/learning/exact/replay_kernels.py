@@ -10,7 +10,7 @@ from seqattractor.learning.bits import number_of_bits
 from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.exact.flip_lanes import add_column, bounds_of
 from seqattractor.learning.exact.kernels import NARROW, bound_of, load, room_after, silence
-from seqattractor.learning.exact.lanes import AHEAD, LANES, SLOTS, add_weights, decide, room_for, slots
+from seqattractor.learning.exact.lanes import AHEAD, LANES, SLOTS, add_if_room, add_weights, decide, room_for, slots
 from seqattractor.learning.exact.start_kernels import ROUND, turned
 
 
@@ -139,12 +139,13 @@ def replay_rows(
                     if room_of_c[slot] < number:
                         room_of_c[slot] = room_for(c[slot], limit, 1)
                     room_of_c[slot] -= number
-                    left[slot] = room_after(f, flip, slot, base, K, row * padded, mask, left[slot], limit, step)
+                    if not add_if_room(f, flip, slot, base, padded, K, row * padded, mask, left):
+                        left[slot] = room_after(f, flip, slot, base, K, row * padded, mask, limit, step)
                     if left[slot] < 0 or room_of_c[slot] < 0:
                         lost[slot] = True
                         silence(flip, bound, slot, limit)
                         continue
-                    add_weights(c, flip, slot, base, Y, row * words, mask)
+                    add_weights(c, flip, slot, base, padded, Y, row * words, words, mask)
                     row_errors[slot, e] += number
         for slot in range(taken):
             if lost[slot]:
