@@ -27,13 +27,16 @@ from seqattractor.learning.exact.lanes import (
     decide,
     room_for,
     set_ahead,
+    set_steps,
     slots,
+    steps_for,
     without_lowest_bit,
 )
 
 RUNNING, SETTLED, NARROW = 0, 1, 2  # state of a row: goes on; had an epoch without update; needs a wider integer
 
 _EMPTY = -1  # a slot without a row
+_AT_ONCE = 64  # slots: all their rows go through a piece of K while it is in the nearest cache
 _BIGGEST = float(2**62)
 
 
@@ -85,12 +88,13 @@ def set_bounds(bound: Any, z: Any, h0: Any, kappa: float, limit: int) -> None:
 
 
 @part
-def load(f: Any, flip: Any, bound: Any, slot: int, fields: Any, bounds: Any, z: Any, i: int) -> None:
+def load(f: Any, flip: Any, bound: Any, steps: Any, slot: int, fields: Any, bounds: Any, z: Any, i: int) -> None:
     """Copy row i into a slot: in the nearest cache, and without harm if it turns out to be NARROW."""
     for s in range(f.shape[1]):
         f[slot, s], bound[slot, s] = fields[i, s], bounds[i, s]
     for t in range(z.shape[1]):
         flip[slot, t] = z[i, t] >> 1
+    set_steps(steps, flip, slot)
 
 
 @part
@@ -155,6 +159,13 @@ def _without_narrow(flips: Any, used: int, rows: Any, state: Any, n_rows: int) -
     return flips[:kept]
 
 
+@part
+def _move(of_slots: Any, source: int, slot: int) -> None:
+    """Copy what belongs to one slot to another."""
+    for s in range(of_slots.shape[1]):
+        of_slots[slot, s] = of_slots[source, s]
+
+
 @kernel
 def look_ahead(ahead: Any, K: Any) -> None:
     """`set_ahead` for a Gram matrix (n, padded n)."""
@@ -186,80 +197,85 @@ def learn_rows(
     (len(rows),) and the flips of codes (epoch, t, row, new code).
     """
     n, padded = z.shape[1], K.shape[1]
-    f, flip, bound, edge = slots(padded, fields), slots(padded, fields), slots(padded, fields), slots(padded, fields)
-    added, now_wrong = slots(padded, counts), slots(padded // LANES, wrong)
+    f, flip = slots(_AT_ONCE, padded, fields), slots(_AT_ONCE, padded, fields)
+    bound, edge = slots(_AT_ONCE, padded, fields), slots(_AT_ONCE, padded, fields)
+    steps, added, now_wrong = steps_for(flip), slots(_AT_ONCE, padded, counts), slots(_AT_ONCE, padded // LANES, wrong)
     updated, wrong_here = np.zeros(SLOTS, np.uint32), np.zeros(SLOTS, np.uint32)
-    place, left = np.full(SLOTS, _EMPTY, np.int64), np.zeros(SLOTS, np.int64)
-    epoch, updates = np.zeros(SLOTS, np.int64), np.zeros(SLOTS, np.int64)
-    errors, row_errors = np.zeros(n_epochs, np.int64), np.zeros((SLOTS, n_epochs), np.int64)
+    place, left = np.full(_AT_ONCE, _EMPTY, np.int64), np.zeros(_AT_ONCE, np.int64)
+    epoch, updates = np.zeros(_AT_ONCE, np.int64), np.zeros(_AT_ONCE, np.int64)
+    errors, row_errors = np.zeros(n_epochs, np.int64), np.zeros((_AT_ONCE, n_epochs), np.int64)
     state = np.zeros(rows.shape[0], np.uint8)
     flips, used = np.empty((256, 4), np.int32), 0
     with_codes, any_narrow = wrong.shape[0] > 0, False
-    for slot in range(SLOTS):
+    for slot in range(_AT_ONCE):
         silence(flip, bound, slot, limit)
     taken = busy = 0
     while busy or taken < rows.shape[0]:
-        for slot in range(SLOTS):
-            if place[slot] == _EMPTY and taken < rows.shape[0]:
-                i = rows[taken]
-                load(f, flip, bound, slot, fields, bounds, z, i)
-                for t in range(n):
-                    edge[slot, t] = _edge(h0[i, t], z[i, t] * K[t, t], limit) if with_codes else (-limit - 1) ^ flip[slot, t]
-                    added[slot, t] = 0
-                if with_codes:
-                    for word in range(now_wrong.shape[1]):
-                        now_wrong[slot, word] = wrong[i, word]
-                place[slot], left[slot], epoch[slot] = taken, room[i], 0
-                taken += 1
-                busy += 1
-        flips = _grown(flips, used + SLOTS * n)
-        for base in range(0, padded, LANES):
-            decide(f, flip, bound, edge, base, padded, ahead, base * AHEAD, updated, wrong_here)
-            for slot in range(SLOTS):
-                r, mask = place[slot], updated[slot]
-                changed = now_wrong[slot, base // LANES] ^ wrong_here[slot]
-                if r == _EMPTY or not (mask | changed):
-                    continue
-                if mask:
-                    if not add_if_room(f, flip, slot, base, padded, K, base * padded, mask, left):
-                        left[slot] = room_after(f, flip, slot, base, K, base * padded, mask, limit, step)
-                    if left[slot] < 0:
-                        state[r], any_narrow, place[slot] = NARROW, True, _EMPTY
-                        updates[slot] = 0
-                        busy -= 1
-                        silence(flip, bound, slot, limit)
-                        continue
-                    count(added, slot * padded + base, mask)
-                    updates[slot] += number_of_bits(mask)
-                if changed:
-                    i = rows[r]
-                    used = _record_flips(flips, used, epoch[slot], base, i, z[i], changed, wrong_here[slot])
-                    now_wrong[slot, base // LANES] = wrong_here[slot]
-        for slot in range(SLOTS):
-            r = place[slot]
-            if r == _EMPTY:
-                continue
-            row_errors[slot, epoch[slot]] = updates[slot]
-            epoch[slot] += 1
-            if updates[slot] and epoch[slot] < n_epochs:
-                updates[slot] = 0
-                continue
-            i = rows[r]
-            state[r] = RUNNING if updates[slot] else SETTLED
-            room[i] = left[slot]
-            for s in range(padded):
-                fields[i, s] = f[slot, s]
-            for e in range(epoch[slot]):
-                errors[e] += row_errors[slot, e]
+        while busy < _AT_ONCE and taken < rows.shape[0]:
+            slot, i = busy, rows[taken]
+            load(f, flip, bound, steps, slot, fields, bounds, z, i)
             for t in range(n):
-                counts[i, t] += added[slot, t]
+                edge[slot, t] = _edge(h0[i, t], z[i, t] * K[t, t], limit) if with_codes else (-limit - 1) ^ flip[slot, t]
+                added[slot, t] = 0
             if with_codes:
                 for word in range(now_wrong.shape[1]):
-                    wrong[i, word] = now_wrong[slot, word]
-            place[slot] = _EMPTY
-            updates[slot] = 0
-            busy -= 1
-            silence(flip, bound, slot, limit)
+                    now_wrong[slot, word] = wrong[i, word]
+            place[slot], left[slot], epoch[slot], updates[slot] = taken, room[i], 0, 0
+            taken += 1
+            busy += 1
+        flips = _grown(flips, used + busy * n)
+        for base in range(0, padded, LANES):
+            for group in range(0, busy, SLOTS):
+                decide(f, flip, bound, edge, group * padded + base, padded, ahead, base * AHEAD, steps, updated, wrong_here)
+                for slot in range(group, min(group + SLOTS, busy)):
+                    mask, now = updated[slot - group], wrong_here[slot - group]
+                    changed = now_wrong[slot, base // LANES] ^ now
+                    if place[slot] == _EMPTY or not (mask | changed):
+                        continue
+                    if mask:
+                        if not add_if_room(f, flip, slot, base, padded, K, base * padded, mask, left):
+                            left[slot] = room_after(f, flip, slot, base, K, base * padded, mask, limit, step)
+                        if left[slot] < 0:
+                            state[place[slot]], any_narrow, place[slot] = NARROW, True, _EMPTY
+                            silence(flip, bound, slot, limit)
+                            continue
+                        count(added, slot * padded + base, mask)
+                        updates[slot] += number_of_bits(mask)
+                    if changed:
+                        i = rows[place[slot]]
+                        used = _record_flips(flips, used, epoch[slot], base, i, z[i], changed, now)
+                        now_wrong[slot, base // LANES] = now
+        slot = 0
+        while slot < busy:
+            r = place[slot]
+            if r != _EMPTY:
+                row_errors[slot, epoch[slot]] = updates[slot]
+                epoch[slot] += 1
+                if updates[slot] and epoch[slot] < n_epochs:
+                    updates[slot] = 0
+                    slot += 1
+                    continue
+                i = rows[r]
+                state[r] = RUNNING if updates[slot] else SETTLED
+                room[i] = left[slot]
+                for s in range(padded):
+                    fields[i, s] = f[slot, s]
+                for e in range(epoch[slot]):
+                    errors[e] += row_errors[slot, e]
+                for t in range(n):
+                    counts[i, t] += added[slot, t]
+                if with_codes:
+                    for word in range(now_wrong.shape[1]):
+                        wrong[i, word] = now_wrong[slot, word]
+            busy -= 1  # the last slot takes the place of the one that is done, so that all groups but one are full
+            for of_slots in (f, flip, bound, edge):
+                _move(of_slots, busy, slot)
+            _move(steps, busy, slot)
+            _move(added, busy, slot)
+            _move(now_wrong, busy, slot)
+            _move(row_errors, busy, slot)
+            place[slot], left[slot], epoch[slot], updates[slot] = place[busy], left[busy], epoch[busy], updates[busy]
+            silence(flip, bound, busy, limit)
     if any_narrow:
         return errors, state, _without_narrow(flips, used, rows, state, fields.shape[0])
     return errors, state, flips[:used]

@@ -58,7 +58,7 @@ def add_start_fields(
     """
     m, n = fields.shape[0], starts.shape[0] - 1
     width = -(-N // SLOTS) * SLOTS
-    rows, columns = slots(width, starts), np.empty((width, SLOTS), np.int64)
+    rows, columns = slots(SLOTS, width, starts), np.empty((width, SLOTS), np.int64)
     total = np.empty((1, SLOTS), np.int64)
     for row in range(0, m, SLOTS):
         some = min(SLOTS, m - row)
