@@ -354,8 +354,8 @@ def set_ahead(ahead: Any, K: Any) -> None:
     """
     for t in range(K.shape[0]):
         block, row = t // LANES, t % LANES
-        for lane in range(row + 1, LANES):
-            entry = K[t, block * LANES + lane]
+        for lane in range(LANES):  # all of them, so that this is a few vector operations
+            entry = K[t, block * LANES + lane] if lane > row else 0
             ahead[block, 2 * row, lane], ahead[block, 2 * row + 1, lane] = entry, -entry
 
 

@@ -18,7 +18,8 @@ from seqattractor.learning.exact.fields import Integers, aligned_zeros, gram, in
 from seqattractor.learning.exact.lanes import AHEAD, LANES
 from seqattractor.sequences import Patterns
 
-_VERSIONS_BYTES = 2**23  # codes and Gram matrices of one tape piece; they should stay in the cache
+_PIECE_BYTES = 2**21  # codes and Gram matrices of one piece of tape; they should stay in the cache
+_LARGE_PIECE_BYTES, _FEW_VERSIONS = 2**23, 16  # but a piece of few versions may be larger, since every block of rows loads its weights anew
 
 
 class Restorable:
@@ -100,7 +101,8 @@ class Codes(Restorable):
         flips, groups, start = tape_kernels.sort_flips(flips, len(self.K), n_epochs)
         flipped = np.ascontiguousarray(flips[:, 2])
         ahead_bytes = self.K.itemsize * self.K.shape[1] * AHEAD
-        most = max(_VERSIONS_BYTES // (self.K.nbytes + ahead_bytes + self.bits.nbytes), 1)
+        version_bytes = self.K.nbytes + ahead_bytes + self.bits.nbytes
+        most = max(_PIECE_BYTES // version_bytes, min(_LARGE_PIECE_BYTES // version_bytes, _FEW_VERSIONS), 1)
         epoch = 0
         while epoch < n_epochs:
             begin = epoch
