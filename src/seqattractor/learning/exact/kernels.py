@@ -27,9 +27,7 @@ from seqattractor.learning.exact.lanes import (
     decide,
     room_for,
     set_ahead,
-    set_steps,
     slots,
-    steps_for,
     without_lowest_bit,
 )
 
@@ -88,13 +86,12 @@ def set_bounds(bound: Any, z: Any, h0: Any, kappa: float, limit: int) -> None:
 
 
 @part
-def load(f: Any, flip: Any, bound: Any, steps: Any, slot: int, fields: Any, bounds: Any, z: Any, i: int) -> None:
+def load(f: Any, flip: Any, bound: Any, slot: int, fields: Any, bounds: Any, z: Any, i: int) -> None:
     """Copy row i into a slot: in the nearest cache, and without harm if it turns out to be NARROW."""
     for s in range(f.shape[1]):
         f[slot, s], bound[slot, s] = fields[i, s], bounds[i, s]
     for t in range(z.shape[1]):
         flip[slot, t] = z[i, t] >> 1
-    set_steps(steps, flip, slot)
 
 
 @part
@@ -199,7 +196,7 @@ def learn_rows(
     n, padded = z.shape[1], K.shape[1]
     f, flip = slots(_AT_ONCE, padded, fields), slots(_AT_ONCE, padded, fields)
     bound, edge = slots(_AT_ONCE, padded, fields), slots(_AT_ONCE, padded, fields)
-    steps, added, now_wrong = steps_for(flip), slots(_AT_ONCE, padded, counts), slots(_AT_ONCE, padded // LANES, wrong)
+    added, now_wrong = slots(_AT_ONCE, padded, counts), slots(_AT_ONCE, padded // LANES, wrong)
     updated, wrong_here = np.zeros(SLOTS, np.uint32), np.zeros(SLOTS, np.uint32)
     place, left = np.full(_AT_ONCE, _EMPTY, np.int64), np.zeros(_AT_ONCE, np.int64)
     epoch, updates = np.zeros(_AT_ONCE, np.int64), np.zeros(_AT_ONCE, np.int64)
@@ -213,7 +210,7 @@ def learn_rows(
     while busy or taken < rows.shape[0]:
         while busy < _AT_ONCE and taken < rows.shape[0]:
             slot, i = busy, rows[taken]
-            load(f, flip, bound, steps, slot, fields, bounds, z, i)
+            load(f, flip, bound, slot, fields, bounds, z, i)
             for t in range(n):
                 edge[slot, t] = _edge(h0[i, t], z[i, t] * K[t, t], limit) if with_codes else (-limit - 1) ^ flip[slot, t]
                 added[slot, t] = 0
@@ -226,7 +223,7 @@ def learn_rows(
         flips = _grown(flips, used + busy * n)
         for base in range(0, padded, LANES):
             for group in range(0, busy, SLOTS):
-                decide(f, flip, bound, edge, group * padded + base, padded, ahead, base * AHEAD, steps, updated, wrong_here)
+                decide(f, flip, bound, edge, group * padded + base, padded, ahead, base * AHEAD, updated, wrong_here)
                 for slot in range(group, min(group + SLOTS, busy)):
                     mask, now = updated[slot - group], wrong_here[slot - group]
                     changed = now_wrong[slot, base // LANES] ^ now
@@ -270,7 +267,6 @@ def learn_rows(
             busy -= 1  # the last slot takes the place of the one that is done, so that all groups but one are full
             for of_slots in (f, flip, bound, edge):
                 _move(of_slots, busy, slot)
-            _move(steps, busy, slot)
             _move(added, busy, slot)
             _move(now_wrong, busy, slot)
             _move(row_errors, busy, slot)

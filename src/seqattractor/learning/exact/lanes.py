@@ -23,7 +23,6 @@ from seqattractor.learning.compiled import part
 LANES = 32  # rows are padded to a multiple of this, so that no loop has a scalar rest
 SLOTS = 8  # rows in turns: as many as hide the waiting of one
 AHEAD = 2 * (LANES + 1)  # rows of a block of `set_ahead`
-STEPS = LANES + 1  # entries of a block of `set_steps`
 LINE = 64  # bytes of a cache line; a vector that lies across two takes two accesses
 _TOGETHER = 8  # vectors of a row that are held in registers while updates are added to them
 
@@ -69,10 +68,6 @@ class Code:
         """Bit k says whether the relation holds in lane k."""
         return self.builder.bitcast(self.builder.icmp_signed(relation, left, right), _MASK)
 
-    def in_register(self, mask: Any) -> Any:
-        """The same mask, in a general register: an empty piece of assembly that LLVM cannot look into."""
-        return self.builder.asm(ir.FunctionType(_MASK, [_MASK]), "", "=r,0", [mask], False)
-
     def lowest(self, mask: Any) -> Any:
         """Position of the lowest bit that is set; 0 if none is."""
         place = self.builder.cttz(mask, ir.Constant(_BIT, 0))
@@ -109,15 +104,14 @@ def _decide_code(
     stride: Any,
     ahead: Any,
     first: Any,
-    steps: Any,
     updated: Any,
     wrong: Any,
 ) -> Any:
     """Find the updates of SLOTS rows at the LANES transitions from `base` on, as bits in updated[slot].
 
     f, flip, bound and edge are of shape (SLOTS, stride). A margin is violated if (f <= bound) != (flip < 0); what an update then
-    adds to the fields of later ones is in the rows of `ahead` from ahead.flat[first] on (see `set_ahead`), and which of them it
-    is says `steps`, of shape (SLOTS, STEPS * stride / LANES) (see `set_steps`). Each step is one update of each row that has one left. No field is moved by its own update or a later one, so that in the end all are as they
+    adds to the fields of later ones is in the rows of `ahead` from ahead.flat[first] on (see `set_ahead`). Each step is one
+    update of each row that has one left. No field is moved by its own update or a later one, so that in the end all are as they
     were when their turn came, and one more test of them tells which were updated. The bits of wrong[slot] are those of them with
     (f <= edge) != (flip < 0); edge and wrong may be None. The fields in memory stay as they are: should they leave their type
     here, `room_for` will say so before they are changed.
@@ -128,17 +122,13 @@ def _decide_code(
         code = Code(context, builder, signature, args)
         one, none = ir.Constant(_MASK, 1), ir.Constant(_MASK, 0)
         here = [builder.add(args[4], builder.mul(args[5], ir.Constant(INDEX, slot))) for slot in range(SLOTS)]
-        block, blocks = (builder.udiv(value, ir.Constant(INDEX, LANES)) for value in args[4:6])
-        step_of = [
-            builder.mul(builder.add(block, builder.mul(blocks, ir.Constant(INDEX, slot))), ir.Constant(INDEX, STEPS))
-            for slot in range(SLOTS)
-        ]
         zero = ir.Constant(code.vector(f.dtype), None)
         minus = [code.bits("<", code.load(1, p, f.dtype), zero) for p in here]
+        minus_or_none = [builder.zext(bits, INDEX) for bits in minus]  # with a 0 for LANES, which stands for no transition
         bounds = [code.load(2, p, f.dtype) for p in here]
 
         def unlike(fields: Any, limits: Any, slot: int) -> Any:
-            return builder.xor(code.in_register(code.bits("<=", fields, limits)), minus[slot])
+            return builder.xor(code.bits("<=", fields, limits), minus[slot])
 
         def some_left(values: list[Any]) -> Any:
             left = none
@@ -151,8 +141,10 @@ def _decide_code(
             for slot in range(SLOTS):
                 fields, violated = values[2 * slot : 2 * slot + 2]
                 t = builder.zext(builder.cttz(violated, ir.Constant(_BIT, 0)), INDEX)  # LANES if none is violated
-                step = builder.zext(builder.load(code.at(8, builder.add(step_of[slot], t))), INDEX)
-                fields = builder.add(fields, code.load(6, builder.add(args[7], step), f.dtype))
+                is_minus = builder.and_(builder.lshr(minus_or_none[slot], t), ir.Constant(INDEX, 1))
+                row = builder.add(builder.shl(t, ir.Constant(INDEX, 1)), is_minus)
+                there = builder.add(args[7], builder.mul(row, ir.Constant(INDEX, LANES)))
+                fields = builder.add(fields, code.load(6, there, f.dtype))
                 later = builder.not_(builder.xor(violated, builder.sub(violated, one)))
                 following += [fields, builder.and_(unlike(fields, bounds[slot], slot), later)]
             return following
@@ -165,13 +157,13 @@ def _decide_code(
         for slot, p in enumerate(here):
             place, fields = ir.Constant(INDEX, slot), last[2 * slot]
             done = unlike(fields, bounds[slot], slot)
-            builder.store(done, code.at(9, place))
+            builder.store(done, code.at(8, place))
             if with_codes:
-                builder.store(builder.and_(unlike(fields, code.load(3, p, f.dtype), slot), done), code.at(10, place))
+                builder.store(builder.and_(unlike(fields, code.load(3, p, f.dtype), slot), done), code.at(9, place))
         return context.get_dummy_value()
 
     whole = types.int64
-    return types.void(f, flip, bound, edge, whole, whole, ahead, whole, steps, updated, wrong), codegen
+    return types.void(f, flip, bound, edge, whole, whole, ahead, whole, updated, wrong), codegen
 
 
 decide: Any = extending.intrinsic(_decide_code)
@@ -357,27 +349,6 @@ def set_ahead(ahead: Any, K: Any) -> None:
         for lane in range(LANES):  # all of them, so that this is a few vector operations
             entry = K[t, block * LANES + lane] if lane > row else 0
             ahead[block, 2 * row, lane], ahead[block, 2 * row + 1, lane] = entry, -entry
-
-
-@part
-def set_steps(steps: Any, flip: Any, slot: int) -> None:
-    """Write where in a block of `ahead` the row of each transition is, for the targets of a slot.
-
-    A block of STEPS entries has one for each of its LANES transitions, and one for no transition.
-    """
-    for t in range(flip.shape[1]):
-        steps[slot, t // LANES * STEPS + t % LANES] = (2 * (t % LANES) + (flip[slot, t] < 0)) * LANES
-    for block in range(flip.shape[1] // LANES):
-        steps[slot, block * STEPS + LANES] = 2 * LANES * LANES
-
-
-@part
-def steps_for(flip: Any) -> Any:
-    """An array for `set_steps` of as many slots, of shape (slots, STEPS * stride / LANES)."""
-    steps = np.empty((flip.shape[0], flip.shape[1] // LANES * STEPS), np.uint16)
-    for slot in range(flip.shape[0]):
-        set_steps(steps, flip, slot)
-    return steps
 
 
 @part

@@ -10,7 +10,7 @@ from seqattractor.learning.bits import number_of_bits
 from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.exact.flip_lanes import add_column, bounds_of
 from seqattractor.learning.exact.kernels import NARROW, bound_of, load, room_after, silence
-from seqattractor.learning.exact.lanes import AHEAD, LANES, SLOTS, add_if_room, add_weights, decide, room_for, slots, steps_for
+from seqattractor.learning.exact.lanes import AHEAD, LANES, SLOTS, add_if_room, add_weights, decide, room_for, slots
 from seqattractor.learning.exact.start_kernels import ROUND, turned
 
 
@@ -79,7 +79,6 @@ def replay_rows(
     n, n_epochs = x.shape[1], version.shape[0]
     padded, words = K.shape[2], Y.shape[2]
     f, flip, bound = slots(SLOTS, padded, fields), slots(SLOTS, padded, fields), slots(SLOTS, padded, fields)
-    steps = steps_for(flip)
     c, columns = slots(SLOTS, words * LANES, fields), np.zeros((words * LANES, SLOTS), fields.dtype)
     rows_of_V, v0 = slots(SLOTS, words * LANES, V), np.zeros((words * LANES, SLOTS))
     rows_of_g, g, change = slots(SLOTS, padded, V), np.zeros((padded, SLOTS)), np.zeros((padded, SLOTS), np.int64)
@@ -97,7 +96,7 @@ def replay_rows(
                 silence(flip, bound, slot, limit)
                 continue
             j = rows[first + slot]
-            load(f, flip, bound, steps, slot, fields, bounds, x, j)
+            load(f, flip, bound, slot, fields, bounds, x, j)
             for i in range(words * LANES):
                 c[slot, i] = C[j, i]
             if any_flip:
@@ -130,7 +129,7 @@ def replay_rows(
             for base in range(0, padded, LANES):
                 row = version[e] * n + base
                 block = (version[e] * padded + base) // LANES * AHEAD * LANES
-                decide(f, flip, bound, None, base, padded, ahead, block, steps, updated, None)
+                decide(f, flip, bound, None, base, padded, ahead, block, updated, None)
                 for slot in range(taken):
                     mask = updated[slot]
                     if not mask:

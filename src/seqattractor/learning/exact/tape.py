@@ -19,7 +19,7 @@ from seqattractor.learning.exact.lanes import AHEAD, LANES
 from seqattractor.sequences import Patterns
 
 _PIECE_BYTES = 2**21  # codes and Gram matrices of one piece of tape; they should stay in the cache
-_LARGE_PIECE_BYTES, _FEW_VERSIONS = 2**23, 16  # but a piece of few versions may be larger, since every block of rows loads its weights anew
+_LARGE_PIECE_BYTES, _FEW_VERSIONS = 2**23, 16  # a piece of few versions may be larger: each piece loads all rows of V anew
 
 
 class Restorable:
