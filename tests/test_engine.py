@@ -129,7 +129,7 @@ def test_long_rows_and_ties_are_learned_to_the_last_bit(seed, n, N, M, kappa, al
 def test_slots_take_the_next_row_when_one_is_done():
     """Rows that settle in the first epoch and rows that never do, in turns: those side by side are in different epochs."""
     rng = np.random.default_rng(5)
-    n, N, M, eta = 40, 12, 37, 2.0**-10
+    n, N, M, eta = 40, 12, 101, 2.0**-10  # more rows than are worked on at once
     x = patterns(rng, (n, N))
     z = patterns(rng, (n, M))
     U = eta * rng.integers(-3, 4, (M, N))
