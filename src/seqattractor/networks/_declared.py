@@ -56,11 +56,12 @@ def check_fitted(net: Hooks, parameters: dict[str, Any], values: dict[str, Any],
         _check_plain(name, value)
     for name, what in net.declared_arrays.items():
         condition = what.partition(" if ")[2]
-        parameter, _, value = condition.partition("=")
+        parameter, _, value = condition.removeprefix("not ").partition("=")
+        unset = condition.startswith("not ")
         set_to = parameters.get(parameter)
-        wanted = not condition or (set_to == value if value else bool(set_to))
+        wanted = not condition or (set_to == value if value else bool(set_to) != unset)
         if (name in arrays) != wanted:
-            differs = f"is not {value!r}" if value else "is not set"
+            differs = f"is not {value!r}" if value else "is set" if unset else "is not set"
             raise ValueError(f"the array {name} is missing" if wanted else f"it has {name}, but {parameter} {differs}")
     for name, kind in net.declared_values.items():
         if name.endswith("_") and name not in values:

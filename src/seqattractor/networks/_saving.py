@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_flag
@@ -59,6 +61,11 @@ class Saving(Hooks):
         """
         check_is_fitted(self, "n_features_in_")
         check_flag(compact, "compact")
+        header, arrays = self._contents()
+        write_model(path, header, arrays, *((self._origins(), self._first_generator()) if compact else ()))
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What a file holds of the network: a header of plain values, and arrays."""
         from seqattractor import __version__
 
         fitted = self._fitted()
@@ -71,7 +78,7 @@ class Saving(Hooks):
         except (TypeError, ValueError) as error:
             raise type(error)(f"this {type(self).__name__} cannot be saved: {str(error).rstrip('.')}.") from None
         header = {"class": type(self).__name__, "parameters": parameters, "values": values, "seqattractor": __version__}
-        write_model(path, header, arrays, *((self._origins(), self._first_generator()) if compact else ()))
+        return header, arrays
 
     def _first_generator(self) -> np.random.Generator | None:
         """The generator from which the first weights were drawn; models of older files may tell it by their seed."""
