@@ -100,11 +100,12 @@ class Exporting(Saving):
         Each layer is an affine map and a threshold. Input and output are spikes: 1 for a unit that is +1, and 0 for -1; with an
         order k > 1 the input holds the last k patterns side by side, oldest first. To let the network run, feed its output back.
 
-        NIR's threshold fires above the threshold, not at it, while our neurons are active at a field of exactly zero. Therefore
-        weights are multiples of a unit for each neuron, a power of two, and thresholds lie half a unit below zero: sums are exact in
-        float64, and no sum lies at a threshold. Weights that are not such multiples with sums of at most 51 bits are rounded to
+        NIR's neurons fire above their threshold, not at it, while ours are active at a field of exactly zero. Therefore weights
+        are multiples of a unit for each neuron, a power of two, and thresholds lie half a unit below zero: sums are exact in
+        float64, and none lies at a threshold. Weights that are no such multiples, with sums of at most 51 bits, are rounded to
         them; ``graph.metadata["exact"]`` tells whether none was. A rounded network differs from this one only for fields that
-        are nearer to zero than float64 may err in adding them up (`Layer.slack`). A simulator that computes in float32 rounds once more.
+        are nearer to zero than float64 may err in adding them up (`Layer.slack`). A simulator that computes in float32 rounds
+        once more.
 
         Returns
         -------

@@ -108,12 +108,12 @@ class ThresholdNetwork(SequenceMemory):
             return respond(self.V_, self.hidden_states(states), self.visible_bias_)
         return respond(self.W_, states, self.visible_bias_)
 
-    @available_if(_has_hidden_neurons)
+    @available_if(_has_hidden_neurons)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def hidden_states(self, states: Patterns) -> Patterns:
         """Give the hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
         return respond(self.U_, states, self.hidden_bias_, silent=int(self.silent))
 
-    @available_if(_has_hidden_neurons)
+    @available_if(_has_hidden_neurons)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def hidden(self, states: ArrayLike) -> Patterns:
         """Give the state zeta of the hidden neurons, eq. (2), if there are some; as in `SequenceAttractor.hidden`."""
         batch, single = self._as_states(states, "state")

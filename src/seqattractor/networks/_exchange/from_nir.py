@@ -63,7 +63,7 @@ def from_nir(graph: Any) -> ThresholdNetwork:
 def read_nir(path: Path) -> ThresholdNetwork:
     """Read a .nir file; that it holds no more than fits into memory, and nothing from other files, is checked first."""
     nir = needed("nir", "a .nir file", "nir")
-    import h5py
+    h5py = needed("h5py", "a .nir file", "nir")
 
     try:
         with h5py.File(path, "r") as file:

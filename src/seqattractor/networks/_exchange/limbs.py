@@ -1,10 +1,10 @@
 """Weights as whole numbers in limbs: sums without rounding, in whatever order and on whatever machine they are added up.
 
 BLAS on one machine, another one, a GPU and onnxruntime add the terms of W x in different orders, and float64 rounds each of them
-differently: a sum near its threshold may come out on either side. So each row of W is written in whole numbers of a unit of its own,
-a power of two, and these numbers in a few limbs, as long multiplication does it: every limb is so short that all sums of it are
+differently: a sum near its threshold may come out on either side. So each row of W is written in whole numbers of a unit of its
+own, a power of two, and these numbers in a few limbs, as in long multiplication: every limb is so short that all sums of it are
 whole numbers that the floating-point type holds exactly. What overflows a limb is carried to the next one. As the carry is
-rounded down, what is left below is never negative, and the sum is at or above zero just if its highest limb is.
+rounded down, what is left below is never negative, and the sum is at or above zero exactly if its highest limb is.
 
 Whole numbers and the dyadic weights of the sparse network fit into one limb of float64, other weights mostly into two.
 """

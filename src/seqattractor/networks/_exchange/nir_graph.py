@@ -1,13 +1,14 @@
 """A network as a NIR graph of spikes: an affine map and a threshold for each layer.
 
-Nodes of NIR's kind `Threshold` give 1 above the threshold and 0 elsewhere, also at the threshold itself. So states are spikes, 1 for
-+1 and 0 for -1: W x + c with x = 2 s - 1 is 2 W s + (c - W 1). And where a sum of our neurons may be exactly zero, which makes them
-active, the threshold lies half a unit below zero: all sums are whole multiples of the unit of their row.
+Nodes of NIR's kind `Threshold` give 1 above the threshold and 0 elsewhere, also at the threshold itself. So states are spikes, 1
+for +1 and 0 for -1: W x + c with x = 2 s - 1 is 2 W s + (c - W 1). And as our neurons are active at a sum of exactly zero, the
+threshold lies half a unit below zero: all sums are whole multiples of the unit of their row.
 """
 
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,8 @@ def nir_graph(net: Hooks) -> Any:
         nodes[f"{name}_sum"] = nir.Affine(weight=weight, bias=bias)
         nodes[name] = nir.Threshold(threshold=-unit / 2)
     nodes["output"] = nir.Output(output_type={"output": np.array([N])})
-    names = list(nodes)
     facts = about(net) | {"exact": exact}
-    graph = nir.NIRGraph(nodes=nodes, edges=list(zip(names, names[1:], strict=False)))
+    graph = nir.NIRGraph(nodes=nodes, edges=list(pairwise(nodes)))
     graph.metadata = {key: value if isinstance(value, str) else json.dumps(value) for key, value in facts.items()}
     return graph
 

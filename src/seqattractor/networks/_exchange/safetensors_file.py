@@ -40,8 +40,8 @@ def read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]
             facts = file.metadata() or {}
             if facts.get("format") != FORMAT:
                 raise Refused(
-                    f"{path} was not written by seqattractor; give its arrays to sa.from_arrays(U, V), as safetensors.numpy.load_file "
-                    "reads them."
+                    f"{path} was not written by seqattractor; read its arrays with safetensors.numpy.load_file, and give them to "
+                    "sa.from_arrays(U, V)."
                 )
             if facts.get("version") != VERSION:
                 raise Refused(f"{path} is of version {str(facts.get('version'))[:20]!r}, but this seqattractor reads {VERSION}.")

@@ -22,8 +22,8 @@ def threshold_layers(net: Hooks, tool: str) -> tuple[Layer, ...]:
     >>> import seqattractor as sa
     >>> threshold_layers(sa.LookupMemory().fit(sa.datasets.xor()), "ONNX")
     Traceback (most recent call last):
-    seqattractor.networks._traits.NotApplicable: LookupMemory cannot be written for ONNX: only layers of threshold neurons that see
-    the last patterns alone can, and its next state follows otherwise; ask supports_certificate(net) first.
+    seqattractor.networks._traits.NotApplicable: LookupMemory cannot be written for ONNX: only layers of threshold neurons that
+    see the last patterns alone can, and its next state follows otherwise; ask supports_certificate(net) first.
     """
     check_is_fitted(net, "n_features_in_")
     layers = net.layers()

@@ -64,7 +64,8 @@ class ThresholdLayer(nn.Module):
     def extra_repr(self) -> str:
         """What is shown of a layer."""
         limbs, neurons, inputs = self.digits.shape
-        return f"{inputs} inputs, {neurons} neurons of {self.low} and {self.high}, {limbs} limb{'s' if limbs > 1 else ''} of {self.dtype}"
+        numbers = f"{limbs} limb{'s' if limbs > 1 else ''} of {self.dtype}"
+        return f"{inputs} inputs, {neurons} neurons of {self.low} and {self.high}, {numbers}"
 
 
 class ThresholdModule(nn.Module):
