@@ -28,6 +28,8 @@ class SequenceMemory(Fitting, Recalling, Exporting):
     ----------
     n_features_in_ : int
         N, the number of visible neurons.
+    feature_names_in_ : ndarray of str, shape (N,)
+        The names of the columns, if the network learned from a frame whose columns have names.
     order_ : int
         How many past patterns the network looks at.
     metadata_ : dict

@@ -34,6 +34,7 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     from step to step (`start`), `recall` then computes the successor of a state only once, whichever runs come to it. It holds
     for the class in whose body it stands; a subclass, which may add chance, has to say it again."""
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     order_: int
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"

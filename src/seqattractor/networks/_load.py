@@ -79,6 +79,8 @@ def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path
         )
     net = cls(**parameters)
     check_fitted(net, parameters, values, arrays)
+    if "feature_names_in_" in values:
+        values["feature_names_in_"] = np.array(values["feature_names_in_"], dtype=object)
     for attribute, value in {**values, **arrays}.items():
         setattr(net, attribute, value)
     if "drawn_from" in header:

@@ -36,7 +36,9 @@ class Saving(Hooks):
         check_is_fitted(self, "n_features_in_")
         names = self.traits().weights
         if names is None:
-            names = tuple(k for k, v in self._fitted().items() if isinstance(v, np.ndarray) and not k.endswith("errors_"))
+            names = tuple(
+                k for k, v in self._fitted().items() if isinstance(v, np.ndarray) and not k.endswith(("errors_", "names_in_"))
+            )
         return sum(int(np.asarray(getattr(self, name)).size) for name in names)
 
     def save(self, path: str | os.PathLike[str], *, compact: bool = True) -> None:
@@ -69,7 +71,7 @@ class Saving(Hooks):
         from seqattractor import __version__
 
         fitted = self._fitted()
-        arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray)}
+        arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray) and k != "feature_names_in_"}
         values = {k: to_json(v, k) for k, v in fitted.items() if k not in arrays}
         parameters = {k: to_json(v, k) for k, v in self.get_params(deep=False).items()}
         as_loaded = [{k: from_json(v) for k, v in part.items()} for part in (parameters, values)]
