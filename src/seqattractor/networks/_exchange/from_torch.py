@@ -24,8 +24,9 @@ def from_torch(module: Any) -> ThresholdNetwork:
     module : torch.nn.Module
         What `SequenceMemory.to_torch` gave; or ``nn.Sequential`` of one or two ``nn.Linear``, each with a threshold function
         behind it; or another module with one or two ``nn.Linear``, of which it makes the same use. A threshold function gives
-        one value below zero and another above: -1 and 1, or, for hidden neurons, 0 and 1. Where it is silent at exactly zero,
-        the offset is lowered by less than the smallest step between two fields.
+        one value below zero and another above: -1 and 1, or, for hidden neurons, 0 and 1. Where it gives the lower one at exactly
+        zero, the offset is lowered by less than the smallest step between two fields; where it gives neither, as ``torch.sign``
+        does, zero counts as above, as everywhere here.
 
     Returns
     -------
@@ -51,10 +52,11 @@ def from_torch(module: Any) -> ThresholdNetwork:
     if isinstance(module, ThresholdModule):
         ours = [part for part in module.children() if isinstance(part, ThresholdLayer)]
         return network_of_layers([Found(*layer.limbs().weights(), layer.low) for layer in ours])
-    linear = [part for part in module.modules() if isinstance(part, torch.nn.Linear)]
+    in_turn = isinstance(module, torch.nn.Sequential)
+    linear = [part for part in (module if in_turn else module.modules()) if isinstance(part, torch.nn.Linear)]
     if len(linear) not in (1, 2):
         raise ValueError(f"the module has {len(linear)} linear layers, but {_WANTED}.")
-    behind = _functions(module, torch) if isinstance(module, torch.nn.Sequential) else None
+    behind = _functions(module, torch) if in_turn else None
     tried = [behind] if behind is not None else [((low, True),) * len(linear) for low in (-1, 0)[: len(linear)]]
     for functions in tried:
         net = network_of_layers([_found(part, *function) for part, function in zip(linear, functions, strict=True)])
@@ -87,7 +89,7 @@ def _functions(module: Any, torch: Any) -> tuple[tuple[int, bool], ...]:
                 f"{type(part).__name__} is not a threshold at zero: it gives {below[1]:g} at -0.5 and {above[1]:g} at 0.5, but "
                 "-1 and 1, or 0 and 1, are wanted; put a sign there, if it works as well with one."
             )
-        found.append((int(below[0]), zero[0] == above[0]))
+        found.append((int(below[0]), zero[0] != below[0]))
     if found and found[-1][0] != -1:
         raise ValueError("the module's last layer gives 0 and 1, but a network's next pattern is of -1 and +1, as its state is.")
     return tuple(found)
