@@ -17,7 +17,7 @@ from seqattractor.networks._exchange.threshold_layers import about, layer_names,
 from seqattractor.networks._saving import Saving
 
 ENDINGS = (".npz", ".safetensors", ".onnx", ".nir")
-"""Of the files that `export` writes and `load` reads."""
+"""Of the files that `export` writes."""
 
 
 class Exporting(Saving):
@@ -127,7 +127,8 @@ class Exporting(Saving):
         ----------
         path : str or path
             ``.safetensors`` holds all that ``.npz``, the model file of `save`, does, and any network. ``.onnx`` (`to_onnx`) and
-            ``.nir`` (`to_nir`) hold the layers of networks of threshold neurons. `sa.load` reads all of them.
+            ``.nir`` (`to_nir`) hold the layers of networks of threshold neurons. `sa.load` reads all of them but ``.nir`` files,
+            which ``sa.from_nir(nir.read(path))`` does.
 
         Examples
         --------

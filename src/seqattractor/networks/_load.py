@@ -14,7 +14,6 @@ from seqattractor._checks import is_count
 from seqattractor._files import named_path
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._declared import check_fitted, declares
-from seqattractor.networks._exchange.from_nir import read_nir
 from seqattractor.networks._exchange.from_onnx import read_onnx
 from seqattractor.networks._exchange.safetensors_file import read_safetensors
 from seqattractor.networks._model_file import Refused, check_model_file, read_model, refusing
@@ -31,13 +30,13 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     Parameters
     ----------
     path : str or path
-        A model file, or a file with the ending ``.safetensors``, ``.onnx`` or ``.nir``.
+        A model file, or a file with the ending ``.safetensors`` or ``.onnx``.
 
     Returns
     -------
     SequenceMemory
-        Of the class that was saved, ready to recall or to go on learning. Files for ONNX and NIR hold threshold neurons without
-        how they came to be: they give a `ThresholdNetwork`.
+        Of the class that was saved, ready to recall or to go on learning. A file for ONNX holds threshold neurons without how
+        they came to be: it gives a `ThresholdNetwork`.
 
     Examples
     --------
@@ -50,7 +49,7 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     """
     target = named_path(path)
     ending = target.suffix.lower()
-    if ending not in (".safetensors", ".onnx", ".nir"):
+    if ending not in (".safetensors", ".onnx", ".nir"):  # an npz by any name
         header, arrays = read_model(path)
         with refusing(target):
             return _network(header, arrays, target)
@@ -58,8 +57,9 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     with refusing(target):
         if ending == ".safetensors":
             return _network(*read_safetensors(target), target)
-        net: SequenceMemory = read_onnx(target) if ending == ".onnx" else read_nir(target)
-    return net
+        if ending == ".nir":  # HDF5, whose reader can be made to run for ever
+            raise Refused(f"{target} is read by NIR's own package: sa.from_nir(nir.read({str(target)!r})).")
+        return read_onnx(target)
 
 
 def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path) -> SequenceMemory:

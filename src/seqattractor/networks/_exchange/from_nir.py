@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from seqattractor._checks import check_finite, check_memory
-from seqattractor.networks._exchange.extras import needed
+from seqattractor._checks import check_finite
 from seqattractor.networks._exchange.foreign import Found, network_of_layers
 from seqattractor.networks._given import ThresholdNetwork
-
-_MOST_NODES = 100
 
 
 def from_nir(graph: Any) -> ThresholdNetwork:
@@ -22,7 +18,8 @@ def from_nir(graph: Any) -> ThresholdNetwork:
     ----------
     graph : nir.NIRGraph
         Nodes `Affine` or `Linear` and `Threshold` in one chain. Input and output are spikes, 1 for a unit that is +1 and 0 for
-        -1, as in `SequenceMemory.to_nir`.
+        -1, as in `SequenceMemory.to_nir`. ``nir.read(path)`` reads one from a file; do that with files that you trust, since a
+        damaged HDF5 file can keep its reader busy for ever.
 
     Returns
     -------
@@ -60,19 +57,6 @@ def from_nir(graph: Any) -> ThresholdNetwork:
     return network_of_layers(layers)
 
 
-def read_nir(path: Path) -> ThresholdNetwork:
-    """Read a .nir file; that it holds no more than fits into memory, and nothing from other files, is checked first."""
-    nir = needed("nir", "a .nir file", "nir")
-    h5py = needed("h5py", "a .nir file", "nir")
-
-    try:
-        with h5py.File(path, "r") as file:
-            check_memory(_size(h5py, file), f"the graph in {path}")
-        return from_nir(nir.read(path))
-    except (OSError, KeyError, AssertionError, AttributeError, IndexError, UnicodeDecodeError) as error:
-        raise ValueError(f"it cannot be read as a NIR graph: {str(error)[:100]}") from None
-
-
 def _chain(graph: Any) -> list[Any]:
     """The nodes of a graph from its input to its output, if they make one chain."""
     nodes, edges = getattr(graph, "nodes", None), getattr(graph, "edges", None)
@@ -86,23 +70,3 @@ def _chain(graph: Any) -> list[Any]:
     if len(chain) != len(nodes) or len(edges) != len(nodes) - 1:
         raise ValueError("the nodes of the graph do not make one chain from an input to an output.")
     return [nodes[name] for name in chain]
-
-
-def _size(h5py: Any, group: Any) -> int:
-    """How many bytes the arrays of a group take, all of which must lie in this very file."""
-    total, count = 0, 0
-    waiting = [group]
-    while waiting:
-        here = waiting.pop()
-        for name in here:
-            count += 1
-            if count > _MOST_NODES * 10 or not isinstance(here.get(name, getlink=True), h5py.HardLink):
-                raise ValueError("it has links, or more entries than a network has")
-            item = here[name]
-            if isinstance(item, h5py.Group):
-                waiting.append(item)
-            elif item.external or item.is_virtual:
-                raise ValueError("it has arrays that lie in other files")
-            else:
-                total += int(item.nbytes)
-    return total
