@@ -30,9 +30,8 @@ Examples:
 def command(model: Path, out: tuple[Path, ...], as_json: bool) -> None:
     """Write a MODEL for other tools: ONNX for runtimes, NIR for neuromorphic hardware, safetensors for arrays.
 
-    Every command that reads a model reads .onnx and .safetensors files, too. ONNX and NIR take networks of threshold neurons that see
-    their last
-    patterns alone; all others can be written as .safetensors.
+    Every command that reads a model reads .onnx and .safetensors files, too. ONNX and NIR take networks of threshold neurons that
+    see their last patterns alone; all others can be written as .safetensors.
     """
     from seqattractor.networks import load
 
