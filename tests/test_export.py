@@ -320,7 +320,9 @@ def test_a_damaged_or_foreign_file_is_one_sentence(tmp_path):
             broken.write_bytes(changed)
             sentence = complaint(broken)
             assert "\n" not in sentence
-            assert sentence or ending == "onnx"  # which has no digest
+            assert sentence or ending == "onnx"  # where the graph may have changed, but no weight did
+            if not sentence:
+                assert np.array_equal(sa.load(broken).V_, net.V_)
     safetensors.numpy.save_file({"U": np.eye(3)}, tmp_path / "foreign.safetensors")
     with pytest.raises(ValueError, match=r"not written by seqattractor.*sa\.from_arrays"):
         sa.load(tmp_path / "foreign.safetensors")

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqattractor.networks._exchange.extras import needed
 from seqattractor.networks._exchange.limbs import split_weights
-from seqattractor.networks._exchange.threshold_layers import about, layer_names, threshold_layers, type_name
+from seqattractor.networks._exchange.threshold_layers import about, digest_of, layer_names, threshold_layers, type_name
 from seqattractor.networks._hooks import Hooks
 
 FORMAT = "seqattractor-onnx"
@@ -33,7 +33,7 @@ def onnx_model(net: Hooks, dtype: Any = "float64") -> Any:
         return output
 
     def constant(title: str, value: Any) -> str:
-        constants[title] = np.asarray(value, dtype=name)
+        constants[title] = np.ascontiguousarray(value, dtype=name)
         return title
 
     x = node("Flatten", node("Cast", "states", to=inner), axis=1)
@@ -58,12 +58,13 @@ def onnx_model(net: Hooks, dtype: Any = "float64") -> Any:
         "seqattractor",
         [helper.make_tensor_value_info("states", floats, ["batch", N] if order == 1 else ["batch", order, N])],
         [helper.make_tensor_value_info("next_patterns", floats, ["batch", N])],
-        [numbers.from_array(np.ascontiguousarray(value), title) for title, value in constants.items()],
+        [numbers.from_array(value, title) for title, value in constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="seqattractor")
     model.ir_version = IR_VERSION
     model.doc_string = "Takes states of -1 and +1 and gives the patterns that follow them; sums are exact in any order."
     facts = {"format": FORMAT, **about(net), "layers": told}
-    helper.set_model_props(model, {key: value if isinstance(value, str) else json.dumps(value) for key, value in facts.items()})
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in facts.items()}
+    helper.set_model_props(model, {**texts, "digest": digest_of(texts["layers"], constants)})
     onnx.checker.check_model(model)
     return model

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_memory
 from seqattractor._files import atomic_write
 from seqattractor.networks._exchange.extras import needed
+from seqattractor.networks._exchange.threshold_layers import digest_of
 from seqattractor.networks._model_file import Refused
 
 FORMAT = "seqattractor-safetensors"
@@ -25,7 +25,13 @@ def write_safetensors(path: str | os.PathLike[str], header: dict[str, Any], arra
     save = needed("safetensors.numpy", "a .safetensors file", "safetensors").save
     whole = {name: np.ascontiguousarray(array) for name, array in sorted(arrays.items())}
     text = json.dumps(header, sort_keys=True)
-    facts = {"format": FORMAT, "version": VERSION, "class": str(header["class"]), "header": text, "digest": _digest(text, whole)}
+    facts = {
+        "format": FORMAT,
+        "version": VERSION,
+        "class": str(header["class"]),
+        "header": text,
+        "digest": digest_of(text, whole),
+    }
     content = save(whole, facts)
     with atomic_write(path) as file:
         file.write(content)
@@ -49,7 +55,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     except package.SafetensorError as error:
         raise ValueError(str(error)) from None
     text = facts.get("header", "")
-    if facts.get("digest") != _digest(text, arrays):
+    if facts.get("digest") != digest_of(text, arrays):
         raise ValueError("its contents are not what was saved")
     header = json.loads(text)
     if (
@@ -59,12 +65,3 @@ def read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     ):
         raise ValueError("its header has no settings")
     return header, arrays
-
-
-def _digest(text: str, arrays: dict[str, NDArray[Any]]) -> str:
-    """A digest of the header and of all arrays, with their names and shapes."""
-    digest = hashlib.sha256(text.encode())
-    for name, array in sorted(arrays.items()):
-        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
-        digest.update(np.ascontiguousarray(array).view(np.uint8).data)
-    return digest.hexdigest()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_choice
@@ -58,6 +60,15 @@ def about(net: Hooks) -> dict[str, Any]:
         "n_visible": int(net.n_features_in_),
         "order": int(net.order_),
     }
+
+
+def digest_of(text: str, arrays: dict[str, NDArray[Any]]) -> str:
+    """Give a digest of a text and of arrays, with their names, types and shapes."""
+    digest = hashlib.sha256(text.encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def type_name(dtype: Any) -> str:
