@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+collect_ignore = ["src/seqattractor/networks/_exchange/torch_module.py"]  # no examples there, and importing torch takes seconds
+
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # What a shell starts in the background ignores Ctrl-C, and so would all that tests start and interrupt.

@@ -88,11 +88,11 @@ def test_binarize_takes_booleans_and_finds_the_middle_by_itself():
 @pytest.mark.parametrize(
     ("X", "lengths", "error", "says"),
     [
-        ([[1, 0], [1, 1]], None, ValueError, r"X\[0, 1\] is 0.*sa\.binarize"),
+        ([[1, 0], [1, -1]], None, ValueError, r"only 0 and 1, but X\[0, 1\] is 0.*sa\.binarize"),
+        ([[0, 1], [2, 1]], None, ValueError, r"X\[0, 0\] is 0.*sa\.binarize"),
         ([[1, 1], [1, 0.5]], None, ValueError, r"X\[1, 1\] is 0\.5"),
         ([[1, np.nan], [1, 1]], None, ValueError, r"X\[0, 1\] is NaN"),
         ([[1, np.inf], [1, 1]], None, ValueError, r"X\[0, 1\] is inf"),
-        ([[True, False], [True, True]], None, ValueError, "boolean.*sa.binarize"),
         ([["a", "b"], ["c", "d"]], None, TypeError, "numbers"),
         ([[1, -1], [1]], None, ValueError, "rows of X differ in length"),
         ([[[1, -1], [1]]], None, ValueError, "rows of X.0. differ in length"),

@@ -155,7 +155,7 @@ def test_an_unknown_attribute_is_named():
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"patterns": [[1, 0]]}, r"patterns must hold only -1 and \+1, but patterns\[0, 1\] is 0"),
+        ({"patterns": [[1, 2]]}, r"patterns must hold only -1 and \+1, or only 0 and 1, but patterns\[0, 1\] is 2"),
         ({"lengths": [3]}, "lengths sum to 3"),
         ({"frame_shape": (3, 1)}, r"a frame of shape \(3, 1\) has 3 units, but the patterns have 2"),
         ({"names": ["a", "b"]}, "there are 2 names for 1 sequences"),

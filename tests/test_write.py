@@ -72,7 +72,7 @@ def test_a_recall_shows_more_than_its_patterns(tmp_path):
         ("a.mid", DIGITS, "only notes can be written as MIDI"),
         ("a.txt", TUNE, "these units have no rows and columns"),
         ("no/where.gif", DIGITS, "the folder .* does not exist; make it first"),
-        ("a.gif", [[1, 0]], r"patterns must hold only -1 and \+1"),
+        ("a.gif", [[1, 2]], r"patterns must hold only -1 and \+1"),
     ],
 )
 def test_what_cannot_be_written_is_refused_with_a_sentence(tmp_path, name, patterns, words):

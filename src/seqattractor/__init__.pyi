@@ -23,7 +23,6 @@ from .analysis._robustness import basin as basin
 from .analysis._robustness import robustness_curve as robustness_curve
 from .analysis._separability import cover_probability as cover_probability
 from .analysis._separability import separable as separable
-from .analysis._threshold_view import NotApplicable as NotApplicable
 from .analysis._threshold_view import supports_certificate as supports_certificate
 from .networks._attractor import SequenceAttractor as SequenceAttractor
 from .networks._base import SequenceMemory as SequenceMemory
@@ -32,6 +31,10 @@ from .networks._columns import BayesianColumnMemory as BayesianColumnMemory
 from .networks._dense import DenseSequenceMemory as DenseSequenceMemory
 from .networks._dense_episodic import DenseEpisodicMemory as DenseEpisodicMemory
 from .networks._eden import DynamicEnergyMemory as DynamicEnergyMemory
+from .networks._exchange.from_nir import from_nir as from_nir
+from .networks._exchange.from_torch import from_torch as from_torch
+from .networks._given import ThresholdNetwork as ThresholdNetwork
+from .networks._given import from_arrays as from_arrays
 from .networks._hebbian import HebbianMemory as HebbianMemory
 from .networks._hebbian_rate import HebbianRateMemory as HebbianRateMemory
 from .networks._innate import InnateTrajectoryMemory as InnateTrajectoryMemory
@@ -53,6 +56,7 @@ from .networks._sparse_rate import SparseRateMemory as SparseRateMemory
 from .networks._spike_timing import SpikeTimingMemory as SpikeTimingMemory
 from .networks._stochastic import StochasticMemory as StochasticMemory
 from .networks._traits import Layer as Layer
+from .networks._traits import NotApplicable as NotApplicable
 from .networks._traits import Traits as Traits
 from .networks._visible import VisibleNetwork as VisibleNetwork
 from .sequences import Sequences as Sequences

@@ -198,12 +198,20 @@ def as_array(value: Any, name: str) -> NDArray[Any]:
         raise TypeError(f"{name} is a sparse matrix; patterns of +-1 have no zeros, so pass a dense array instead.")
     refuse_masked(value, name)
     try:
-        array: NDArray[Any] = np.asarray(value)
+        array: NDArray[Any] = np.asarray(_readable(value))
     except OverflowError:
         raise ValueError(f"{name} has a number that is too large.") from None
     except (TypeError, ValueError):
         raise ValueError(f"the rows of {name} differ in length, so that they make no array.") from None
     return array
+
+
+def _readable(value: Any) -> Any:
+    """A tensor of torch as one that numpy can read: without its gradient, on this processor, of a type that numpy has."""
+    if type(value).__module__.partition(".")[0] != "torch" or not hasattr(value, "detach"):
+        return value
+    here = value.detach().cpu()
+    return here.double() if str(here.dtype) == "torch.bfloat16" else here
 
 
 def as_numbers(value: Any, name: str) -> NDArray[Any]:

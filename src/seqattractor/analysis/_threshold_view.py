@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._traits import Layer
+from seqattractor.networks._traits import NotApplicable as NotApplicable
 from seqattractor.sequences import Patterns
 
 
@@ -39,27 +40,6 @@ class ThresholdView:
     def next(self, states: Patterns) -> Patterns:
         """The patterns that follow: (B, order * N) -> (B, N)."""
         return self.visible.states(self.visible_fields(states))
-
-
-class NotApplicable(ValueError):
-    """An analysis does not apply to this kind of network; `supports_certificate` tells beforehand.
-
-    Parameters
-    ----------
-    message : str
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> X = sa.datasets.xor()
-    >>> sa.certify(sa.LookupMemory().fit(X), X)
-    Traceback (most recent call last):
-    seqattractor.analysis._threshold_view.NotApplicable: LookupMemory is not a network of threshold neurons that sees only its
-    last patterns, so margins and certificates do not apply to it; ask supports_certificate(net) first.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
 
 
 def supports_certificate(net: SequenceMemory) -> bool:

@@ -12,11 +12,17 @@ import time
 import warnings
 import webbrowser
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from seqattractor.cli.loading import PATH, load_like, read_files
+
 if TYPE_CHECKING:
+    from seqattractor.lab.own import Own
+    from seqattractor.lab.requests import Limits
     from seqattractor.lab.server import Server
 
 PORT = 8765
@@ -24,6 +30,7 @@ CLOSED = "The lab is closed."
 
 
 @click.command()
+@click.argument("model", type=PATH, required=False)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; a wider one lets others in.")
 @click.option("--port", type=click.IntRange(0, 65535), help=f"Port; by default {PORT}, or a free one if that is taken.")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="A name under which others may open the lab; can be repeated.")
@@ -34,12 +41,26 @@ CLOSED = "The lab is closed."
     show_default=True,
     help="How many visitors' networks may learn at the same time.",
 )
+@click.option(
+    "--data", "files", multiple=True, type=PATH, help="The sequences of MODEL, where it does not hold them; may be repeated."
+)
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: int, no_browser: bool) -> None:
+def command(
+    model: Path | None,
+    host: str,
+    port: int | None,
+    allow_host: tuple[str, ...],
+    workers: int,
+    files: tuple[Path, ...],
+    no_browser: bool,
+) -> None:
     """See a sequence memory learn and recall, in the browser.
 
     Opens a page on which you choose or draw a sequence, let a network learn it, corrupt the cue and watch the recall. Everything
     stays on your machine. Ctrl-C ends it.
+
+    With a MODEL, the page begins with that network, wherever it was trained: what `learn` or `net.save` wrote, or a .safetensors
+    or .onnx file of `export`.
     """
     try:
         from seqattractor.lab.app import LOOPBACK, create_app
@@ -47,6 +68,10 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
         from seqattractor.lab.server import Server
     except ModuleNotFoundError as error:
         raise ValueError(f"the lab needs {error.name}; install it with: pip install 'seqattractor[lab]'") from None
+    if files and model is None:
+        raise ValueError("--data goes with a MODEL; without one, drop your files onto the page.")
+    limits = Limits(workers=workers)
+    own = None if model is None else _own(model, files, limits)
     listener = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     wide = not _is_loopback(host)
@@ -54,7 +79,7 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
     address = f"http://{name}:{listener.getsockname()[1]}/"
     if not sys.warnoptions:  # they are for developers; the page shows what matters, such as errors that are left
         warnings.simplefilter("ignore")
-    app = create_app(Limits(workers=workers), hosts=[*LOOPBACK, host, *allow_host], any_address=wide)
+    app = create_app(limits, hosts=[*LOOPBACK, host, *allow_host], any_address=wide, own=own)
     server = Server(app, at_the_end=lambda: click.echo(CLOSED))
     logging.getLogger("uvicorn.error").addFilter(_is_worth_telling)
     click.echo(f"The lab is open at {address}  (Ctrl-C ends it)")
@@ -71,6 +96,18 @@ def command(host: str, port: int | None, allow_host: tuple[str, ...], workers: i
     if app.state.lab.at_work:  # in threads that nobody can stop
         server.leave()
     click.echo(CLOSED)
+
+
+def _own(model: Path, files: tuple[Path, ...], limits: Limits) -> Own:
+    """The network of a model file, with its sequences or those of other files."""
+    from seqattractor.io._attached import attached
+    from seqattractor.lab.own import Own, with_shape
+    from seqattractor.networks import load
+
+    net = load(model)
+    known = attached(net)
+    data = load_like(known.frame_shape, partial(read_files, files), known.options, {}) if files else known.sequences
+    return Own.of(net, model.name, None if data is None else with_shape(data, known.frame_shape), limits)
 
 
 def _is_worth_telling(record: logging.LogRecord) -> bool:

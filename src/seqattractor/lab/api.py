@@ -21,6 +21,8 @@ from seqattractor.lab.choices import NETWORKS, Chosen, degree_for, read_network
 from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.jobs import Job, Pool, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
+from seqattractor.lab.own import NAME as OWN
+from seqattractor.lab.own import Own
 from seqattractor.lab.recall import Shown, as_json, certified_radii, corrupted_cue, read_cue, recall_all, shown_truth, steps_for
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack, parse
 from seqattractor.lab.turns import Turns
@@ -90,8 +92,8 @@ class _File(Response):
 class Lab:
     """The state of the server and the answers of its API."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
+    def __init__(self, limits: Limits, own: Own | None = None) -> None:
+        self.limits, self.own = limits, own
         self.compiled = Compiled()
         self.pool = Pool(limits)
         self.turns = Turns(limits.threads, waiting=2 * limits.visits, each=limits.requests // 2)
@@ -139,7 +141,11 @@ class Lab:
         limits = {name: getattr(self.limits, name) for name in ("units", "frames", "hidden", "epochs", "order", "upload")}
         limits["degree"] = MOST_DEGREE
         networks = [{"name": name, **vars(offer)} for name, offer in NETWORKS.items()]
-        return JSONResponse({"version": __version__, "sequences": CATALOGUE, "networks": networks, "limits": limits})
+        sequences = [*CATALOGUE]
+        if self.own is not None:
+            networks.insert(0, self.own.offer())
+            sequences += [self.own.entry()] if self.own.material is not None else []
+        return JSONResponse({"version": __version__, "sequences": sequences, "networks": networks, "limits": limits})
 
     async def open_visit(self, request: Request) -> Response:
         """Begin a visit."""
@@ -155,7 +161,7 @@ class Lab:
     async def sequence(self, visit: Visit, request: Request) -> Response:
         """Make a sequence and show it."""
         spec = parse(await _body(request, self.limits.body, "The request has more than {:g} MB."))
-        return await self._in_turn(visit, request, lambda: _as_json(make_material(spec, self.limits), self.limits))
+        return await self._in_turn(visit, request, lambda: _as_json(self._made(spec), self.limits))
 
     async def upload(self, visit: Visit, request: Request) -> Response:
         """Read dropped files and show them as a sequence."""
@@ -317,11 +323,20 @@ class Lab:
 
     def _material(self, spec: Fields) -> Material:
         """The sequence of a request."""
-        return make_material(spec.object("sequence"), self.limits)
+        return self._made(spec.object("sequence"))
+
+    def _made(self, spec: Fields) -> Material:
+        """The sequence that is described, or the one that goes with the lab's own network."""
+        if self.own is not None and self.own.material is not None and spec.names(OWN):
+            return self.own.material
+        return make_material(spec, self.limits)
 
     def _chosen(self, spec: Fields) -> list[Chosen]:
         """The networks of a request."""
-        return [read_network(network, self.limits) for network in spec.objects("networks", 1, 2)]
+        return [
+            self.own.choice(network) if self.own is not None and network.names(OWN) else read_network(network, self.limits)
+            for network in spec.objects("networks", 1, 2)
+        ]
 
     def _learned(self, visit: Visit) -> tuple[Job, list[SequenceMemory]]:
         """The job of a visit and its networks."""

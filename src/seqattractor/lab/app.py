@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from seqattractor.lab.api import Lab
 from seqattractor.lab.guard import Guard
+from seqattractor.lab.own import Own
 from seqattractor.lab.requests import Limits, Refusal
 from seqattractor.lab.sentences import as_sentence
 
@@ -30,7 +31,12 @@ _TYPES = {
 
 
 def create_app(
-    limits: Limits | None = None, *, hosts: Iterable[str] = LOOPBACK, any_address: bool = False, warm_up: bool = True
+    limits: Limits | None = None,
+    *,
+    hosts: Iterable[str] = LOOPBACK,
+    any_address: bool = False,
+    warm_up: bool = True,
+    own: Own | None = None,
 ) -> Starlette:
     """Make the application.
 
@@ -43,6 +49,8 @@ def create_app(
         Whether any numeric address will do too.
     warm_up : bool
         Compile the learning engine in the background at the start.
+    own : Own, optional
+        A network that is there already, to be shown beside those that learn.
 
     Returns
     -------
@@ -54,7 +62,7 @@ def create_app(
     >>> "/api/learn" in [route.path for route in app.routes]
     True
     """
-    lab = Lab(limits or Limits())
+    lab = Lab(limits or Limits(), own)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

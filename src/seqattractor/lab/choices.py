@@ -119,6 +119,11 @@ class Chosen:
         known = parameters_of(self.name)
         return make_network(self.name, **self.settled(data), **{k: v for k, v in more.items() if k in known})
 
+    @property
+    def learns(self) -> bool:
+        """Whether it has something to learn."""
+        return True
+
     def code(self, data: Sequences) -> str:
         """Python that makes it, without what is the default anyway."""
         given = {k: v for k, v in self.settled(data).items() if _DEFAULTS.get(k) != v}

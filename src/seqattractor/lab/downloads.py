@@ -209,7 +209,7 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
         lines += [
             "",
             f"net{mark} = {choice.code(material.data)}",
-            f"net{mark}.fit({data})",
+            *([f"net{mark}.fit({data})"] if choice.learns else []),
             f"trajectory{mark} = net{mark}.recall({start}, steps={steps}{noise})",
         ]
         if material.data.loops == (True,):

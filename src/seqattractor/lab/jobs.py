@@ -102,9 +102,11 @@ class Job:
     def summary(self) -> dict[str, Any]:
         """Tell how it stands."""
         nets = []
-        for net, errors, score in zip(self.networks, self.visible, self.scores, strict=False):
+        for choice, net, errors, score in zip(self.chosen, self.networks, self.visible, self.scores, strict=False):
             converged = bool(getattr(net, "converged_", True)) if is_learned(net) else None
-            nets.append({"epochs": len(errors), "converged": converged, "right": score, "degree": getattr(net, "degree", None)})
+            degree = getattr(net, "degree", None)
+            news = {"epochs": len(errors), "converged": converged, "right": score, "degree": degree, "learns": choice.learns}
+            nets.append(news)
         return {"state": self.state, "note": self.note, "networks": nets}
 
     # -- the thread's side ----------------------------------------------------------------------------------------
@@ -141,6 +143,8 @@ class Job:
             self.visible[k].append(int(visible))
             return self._ended()
 
+        if not self.chosen[k].learns:
+            return
         X = self._data(k)
         if not is_learned(net):
             with suppress(ConvergenceWarning):  # it comes after all is done, and the page shows which errors are left

@@ -185,6 +185,10 @@ class Fields:
             raise Refusal(400, f"{name} must be a text of at most {most} characters.")
         return value
 
+    def names(self, name: str) -> bool:
+        """Whether it is the thing of this name that was sent."""
+        return self._data.get("name") == name
+
     def has(self, name: str) -> bool:
         """Whether a field was sent with a value."""
         return self._data.get(name) is not None

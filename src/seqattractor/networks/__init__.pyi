@@ -6,6 +6,10 @@ from ._dense import DenseSequenceMemory as DenseSequenceMemory
 from ._dense_episodic import DenseEpisodicMemory as DenseEpisodicMemory
 from ._eden import DynamicEnergyMemory as DynamicEnergyMemory
 from ._escape_time import escape_time as escape_time
+from ._exchange.from_nir import from_nir as from_nir
+from ._exchange.from_torch import from_torch as from_torch
+from ._given import ThresholdNetwork as ThresholdNetwork
+from ._given import from_arrays as from_arrays
 from ._hebbian import HebbianMemory as HebbianMemory
 from ._hebbian_rate import HebbianRateMemory as HebbianRateMemory
 from ._innate import InnateTrajectoryMemory as InnateTrajectoryMemory

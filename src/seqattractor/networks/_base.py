@@ -1,6 +1,6 @@
 """SequenceMemory: what every network can do. A network says how it learns and what comes next; the rest stands once.
 
-`_hooks.py` has what a network says, `_fitting.py`, `_recalling.py` and `_saving.py` what it can do then.
+`_hooks.py` has what a network says, `_fitting.py`, `_recalling.py`, `_saving.py` and `_exporting.py` what it can do then.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_kind
+from seqattractor.networks._exporting import Exporting
 from seqattractor.networks._fitting import Fitting
 from seqattractor.networks._recalling import Recalling
-from seqattractor.networks._saving import Saving
 
 
-class SequenceMemory(Fitting, Recalling, Saving):
+class SequenceMemory(Fitting, Recalling, Exporting):
     """A network that stores sequences of +-1 patterns and recalls them from a cue.
 
     A network of your own derives from this class and says two things: how it learns (`fit_transitions`), and what comes next
@@ -28,6 +28,8 @@ class SequenceMemory(Fitting, Recalling, Saving):
     ----------
     n_features_in_ : int
         N, the number of visible neurons.
+    feature_names_in_ : ndarray of str, shape (N,)
+        The names of the columns, if the network learned from a frame whose columns have names.
     order_ : int
         How many past patterns the network looks at.
     metadata_ : dict

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from seqattractor.networks._hooks import Hooks
 
 _SCALARS = bool | int | float | str | None | np.random.Generator
-_EVERYBODY = ("n_features_in_", "order_", "metadata_", "attached_patterns_")
+_EVERYBODY = ("n_features_in_", "feature_names_in_", "order_", "metadata_", "attached_patterns_")
 _ATTACHED = {"attached_patterns_": "bits A N/8"}
 _DTYPES = {"float": ("f8",), "int": ("i4", "i8"), "count": ("i4", "i8"), "pattern": ("i1",), "ternary": ("i1",), "bits": ("u1",)}
 _LARGEST = 2**63  # of whole numbers, beside seeds; no size, count or setting comes near it
@@ -53,14 +53,18 @@ def check_fitted(net: Hooks, parameters: dict[str, Any], values: dict[str, Any],
     for name, array in arrays.items():
         _check_array(name, array, (net.declared_arrays | _ATTACHED).get(name), sizes)
     for name, value in values.items():
-        _check_plain(name, value)
+        if name != "feature_names_in_":
+            _check_plain(name, value)
+        elif not isinstance(value, list) or len(value) != N or not all(isinstance(word, str) for word in value):
+            raise ValueError("feature_names_in_ does not name every unit")
     for name, what in net.declared_arrays.items():
         condition = what.partition(" if ")[2]
-        parameter, _, value = condition.partition("=")
+        parameter, _, value = condition.removeprefix("not ").partition("=")
+        unset = condition.startswith("not ")
         set_to = parameters.get(parameter)
-        wanted = not condition or (set_to == value if value else bool(set_to))
+        wanted = not condition or (set_to == value if value else bool(set_to) != unset)
         if (name in arrays) != wanted:
-            differs = f"is not {value!r}" if value else "is not set"
+            differs = f"is not {value!r}" if value else "is set" if unset else "is not set"
             raise ValueError(f"the array {name} is missing" if wanted else f"it has {name}, but {parameter} {differs}")
     for name, kind in net.declared_values.items():
         if name.endswith("_") and name not in values:

@@ -16,6 +16,7 @@ from seqattractor._checks import check_count, check_flag, is_auto
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._hooks import Hooks
 from seqattractor.sequences import Transitions, check_patterns, check_sequences, transitions
+from seqattractor.sequences._columns import check_column_names, column_names
 from seqattractor.sequences._patterns import pieces
 from seqattractor.sequences._transitions import check_no_conflicts, conflicts
 
@@ -31,7 +32,9 @@ class Fitting(Hooks):
         Parameters
         ----------
         X : Sequences, array of +-1 of shape (T, N), or a list of arrays of shape (T_s, N)
-            The patterns, one row per time step. A memory-mapped array of int8 (``np.load(path, mmap_mode="r")``) stays on disk.
+            The patterns, one row per time step. Frames of pandas, polars and pynapple, tensors of torch and arrays of xarray will
+            do as well, and so will True and False, or 1 and 0 without other values, for +1 and -1. A memory-mapped array of int8
+            (``np.load(path, mmap_mode="r")``) stays on disk.
         lengths : array of shape (S,), optional
             How many rows of `X` belong to each sequence. By default `X` is one sequence.
         callback : callable, optional
@@ -90,6 +93,7 @@ class Fitting(Hooks):
         patterns, checked = check_sequences(X, lengths, order=1 if is_auto(order) else int(order))
         if continuing:
             check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
+            check_column_names(X, getattr(self, "feature_names_in_", None))
         if is_auto(order):
             ambiguous = conflicts(patterns, checked, leak=self._leak)
             context = ambiguous.context if ambiguous else 1
@@ -100,6 +104,8 @@ class Fitting(Hooks):
             check_no_conflicts(patterns, checked, int(order), self._leak)
         self.n_features_in_ = patterns.shape[1]
         self.order_ = int(order)
+        if not continuing and (names := column_names(X)) is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         return transitions(patterns, checked, self.order_)
 
     # -- inside -------------------------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     declared_arrays: ClassVar[dict[str, str]] = {}
     """What the class learns, for the check of model files: kind ("float", "int", "count", "pattern" of -1 and +1, "ternary" of
     -1, 0 and +1) and symbols of the shape of each array, such as ``{"U_": "float M kN"}``, and " if " with the name of a
-    parameter, or " if name=word", behind what is only there with it. A class of the user's may declare nothing: then it saves
-    what its methods set."""
+    parameter, or " if name=word" or " if not name", behind what is only there then. A class of the user's may declare nothing:
+    then it saves what its methods set."""
     declared_values: ClassVar[dict[str, str]] = {}
     """The same for single values: "number", "positive", "flag", "generator", "word" with the words there are, "count" with the
     symbol of its upper limit if there is one, "counts" for a list of them, or "size" with the symbol of a shape that it must be.
@@ -34,6 +34,7 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     from step to step (`start`), `recall` then computes the successor of a state only once, whichever runs come to it. It holds
     for the class in whose body it stands; a subclass, which may add chance, has to say it again."""
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     order_: int
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import inspect
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqattractor._checks import is_count
 from seqattractor._files import named_path
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._declared import check_fitted, declares
-from seqattractor.networks._model_file import Refused, read_model, refusing
+from seqattractor.networks._exchange.from_onnx import read_onnx
+from seqattractor.networks._exchange.safetensors_file import read_safetensors
+from seqattractor.networks._model_file import Refused, check_model_file, read_model, refusing
 from seqattractor.networks._plain_values import as_generator_of, from_json
 from seqattractor.networks._registry import package_class
 from seqattractor.networks._run import Run
@@ -21,16 +25,18 @@ _MOST_UNITS = 10**7  # of a state that is made up
 
 
 def load(path: str | os.PathLike[str]) -> SequenceMemory:
-    """Read a network that was saved with `SequenceMemory.save`.
+    """Read a network that was saved with `SequenceMemory.save`, or written with `SequenceMemory.export`.
 
     Parameters
     ----------
     path : str or path
+        A model file, or a file with the ending ``.safetensors`` or ``.onnx``.
 
     Returns
     -------
     SequenceMemory
-        Of the class that was saved, ready to recall or to go on learning.
+        Of the class that was saved, ready to recall or to go on learning. A file for ONNX holds threshold neurons without how
+        they came to be: it gives a `ThresholdNetwork`.
 
     Examples
     --------
@@ -41,30 +47,47 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
     >>> sa.load(path).score(X)
     1.0
     """
-    header, arrays = read_model(path)
-    with refusing(named_path(path)):
-        name, parameters = str(header["class"]), {k: from_json(v) for k, v in header["parameters"].items()}
-        if header["version"] == 1:
-            name, parameters = _of_today(name, parameters)
-        values = {k: from_json(v) for k, v in header["values"].items()}
-        if name == "SparseSequenceAttractor" and "feedback" in parameters:
-            _learned_feedback_instead(parameters, values, arrays)
-        if name == "DenseSequenceMemory":
-            values.setdefault("degree_", parameters.get("degree"))  # a number was all that there could be
-        cls = package_class(name) or SequenceMemory._of_users.get(name)
-        if cls is None:
-            raise Refused(
-                f"{path} holds a network of class {name!r}, which is not known here; import the module that defines it first."
-            )
-        net = cls(**parameters)
-        check_fitted(net, parameters, values, arrays)
-        for attribute, value in {**values, **arrays}.items():
-            setattr(net, attribute, value)
-        if "drawn_from" in header:
-            as_generator_of(header["drawn_from"])
-            net._drawn_from = header["drawn_from"]
-        if not declares(cls):
-            _try_a_step(net)
+    target = named_path(path)
+    ending = target.suffix.lower()
+    if ending not in (".safetensors", ".onnx", ".nir"):  # an npz by any name
+        header, arrays = read_model(path)
+        with refusing(target):
+            return _network(header, arrays, target)
+    check_model_file(target)
+    with refusing(target):
+        if ending == ".safetensors":
+            return _network(*read_safetensors(target), target)
+        if ending == ".nir":  # HDF5, whose reader can be made to run for ever
+            raise Refused(f"{target} is read by NIR's own package: sa.from_nir(nir.read({str(target)!r})).")
+        return read_onnx(target)
+
+
+def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path) -> SequenceMemory:
+    """The network that a header and arrays tell of, if they fit each other."""
+    name, parameters = str(header["class"]), {k: from_json(v) for k, v in header["parameters"].items()}
+    if header.get("version") == 1:
+        name, parameters = _of_today(name, parameters)
+    values = {k: from_json(v) for k, v in header["values"].items()}
+    if name == "SparseSequenceAttractor" and "feedback" in parameters:
+        _learned_feedback_instead(parameters, values, arrays)
+    if name == "DenseSequenceMemory":
+        values.setdefault("degree_", parameters.get("degree"))  # a number was all that there could be
+    cls = package_class(name) or SequenceMemory._of_users.get(name)
+    if cls is None:
+        raise Refused(
+            f"{path} holds a network of class {name!r}, which is not known here; import the module that defines it first."
+        )
+    net = cls(**parameters)
+    check_fitted(net, parameters, values, arrays)
+    if "feature_names_in_" in values:
+        values["feature_names_in_"] = np.array(values["feature_names_in_"], dtype=object)
+    for attribute, value in {**values, **arrays}.items():
+        setattr(net, attribute, value)
+    if "drawn_from" in header:
+        as_generator_of(header["drawn_from"])
+        net._drawn_from = header["drawn_from"]
+    if not declares(cls):
+        _try_a_step(net)
     return net
 
 

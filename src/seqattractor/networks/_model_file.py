@@ -90,12 +90,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     anything is unpacked.
     """
     target = named_path(path)
-    if not target.exists():
-        raise FileNotFoundError(f"there is no model file {target}.")
-    if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder, not a model file.")
-    if not target.is_file():  # a pipe or a device may never end
-        raise OSError(f"{target} is not a regular file, so that it cannot be a model file.")
+    check_model_file(target)
     with target.open("rb") as file, refusing(target):
         members = _members(file, target)
         header = json.loads(members.pop(_HEADER))
@@ -116,6 +111,16 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
             stacklevel=3,
         )
     return header, arrays
+
+
+def check_model_file(target: Path) -> None:
+    """Refuse what is not a file that could be read to its end."""
+    if not target.exists():
+        raise FileNotFoundError(f"there is no model file {target}.")
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder, not a model file.")
+    if not target.is_file():  # a pipe or a device may never end
+        raise OSError(f"{target} is not a regular file, so that it cannot be a model file.")
 
 
 def _unpacked(header: dict[str, Any], members: dict[str, NDArray[Any]], target: Path) -> dict[str, NDArray[Any]]:

@@ -13,6 +13,7 @@ from seqattractor._checks import as_numbers, check_memory, is_count, say
 from seqattractor.networks._hooks import Hooks
 from seqattractor.networks._run import Run, led_memory
 from seqattractor.sequences import Patterns, Transitions, check_patterns, check_sequences, transitions
+from seqattractor.sequences._columns import check_column_names, time_first
 
 
 class Recalling(Hooks):
@@ -154,6 +155,7 @@ class Recalling(Hooks):
         check_is_fitted(self, "n_features_in_")
         patterns, checked = check_sequences(X, lengths, order=self.order_)
         check_patterns(patterns[:1], "X", n_features=self.n_features_in_)
+        check_column_names(X, getattr(self, "feature_names_in_", None))
         return transitions(patterns, checked, self.order_)
 
     # -- inside -------------------------------------------------------------------------------------------------
@@ -166,7 +168,8 @@ class Recalling(Hooks):
     def _as_states(self, state: ArrayLike, name: str) -> tuple[Patterns, bool]:
         """Check one state or a batch of them and give it as (B, order, N)."""
         check_is_fitted(self, "n_features_in_")
-        array = as_numbers(state, name)
+        check_column_names(state, getattr(self, "feature_names_in_", None), f"the {name}")
+        array = as_numbers(time_first(state), name)
         n, order = self.n_features_in_, self.order_
         one = (n,) if order == 1 else (order, n)
         single = array.ndim == len(one)

@@ -153,6 +153,10 @@ REGISTRY: dict[str, Entry] = {
 """Short name: the network it stands for, in the order of comparisons."""
 
 
+GIVEN = {"ThresholdNetwork": "_given"}
+"""Classes whose networks are given, not learned, with their modules: model files hold them, grids and comparisons do not."""
+
+
 def network_names(family: Family | None = None) -> list[str]:
     """Give the short names, all or those of one family.
 
@@ -198,6 +202,8 @@ def package_class(name: str) -> type[SequenceMemory] | None:
     'LookupMemory'
     """
     known = {entry.cls: short for short, entry in REGISTRY.items()}
+    if name in GIVEN:
+        return _import(GIVEN[name], name)
     return network_class(known[name]) if name in known else None
 
 

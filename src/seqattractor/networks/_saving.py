@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_flag
@@ -34,7 +36,9 @@ class Saving(Hooks):
         check_is_fitted(self, "n_features_in_")
         names = self.traits().weights
         if names is None:
-            names = tuple(k for k, v in self._fitted().items() if isinstance(v, np.ndarray) and not k.endswith("errors_"))
+            names = tuple(
+                k for k, v in self._fitted().items() if isinstance(v, np.ndarray) and not k.endswith(("errors_", "names_in_"))
+            )
         return sum(int(np.asarray(getattr(self, name)).size) for name in names)
 
     def save(self, path: str | os.PathLike[str], *, compact: bool = True) -> None:
@@ -59,10 +63,15 @@ class Saving(Hooks):
         """
         check_is_fitted(self, "n_features_in_")
         check_flag(compact, "compact")
+        header, arrays = self._contents()
+        write_model(path, header, arrays, *((self._origins(), self._first_generator()) if compact else ()))
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What a file holds of the network: a header of plain values, and arrays."""
         from seqattractor import __version__
 
         fitted = self._fitted()
-        arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray)}
+        arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray) and k != "feature_names_in_"}
         values = {k: to_json(v, k) for k, v in fitted.items() if k not in arrays}
         parameters = {k: to_json(v, k) for k, v in self.get_params(deep=False).items()}
         as_loaded = [{k: from_json(v) for k, v in part.items()} for part in (parameters, values)]
@@ -71,7 +80,7 @@ class Saving(Hooks):
         except (TypeError, ValueError) as error:
             raise type(error)(f"this {type(self).__name__} cannot be saved: {str(error).rstrip('.')}.") from None
         header = {"class": type(self).__name__, "parameters": parameters, "values": values, "seqattractor": __version__}
-        write_model(path, header, arrays, *((self._origins(), self._first_generator()) if compact else ()))
+        return header, arrays
 
     def _first_generator(self) -> np.random.Generator | None:
         """The generator from which the first weights were drawn; models of older files may tell it by their seed."""

@@ -16,6 +16,27 @@ Array = NDArray[np.float64]
 _ROUNDING = 16 * 2.0**-53
 
 
+class NotApplicable(ValueError):
+    """What was asked for does not apply to this kind of network; `supports_certificate` tells beforehand.
+
+    Parameters
+    ----------
+    message : str
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> sa.certify(sa.LookupMemory().fit(X), X)
+    Traceback (most recent call last):
+    seqattractor.networks._traits.NotApplicable: LookupMemory is not a network of threshold neurons that sees only its
+    last patterns, so margins and certificates do not apply to it; ask supports_certificate(net) first.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
 @dataclass(frozen=True)
 class Traits:
     """What kind of memory a network is. None means that its author has not said.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import MOST, as_numbers, check_count, check_number, is_count, say
+from seqattractor.sequences._columns import time_first
 
 _PIECE = 2**22  # entries of an array that are looked at together
 
@@ -21,13 +22,24 @@ Lengths = NDArray[np.int64]
 
 
 def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, shape: tuple[int, ...] | None = None) -> Patterns:
-    """Check that `X` is a two-dimensional array of +-1 and return it as int8, shape (T, N).
+    """Check that `X` is a two-dimensional array of patterns and return it as int8 of +-1, shape (T, N).
 
-    A message names the place of a wrong value in an array of the given `shape`: that of what the user wrote.
+    The rule, for arrays, lists, frames and tensors of every numeric type alike: -1 and +1 are taken as they are; True and False,
+    or 1 and 0 in an array that has no other values, stand for +1 and -1; all else is refused. A message names the place of a
+    wrong value in an array of the given `shape`: that of what the user wrote.
+
+    Examples
+    --------
+    >>> check_patterns([[1.0, -1.0]]), check_patterns([[True, False]]), check_patterns([[1, 0]])
+    (array([[ 1, -1]], dtype=int8), array([[ 1, -1]], dtype=int8), array([[ 1, -1]], dtype=int8))
+    >>> check_patterns([[1, 0, -1]])
+    Traceback (most recent call last):
+    ValueError: X must hold only -1 and +1, or only 0 and 1, but X[0, 1] is 0; convert your data with
+    sa.binarize(X, threshold=...).
     """
     if X is None:
         raise TypeError(f"{name} is missing: it must be an array of -1 and +1 with two dimensions (time, neurons).")
-    array = as_numbers(X, name)
+    array = as_numbers(time_first(X), name)
     if array.ndim != 2 and array.size:
         flatten = f"{name}.reshape(len({name}), -1) flattens frames"
         hint = flatten if array.ndim > 2 else "one row per time step, one column per neuron"
@@ -43,8 +55,7 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
             f"{name} has {array.shape[1]} features, but the network is expecting {n_features} features as input, "
             "as many as the patterns that it learned."
         )
-    _refuse_other_values(array, name, array.shape if shape is None else shape)
-    return np.ascontiguousarray(array, dtype=np.int8)
+    return _as_patterns(array, name, array.shape if shape is None else shape)
 
 
 def pieces(total: int, size: int) -> Iterator[slice]:
@@ -63,23 +74,25 @@ def row_overlaps(states: Patterns, truth: Patterns) -> NDArray[np.float64]:
     return np.asarray(1.0 - 2.0 * (states != truth).sum(axis=1) / states.shape[1])
 
 
-def _refuse_other_values(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> None:
-    """Raise with the first entry that is not -1 or +1, and its place in an array of the given shape."""
+def _as_patterns(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> Patterns:
+    """Patterns by the rule of `check_patterns`; a wrong entry is named by its place in an array of that shape."""
     if array.dtype == np.bool_:
-        raise ValueError(f"{name} is boolean, but patterns hold -1 and +1; convert it with sa.binarize({name}).")
+        return as_signs(array)
     rows = _PIECE // max(array.shape[1], 1) + 1
     for part in pieces(len(array), rows):  # an array on disk is read through, never held as a whole
         wrong = (array[part] != 1) & (array[part] != -1)
         if wrong.any():
             break
     else:
-        return
+        return np.ascontiguousarray(array, dtype=np.int8)
     first = part.start * array.shape[1] + int(np.argmax(wrong))
     value = array.flat[first]
+    if value == 0 and np.all((array == 0) | (array == 1)):
+        return as_signs(array == 1)
     place = ", ".join(str(k) for k in np.unravel_index(first, shape))
     kind = "NaN" if np.isnan(value) else "inf" if np.isinf(value) else f"{value:g}"
     raise ValueError(
-        f"{name} must hold only -1 and +1, but {name}[{place}] is {kind}; "
+        f"{name} must hold only -1 and +1, or only 0 and 1, but {name}[{place}] is {kind}; "
         f"convert your data with sa.binarize({name}, threshold=...)."
     )
 

@@ -245,4 +245,5 @@ def _join(X: Any, lengths: ArrayLike | None) -> tuple[NDArray[Any], list[int]]:
         N, width = arrays[0].shape[1], arrays[s].shape[1]
         if width != N:
             raise ValueError(f"all sequences must have the same number of neurons, but X[0] has {N} and X[{s}] has {width}.")
-    return np.concatenate(arrays), [n for x in X for n in (x.lengths.tolist() if isinstance(x, Sequences) else [len(x)])]
+    lengths = [x.lengths.tolist() if isinstance(x, Sequences) else [len(a)] for x, a in zip(X, arrays, strict=True)]
+    return np.concatenate(arrays), [n for some in lengths for n in some]

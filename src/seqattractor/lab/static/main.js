@@ -66,11 +66,21 @@ function restore() {
   return Array.isArray(learned) && learned.every((epochs) => Number.isInteger(epochs) && epochs >= 0) ? learned : null;
 }
 
+/** Begin with the network that the lab was opened with, if there is one, and with its sequences. */
+function beginWithOwn() {
+  const own = lab.catalogue.networks.find((network) => network.name === "own");
+  if (!own) return;
+  settings.networks[0].name = own.name;
+  const entry = entryOf("own");
+  if (entry) Object.assign(settings, { source: entry.name, sequence: { name: entry.name }, cue: { ...settings.cue, ...entry.suggest } });
+}
+
 async function start() {
   connect();
   lab.catalogue = await attempt(api.catalogue);
   if (!lab.catalogue) return;
   $("version").textContent = `seqattractor ${lab.catalogue.version}`;
+  beginWithOwn();
   let damaged = false, learned = null;
   try {
     learned = restore();

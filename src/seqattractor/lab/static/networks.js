@@ -68,7 +68,7 @@ function buildNetwork(box, network, k) {
   if (has("order")) fields.append(choice({ label: "Past patterns it sees", choices: ORDERS, value: String(network.order), change: set("order") }));
   if (has("seed")) fields.append(number({ label: "Seed", low: 0, high: 9999, value: network.seed, change: set("seed") }));
   more.append(title, fields);
-  box.append(more);
+  if (fields.children.length) box.append(more);
   sayDegrees();
 }
 

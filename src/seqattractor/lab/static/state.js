@@ -39,8 +39,9 @@ export const entryOf = (name) => lab.catalogue.sequences.find((s) => s.name === 
 /** So many percent of the units of the sequence that is loaded. */
 export const units = (percent) => Math.round(((lab.material?.units ?? 0) * percent) / 100);
 
-/** How many past patterns each network sees; as many as needed, where that is left open. */
-export const ordersInUse = () => networksInUse().map((n) => n.order || Math.min(lab.material?.context ?? 1, lab.catalogue.limits.order));
+/** How many past patterns each network sees: what it was saved with, or as many as needed where that is left open. */
+const savedOrder = (name) => lab.catalogue.networks.find((n) => n.name === name)?.order;
+export const ordersInUse = () => networksInUse().map((n) => savedOrder(n.name) ?? (n.order || Math.min(lab.material?.context ?? 1, lab.catalogue.limits.order)));
 
 /** The sequence, of these lengths one after the other, in which a row stands, and its first row. */
 export function sequenceAt(lengths, row) {

@@ -60,6 +60,7 @@ export function summary(end) {
     const name = letter(k, end.networks.length, "", ": ");
     if (n.right === null) return `${name}not learned yet.`;
     const steps = `${Math.floor(n.right * 100)} % of the steps are right`;
+    if (!n.learns) return `${name}as it was saved; ${steps}.`;
     if (n.epochs === 0) return `${name}learned in one go${n.degree ? `, with degree ${n.degree}` : ""}; ${steps}.`;
     const epochs = `${n.epochs} epoch${n.epochs === 1 ? "" : "s"}`;
     if (n.converged) return `${name}learned without errors in ${epochs}.`;
