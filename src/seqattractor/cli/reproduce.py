@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from seqattractor._suggest import no_such
 from seqattractor.cli.sweep import jobs_options, stopped
 from seqattractor.paper.target import NEIGHBOURS, PAST_THE_PAPER, QUICK_TRIALS, TARGETS, Request
 
@@ -82,7 +83,7 @@ def _chosen(targets: tuple[str, ...]) -> list[str]:
     """The names of the wanted targets, each once, in the order of the paper."""
     for name in targets:
         if name not in (*TARGETS, "neighbours", "all"):
-            raise click.UsageError(f"there is no target {name!r}; choose from {', '.join(TARGETS)}, neighbours, all.")
+            raise click.UsageError(no_such("target", name, TARGETS, groups=["neighbours", "all"]))
     wanted = {*targets, *(NEIGHBOURS if "neighbours" in targets else ())}
     everything = not targets or "all" in targets
     return [name for name in TARGETS if name in wanted or (everything and name not in PAST_THE_PAPER)]

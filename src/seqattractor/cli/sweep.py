@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqattractor.cli.groups import SuggestingGroup
+
 if TYPE_CHECKING:
     from seqattractor.experiments._grid import Grid
     from seqattractor.experiments._study import StudyCounts
@@ -55,7 +57,7 @@ def _grid_options(function: Any) -> Any:
     return function
 
 
-@click.group(name="sweep")
+@click.group(name="sweep", cls=SuggestingGroup)
 def command() -> None:
     """Run grids of trials into a study file, look at it and export it.
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor._checks import check_count, check_kind, say
+from seqattractor._checks import check_count, check_kind
+from seqattractor._suggest import no_such
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import ComparisonTest, get_test
 from seqattractor.experiments._comparison_trial import TASKS, make_prototype, place_of
@@ -138,8 +139,7 @@ def _is_among(name: Any, own: Mapping[str, Brought]) -> bool:
 def _group(name: Any, own: Mapping[str, Brought]) -> list[str]:
     """The short names of a family, or all of them."""
     if not isinstance(name, str) or name not in ("all", *FAMILIES):
-        known = f"{', '.join([*REGISTRY, *own])}, and together {', '.join(FAMILIES)} and all"
-        raise ValueError(f"there is no network {say(name)}; the networks are {known}.")
+        raise ValueError(no_such("network", name, [*REGISTRY, *own], groups=[*FAMILIES, "all"]))
     return [each for each, entry in REGISTRY.items() if name in ("all", entry.family)]
 
 
