@@ -1,7 +1,7 @@
 """The one progress display: what it says where there is no terminal, and that it is quiet when it should be."""
 
-from seqattractor.cli import progress
-from seqattractor.cli.progress import epoch_progress, trial_bars, trial_progress
+from seqattractor import _progress as progress
+from seqattractor._progress import epoch_progress, trial_bars, trial_progress
 from seqattractor.experiments import Progress
 
 

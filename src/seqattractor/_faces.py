@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from html import escape
 from itertools import islice
 from typing import Any, ClassVar
+
+from seqattractor._named_axes import NamedAxes
 
 _ROWS_SHOWN = 10
 
@@ -71,6 +74,30 @@ class Result:
             raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas.") from None
         return pandas.DataFrame([dict(row) for row in self.rows()])
 
+    def to_xarray(self) -> Any:
+        """Give the numbers as an ``xarray.Dataset``: arrays with named axes, and what was measured in its attributes.
+
+        Returns
+        -------
+        Dataset
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> data = sa.datasets.xor().to_xarray()  # needs xarray: pip install "seqattractor[xarray]"
+        >>> data.patterns.dims, data.patterns.shape
+        (('time', 'unit'), (5, 2))
+        """
+        axes = self._named_axes()
+        if axes is None:
+            raise NotImplementedError(f"a {type(self).__name__} has no axes; its numbers are in rows() and to_pandas().")
+        told = {"result": type(self).__name__, "description": self.describe()}
+        return replace(axes, attributes=told | dict(axes.attributes)).dataset()
+
+    def _named_axes(self) -> NamedAxes | None:
+        """The numbers along named axes, if there are axes; needs no xarray."""
+        return None
+
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the result into matplotlib Axes, new ones by default, and return them.
 
@@ -103,7 +130,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """The sentences and the first rows, for notebooks."""
-        head = f"<p><b>{escape(type(self).__name__)}</b> {escape(self.describe())}</p>"
+        head = _heading(type(self).__name__, self.describe())
         shown = list(islice(self.rows(), _ROWS_SHOWN + 1))
         if not shown or not shown[0]:
             return head
@@ -112,6 +139,24 @@ class Result:
         body = "".join(f"<tr>{row}</tr>" for row in cells)
         more = "<p>More rows in to_pandas().</p>" if len(shown) > _ROWS_SHOWN else ""
         return f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _heading(name: str, words: str) -> str:
+    """A name and what there is to say, in the colours of the page; names of files and sequences in it may be anybody's."""
+    return f"<p><b>{escape(name)}</b> {escape(words).replace(chr(10), '<br>')}</p>"
+
+
+def html_card(name: str, words: str, facts: Mapping[str, str]) -> str:
+    """Give what there is to say of a thing, and facts under titles, as HTML for notebooks.
+
+    Examples
+    --------
+    >>> html_card("Thing", "Small.", {"Colour": "<red>"}).count("&lt;red&gt;")
+    1
+    """
+    left = 'style="text-align: left"'
+    rows = "".join(f"<tr><th {left}>{escape(title)}</th><td {left}>{escape(fact)}</td></tr>" for title, fact in facts.items())
+    return f"{_heading(name, words)}<table><tbody>{rows}</tbody></table>"
 
 
 def _cell(value: Any) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count, check_memory
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.analysis._robustness import passages
 from seqattractor.networks._base import SequenceMemory, check_learned
@@ -58,6 +59,13 @@ class Attractor(Result):
         """Say what it is, how long, and how many starts came to it."""
         return f"{self.name}, period {self.period}, reached from {self.starts} starts."
 
+    def _named_axes(self) -> NamedAxes:
+        """The patterns of one round."""
+        return NamedAxes(
+            {"patterns": (("time", "unit"), self.patterns, "patterns of one round")},
+            attributes={"name": self.name, "starts": self.starts, "stored": self.stored, "mirror_of": self.mirror_of},
+        )
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Attractors(Result):
@@ -102,6 +110,21 @@ class Attractors(Result):
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per attractor: what it is, its period, and how many starts came to it."""
         return ({"attractor": a.name, "period": a.period, "starts": a.starts} for a in self.attractors)
+
+    def _named_axes(self) -> NamedAxes:
+        """Attractors, starts and stored sequences; the patterns of an attractor are in its own `to_xarray`."""
+        each = self.attractors
+        return NamedAxes(
+            {
+                "period": ("attractor", [a.period for a in each], "patterns of one round"),
+                "starts": ("attractor", [a.starts for a in each], "starts that came to it"),
+                "which": ("start", self.which, "attractor of each start; -1 where the run ended before"),
+                "transient": ("start", self.transient, "steps to the attractor; -1 where the run ended before"),
+                "reached": ("sequence", [rate.successes for rate in self.reached], "starts that came to the stored sequence"),
+                "loop": ("sequence", self.loops, "whether the stored sequence is a loop"),
+            },
+            {"name": ("attractor", [a.name for a in each], "what it is")},
+        )
 
     def describe(self) -> str:
         """Say in a few sentences where the starts lead."""

@@ -77,7 +77,7 @@ def command(
     An INPUT is a GIF, WebP or animated PNG, a folder of pictures, a video, an npy or npz array, text art, a CSV or TSV table, a
     MIDI file, or (with --bin) spike times.
     """
-    from seqattractor.cli.progress import epoch_progress
+    from seqattractor._progress import epoch_progress
     from seqattractor.io._attached import attach
     from seqattractor.networks._registry import make_network
     from seqattractor.tasks.learn import ConflictError, learn, prepare

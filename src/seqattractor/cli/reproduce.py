@@ -51,7 +51,7 @@ def command(
     OUT/report.html shows them together. Finished trials are kept in OUT/trials.db: after Ctrl-C the same command goes on
     where it stopped.
     """
-    from seqattractor.cli.progress import trial_bars
+    from seqattractor._progress import trial_bars
     from seqattractor.paper.reproduce import reproduce
 
     names = _chosen(targets)

@@ -84,7 +84,7 @@ def run(grid: Path | None, out: Path, further: tuple[str, ...], resume: bool, as
     pattern_bias, periods, measure_basin and of parameters of the networks; and the numbers trials and seed. Options override
     what the file says, or make a grid without one.
     """
-    from seqattractor.cli.progress import trial_progress
+    from seqattractor._progress import trial_progress
     from seqattractor.experiments._run import run_sweep
 
     given = {name: parse_list(text) for name in _OPTIONS if (text := options.pop(name)) is not None}

@@ -9,10 +9,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes, on_grid
 from seqattractor.experiments._capacity import Capacity, Search, capacities
 from seqattractor.experiments._laws import Law, fit_law
 from seqattractor.experiments._run import Progress, choose_executor
 from seqattractor.experiments._store import Store
+
+_MEASURED = {
+    "success": "rate of success that was asked for",
+    "t": "longest sequence that is retrieved at that rate",
+    "low": "lower end of its 95 % interval",
+    "high": "upper end of its 95 % interval",
+    "at_least": "whether even the longest sequences that were allowed are retrieved",
+    "trials": "trials",
+    "law": "what the fitted law says",
+}
+"""What a search finds, beside its settings."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,6 +49,11 @@ class CapacityMap(Result):
         pairs = [(row, law) for group, law in zip(self.groups, self.laws, strict=True) for each in group for row in each.rows()]
         keys = list(dict.fromkeys(key for row, _ in pairs for key in row))
         return [{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs]
+
+    def _named_axes(self) -> NamedAxes:
+        """Along the settings that differ between searches."""
+        rows = self.rows()
+        return on_grid(rows, [name for name in rows[0] if name not in _MEASURED], _MEASURED)
 
 
 def capacity(
