@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
+from seqattractor._checks import check_flag
+
 if TYPE_CHECKING:
     from rich.progress import Progress as RichBars
     from rich.progress import TaskID
@@ -79,7 +81,7 @@ def also_shown(
     title: str, progress: Callable[[Progress], None] | None, verbose: bool
 ) -> Iterator[Callable[[Progress], None] | None]:
     """Give a function that calls the user's own and, if it is wanted (`verbose`), shows a bar; None if there is nothing to do."""
-    if not verbose:
+    if not check_flag(verbose, "verbose"):
         yield progress
         return
     with trial_progress(title) as show:
@@ -99,7 +101,7 @@ def epoch_progress(most: int | None, *, quiet: bool = False, stays: bool = False
     Where bars cannot be drawn, a line comes every 10 s.
     """
     with _bars(quiet=quiet, transient=not stays) as bars:
-        number, line = bars.add("learning", most), _Lines(quiet or bars.draws)
+        number, line = bars.add("learning, epoch", most), _Lines(quiet or bars.draws)
 
         def show(epoch: int, hidden: int, visible: int) -> None:
             note = f"{hidden} hidden, {visible} visible errors"

@@ -155,6 +155,18 @@ class Separability(Result):
             possible = margin == margin
             yield {"neuron": i, "separable": possible, "margin": margin if possible else None}
 
+    def _named_axes(self) -> NamedAxes:
+        """Along the visible neurons."""
+        margin = self.margin
+        return NamedAxes(
+            {
+                "separable": ("neuron", ~np.isnan(margin), "whether some weights serve the neuron"),
+                "margin": ("neuron", margin, "margin over the largest weight; NaN where no weights serve it"),
+            },
+            attributes={"bias": self.bias, "largest_margin": self.largest_margin, "n_transitions": self.n_transitions}
+            | {"n_inputs": self.n_inputs},
+        )
+
     def describe(self) -> str:
         """Say in a few sentences which neurons are separable."""
         n, d, N = self.n_transitions, self.n_inputs, self.targets.shape[1]
