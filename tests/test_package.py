@@ -86,7 +86,9 @@ def test_no_imports_go_round():
         visit(name)
 
 
-@pytest.mark.parametrize("floor", ["sequences", "learning", "networks", "datasets", "io", "analysis", "model_selection", "experiments", "tasks"])
+@pytest.mark.parametrize(
+    "floor", ["sequences", "learning", "networks", "datasets", "io", "analysis", "model_selection", "experiments", "tasks"]
+)
 def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures(floor):
     modules = [name for name in MODULES if name.split(".")[1:2] == [floor]]
     code = f"import importlib, sys\nfor name in {modules}: importlib.import_module(name)\n"

@@ -56,7 +56,9 @@ def varying(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> list[str
     return [name for name in names if len({repr(row[name]) for row in rows}) > 1]
 
 
-def on_grid(rows: Sequence[Mapping[str, Any]], settings: Sequence[str], measured: Mapping[str, str], *, always: bool = False) -> NamedAxes:
+def on_grid(
+    rows: Sequence[Mapping[str, Any]], settings: Sequence[str], measured: Mapping[str, str], *, always: bool = False
+) -> NamedAxes:
     """Give rows of a table as arrays: an axis for each setting that differs between rows, the first one if none does.
 
     Parameters

@@ -143,7 +143,7 @@ def in_notebook() -> bool:
 
 def say_line(words: str) -> None:
     """Print a line about progress: to standard error, which a notebook would show as if something had gone wrong."""
-    print(words, file=sys.stdout if in_notebook() else sys.stderr, flush=True)
+    print(words, file=sys.stdout if in_notebook() else sys.stderr)
 
 
 class _Lines:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from seqattractor._checks import check_count, check_flag, is_auto
+from seqattractor._checks import check_count, check_flag, is_auto, is_count
 from seqattractor._progress import can_draw, epoch_progress, say_line
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._hooks import Hooks, LearnedFrom
@@ -165,6 +165,12 @@ class Fitting(Hooks):
             "store less",
         ]
 
+    @property
+    def _most_epochs(self) -> int | None:
+        """After how many epochs learning ends at the latest, as far as that is settled."""
+        most = getattr(self, "max_epochs", None)
+        return int(most) if is_count(most) else None
+
     @contextmanager
     def _announced(self, callback: ProgressCallback | None) -> Iterator[ProgressCallback | None]:
         """Let the callback also show a bar, or print a line now and then, if the user wants it (`verbose`)."""
@@ -178,8 +184,7 @@ class Fitting(Hooks):
             if epoch % (1 if verbose > 1 else 50) == 0 or epoch == 1 or hidden == visible == 0:
                 say_line(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
 
-        most = getattr(self, "max_epochs", None)
-        drawn = epoch_progress(most if isinstance(most, int) else None, stays=True) if verbose == 1 and can_draw() else None
+        drawn = epoch_progress(self._most_epochs, stays=True) if verbose == 1 and can_draw() else None
         with nullcontext(line) if drawn is None else drawn as show:
 
             def tell(epoch: int, hidden: int, visible: int) -> bool | None:

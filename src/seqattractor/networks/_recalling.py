@@ -62,7 +62,7 @@ class Recalling(Hooks):
         """
         states, single = self._as_states(X, "X")
         if single:
-            raise ValueError("X is a single state, and predict takes a batch of them, one behind the other: use step, or X[None].")
+            raise ValueError("X is a single state, and predict takes a batch, an array of states: use step, or X[None].")
         return Run(self, states.reshape(len(states), -1)).step()
 
     def recall(self, cue: ArrayLike, steps: int, *, noise: int = 0, rng: _noise.Seed = None) -> Patterns:

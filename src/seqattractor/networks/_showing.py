@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from seqattractor._faces import html_card
-from seqattractor.networks._hooks import Hooks
 from seqattractor.networks._known_states import goes_by_state
 from seqattractor.networks._recalling import Recalling
 from seqattractor.networks._saving import Saving
@@ -18,7 +17,7 @@ _NAMES = 3  # sequences that are named
 
 
 class Showing(Recalling, Saving):
-    """A network that shows itself in a notebook. It says nothing of what is stored or guaranteed that was not counted or proven."""
+    """A network that shows itself in a notebook; of what is stored or guaranteed it says only what was counted or proven."""
 
     def _repr_html_inner(self) -> str:
         """What is known, and the diagram."""
@@ -58,7 +57,7 @@ class Showing(Recalling, Saving):
         return f"{told}; net.score(X) counts those that it makes."
 
     def _attached_known(self) -> str:
-        """The sequences that the model carries with it, and how many of their transitions it makes: counted now, if that is quick."""
+        """The sequences that the model carries with it, and how many transitions of them it makes, counted now if that is quick."""
         try:  # by name and only now: files stand on a floor above
             data = importlib.import_module("seqattractor.io._attached").attached(self).sequences
             shown = self.shown(data)

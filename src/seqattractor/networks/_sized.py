@@ -55,6 +55,11 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
         return self.usual_epochs if is_auto(self.max_epochs) else int(self.max_epochs)
 
     @property
+    def _most_epochs(self) -> int | None:
+        """After how many epochs learning ends at the latest; a search begins again and again."""
+        return None if is_auto(self.n_hidden) else self._epochs_at_most
+
+    @property
     def _fewest_hidden(self) -> int:
         """The smallest number of hidden neurons that goes together with the other parameters."""
         return 1
