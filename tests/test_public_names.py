@@ -69,3 +69,10 @@ def test_the_reference_lists_every_public_name_and_no_other():
         names = {name for name in package.__all__ if callable(getattr(package, name))}
         assert {name for name in names if not {name, f"{package.__name__.split('.')[1]}.{name}"} & listed} == set()
     assert [name for name in listed if pydoc.locate(f"seqattractor.{name}") is None] == []
+
+
+@pytest.mark.parametrize("name", [name for name in plots.__all__ if inspect.isfunction(getattr(plots, name)) and name != "style"])
+def test_every_picture_takes_axes_by_name_or_makes_its_own(name):
+    ax = inspect.signature(getattr(plots, name)).parameters["ax"]
+    assert ax.kind is ax.KEYWORD_ONLY
+    assert ax.default is None

@@ -123,6 +123,6 @@ def test_predict_takes_windows_where_the_network_looks_back():
     assert (net.predict(windows) == X[2:]).all()
     with pytest.raises(ValueError, match=r"the last 2 patterns, oldest first"):
         net.predict(X)
-    for net, state in ((net, windows[0]), (sa.LookupMemory().fit(X), X[0])):
+    for each, state in ((net, windows[0]), (sa.LookupMemory().fit(X), X[0])):
         with pytest.raises(ValueError, match=r"X is a single state, and predict takes a batch .*: use step, or X\[None\]"):
-            net.predict(state)
+            each.predict(state)

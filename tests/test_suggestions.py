@@ -1,8 +1,10 @@
 """A misspelt name is answered with the one that was meant, and not with a list of forty."""
 
 import pytest
+from click.shell_completion import BashComplete
 
 import seqattractor as sa
+from seqattractor.cli import group
 from seqattractor.experiments import read_grid
 from seqattractor.networks import make_network
 from seqattractor.networks._registry import REGISTRY
@@ -57,3 +59,19 @@ def test_public_names_too(package, misspelt, right):
     with pytest.raises(AttributeError, match=f"has no name '{misspelt}'; did you mean '{right}'"):
         getattr(package, misspelt)
     assert not hasattr(package, "__wrapped__")
+
+
+@pytest.mark.parametrize(
+    ("words", "begun", "offered"),
+    [
+        ([], "le", ["learn"]),
+        (["sweep"], "", ["export", "plot", "run", "status"]),
+        (["learn"], "--hi", ["--hidden"]),
+        (["learn", "--network"], "one", ["one-hot"]),
+        (["reproduce"], "table", ["table1", "table2"]),
+        (["lern"], "", []),
+    ],
+)
+def test_a_shell_completes_commands_options_networks_and_targets(words, begun, offered):
+    shell = BashComplete(group, {}, "seqattractor", "_SEQATTRACTOR_COMPLETE")
+    assert [item.value for item in shell.get_completions(words, begun)] == offered

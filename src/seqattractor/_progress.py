@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from seqattractor._checks import check_flag
@@ -231,7 +232,7 @@ class _NotebookBars:
 
     def draw(self) -> None:
         """Replace what was shown before."""
-        from IPython.display import display
+        display: Any = import_module("IPython.display").display  # there, or this were no notebook
 
         self._drawn = time.monotonic()
         content = {

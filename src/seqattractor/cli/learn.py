@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqattractor.cli.completing import complete_network
 from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, loading_options, read_files, refuse_to_overwrite
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ Examples:
 @click.option("-o", "--out", type=FILE, required=True, help="The model file to write (npz).")
 @click.option(
     "--network",
+    shell_complete=complete_network,
     help="attractor, sparse, perceptron, hebbian, one-hot, dense, ...; a wrong name lists them all. "
     "[attractor, or sparse if that cannot store them]",
 )

@@ -21,9 +21,8 @@ class LearnAll:
     transition behind that is in no sequence. What can be asked of a memory is how well it recalls what it has learned, from
     cues that it has not seen (`recall_scorer`).
 
-    Give several sequences as a list (``X.split()`` of `Sequences`): a sample is then a sequence, and none of them is torn. (Not with
-    ``lengths=``, which scikit-learn hands to ``fit`` and not to a scorer.) One sequence can also be an array, whose rows are the
-    samples.
+    Give several sequences as a list (``X.split()`` of `Sequences`): a sample is then a sequence. (Not with ``lengths=``, which
+    scikit-learn hands to ``fit`` and not to a scorer.) One sequence can also be an array, whose rows are the samples.
 
     Examples
     --------

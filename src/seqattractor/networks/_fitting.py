@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -168,7 +168,7 @@ class Fitting(Hooks):
     @property
     def _most_epochs(self) -> int | None:
         """After how many epochs learning ends at the latest, as far as that is settled."""
-        most = getattr(self, "max_epochs", None)
+        most: Any = getattr(self, "max_epochs", None)
         return int(most) if is_count(most) else None
 
     @contextmanager

@@ -57,7 +57,7 @@ class Showing(Recalling, Saving):
         return f"{told}; net.score(X) counts those that it makes."
 
     def _attached_known(self) -> str:
-        """The sequences that the model carries with it, and how many transitions of them it makes, counted now if that is quick."""
+        """The sequences that the model carries with it, and how many transitions it makes of them, if that is quickly counted."""
         try:  # by name and only now: files stand on a floor above
             data = importlib.import_module("seqattractor.io._attached").attached(self).sequences
             shown = self.shown(data)

@@ -155,12 +155,8 @@ class Sequences(Result, NDArrayOperatorsMixin):
             coordinates["seconds"] = ("time", place / self.rate, "seconds since the sequence began")
         if self.units is not None:
             coordinates["unit"] = ("unit", self.units, "unit")
-        told = {
-            "frame_shape": list(self.frame_shape),
-            "kind": self.kind,
-            "closed": self.closed,
-            "rate": self.rate,
-            "step": self.step,
+        told = {"frame_shape": list(self.frame_shape)} | {
+            name: getattr(self, name) for name in ("kind", "closed", "rate", "step")
         }
         return NamedAxes({"patterns": (("time", "unit"), self.patterns, "patterns")}, coordinates, told)
 
