@@ -69,7 +69,6 @@ def test_public_names_too(package, misspelt, right):
         (["learn"], "--hi", ["--hidden"]),
         (["learn", "--network"], "one", ["one-hot"]),
         (["reproduce"], "table", ["table1", "table2"]),
-        (["lern"], "", []),
     ],
 )
 def test_a_shell_completes_commands_options_networks_and_targets(words, begun, offered):

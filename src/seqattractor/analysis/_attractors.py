@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from seqattractor._checks import check_count, check_memory
 from seqattractor._faces import Result
@@ -31,6 +31,7 @@ _DECIMALS = 6
 class Attractor(Result):
     """A fixed point or a limit cycle."""
 
+    _drawn_by = "raster"
     patterns: Patterns
     """The patterns of one round, shape (period, N); of a stored loop from its first pattern on."""
     starts: int
@@ -40,6 +41,9 @@ class Attractor(Result):
     mirror_of: int | None = None
     """The number of the stored sequence of which it is the mirror image, all units inverted. A network without thresholds and
     biases stores these too: its dynamics is the same with all signs reversed."""
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.patterns, dtype=dtype, copy=copy)
 
     @property
     def period(self) -> int:
