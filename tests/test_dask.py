@@ -75,7 +75,7 @@ def test_a_sweep_whose_scheduler_is_killed_ends_with_one_sentence_and_goes_on(tm
     with dask_cluster(tmp_path, 1) as cluster:
         script = tmp_path / "run.py"
         script.write_text(
-            "import os, signal, sys\nfrom seqattractor.cli import main, progress as display\n"
+            "import os, signal, sys\nfrom seqattractor import _progress as display\nfrom seqattractor.cli import main\n"
             "from contextlib import contextmanager\n"
             "@contextmanager\ndef shown(title, *, quiet=False):\n"
             "    yield lambda progress: progress.done < 3 or os.kill(int(scheduler), signal.SIGKILL)\n"

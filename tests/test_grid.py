@@ -66,7 +66,7 @@ def test_a_table_of_one_network_holds_its_parameters_alone(tmp_path):
     ("text", "message"),
     [
         ("[grid]\nfoo = 1", "unknown key 'foo'; the keys are network, n, m, t, .*kappa, eta"),
-        ('[grid]\nnetwork = "atractor"', "no network 'atractor'; the networks are attractor, "),
+        ('[grid]\nnetwork = "atractor"', "no network 'atractor'; did you mean 'attractor', "),
         ("[grid]\nt = []", "the list of t is empty"),
         ("[grid]\nt = 1", "t must be at least 2, but it is 1"),
         ("[grid]\nn = 2.5", "n must be a whole number"),

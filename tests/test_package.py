@@ -12,12 +12,12 @@ import seqattractor as sa
 SOURCE = Path(sa.__file__).parent
 # The floors of the house, lowest first: a module imports from its own floor and those below, also inside functions.
 FLOORS = [
-    ("_checks", "_dask", "_faces", "_files", "sequences", "noise"),
+    ("_checks", "_dask", "_faces", "_files", "_named_axes", "_progress", "_suggest", "sequences", "noise"),
     ("learning",),
     ("networks",),
     ("datasets", "io"),
     ("analysis",),
-    ("plots",),
+    ("model_selection", "plots"),
     ("experiments",),
     ("tasks",),
     ("report",),
@@ -86,7 +86,9 @@ def test_no_imports_go_round():
         visit(name)
 
 
-@pytest.mark.parametrize("floor", ["sequences", "learning", "networks", "datasets", "io", "analysis", "experiments", "tasks"])
+@pytest.mark.parametrize(
+    "floor", ["sequences", "learning", "networks", "datasets", "io", "analysis", "model_selection", "experiments", "tasks"]
+)
 def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures(floor):
     modules = [name for name in MODULES if name.split(".")[1:2] == [floor]]
     code = f"import importlib, sys\nfor name in {modules}: importlib.import_module(name)\n"
@@ -95,7 +97,7 @@ def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures(floo
     assert printed.strip() == "[]"
 
 
-PUBLIC_PACKAGES = ("networks", "datasets", "io", "analysis", "plots", "experiments", "sequences")
+PUBLIC_PACKAGES = ("networks", "datasets", "io", "analysis", "plots", "experiments", "model_selection", "sequences")
 
 
 def test_private_modules_of_public_packages_say_so():

@@ -76,8 +76,8 @@ def test_every_target_says_what_it_is_and_has_cells_that_json_can_hold(name):
 
 
 def test_an_unknown_target_is_named_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"no target 'fig9'; choose from fig1, fig2"):
-        get_target("fig9")
+    with pytest.raises(ValueError, match=r"no target '9'; the targets are fig1, fig2"):
+        get_target("9")
 
 
 def test_the_settings_are_those_of_section_6():

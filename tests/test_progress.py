@@ -1,8 +1,17 @@
 """The one progress display: what it says where there is no terminal, and that it is quiet when it should be."""
 
-from seqattractor.cli import progress
-from seqattractor.cli.progress import epoch_progress, trial_bars, trial_progress
-from seqattractor.experiments import Progress
+import contextlib
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import seqattractor as sa
+from seqattractor import _progress as progress
+from seqattractor._progress import epoch_progress, trial_bars, trial_progress
+from seqattractor.experiments import Grid, Progress, run_sweep
 
 
 def test_without_a_terminal_a_line_comes_at_the_end(capsys):
@@ -38,3 +47,39 @@ def test_for_a_program_there_is_nothing_to_see(capsys):
         tell(1, 5, 5)
     printed = capsys.readouterr()
     assert printed.out + printed.err == ""
+
+
+def test_python_users_get_the_same_with_verbose(capsys, tmp_path):
+    told = []
+    run_sweep(Grid({"network": "lookup", "n": 20, "t": 5}, trials=3), tmp_path / "s.db", verbose=True, progress=told.append)
+    sa.compare("random", ["lookup"], values=[5], trials=2, verbose=True)
+    sa.capacity("hebbian", n=20, flips=1, max_trials=4, verbose=True)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines() == ["sweep: 3 of 3 trials", "compare random: 2 of 2 trials", "capacity: 4 of 4 trials"]
+    assert told[-1] == Progress(3, 0, 3)
+    with pytest.raises(TypeError, match="verbose must be True or False"):
+        sa.compare("random", ["lookup"], values=[5], trials=2, verbose="yes")
+    assert capsys.readouterr().err == ""
+
+
+def test_on_a_terminal_fit_draws_a_bar():
+    pty = pytest.importorskip("pty")  # only where there are terminals of this kind
+    code = (
+        "import seqattractor as sa\nX = sa.datasets.random_periodic(8, 40, rng=0)\n"
+        "net = sa.VisibleNetwork(engine='reference', random_state=0, verbose=1).fit(X)\nprint(net.n_iter_)"
+    )
+    seen, terminal = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    drawn = b""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=terminal, env=environment) as process:
+        os.close(terminal)
+        with os.fdopen(seen, "rb", buffering=0) as screen, contextlib.suppress(OSError):  # at its end a terminal is an error
+            while part := screen.read(4096):
+                drawn += part
+        epochs = int(process.stdout.read())
+    assert process.returncode == 0
+    words = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn.decode())
+    assert "━" in words
+    assert f"{epochs}/{epochs} 0 hidden, 0 visible errors" in words
+    assert "epoch 1:" not in words

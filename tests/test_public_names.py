@@ -9,10 +9,10 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import seqattractor as sa
-from seqattractor import analysis, datasets, experiments, io, networks, noise, plots
+from seqattractor import analysis, datasets, experiments, io, model_selection, networks, noise, plots
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "api.rst"
-MODULES = {"datasets": datasets, "io": io, "noise": noise, "plots": plots}
+MODULES = {"datasets": datasets, "io": io, "model_selection": model_selection, "noise": noise, "plots": plots}
 
 
 def public():
@@ -69,3 +69,10 @@ def test_the_reference_lists_every_public_name_and_no_other():
         names = {name for name in package.__all__ if callable(getattr(package, name))}
         assert {name for name in names if not {name, f"{package.__name__.split('.')[1]}.{name}"} & listed} == set()
     assert [name for name in listed if pydoc.locate(f"seqattractor.{name}") is None] == []
+
+
+@pytest.mark.parametrize("name", [name for name in plots.__all__ if inspect.isfunction(getattr(plots, name)) and name != "style"])
+def test_every_picture_takes_axes_by_name_or_makes_its_own(name):
+    ax = inspect.signature(getattr(plots, name)).parameters["ax"]
+    assert ax.kind is ax.KEYWORD_ONLY
+    assert ax.default is None

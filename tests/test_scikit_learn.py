@@ -1,15 +1,19 @@
 """The networks are scikit-learn estimators."""
 
+import copy
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import seqattractor as sa
+from seqattractor.networks import make_network, network_names
 
+SLOW = {"innate", "bcpnn", "rnn", "pinning"}  # take seconds whatever their size
+NETWORK_NAMES = [name for name in network_names() if name not in SLOW]
 NETWORKS = [
     sa.SequenceAttractor(n_hidden=5, max_epochs=3, random_state=0),
     sa.SparseSequenceAttractor(n_hidden=5, max_epochs=3, random_state=0),
@@ -97,18 +101,28 @@ def test_clones_have_the_same_parameters_and_nothing_learned(net):
     assert not hasattr(copy, "n_features_in_")
 
 
-def test_grid_search_finds_settings_that_store_the_sequence():
-    X = sa.datasets.random_periodic(9, 20, rng=0)
-    everything = [(np.arange(len(X)), np.arange(len(X)))]  # a memory is tested on what it stored
-    search = GridSearchCV(
-        sa.SequenceAttractor(random_state=0, max_epochs=60),
-        {"kappa": [0.5, 1.0], "eta": [1e-3, 1e-2], "n_hidden": [2, 60]},
-        cv=everything,
-    )
-    import warnings
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", NETWORK_NAMES)
+def test_predict_gives_the_next_pattern_of_each_state(name):
+    small = {"n_hidden": 5, "max_epochs": 3, "random_state": 0, "n_latent": 5, "max_steps": 3, "n_init": 1}
+    known = sa.networks.network_class(name)().get_params()
+    net = make_network(name, **{key: value for key, value in small.items() if key in known})
+    X = sa.datasets.random_sequences(1, 6, 12, rng=0)
+    net.fit(X)
+    twin = copy.deepcopy(net)
+    predicted = net.predict(X)
+    assert predicted.shape == X.shape
+    assert predicted.dtype == np.int8
+    np.testing.assert_array_equal(predicted, twin.step(X))
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the two-neuron networks do not converge
-        search.fit(X)
-    assert search.best_params_["n_hidden"] == 60
-    assert search.best_score_ == 1.0
+
+def test_predict_takes_windows_where_the_network_looks_back():
+    X = sa.datasets.random_periodic(9, 20, rng=0)
+    net = sa.LookupMemory(order=2).fit(X)
+    windows = np.stack([X[:-2], X[1:-1]], axis=1)
+    assert (net.predict(windows) == X[2:]).all()
+    with pytest.raises(ValueError, match=r"the last 2 patterns, oldest first"):
+        net.predict(X)
+    for each, state in ((net, windows[0]), (sa.LookupMemory().fit(X), X[0])):
+        with pytest.raises(ValueError, match=r"X is a single state, and predict takes a batch .*: use step, or X\[None\]"):
+            each.predict(state)

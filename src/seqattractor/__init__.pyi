@@ -2,6 +2,7 @@ from . import analysis as analysis
 from . import datasets as datasets
 from . import experiments as experiments
 from . import io as io
+from . import model_selection as model_selection
 from . import networks as networks
 from . import noise as noise
 from . import plots as plots

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from html import escape
 from itertools import islice
 from typing import Any, ClassVar
 
+from seqattractor._named_axes import NamedAxes, varying
+
 _ROWS_SHOWN = 10
+_ROWS_READ = 1000  # to see which columns are the same in every row
+_COLUMNS_SHOWN = 8
+_CHARACTERS_SHOWN = 500
 
 
 class Result:
@@ -71,6 +77,30 @@ class Result:
             raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas.") from None
         return pandas.DataFrame([dict(row) for row in self.rows()])
 
+    def to_xarray(self) -> Any:
+        """Give the numbers as an ``xarray.Dataset``: arrays with named axes, and what was measured in its attributes.
+
+        Returns
+        -------
+        Dataset
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> data = sa.datasets.xor().to_xarray()  # needs xarray: pip install "seqattractor[xarray]"
+        >>> data.patterns.dims, data.patterns.shape
+        (('time', 'unit'), (5, 2))
+        """
+        axes = self._named_axes()
+        if axes is None:
+            raise NotImplementedError(f"a {type(self).__name__} has no axes; its numbers are in rows() and to_pandas().")
+        told = {"result": type(self).__name__, "description": self.describe()}
+        return replace(axes, attributes=told | dict(axes.attributes)).dataset()
+
+    def _named_axes(self) -> NamedAxes | None:
+        """The numbers along named axes, if there are axes; needs no xarray."""
+        return None
+
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the result into matplotlib Axes, new ones by default, and return them.
 
@@ -96,22 +126,64 @@ class Result:
 
     def __repr__(self) -> str:
         """Say the answer in one line."""
+        return f"{type(self).__name__}: {self._answer()}"
+
+    def _answer(self) -> str:
+        """The first sentence, to stand behind a colon."""
         answer = self.describe().partition(". ")[0].removesuffix(".")
-        if answer[1:2].islower() or answer[1:2] == " ":
-            answer = answer[:1].lower() + answer[1:]
-        return f"{type(self).__name__}: {answer}"
+        return answer[:1].lower() + answer[1:] if answer[1:2].islower() or answer[1:2] == " " else answer
 
     def _repr_html_(self) -> str:
-        """The sentences and the first rows, for notebooks."""
-        head = f"<p><b>{escape(type(self).__name__)}</b> {escape(self.describe())}</p>"
-        shown = list(islice(self.rows(), _ROWS_SHOWN + 1))
-        if not shown or not shown[0]:
-            return head
-        titles = "".join(f"<th>{escape(name)}</th>" for name in shown[0])
-        cells = ("".join(f"<td>{escape(_cell(value))}</td>" for value in row.values()) for row in shown[:_ROWS_SHOWN])
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
-        more = "<p>More rows in to_pandas().</p>" if len(shown) > _ROWS_SHOWN else ""
-        return f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
+        """The sentences and the first rows, for notebooks; what is long folds away."""
+        words = self.describe()
+        head = _heading(type(self).__name__, words)
+        if len(words) > _CHARACTERS_SHOWN:
+            answer = repr(self).removeprefix(f"{type(self).__name__}: ").partition("\n")[0]
+            head = _heading(type(self).__name__, answer) + _folded("Described", words)
+        return head + _table(list(islice(self.rows(), _ROWS_READ)))
+
+
+def _table(rows: list[Mapping[str, Any]]) -> str:
+    """The first rows; columns of a wide table that are the same everywhere stand in a line above it."""
+    if not rows or not rows[0]:
+        return ""
+    names, above = list(rows[0]), ""
+    if len(names) > _COLUMNS_SHOWN and 1 < len(rows) < _ROWS_READ and (different := varying(rows, names)):
+        same = {name: value for name, value in rows[0].items() if name not in different and value is not None}
+        names, above = different, f"<p>In every row: {escape(', '.join(f'{k} {_cell(v)}' for k, v in same.items()))}.</p>"
+    titles = "".join(f"<th>{escape(name)}</th>" for name in names)
+    cells = ("".join(f"<td>{escape(_cell(row[name]))}</td>" for name in names) for row in rows[:_ROWS_SHOWN])
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    more = "<p>More rows in to_pandas().</p>" if len(rows) > _ROWS_SHOWN else ""
+    return f"{above}<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _heading(name: str, words: str) -> str:
+    """A name and what there is to say, in the colours of the page; names of files and sequences in it may be anybody's."""
+    return f"<p><b>{escape(name)}</b> {_lines(words)}</p>"
+
+
+def _folded(title: str, words: str) -> str:
+    """Words that are seen when their title is clicked."""
+    return f"<details><summary>{escape(title)}</summary><p>{_lines(words)}</p></details>"
+
+
+def _lines(words: str) -> str:
+    """Words in HTML, with their lines."""
+    return escape(words).replace("\n", "<br>")
+
+
+def html_card(name: str, words: str, facts: Mapping[str, str]) -> str:
+    """Give what there is to say of a thing, and facts under titles, as HTML for notebooks.
+
+    Examples
+    --------
+    >>> html_card("Thing", "Small.", {"Colour": "<red>"}).count("&lt;red&gt;")
+    1
+    """
+    left = 'style="text-align: left"'
+    rows = "".join(f"<tr><th {left}>{escape(title)}</th><td {left}>{escape(fact)}</td></tr>" for title, fact in facts.items())
+    return f'{_heading(name, words)}<table style="margin-bottom: 0.6em"><tbody>{rows}</tbody></table>'
 
 
 def _cell(value: Any) -> str:

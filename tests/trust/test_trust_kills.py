@@ -22,8 +22,8 @@ TRIALS = 40
 ACCIDENT = """
 import multiprocessing, os, signal, sys, threading
 from contextlib import contextmanager
+from seqattractor import _progress as display
 from seqattractor.cli import main
-from seqattractor.cli import progress as display
 
 def happen(what, which):
     if what == "main":

@@ -8,10 +8,11 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from seqattractor._checks import check_count, check_memory
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.analysis._robustness import passages
 from seqattractor.networks._base import SequenceMemory, check_learned
@@ -30,6 +31,7 @@ _DECIMALS = 6
 class Attractor(Result):
     """A fixed point or a limit cycle."""
 
+    _drawn_by = "raster"
     patterns: Patterns
     """The patterns of one round, shape (period, N); of a stored loop from its first pattern on."""
     starts: int
@@ -39,6 +41,9 @@ class Attractor(Result):
     mirror_of: int | None = None
     """The number of the stored sequence of which it is the mirror image, all units inverted. A network without thresholds and
     biases stores these too: its dynamics is the same with all signs reversed."""
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.patterns, dtype=dtype, copy=copy)
 
     @property
     def period(self) -> int:
@@ -57,6 +62,13 @@ class Attractor(Result):
     def describe(self) -> str:
         """Say what it is, how long, and how many starts came to it."""
         return f"{self.name}, period {self.period}, reached from {self.starts} starts."
+
+    def _named_axes(self) -> NamedAxes:
+        """The patterns of one round."""
+        return NamedAxes(
+            {"patterns": (("time", "unit"), self.patterns, "patterns of one round")},
+            attributes={"name": self.name, "starts": self.starts, "stored": self.stored, "mirror_of": self.mirror_of},
+        )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -102,6 +114,21 @@ class Attractors(Result):
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per attractor: what it is, its period, and how many starts came to it."""
         return ({"attractor": a.name, "period": a.period, "starts": a.starts} for a in self.attractors)
+
+    def _named_axes(self) -> NamedAxes:
+        """Attractors, starts and stored sequences; the patterns of an attractor are in its own `to_xarray`."""
+        each = self.attractors
+        return NamedAxes(
+            {
+                "period": ("attractor", [a.period for a in each], "patterns of one round"),
+                "starts": ("attractor", [a.starts for a in each], "starts that came to it"),
+                "which": ("start", self.which, "attractor of each start; -1 where the run ended before"),
+                "transient": ("start", self.transient, "steps to the attractor; -1 where the run ended before"),
+                "reached": ("sequence", [rate.successes for rate in self.reached], "starts that came to the stored sequence"),
+                "loop": ("sequence", self.loops, "whether the stored sequence is a loop"),
+            },
+            {"name": ("attractor", [a.name for a in each], "what it is")},
+        )
 
     def describe(self) -> str:
         """Say in a few sentences where the starts lead."""

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from seqattractor._checks import check_choice, check_count, check_flag, check_positive
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._breaking_sets import NODES, breaking_set, smallest_breaking_set, weakest_neuron
 from seqattractor.analysis._certificate_bound import Transition, flip_radius, theorem_4
 from seqattractor.analysis._threshold_view import ThresholdView, threshold_view
@@ -128,6 +129,29 @@ class Certificate(Result):
         for values in zip(*(getattr(self, name).tolist() for name in names), strict=True):
             row = dict(zip(names, values, strict=True))
             yield row if row["breaking"] <= self.n_inputs else row | {"breaking": None}
+
+    def _named_axes(self) -> NamedAxes:
+        """Along the transitions; the units of the attacks as a table of all units."""
+        attacked = np.zeros((len(self.radius), self.n_inputs), dtype=bool)
+        for row, units in zip(attacked, self.breaking_sets, strict=True):
+            row[units] = True
+        words = {
+            "radius": "flips of one step that are proven to be harmless; -1 where the transition is wrong",
+            "noise_radius": "flips before every step that are proven to be harmless",
+            "theorem_4": "flips that Theorem 4 alone promises to be harmless",
+            "margin": "smallest margin of a visible neuron, of the sum of its weights' sizes",
+            "exact": "whether one flip more, at the right places, breaks it",
+        }
+        found = np.where(self.breaking > self.n_inputs, np.nan, self.breaking)
+        return NamedAxes(
+            {name: ("transition", getattr(self, name), text) for name, text in words.items()}
+            | {
+                "breaking": ("transition", found, "fewest flips known to break it"),
+                "breaking_set": (("transition", "input"), attacked, "units whose flips break it"),
+            },
+            {name: ("transition", getattr(self, name), f"{name} from which it starts") for name in ("sequence", "time")},
+            {"n_inputs": self.n_inputs, "order": self.order, "attacked": self.attacked},
+        )
 
 
 def certify(

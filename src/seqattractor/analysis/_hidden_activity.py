@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
 from seqattractor.networks._base import SequenceMemory
 
@@ -79,6 +80,18 @@ class HiddenActivity(Result):
         """One row per hidden neuron: how often it is active, and how many bits it tells."""
         pairs = zip(self.rate.tolist(), self.selectivity.tolist(), strict=True)
         return ({"neuron": i, "rate": rate, "selectivity": bits} for i, (rate, bits) in enumerate(pairs))
+
+    def _named_axes(self) -> NamedAxes:
+        """Transitions and hidden neurons."""
+        return NamedAxes(
+            {
+                "active": (("transition", "neuron"), self.active, "whether a hidden neuron is active"),
+                "sparseness": ("transition", self.sparseness, "fraction of active neurons"),
+                "rate": ("neuron", self.rate, "fraction of transitions at which it is active"),
+                "selectivity": ("neuron", self.selectivity, "bits that it tells about the pattern"),
+            },
+            attributes={"follows_P": self.follows_P, "decoded_by_P": self.decoded_by_P},
+        )
 
     def describe(self) -> str:
         """Say in a few sentences what the code is like."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._robustness import Starts
 from seqattractor.analysis._threshold_view import NotApplicable
 from seqattractor.networks._base import SequenceMemory, check_learned
@@ -65,6 +66,20 @@ class LostStarts(Result):
         """One row for each kind of first step: how many starts there are, and how many of them end where."""
         for name, counts in zip(FIRST_STEPS, self.counts.tolist(), strict=True):
             yield {"first step": name, "starts": sum(counts), **dict(zip(ENDS, counts, strict=True))}
+
+    def _named_axes(self) -> NamedAxes:
+        """Counts by first step and end, and each start."""
+        return NamedAxes(
+            {
+                "starts": (("first_step", "end"), self.counts, "number of starts"),
+                "missed": ("start", self.missed, "hidden neurons that miss in the first step"),
+                "answered": ("start", self.answered, "hidden neurons that answer wrongly in the first step"),
+                "first_right": ("start", self.first_right, "whether the first step gave the next pattern"),
+                "lost": ("start", self.lost, "whether it does not end in phase"),
+            },
+            {"first_step": ("first_step", list(FIRST_STEPS), "first step"), "end": ("end", list(ENDS), "end")},
+            {"flips": self.flips, "basin": self.basin},
+        )
 
     def describe(self) -> str:
         """Say how many starts are lost, by what, and where they end."""

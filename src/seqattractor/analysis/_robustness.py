@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count, check_counts, check_memory
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.networks._base import SequenceMemory, check_learned
 from seqattractor.networks._run import Run, led_memory
@@ -219,6 +220,20 @@ class RobustnessCurve(Result):
     def rows(self) -> Iterable[dict[str, Any]]:
         """One row per number of flips: successes, trials, rate and the ends of its interval."""
         return ({"flips": int(flips), **row} for k, flips in enumerate(self.flips) for row in self.at(k).rows())
+
+    def _named_axes(self) -> NamedAxes:
+        """Along the numbers of flips."""
+        low, high = np.array([self.at(k).interval for k in range(len(self.flips))]).T
+        return NamedAxes(
+            {
+                "successes": ("flips", self.successes, "trials with exactly the next pattern"),
+                "rate": ("flips", self.rate, "fraction of trials with exactly the next pattern"),
+                "low": ("flips", low, "lower end of the 95 % interval of the rate"),
+                "high": ("flips", high, "upper end of the 95 % interval of the rate"),
+            },
+            {"flips": ("flips", self.flips, "randomly flipped units")},
+            {"trials": self.trials},
+        )
 
 
 def robustness_curve(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count, check_flag
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._exact import combine_or_separate, kernel_vector
 from seqattractor.analysis._work import Told
 from seqattractor.learning.rule import with_constant
@@ -52,6 +53,15 @@ class Proof(Result):
         if self.margin == np.inf:
             return "The bias alone serves this neuron, which is the same in all patterns."
         return f"Whole-number weights {with_bias} serve this neuron with a margin of {self.margin:.3g}."
+
+    def _named_axes(self) -> NamedAxes:
+        """The whole numbers that prove it, of any size."""
+        proof = {
+            "weights": ("input", self.weights, "weights of the neuron"),
+            "combination": ("transition", self.combination, "numbers lambda of the signed patterns that add up to zero"),
+        }
+        given = {name: (axis, values, words) for name, (axis, values, words) in proof.items() if values is not None}
+        return NamedAxes(given, attributes={"margin": self.margin, "allows_bias": self.allows_bias, "bias": str(self.bias)})
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -144,6 +154,18 @@ class Separability(Result):
         for i, margin in enumerate(self.margin.tolist()):
             possible = margin == margin
             yield {"neuron": i, "separable": possible, "margin": margin if possible else None}
+
+    def _named_axes(self) -> NamedAxes:
+        """Along the visible neurons."""
+        margin = self.margin
+        return NamedAxes(
+            {
+                "separable": ("neuron", ~np.isnan(margin), "whether some weights serve the neuron"),
+                "margin": ("neuron", margin, "margin over the largest weight; NaN where no weights serve it"),
+            },
+            attributes={"bias": self.bias, "largest_margin": self.largest_margin, "n_transitions": self.n_transitions}
+            | {"n_inputs": self.n_inputs},
+        )
 
     def describe(self) -> str:
         """Say in a few sentences which neurons are separable."""

@@ -10,6 +10,7 @@ from importlib import import_module
 import click
 
 from seqattractor import __version__
+from seqattractor.cli.groups import SuggestingGroup
 
 __all__ = ["main"]
 
@@ -28,7 +29,7 @@ _COMMANDS = {
 }
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(SuggestingGroup):
     """Commands whose modules are imported when they are called, so that --help is quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

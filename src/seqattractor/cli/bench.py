@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from seqattractor._files import atomic_write
+from seqattractor._suggest import no_such
 
 EXAMPLES = """\b
 Examples:
@@ -58,7 +59,7 @@ def command(
 
     unknown = [case for case in cases if case not in CASES]
     if unknown:
-        raise click.UsageError(f"there is no case {unknown[0]!r}; the cases are {', '.join(CASES)}.")
+        raise click.UsageError(no_such("case", unknown[0], CASES))
     before = None if kept is None else read_ratios(kept)  # now: it may be the file that is written in the end
     tell = (lambda _: None) if as_json else click.echo
     results: dict[str, Any] = {"machine": machine(), "cases": []}

@@ -40,7 +40,7 @@ def command(
     Lists give a map: every combination is searched, and a law of N and M is fitted. Trials go where they are most informative;
     a search ends when the ends of the interval differ by the fraction PRECISION.
     """
-    from seqattractor.cli.progress import trial_progress
+    from seqattractor._progress import trial_progress
     from seqattractor.experiments._table import export
     from seqattractor.tasks.capacity import capacity
 

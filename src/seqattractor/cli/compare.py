@@ -61,7 +61,7 @@ def command(
 
     Every trial is kept as it finishes, in OUT/trials.db or in the file of --study: the same command continues where it stopped.
     """
-    from seqattractor.cli.progress import trial_progress
+    from seqattractor._progress import trial_progress
     from seqattractor.report.comparison_view import write_comparison
     from seqattractor.tasks.compare import compare
 

@@ -61,7 +61,7 @@ def command(
     The sequences come from --data, or from the model file if it holds them. Without either, the cycles that random starts lead to
     stand for them: a stored loop is itself such a cycle.
     """
-    from seqattractor.cli.progress import part_progress
+    from seqattractor._progress import part_progress
     from seqattractor.networks import load
     from seqattractor.tasks.inspect import inspect_network
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqattractor.cli.completing import complete_network
 from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, loading_options, read_files, refuse_to_overwrite
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ Examples:
 @click.option("-o", "--out", type=FILE, required=True, help="The model file to write (npz).")
 @click.option(
     "--network",
+    shell_complete=complete_network,
     help="attractor, sparse, perceptron, hebbian, one-hot, dense, ...; a wrong name lists them all. "
     "[attractor, or sparse if that cannot store them]",
 )
@@ -77,7 +79,7 @@ def command(
     An INPUT is a GIF, WebP or animated PNG, a folder of pictures, a video, an npy or npz array, text art, a CSV or TSV table, a
     MIDI file, or (with --bin) spike times.
     """
-    from seqattractor.cli.progress import epoch_progress
+    from seqattractor._progress import epoch_progress
     from seqattractor.io._attached import attach
     from seqattractor.networks._registry import make_network
     from seqattractor.tasks.learn import ConflictError, learn, prepare

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from seqattractor._suggest import did_you_mean
 from seqattractor.cli.loading import PATH, load_like, read_file, refuse_to_overwrite
 
 if TYPE_CHECKING:
@@ -167,7 +168,8 @@ def _start(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str
         raise ValueError("the model file does not hold its sequences; give a cue from a file with --cue FILE.")
     name, frame = match[1] or "0", int(match[2])
     if not name.isdigit() and name not in stored.names:
-        raise ValueError(f"there is no file {cue!r}, and no stored sequence {name!r}; stored are {', '.join(stored.names)}.")
+        meant = did_you_mean(name, stored.names) or f"stored are {', '.join(stored.names)}."
+        raise ValueError(f"there is no file {cue!r}, and no stored sequence {name!r}; {meant}")
     s = int(name) if name.isdigit() else stored.names.index(name)
     if s >= len(stored.names):
         raise ValueError(f"there is no sequence {s}: {len(stored.names)} are stored, counted from 0.")

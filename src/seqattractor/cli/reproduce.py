@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from seqattractor._suggest import no_such
+from seqattractor.cli.completing import complete_target
 from seqattractor.cli.sweep import jobs_options, stopped
 from seqattractor.paper.target import NEIGHBOURS, PAST_THE_PAPER, QUICK_TRIALS, TARGETS, Request
 
@@ -21,7 +23,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     f"{', '.join(name for name in PAST_THE_PAPER if name not in NEIGHBOURS)}; other systems: "
     f"{', '.join(NEIGHBOURS)}, or neighbours for all of these.",
 )
-@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.argument("targets", nargs=-1, metavar="[TARGET]...", shell_complete=complete_target)
 @click.option("--trials", type=click.IntRange(min=1), help=f"Trials per cell; 100 by default, {QUICK_TRIALS} with --quick.")
 @jobs_options
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same numbers.")
@@ -50,7 +52,7 @@ def command(
     OUT/report.html shows them together. Finished trials are kept in OUT/trials.db: after Ctrl-C the same command goes on
     where it stopped.
     """
-    from seqattractor.cli.progress import trial_bars
+    from seqattractor._progress import trial_bars
     from seqattractor.paper.reproduce import reproduce
 
     names = _chosen(targets)
@@ -82,7 +84,7 @@ def _chosen(targets: tuple[str, ...]) -> list[str]:
     """The names of the wanted targets, each once, in the order of the paper."""
     for name in targets:
         if name not in (*TARGETS, "neighbours", "all"):
-            raise click.UsageError(f"there is no target {name!r}; choose from {', '.join(TARGETS)}, neighbours, all.")
+            raise click.UsageError(no_such("target", name, TARGETS, groups=["neighbours", "all"]))
     wanted = {*targets, *(NEIGHBOURS if "neighbours" in targets else ())}
     everything = not targets or "all" in targets
     return [name for name in TARGETS if name in wanted or (everything and name not in PAST_THE_PAPER)]

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seqattractor.cli.groups import SuggestingGroup
+
 if TYPE_CHECKING:
     from seqattractor.experiments._grid import Grid
     from seqattractor.experiments._study import StudyCounts
@@ -55,7 +57,7 @@ def _grid_options(function: Any) -> Any:
     return function
 
 
-@click.group(name="sweep")
+@click.group(name="sweep", cls=SuggestingGroup)
 def command() -> None:
     """Run grids of trials into a study file, look at it and export it.
 
@@ -82,7 +84,7 @@ def run(grid: Path | None, out: Path, further: tuple[str, ...], resume: bool, as
     pattern_bias, periods, measure_basin and of parameters of the networks; and the numbers trials and seed. Options override
     what the file says, or make a grid without one.
     """
-    from seqattractor.cli.progress import trial_progress
+    from seqattractor._progress import trial_progress
     from seqattractor.experiments._run import run_sweep
 
     given = {name: parse_list(text) for name in _OPTIONS if (text := options.pop(name)) is not None}

@@ -9,8 +9,12 @@ from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+import numpy as np
+
 from seqattractor._checks import check_count, check_positive
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes
+from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._executors import Executor
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Trial
@@ -60,6 +64,24 @@ class Capacity(Result):
         """Give it as a row: settings, capacity and interval."""
         names = ("success", "t", "low", "high", "at_least", "trials")
         return [self.settings | {name: getattr(self, name) for name in names}]
+
+    def _named_axes(self) -> NamedAxes:
+        """Along the lengths that were tried; the capacity itself is an attribute."""
+        right, n = np.array(list(self.tried.values()), dtype=np.int64).reshape(-1, 2).T
+        low, high = np.array([wilson_interval(*counts) for counts in self.tried.values()]).reshape(-1, 2).T
+        found = {name: getattr(self, name) for name in ("success", "at_least")}
+        found |= {"capacity": self.t, "capacity_low": self.low, "capacity_high": self.high}
+        return NamedAxes(
+            {
+                "successes": ("t", right, "trials that succeeded"),
+                "trials": ("t", n, "trials"),
+                "rate": ("t", right / n, "fraction of successes"),
+                "low": ("t", low, "lower end of the 95 % interval of the rate"),
+                "high": ("t", high, "upper end of the 95 % interval of the rate"),
+            },
+            {"t": ("t", list(self.tried), "patterns of the sequence")},
+            self.settings | found,
+        )
 
 
 @dataclass(eq=False, repr=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from types import MappingProxyType
 from typing import Any
@@ -13,11 +13,26 @@ import numpy as np
 
 from seqattractor._checks import check_flag, say
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes, Variable, on_grid, plain
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._comparison_tests import ComparisonTest, get_test
 from seqattractor.experiments._conclusion import Row, conclusion, listed
 from seqattractor.experiments._table import as_csv
 from seqattractor.networks._traits import Traits
+
+_MEASURED = {
+    "trials": "trials",
+    "successes": "trials in which everything was recalled",
+    "low": "lower end of the 95 % interval of the rate of success",
+    "high": "upper end of the 95 % interval of the rate of success",
+    "in_phase": "trials in which everything was recalled in phase with the cue",
+    "recalled": "mean fraction of sequences that were recalled",
+    "one_step_error": "mean fraction of wrong units after one step from stored patterns",
+    "epochs": "median of epochs until learning made no error",
+    "parameters": "parameters",
+    "order": "past patterns that the network sees",
+}
+"""What is given to xarray of the results, and what it is."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,6 +114,19 @@ class Comparison(Result):
         """Give the results as rows of a table, one for each value and network."""
         kinds = {n["network"]: {k: v for k, v in n.items() if k not in ("network", "note")} for n in self.networks}
         return [{"protocol": self.settings["protocol"], **row, **kinds[row["network"]]} for row in self.results]
+
+    def _named_axes(self) -> NamedAxes:
+        """Networks and values of the test."""
+        grid = on_grid(self.results, ["network", "value"], _MEASURED, always=True)
+        families = {told["network"]: told["family"] for told in self.networks}
+        values, axis = self.settings["values"], self.settings["axis"]
+        coordinates: dict[str, Variable] = {
+            **grid.coordinates,
+            "value": ("value", plain(values), axis),
+            "family": ("network", [families[name] for name in families], "who stands for the network"),
+        }
+        told = {name: value for name, value in self.settings.items() if name != "values"}
+        return replace(grid, coordinates=coordinates, attributes=told)
 
     def row(self, network: str, value: Any) -> Row:
         """Give the results of one network at one value."""

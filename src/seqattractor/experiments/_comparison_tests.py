@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seqattractor._suggest import no_such
+
 
 @dataclass(frozen=True)
 class ComparisonTest:
@@ -133,5 +135,5 @@ def get_test(name: str) -> ComparisonTest:
     'flipped units of the cue'
     """
     if not isinstance(name, str) or name not in TESTS:
-        raise ValueError(f"there is no protocol {str(name)[:40]!r}; the protocols are {', '.join(TESTS)}.")
+        raise ValueError(no_such("protocol", name, TESTS))
     return TESTS[name]

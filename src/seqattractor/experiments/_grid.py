@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from seqattractor._checks import check_count, check_kind, say
+from seqattractor._suggest import did_you_mean
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Rounds
 from seqattractor.experiments._seeds import canonical, check_seed
 from seqattractor.experiments._settings import DEFAULTS
@@ -155,7 +156,8 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
     try:
         for name in only:
             if name not in REGISTRY:
-                raise ValueError(f"[grid.{name}] names no network; the networks are {', '.join(REGISTRY)}.")
+                meant = did_you_mean(name, REGISTRY) or f"the networks are {', '.join(REGISTRY)}."
+                raise ValueError(f"[grid.{name}] names no network; {meant}")
         return Grid(table, only=only, **options)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: {error}") from None
@@ -186,4 +188,6 @@ def _check_known(key: str, networks: list[str]) -> None:
         known |= dict.fromkeys(parameter for parameter in parameters_of(name) if parameter not in _SET_BY_TRIALS)
     if key not in known:
         of_networks = f" and, of {' or '.join(networks)}, {', '.join(known)}" if known else ""
-        raise ValueError(f"unknown key {key!r}; the keys are {', '.join(DEFAULTS)}, trials, seed{of_networks}.")
+        meant = did_you_mean(key, [*DEFAULTS, "trials", "seed", *known])
+        every = f"the keys are {', '.join(DEFAULTS)}, trials, seed{of_networks}."
+        raise ValueError(f"unknown key {key!r}; {meant or every}")

@@ -11,6 +11,7 @@ from itertools import chain, islice
 
 from seqattractor._checks import check_count, check_flag, check_kind
 from seqattractor._faces import Result
+from seqattractor._progress import also_shown
 from seqattractor.experiments._executors import Executor, in_processes, in_this_process
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import Rounds, Trial
@@ -56,6 +57,7 @@ def run_sweep(
     dask: str | None = None,
     retry_failed: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    verbose: bool = False,
 ) -> SweepReport:
     """Do all trials of one or several grids that a study does not have yet.
 
@@ -75,6 +77,8 @@ def run_sweep(
         Repeat trials that ended with an error.
     progress : callable, optional
         Called with a `Progress` whenever trials are over.
+    verbose : bool
+        Show a bar: on a terminal and in a notebook; elsewhere a line now and then.
 
     Returns
     -------
@@ -95,13 +99,13 @@ def run_sweep(
     for each in all_grids:
         check_kind(each, Grid, "each of the grids", "a Grid")
     check_flag(retry_failed, "retry_failed")
-    with Store(path) as store:
+    with Store(path) as store, also_shown("sweep", progress, verbose) as tell:
         for grid in all_grids:
             store.add_grid(grid.as_json())
         if retry_failed:
             store.forget_failed()
         trials = Rounds((point, grid.trials) for grid in all_grids for point in grid.points())
-        return run_trials(trials, store, choose_executor(jobs, dask), progress=progress)
+        return run_trials(trials, store, choose_executor(jobs, dask), progress=tell)
 
 
 def run_trials(

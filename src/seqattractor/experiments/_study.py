@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes, on_grid, varying
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._contents import FORMAT, Contents
 from seqattractor.experiments._grid import Grid
@@ -21,8 +22,15 @@ from seqattractor.experiments._table import Row
 from seqattractor.experiments._tally import Tally, say_other_code
 from seqattractor.networks._registry import REGISTRY, parameters_of
 
-COUNTS = ("trials", "failed", "successes", "rate", "low", "high")
-"""What a study says of each point beside its settings, in the order of columns."""
+COUNTS = {
+    "trials": "trials that are over and did not fail",
+    "failed": "trials that failed",
+    "successes": "trials that succeeded",
+    "rate": "fraction of successes",
+    "low": "lower end of the 95 % interval of the rate",
+    "high": "upper end of the 95 % interval of the rate",
+}
+"""What a study says of each point beside its settings, in the order of columns, and in words."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,8 +90,13 @@ class Study(StudyCounts):
     def varying(self) -> list[str]:
         """Give the names of the settings that differ between points."""
         rows = self.rows()
-        names = [name for name in (rows[0] if rows else {}) if name not in COUNTS]
-        return [name for name in names if len({repr(row[name]) for row in rows}) > 1]
+        return varying(rows, _settings_in(rows))
+
+    def _named_axes(self) -> NamedAxes | None:
+        """Along the settings that differ between points."""
+        rows = self.rows()
+        grid = on_grid(rows, _settings_in(rows), COUNTS) if rows else None
+        return grid and replace(grid, attributes={"path": self.path, "missing_trials": self.missing})
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
@@ -217,6 +230,11 @@ def _with_settings(points: Sequence[Tally]) -> Iterator[tuple[Tally, Row]]:
     for tally in points:
         settings = settings_of(tally.point())
         yield tally, {name: settings.get(name) for name in names}
+
+
+def _settings_in(rows: Sequence[Row]) -> list[str]:
+    """The settings in rows of points."""
+    return [name for name in (rows[0] if rows else {}) if name not in COUNTS]
 
 
 def _counts(tally: Tally) -> Row:

@@ -117,7 +117,7 @@ class SequenceAttractor(SizedMemory):
         hidden neurons and errors are kept, and further errors appended. From zero weights (``init_scale=0``) this is, bit for
         bit, what one longer `fit` gives; from random ones up to rounding of the weights.
     verbose : int
-        1 prints a line every 50 epochs, 2 every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line every 50 epochs; 2 prints a line every epoch.
 
     Attributes
     ----------
@@ -281,10 +281,9 @@ class SequenceAttractor(SizedMemory):
                 )
             self._forget()
             transitions, there = self.transitions(X, lengths), partial(learn, client=client)
-            left = self._fit_sized(
-                transitions, lambda net, each: net._learn(there, transitions, each), self._announcing(callback)
-            )
-        self._warn_of_errors(left, transitions)
+            with self._announced(callback) as tell:
+                left = self._fit_sized(transitions, lambda net, each: net._learn(there, transitions, each), tell)
+        self._conclude(left, transitions)
         return self
 
     def _learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """SequenceMemory: what every network can do. A network says how it learns and what comes next; the rest stands once.
 
-`_hooks.py` has what a network says, `_fitting.py`, `_recalling.py`, `_saving.py` and `_exporting.py` what it can do then.
+`_hooks.py` has what a network says, `_fitting.py`, `_recalling.py`, `_saving.py`, `_showing.py` and `_exporting.py` what it can do then.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from seqattractor._checks import check_kind
 from seqattractor.networks._exporting import Exporting
 from seqattractor.networks._fitting import Fitting
-from seqattractor.networks._recalling import Recalling
+from seqattractor.networks._showing import Showing
 
 
-class SequenceMemory(Fitting, Recalling, Exporting):
+class SequenceMemory(Fitting, Showing, Exporting):
     """A network that stores sequences of +-1 patterns and recalls them from a cue.
 
     A network of your own derives from this class and says two things: how it learns (`fit_transitions`), and what comes next

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Self
+from contextlib import contextmanager, nullcontext
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from seqattractor._checks import check_count, check_flag, is_auto
+from seqattractor._checks import check_count, check_flag, is_auto, is_count
+from seqattractor._progress import can_draw, epoch_progress, say_line
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.networks._hooks import Hooks
+from seqattractor.networks._hooks import Hooks, LearnedFrom
 from seqattractor.sequences import Transitions, check_patterns, check_sequences, transitions
 from seqattractor.sequences._columns import check_column_names, column_names
 from seqattractor.sequences._patterns import pieces
@@ -62,8 +62,9 @@ class Fitting(Hooks):
                 self._forget()
             transitions = self.transitions(X, lengths, continuing=goes_on)
             learn = self._continue_transitions if goes_on else self.fit_transitions
-            left = learn(transitions, self._announcing(callback))
-        self._warn_of_errors(left, transitions)
+            with self._announced(callback) as tell:
+                left = learn(transitions, tell)
+        self._conclude(left, transitions)
         return self
 
     def transitions(
@@ -131,14 +132,16 @@ class Fitting(Hooks):
                 generator.state = state
             raise
 
-    def _warn_of_errors(self, left: tuple[int, int] | None, transitions: Transitions) -> None:
-        """Issue scikit-learn's ConvergenceWarning if errors are left, and say what they mean for what was to be stored."""
+    def _conclude(self, left: tuple[int, int] | None, transitions: Transitions) -> None:
+        """Note what was learned from; warn as scikit-learn does if errors are left, and say what they mean for what is stored."""
+        self._learned_from = LearnedFrom(len(transitions.lengths), len(transitions.targets))
         if left is None or not any(left):
             return
         epochs = int(getattr(self, "n_iter_", 1))
         hidden, visible = left
         words = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
         missing = self._count_missing(transitions)
+        self._learned_from = self._learned_from._replace(missing=missing)
         stored = (
             f"{missing} of {len(transitions.targets)} transitions {'is' if missing == 1 else 'are'} not stored"
             if missing
@@ -168,16 +171,30 @@ class Fitting(Hooks):
             "store less",
         ]
 
-    def _announcing(self, callback: ProgressCallback | None) -> ProgressCallback | None:
-        """Let the callback also print a line now and then, if the user wants it (`verbose`)."""
+    @property
+    def _most_epochs(self) -> int | None:
+        """After how many epochs learning ends at the latest, as far as that is settled."""
+        most: Any = getattr(self, "max_epochs", None)
+        return int(most) if is_count(most) else None
+
+    @contextmanager
+    def _announced(self, callback: ProgressCallback | None) -> Iterator[ProgressCallback | None]:
+        """Let the callback also show a bar, or print a line now and then, if the user wants it (`verbose`)."""
         verbose = getattr(self, "verbose", 0)
         verbose = int(verbose) if isinstance(verbose, bool) else check_count(verbose, "verbose", 0)
         if not verbose:
-            return callback
+            yield callback
+            return
 
-        def tell(epoch: int, hidden: int, visible: int) -> bool | None:
+        def line(epoch: int, hidden: int, visible: int) -> None:
             if epoch % (1 if verbose > 1 else 50) == 0 or epoch == 1 or hidden == visible == 0:
-                print(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors", file=sys.stderr)
-            return callback(epoch, hidden, visible) if callback is not None else None
+                say_line(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
 
-        return tell
+        drawn = epoch_progress(self._most_epochs, stays=True) if verbose == 1 and can_draw() else None
+        with nullcontext(line) if drawn is None else drawn as show:
+
+            def tell(epoch: int, hidden: int, visible: int) -> bool | None:
+                show(epoch, hidden, visible)
+                return callback(epoch, hidden, visible) if callback is not None else None
+
+            yield tell

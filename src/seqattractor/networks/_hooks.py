@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -13,6 +13,15 @@ from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._origins import Origin
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions
+
+
+class LearnedFrom(NamedTuple):
+    """What the last `fit` learned from, in numbers; the sequences themselves are not kept."""
+
+    sequences: int
+    transitions: int
+    missing: int | None = None
+    """How many transitions were found not to be stored; None if that was not counted, since no error was left."""
 
 
 class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
@@ -39,6 +48,8 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     order: int | Literal["auto"] = 1
     on_conflict: Literal["raise", "learn"] = "raise"
     warm_start: bool = False
+    _learned_from: LearnedFrom | None = None
+    """What the last `fit` learned from; None if something else has changed the network since."""
     _drawn_from: dict[str, Any] | None = None
     """The state of the generator from which the first weights were drawn, before it was used (`to_json`): a model file draws them
     again instead of holding them."""
@@ -198,3 +209,4 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
         """Drop all that was learned before, and what was attached to it."""
         for name in self._fitted():
             delattr(self, name)
+        self._learned_from = None

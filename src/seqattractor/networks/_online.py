@@ -94,6 +94,7 @@ class OnlineMemory(SequenceMemory):
                 self._present_pieces(X)
             else:
                 self._present_next(X, lengths)
+            self._learned_from = None
         return self
 
     def _present_next(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> None:

@@ -56,7 +56,7 @@ class PinnedRateMemory(ContinuousMemory):
         As in `SequenceAttractor`.
     random_state : int, Generator or None
     verbose : int
-        1 prints a line every 50 epochs, 2 every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line every 50 epochs; 2 prints a line every epoch.
 
     Attributes
     ----------

@@ -42,6 +42,30 @@ class Recalling(Hooks):
         following = Run(self, states.reshape(len(states), -1)).step()
         return following[0] if single else following
 
+    def predict(self, X: ArrayLike) -> Patterns:
+        """Give the pattern after each of some states, each of which is a start of its own: `step` as scikit-learn calls it.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (n, N)
+            For a network of order k > 1 windows of its last k patterns, oldest first: (n, k, N).
+
+        Returns
+        -------
+        ndarray of int8, shape (n, N)
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+        >>> bool((sa.LookupMemory().fit(X).predict(X[:-1]) == X[1:]).all())
+        True
+        """
+        states, single = self._as_states(X, "X")
+        if single:
+            raise ValueError("X is a single state, and predict takes a batch, an array of states: use step, or X[None].")
+        return Run(self, states.reshape(len(states), -1)).step()
+
     def recall(self, cue: ArrayLike, steps: int, *, noise: int = 0, rng: _noise.Seed = None) -> Patterns:
         """Let the network run from a cue.
 

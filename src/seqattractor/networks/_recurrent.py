@@ -64,7 +64,7 @@ class RecurrentNetwork(SequenceMemory):
     random_state : int, Generator or None
         Where initial weights, flips and forgetting come from.
     verbose : int
-        1 prints a line every 50 epochs, 2 every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line every 50 epochs; 2 prints a line every epoch.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from seqattractor._checks import say
+from seqattractor._suggest import did_you_mean, no_such
 from seqattractor.networks._signature import read_parameters
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def network_class(name: str) -> type[SequenceMemory]:
 def _entry(name: str) -> Entry:
     """What a short name stands for."""
     if not isinstance(name, str) or name not in REGISTRY:
-        raise ValueError(f"there is no network {say(name)}; the networks are {', '.join(REGISTRY)}.")
+        raise ValueError(no_such("network", name, REGISTRY))
     return REGISTRY[name]
 
 
@@ -251,5 +251,6 @@ def make_network(name: str, **parameters: Any) -> SequenceMemory:
     known = parameters_of(name)
     for parameter in parameters:
         if parameter not in known:
-            raise ValueError(f"the network {name!r} has no parameter {parameter!r}; it has {', '.join(known) or 'none'}.")
+            meant = did_you_mean(parameter, known) or f"it has {', '.join(known) or 'none'}."
+            raise ValueError(f"the network {name!r} has no parameter {parameter!r}; {meant}")
     return network_class(name)(**{**REGISTRY[name].parameters, **parameters})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
@@ -10,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from seqattractor._checks import check_count_or_auto, is_auto
+from seqattractor._progress import say_line
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._choose_hidden import choose_hidden
 from seqattractor.networks._layered import HiddenLayerMemory
@@ -55,6 +55,11 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
         return self.usual_epochs if is_auto(self.max_epochs) else int(self.max_epochs)
 
     @property
+    def _most_epochs(self) -> int | None:
+        """After how many epochs learning ends at the latest; a search begins again and again."""
+        return None if is_auto(self.n_hidden) else self._epochs_at_most
+
+    @property
     def _fewest_hidden(self) -> int:
         """The smallest number of hidden neurons that goes together with the other parameters."""
         return 1
@@ -77,7 +82,7 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
         """Learn with the given number of hidden neurons, or become the network that a search chooses; tells the errors left."""
         if not is_auto(self.n_hidden):
             return learn(self, callback)
-        tell = (lambda attempt: print(attempt.describe(), file=sys.stderr)) if getattr(self, "verbose", 0) else None
+        tell = (lambda attempt: say_line(attempt.describe())) if getattr(self, "verbose", 0) else None
         chosen, attempts = choose_hidden(self, transitions, learn=learn, tell=tell, callback=callback)
         self.__dict__.update(chosen._fitted())
         self._drawn_from = chosen._drawn_from

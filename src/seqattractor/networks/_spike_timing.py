@@ -50,7 +50,7 @@ class SpikeTimingMemory(OnlineMemory):
     on_conflict : {"raise", "learn"}
         As in `SequenceAttractor`.
     verbose : int
-        1 prints a line every 50 epochs, 2 every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line every 50 epochs; 2 prints a line every epoch.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ class StochasticMemory(EpochMemory):
     random_state : int, Generator or None
         For the initial weights, and for what hidden neurons do while they learn.
     verbose : int
-        1 prints a line every 50 epochs, 2 every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line every 50 epochs; 2 prints a line every epoch.
 
     Attributes
     ----------

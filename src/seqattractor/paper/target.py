@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seqattractor._suggest import no_such
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.report.page import Animation, Table, Verdict
 
@@ -209,7 +210,7 @@ def get_target(name: str) -> Target:
     'Table 1'
     """
     if name not in TARGETS:
-        raise ValueError(f"there is no target {name!r}; choose from {', '.join(TARGETS)}, all.")
+        raise ValueError(no_such("target", name, TARGETS))
     file, _, instance = TARGETS[name].partition(":")
     target: Target = getattr(import_module(f"seqattractor.paper.{file}"), instance)
     return target

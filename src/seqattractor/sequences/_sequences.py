@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from seqattractor._checks import check_count, check_kind, check_positive
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes, Variable
 from seqattractor.sequences._patterns import Lengths, Patterns, check_frame_shape, check_lengths, check_patterns, is_loop, split
 
 
@@ -142,6 +143,22 @@ class Sequences(Result, NDArrayOperatorsMixin):
         """Give a row for each sequence: its name, how many patterns it has, whether it is a loop, and how many units are on."""
         each = zip(self.names, self.split(), self.loops, strict=True)
         return [{"name": n, "patterns": len(x), "loop": loop, "on": float((x > 0).mean())} for n, x, loop in each]
+
+    def _named_axes(self) -> NamedAxes:
+        """Time and units, with the sequence and the place in it of each pattern, and what is known of units and time."""
+        place = np.concatenate([np.arange(n) for n in self.lengths])
+        coordinates: dict[str, Variable] = {
+            "sequence": ("time", np.repeat(self.names, self.lengths), "name of the sequence"),
+            "t": ("time", place, "place in the sequence"),
+        }
+        if self.rate:
+            coordinates["seconds"] = ("time", place / self.rate, "seconds since the sequence began")
+        if self.units is not None:
+            coordinates["unit"] = ("unit", self.units, "unit")
+        told = {"frame_shape": list(self.frame_shape)} | {
+            name: getattr(self, name) for name in ("kind", "closed", "rate", "step")
+        }
+        return NamedAxes({"patterns": (("time", "unit"), self.patterns, "patterns")}, coordinates, told)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -9,10 +9,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqattractor._faces import Result
+from seqattractor._named_axes import NamedAxes, on_grid
+from seqattractor._progress import also_shown
 from seqattractor.experiments._capacity import Capacity, Search, capacities
 from seqattractor.experiments._laws import Law, fit_law
 from seqattractor.experiments._run import Progress, choose_executor
 from seqattractor.experiments._store import Store
+
+_MEASURED = {
+    "success": "rate of success that was asked for",
+    "t": "longest sequence that is retrieved at that rate",
+    "low": "lower end of its 95 % interval",
+    "high": "upper end of its 95 % interval",
+    "at_least": "whether even the longest sequences that were allowed are retrieved",
+    "trials": "trials",
+    "law": "what the fitted law says",
+}
+"""What a search finds, beside its settings."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +51,11 @@ class CapacityMap(Result):
         keys = list(dict.fromkeys(key for row, _ in pairs for key in row))
         return [{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs]
 
+    def _named_axes(self) -> NamedAxes:
+        """Along the settings that differ between searches."""
+        rows = self.rows()
+        return on_grid(rows, [name for name in rows[0] if name not in _MEASURED], _MEASURED)
+
 
 def capacity(
     network: str | list[str] = "attractor",
@@ -55,6 +73,7 @@ def capacity(
     dask: str | None = None,
     study: str | os.PathLike[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    verbose: bool = False,
     **settings: Any,
 ) -> CapacityMap:
     """Find the longest sequence T that a network retrieves at a given rate of success, with a 95 % interval.
@@ -86,6 +105,8 @@ def capacity(
         A file in which every trial is kept as it finishes; the same call then does only what is missing.
     progress : callable, optional
         Called with a `seqattractor.experiments.Progress` whenever trials are over.
+    verbose : bool
+        Show a bar: on a terminal and in a notebook; elsewhere a line now and then.
     **settings
         Any other setting of a trial or parameter of the networks, one value each.
 
@@ -108,8 +129,8 @@ def capacity(
             searches[search.point.key] = search
             groups.setdefault((combination[0], combination[-1]), []).append(search.point.key)
     executor = choose_executor(min(jobs, 4 * len(searches)), dask)
-    with Store(study) as store:
-        results = dict(zip(searches, capacities(list(searches.values()), store, executor, progress=progress), strict=True))
+    with Store(study) as store, also_shown("capacity", progress, verbose) as tell:
+        results = dict(zip(searches, capacities(list(searches.values()), store, executor, progress=tell), strict=True))
     grouped = [[results[key] for key in keys] for keys in groups.values()]
     return CapacityMap(grouped, [fit_law(group) for group in grouped])
 

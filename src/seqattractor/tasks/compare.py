@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor._checks import check_count, check_kind, say
+from seqattractor._checks import check_count, check_kind
+from seqattractor._progress import also_shown
+from seqattractor._suggest import no_such
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import ComparisonTest, get_test
 from seqattractor.experiments._comparison_trial import TASKS, make_prototype, place_of
@@ -37,6 +39,7 @@ def compare(
     study: str | os.PathLike[str] | None = None,
     files: Sequence[str] = (),
     progress: Callable[[Progress], None] | None = None,
+    verbose: bool = False,
 ) -> Comparison:
     """Compare networks on one test, with the same sequences and cues for all of them.
 
@@ -65,6 +68,8 @@ def compare(
         Python files with networks of your own, which join the others.
     progress : callable, optional
         Called with a `seqattractor.experiments.Progress` whenever trials are over.
+    verbose : bool
+        Show a bar: on a terminal and in a notebook; elsewhere a line now and then.
 
     Returns
     -------
@@ -88,9 +93,9 @@ def compare(
         for network in own.values():
             _ = network.packed  # refuses what cannot be sent to workers, before there are any
     points = {name: _points(test, along, network, hidden, seed) for name, network in chosen.items()}
-    with Store(study) as store:
+    with Store(study) as store, also_shown(f"compare {test.name}", progress, verbose) as tell:
         wanted = Rounds((point, each) for group in zip(*points.values(), strict=True) for point in group)
-        run_trials(wanted, store, choose_executor(jobs, dask), current=True, progress=progress)
+        run_trials(wanted, store, choose_executor(jobs, dask), current=True, progress=tell)
         by_trial = [{name: _outcomes(store, group, k, along) for name, group in points.items()} for k in range(each)]
     by_value = {value: [{name: rows[at] for name, rows in trial.items()} for trial in by_trial] for at, value in enumerate(along)}
     described = {name: (own[name].network if name in own else make_prototype(name)).traits() for name in chosen}
@@ -138,8 +143,7 @@ def _is_among(name: Any, own: Mapping[str, Brought]) -> bool:
 def _group(name: Any, own: Mapping[str, Brought]) -> list[str]:
     """The short names of a family, or all of them."""
     if not isinstance(name, str) or name not in ("all", *FAMILIES):
-        known = f"{', '.join([*REGISTRY, *own])}, and together {', '.join(FAMILIES)} and all"
-        raise ValueError(f"there is no network {say(name)}; the networks are {known}.")
+        raise ValueError(no_such("network", name, [*REGISTRY, *own], groups=[*FAMILIES, "all"]))
     return [each for each, entry in REGISTRY.items() if name in ("all", entry.family)]
 
 

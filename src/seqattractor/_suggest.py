@@ -1,0 +1,88 @@
+"""Names that somebody may have meant, for sentences that refuse a misspelt one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+def near(name: Any, known: Iterable[str]) -> list[str]:
+    """Give up to three known names that a name may be a misspelling of, the nearest first.
+
+    Examples
+    --------
+    >>> near("Sparce", ["sparse", "dense", "lookup"]), near("xor", ["sparse", "dense"])
+    (['sparse'], [])
+    """
+    if not isinstance(name, str):
+        return []
+    from difflib import get_close_matches  # only where something is refused
+
+    spelt = {each.lower(): each for each in known}
+    return [spelt[match] for match in get_close_matches(name.lower(), spelt)]
+
+
+def did_you_mean(name: Any, known: Iterable[str]) -> str:
+    """Ask for the known names that a name may be a misspelling of; an empty text if none is like it.
+
+    Examples
+    --------
+    >>> did_you_mean("lern", ["learn", "lab"])
+    "did you mean 'learn'?"
+    """
+    *first, last = [repr(each) for each in near(name, known)] or [""]
+    if not last:
+        return ""
+    return f"did you mean {', '.join(first)} or {last}?" if first else f"did you mean {last}?"
+
+
+def no_such(kind: str, name: Any, known: Iterable[str], groups: Iterable[str] = ()) -> str:
+    """Say that there is nothing of this name, and what was meant; all names only where none is like it.
+
+    Parameters
+    ----------
+    kind : str
+        What it would be, as in "network".
+    name : object
+    known : iterable of str
+    groups : iterable of str
+        Names that stand for several of them.
+
+    Examples
+    --------
+    >>> no_such("network", "sparce", ["sparse", "dense"])
+    "there is no network 'sparce'; did you mean 'sparse'?"
+    >>> no_such("network", "?", ["sparse", "dense"])
+    "there is no network '?'; the networks are sparse, dense."
+    >>> no_such("network", "?", ["sparse", "dense"], groups=["ours", "rival", "all"])
+    "there is no network '?'; the networks are sparse, dense, and together ours, rival and all."
+    """
+    from seqattractor._checks import say  # brings numpy, for which a misspelt command need not wait
+
+    names, several = list(known), list(groups)
+    together = f", and together {', '.join(several[:-1])} and {several[-1]}" if several[1:] else ""
+    meant = did_you_mean(name, [*names, *several]) or f"the {kind}s are {', '.join(names)}{together}."
+    return f"there is no {kind} {say(name)}; {meant}"
+
+
+def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Give ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose ``__init__.pyi`` lists names that load on first use.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> sa.datasets.walkr
+    Traceback (most recent call last):
+    AttributeError: seqattractor.datasets has no name 'walkr'; did you mean 'walker'?
+    """
+    import lazy_loader
+
+    load, names, public = lazy_loader.attach_stub(package, file)
+
+    def get(name: str) -> Any:
+        if name in public or name.startswith("_"):
+            return load(name)
+        meant = did_you_mean(name, public)
+        raise AttributeError(f"{package} has no name {name!r}" + (f"; {meant}" if meant else "."))
+
+    return get, names, public

@@ -1,0 +1,2 @@
+from ._recall_scorer import recall_scorer as recall_scorer
+from ._splitter import LearnAll as LearnAll

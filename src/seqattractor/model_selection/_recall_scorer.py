@@ -1,0 +1,77 @@
+"""A score for a memory: how often it comes back to its sequences from corrupted cues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from seqattractor._checks import MOST, check_count, check_counts, check_kind
+from seqattractor.analysis._robustness import basin
+from seqattractor.networks._base import SequenceMemory
+
+
+@dataclass(frozen=True)
+class RecallScorer:
+    """Scores a network, or a pipeline that ends with one, on sequences that it has learned; `recall_scorer` makes one."""
+
+    flips: tuple[int, ...]
+    trials: int
+    settle: int
+    seed: int
+
+    def __call__(self, estimator: Any, X: ArrayLike | Sequence[ArrayLike], y: Any = None) -> float:
+        """Give the mean fraction of starts that come to their sequence, between 0 and 1."""
+        steps = getattr(estimator, "steps", None)
+        if steps is not None:  # a pipeline: encoders, and a network
+            X, estimator = estimator[:-1].transform(X) if len(steps) > 1 else X, steps[-1][1]
+        check_kind(estimator, SequenceMemory, "the estimator", "a network of seqattractor, or a pipeline that ends with one")
+        # The same seeds for every network: what differs between scores is then the networks, and not the cues.
+        seeds = np.random.SeedSequence(self.seed).generate_state(self.trials)
+        scores = [basin(estimator, X, flips=k, settle=self.settle, rng=int(seed)) for k in self.flips for seed in seeds]
+        return float(np.mean(scores))
+
+
+def recall_scorer(flips: int | Sequence[int] = 10, *, trials: int = 1, settle: int = 25, rng: int = 0) -> RecallScorer:
+    """Make a scorer for scikit-learn: the fraction of corrupted cues from which a network comes to the sequence (`sa.basin`).
+
+    Every pattern of every sequence is a cue with `flips` of its units flipped, and the network must be exactly on the sequence
+    and in phase `settle` steps later. Where networks score equally, ``GridSearchCV`` takes the first: list small ones first.
+
+    Parameters
+    ----------
+    flips : int or list of int
+        How many units of the cues are flipped; of several numbers the mean score counts.
+    trials : int
+        How often every pattern is a cue, with other flips each time.
+    settle : int
+        After how many steps the network must be on the sequence.
+    rng : int
+        A seed, so that every network gets the same cues.
+
+    Returns
+    -------
+    callable
+        ``scorer(net, X)``, as ``scoring=`` of ``GridSearchCV`` and ``cross_val_score`` takes it.
+
+    See Also
+    --------
+    LearnAll : the splitter that goes with it.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(30, 100, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=300, random_state=0).fit(X)
+    >>> recall_scorer(flips=5)(net, X)
+    1.0
+    >>> recall_scorer(flips=[5, 50])(net, X) < 1
+    True
+    """
+    counts = check_counts(flips, "flips", 0, MOST)
+    return RecallScorer(
+        tuple(counts.tolist()), check_count(trials, "trials"), check_count(settle, "settle"), check_count(rng, "rng", 0)
+    )
