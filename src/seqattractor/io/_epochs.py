@@ -64,12 +64,7 @@ def cut_spikes(
 
 
 def cut_signal(
-    times: NDArray[np.float64],
-    values: NDArray[Any],
-    units: list[str],
-    epochs: Epochs,
-    width: float | None,
-    what: Path | str,
+    times: NDArray[np.float64], values: NDArray[Any], units: list[str], epochs: Epochs, width: float | None, what: Path | str
 ) -> Recording:
     """Average a signal, (n,) times in order and (n, N) values, in the bins of each epoch; without a width every sample counts."""
     if (np.diff(times) < 0).any():
@@ -87,7 +82,9 @@ def cut_signal(
         if width is None:
             found.append(_samples(times[part], values[part], step, name, what))
         else:
-            found.append(_averages(times[part] - start, values[part], n_bins_within(start, end, width), width, (start, name), what))
+            found.append(
+                _averages(times[part] - start, values[part], n_bins_within(start, end, width), width, (start, name), what)
+            )
     return Recording(found, "traces", epochs.names, units=units, rate=rate, per_unit=True)
 
 
@@ -98,9 +95,8 @@ def _samples(times: NDArray[np.float64], values: NDArray[Any], step: float, name
         raise ValueError(f"{what} has no sample in {name}; leave that out.")
     if len(gaps):
         t, longer = float(times[gaps[0]]), float(np.diff(times)[gaps[0]])
-        raise ValueError(
-            f"{what} has no sample for {longer:.6g} s after {t:.6g} s, in {name}, but usually one each {step:.6g} s; {_give_a_bin()}."
-        )
+        gap = f"{what} has no sample for {longer:.6g} s after {t:.6g} s, in {name}, but usually one each {step:.6g} s"
+        raise ValueError(f"{gap}; {_give_a_bin()}.")
     return values
 
 
@@ -115,7 +111,8 @@ def _averages(
         start, name = place
         empty = int(np.setdiff1d(np.arange(n_bins), filled)[0])
         wider = remedy("take wider bins with {bin}, or other {epochs}", "take wider bins")
-        raise ValueError(f"{what} has no sample between {start + empty * width:.6g} and {start + (empty + 1) * width:.6g} s, in {name}; {wider}.")
+        first_empty = f"between {start + empty * width:.6g} and {start + (empty + 1) * width:.6g} s"
+        raise ValueError(f"{what} has no sample {first_empty}, in {name}; {wider}.")
     sums = np.add.reduceat(values[: len(rows)], first, axis=0, dtype=np.float64)
     return np.asarray(sums / np.diff(first, append=len(rows))[:, None])
 
@@ -129,7 +126,8 @@ def _of_some_length(epochs: Epochs, width: float, what: Path | str) -> Epochs:
     out = np.flatnonzero(~lasting)
     short = f"shorter than half a bin of {width:g} s, or without a start or an end"
     if not lasting.any():
-        raise ValueError(f"{what} has {len(lasting)} epochs, and none that can be used; {'all are ' + short if len(lasting) else 'choose others'}.")
+        why = f"all are {short}" if len(lasting) else "choose others"
+        raise ValueError(f"{what} has {len(lasting)} epochs, and none that can be used; {why}.")
     left_out = f"{len(out)} of {len(lasting)} epochs of {what} were left out (the first is {brief(epochs.names[out[0]])[1:-1]})"
     warnings.warn(f"{left_out}: they are {short}.", UserWarning, stacklevel=2)
     chosen = np.flatnonzero(lasting)

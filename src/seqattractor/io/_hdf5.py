@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from math import prod
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,8 @@ from numpy.typing import NDArray
 from seqattractor.io._terms import TooLargeError, brief, terms
 
 BEGINNING = b"\x89HDF\r\n\x1a\n"
+HEAP = b"GCOL\1\0\0\0"  # how a heap of texts begins; its size follows
+MAX_SEARCHED = 2**30  # bytes of a file in which heaps are looked for, which takes about a second
 MAX_OBJECTS = 2**16  # groups and datasets: a recording has hundreds, or some thousands
 
 
@@ -30,7 +34,11 @@ def open_hdf5(path: Path, what: str) -> Iterator[Any]:
     """
     with path.open("rb") as start:
         if start.read(len(BEGINNING)) != BEGINNING:
-            raise ValueError(f"{path} cannot be read as {what}: it is damaged, or its name does not fit what it is; save it again.")
+            raise ValueError(
+                f"{path} cannot be read as {what}: it is damaged, or its name does not fit what it is; save it again."
+            )
+        if _runs_in_place(start):
+            raise ValueError(f"{path} is damaged: a heap of texts in it has no end; save or download it again.")
     h5py = import_module("h5py")
     try:
         with h5py.File(path, "r") as file:
@@ -43,6 +51,22 @@ def open_hdf5(path: Path, what: str) -> Iterator[Any]:
     except Exception as error:  # what believes a damaged file raises anything
         reason = brief(" ".join(f"{type(error).__name__}: {error}".split()))[1:-1]
         raise ValueError(f"{path} cannot be read as {what}: it is damaged, or of an unknown version ({reason}).") from None
+
+
+def _runs_in_place(file: IO[bytes]) -> bool:
+    """Whether a heap has free space of size 0, in which HDF5 goes round for ever: zeros where a download was cut, for example."""
+    with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        heap = data.find(HEAP, 0, MAX_SEARCHED)
+        while heap >= 0:
+            (size,) = struct.unpack_from("<Q", data, heap + 8) if heap + 16 <= len(data) else (0,)
+            at, end = heap + 16, min(heap + size, len(data))
+            while at + 16 <= end:
+                number, _, _, used = struct.unpack_from("<HHIQ", data, at)
+                if number == 0 and used == 0:
+                    return True
+                at += used if number == 0 else 16 + (used + 7) // 8 * 8
+            heap = data.find(HEAP, heap + 1, MAX_SEARCHED)
+    return False
 
 
 def read_numbers(data: Any, name: str, path: Path) -> NDArray[Any]:

@@ -27,6 +27,10 @@ class NoPicturesError(ValueError):
     """A size or a crop was given for a file without pictures."""
 
 
+class NoEpochsError(ValueError):
+    """Epochs were asked for of a file that cannot have any."""
+
+
 def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     r"""Read sequences from a file or a folder as patterns of +-1. (Saved networks are read by `seqattractor.load`.)
 
@@ -38,8 +42,9 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         or with an array ``lengths`` beside patterns or frames;
         text art with blank lines between frames (txt); a CSV or TSV table with a row for each time step; a MIDI file, read as a
         piano roll; with `bin`, an npz file or two columns of text with spike times in seconds and units; or an NWB file with
-        spikes, calcium traces or behaviour (needs the extra ``nwb``). A file is read only as what its ending says, and what is too large is refused before it is decoded; reading takes place in this process, so
-        let files that you do not trust be read by the command line or the lab.
+        spikes, calcium traces or behaviour (needs the extra ``nwb``). A file is read only as what its ending says, and what is
+        too large is refused before it is decoded; reading takes place in this process, so let files that you do not trust be
+        read by the command line or the lab.
     format : {"pictures", "video", "array", "text", "table", "spikes", "midi", "nwb"}, optional
         By default it follows from the name of the file.
     size : int, (height, width), "auto" or None
@@ -177,7 +182,9 @@ def _read(path: Path, options: Options) -> Recording:
         known = ", ".join(s[1:] for kind in FORMATS.values() for s in kind.suffixes)
         raise ValueError(f"{path} is of an unknown kind; known are folders and {known}" + remedy("; or give the {format}.", "."))
     if options.epochs is not None and name != "nwb":
-        raise ValueError(f"{path} is no NWB file, and only these have epochs; " + remedy("leave {epochs} out.", "leave them out."))
+        raise NoEpochsError(
+            f"{path} is not an NWB file, and only these have epochs; " + remedy("leave {epochs} out.", "leave them out.")
+        )
     module, _, function = FORMATS[name].reader.partition(":")
     recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(path, options)
     return recording

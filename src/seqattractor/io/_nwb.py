@@ -44,7 +44,9 @@ def read_nwb(path: Path, options: Options) -> Recording:
     found, epochs = _gather(path, options)
     if isinstance(found, Signal):
         times = found.times
-        return cut_signal(times, found.values, found.units, epochs or Epochs(times[:1], times[-1:], [path.stem]), options.bin, path)
+        return cut_signal(
+            times, found.values, found.units, epochs or Epochs(times[:1], times[-1:], [path.stem]), options.bin, path
+        )
     if options.bin is None:
         how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
         raise ValueError(f"to read spikes from {path}, {how}.")

@@ -28,9 +28,9 @@ def from_pynapple(
 ) -> Sequences:
     """Make sequences of what pynapple holds: spikes, calcium traces or behaviour, with one column for each unit.
 
-    The bins of an epoch are those in which pynapple counts spikes: the first begins with the epoch, and those whose middle lies in
-    it belong to it. What happens outside the epochs is left out. Units that never fire keep their columns, so that columns
-    stand for the same units in every epoch and in every session.
+    The bins are those in which pynapple counts spikes: the first begins with the epoch, and all whose middle lies in the epoch
+    belong to it. What happens outside the epochs is left out. Units that never fire keep their columns, so that columns stand for
+    the same units in every epoch and in every session.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def from_pynapple(
     bin_size : float, optional
         Seconds. Spikes need one. A signal is averaged in each bin; without bins every sample is a time step.
     epochs : pynapple.IntervalSet, optional
-        Each epoch (lap, trial) becomes a sequence, with the name that stands in its column ``name`` or ``label``, if it has one. By
-        default those of ``data.time_support``.
+        Each epoch (lap, trial) becomes a sequence, with the name that stands in its column ``name`` or ``label``, if it has one.
+        By default those of ``data.time_support``.
     threshold : float, "otsu", "median" or None
         A unit is on where its number of spikes in a bin, or its average, is above it. "otsu" and "median" are found for each
         unit, over all epochs. By default units that fired at least once are on; a signal of two values is cut between them, and
@@ -85,11 +85,7 @@ def from_pynapple(
 
 
 def to_pynapple(
-    X: Sequences | ArrayLike,
-    *,
-    rate: float | None = None,
-    units: list[str] | None = None,
-    start: float | ArrayLike = 0.0,
+    X: Sequences | ArrayLike, *, rate: float | None = None, units: list[str] | None = None, start: float | ArrayLike = 0.0
 ) -> TsdFrame:
     """Make a pynapple TsdFrame of sequences or of a recall: 1 where a unit is on, 0 where it is off, with times.
 
@@ -102,8 +98,8 @@ def to_pynapple(
     units : list of str, optional
         The names of the columns; by default those of `X`, or numbers.
     start : float or array of shape (S,)
-        When each sequence begins, in seconds, such as ``laps.start``. A number is when the first does; the others follow with a gap
-        of one bin, so that pynapple keeps them apart.
+        When each sequence begins, in seconds, such as ``laps.start``. A number is when the first does; the others follow with a
+        gap of one bin, so that pynapple keeps them apart.
 
     Returns
     -------
@@ -122,8 +118,7 @@ def to_pynapple(
     nap = pynapple()
     patterns, lengths = check_sequences(X, order=0)
     like = X if isinstance(X, Sequences) else Sequences(patterns, lengths)
-    given = {name: value for name, value in (("rate", rate), ("units", units)) if value is not None}
-    like = replace(like, **given)
+    like = replace(like, rate=like.rate if rate is None else rate, units=like.units if units is None else units)
     if like.rate is None:
         raise ValueError("to_pynapple needs to know how many patterns there are per second; give a rate.")
     lasting = lengths / like.rate
