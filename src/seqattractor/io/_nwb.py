@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from importlib import import_module
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,8 +70,8 @@ def _gather(path: Path, options: Options) -> tuple[Spikes | Signal, Epochs | Non
     with open_hdf5(path, "NWB") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with NWBHDF5IO(file=file, mode="r", load_namespaces=True) as reader:
-            objects = reader.read().objects.values()
-            things = {reader.manager.get_builder(thing).path.removeprefix("root/"): thing for thing in objects}
+            found = ((reader.manager.get_builder(thing).path, thing) for thing in reader.read().objects.values())
+            things = {place.removeprefix("root/"): thing for place, thing in sorted(found, key=itemgetter(0))}
             table = None
             if options.epochs is not None:
                 place = _find(things, _is_intervals, options.epochs, "table of intervals", "{epochs}", path)
