@@ -26,9 +26,9 @@ def empty_session():
 
 
 def write_session(path, session):
-    """Write a session, and give its path."""
+    """Write a session, and give its path; what a type is stands in pynwb, too, and is left out."""
     with NWBHDF5IO(path, "w") as file:
-        file.write(session)
+        file.write(session, cache_spec=False)
     return path
 
 
