@@ -13,10 +13,13 @@ from seqattractor._checks import check_finite, check_kind, check_number, check_p
 from seqattractor.io._epochs import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
 from seqattractor.io._load import as_sequences
 from seqattractor.io._options import Options
+from seqattractor.io._recording import MAX_VALUES
 from seqattractor.sequences import Sequences, check_sequences
 
 if TYPE_CHECKING:
     from pynapple import IntervalSet, Tsd, TsdFrame, TsGroup
+
+FINEST = 1e-9  # seconds: to these pynapple rounds times
 
 
 def from_pynapple(
@@ -66,6 +69,8 @@ def from_pynapple(
     check_kind(data, (nap.TsGroup, nap.Tsd, nap.TsdFrame), "data", "a TsGroup, Tsd or TsdFrame of pynapple")
     check_kind(epochs, (nap.IntervalSet, type(None)), "epochs", "an IntervalSet of pynapple")
     width = None if bin_size is None else check_positive(bin_size, "bin_size")
+    if threshold is not None and not isinstance(threshold, str):
+        threshold = check_number(threshold, "threshold")
     options = Options(threshold=threshold, bin=width)
     what = f"the {type(data).__name__}"
     intervals = _epochs(data.time_support if epochs is None else epochs)
@@ -116,6 +121,8 @@ def to_pynapple(
     np.True_
     """
     nap = pynapple()
+    if isinstance(X, np.ndarray) and X.size > MAX_VALUES:  # before they are looked at one by one
+        raise ValueError(f"X has {X.size // 10**6} million values, more than {MAX_VALUES // 10**6} million; take a part of it.")
     patterns, lengths = check_sequences(X, order=0)
     like = X if isinstance(X, Sequences) else Sequences(patterns, lengths)
     like = replace(like, rate=like.rate if rate is None else rate, units=like.units if units is None else units)
@@ -131,6 +138,11 @@ def to_pynapple(
             raise ValueError(f"{like.names[s + 1]} starts before {like.names[s]} ends; write them one by one.")
     else:
         starts = check_number(start, "start") + np.cumsum(lasting + 1 / like.rate) - lasting - 1 / like.rate
+    latest = float(np.abs([*starts, *(starts + lasting)]).max())
+    if max(FINEST, np.spacing(latest)) * 100 > 1 / like.rate:
+        raise ValueError(
+            f"bins of {1 / like.rate:g} s, {latest:g} s from 0, are too short to be told apart; pynapple counts nanoseconds."
+        )
     support = nap.IntervalSet(starts, starts + lasting, metadata={LABELS[0]: like.names})
     times = np.concatenate([s + (np.arange(n) + 0.5) / like.rate for s, n in zip(starts, lengths, strict=True)])
     columns = np.arange(patterns.shape[1]) if like.units is None else like.units
