@@ -13,6 +13,7 @@ PROMISES = {
     "plot_letters": "spelled right: True",
     "plot_moving_digits": "retrieved: True\nretrieved: True\nretrieved: True",
     "plot_place_cells": "the lap is replayed: True",
+    "plot_replay_of_laps": "context of 5 bins: 100.0% of the transitions stored",
     "plot_tune": "recalled without a mistake: True",
     "plot_walker": "retrieved from step",
 }

@@ -159,6 +159,12 @@ class Shelf:
             "Store.path": "study.db",
             "bin_spikes.units": [0, 1, 0],
             "bin_spikes.n_units": 3,
+            "bin_spikes.start": 0.05,
+            "bin_spikes.end": 1.4,
+            "from_pynapple.bin_size": 0.5,
+            "from_pynapple.threshold": 1,
+            "to_pynapple.rate": 10.0,
+            "to_pynapple.start": 2.0,
             "write_midi.path": "out.mid",
             "robustness_curve.flips": [0, 3],
             "compared_bars.successes": [3, 4],
@@ -242,6 +248,8 @@ class Shelf:
             "load.path": lambda: self.model,
             "read_grid.path": lambda: self.toml,
             "read_study.path": lambda: self.study,
+            "from_pynapple.data": lambda: self.spikes,
+            "from_pynapple.epochs": lambda: self.laps,
             "align_units.units": lambda: list(sa.datasets.tune().units),
             "write.truth": lambda: X.copy(),
             "run_trial.seed": lambda: np.random.SeedSequence(1),
@@ -312,6 +320,18 @@ class Shelf:
     def array(self) -> str:
         np.save(self.folder / "good.npy", self.X)
         return str(self.folder / "good.npy")
+
+    @functools.cached_property
+    def spikes(self) -> Any:
+        import pynapple as nap
+
+        return nap.TsGroup({3: nap.Ts(np.array([0.1, 0.9, 4.0])), 5: nap.Ts(np.array([0.2, 3.0]))}, time_support=self.laps)
+
+    @functools.cached_property
+    def laps(self) -> Any:
+        import pynapple as nap
+
+        return nap.IntervalSet([0.0, 2.5], [2.0, 5.0])
 
     @functools.cached_property
     def digits(self) -> str:

@@ -20,6 +20,7 @@ from PIL import Image
 
 import seqattractor as sa
 from hostile_files import HOSTILE, tiff_loop
+from nwb_files import empty_session, with_epochs, with_spikes, write_session
 from own_files import FRAMES, PATTERNS
 from seqattractor.io._apart import Bounds, load_apart
 from seqattractor.io._options import FORMATS
@@ -36,7 +37,7 @@ SAME = [  # endings of one and the same format
     *({".csv", ".tsv", ".tab", ".dat"}, {".mid", ".midi"}, {".mp4", ".m4v", ".mov"}, {".mkv", ".webm"}, {".mpg", ".mpeg"}),
 ]
 CHECKED = (".png", ".apng", ".npz")
-BINARY = {*FORMATS["pictures"].suffixes, *FORMATS["video"].suffixes, *FORMATS["array"].suffixes}
+BINARY = {*FORMATS["pictures"].suffixes, *FORMATS["video"].suffixes, *FORMATS["array"].suffixes, *FORMATS["nwb"].suffixes}
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,9 @@ def controls(folder, *, video):
     first = int(np.argmax((PATTERNS[:, :12] > 0).any(axis=0)))
     assert (played == PATTERNS[:, first : first + played.shape[1]]).all()
     found += [_control(suffix, (folder / "a.mid").read_bytes(), played.patterns, step=1) for suffix in FORMATS["midi"].suffixes]
+    session = with_spikes(empty_session(), {int(unit): seconds[units == unit] for unit in np.unique(units)})
+    write_session(folder / "a.nwb", with_epochs(session, laps=[(0.0, 0.1 * len(truth))]))
+    found.append(_control(".nwb", (folder / "a.nwb").read_bytes(), truth, bin=0.1, epochs="laps"))
     return found
 
 

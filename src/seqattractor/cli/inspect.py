@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import FILE, PATH, as_options, load_like, loading_options, read_files
+from seqattractor.cli.loading import EPOCHS, FILE, PATH, as_options, load_like, loading_options, read_files
 
 if TYPE_CHECKING:
     from seqattractor.networks._base import SequenceMemory
@@ -44,6 +44,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with figures, in one file.")
 @loading_options
+@EPOCHS
 def command(
     model: Path,
     files: tuple[Path, ...],

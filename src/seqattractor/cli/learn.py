@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -21,7 +21,26 @@ EXAMPLES = """\b
 Examples:
   seqattractor learn cat.gif -o cat.npz
   seqattractor learn tune.mid --order auto -o tune.npz
-  seqattractor learn spikes.csv --bin 0.05 --hidden 800 -o spikes.npz"""
+  seqattractor learn spikes.csv --bin 0.05 --hidden 800 -o spikes.npz
+  seqattractor learn session.nwb --bin 0.025 --epochs laps -o laps.npz"""
+
+
+class _Epochs(NamedTuple):
+    """The two meanings of a word: how often sequences are presented, and parts of a recording."""
+
+    presentations: int | None
+    table: str | None
+
+
+def _epochs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> _Epochs:
+    """Tell numbers from names, of which there may be one each."""
+    numbers = [value for value in values if value.lstrip("+-")[:1].isdigit()]
+    names = [value for value in values if value not in numbers]
+    if len(numbers) > 1 or len(names) > 1:
+        raise click.BadParameter("give at most one number of presentations and one table of intervals.", ctx, param)
+    if numbers and not (numbers[0].isdigit() and int(numbers[0]) > 0):
+        raise click.BadParameter(f"{numbers[0]!r} must be a whole number, 1 or more, or the name of a table.", ctx, param)
+    return _Epochs(int(numbers[0]) if numbers else None, names[0] if names else None)
 
 
 @click.command(name="learn", epilog=EXAMPLES)
@@ -49,7 +68,12 @@ Examples:
     help="Keep frames that equal the one before, also where the network then has to see many past frames.",
 )
 @click.option(
-    "--epochs", type=click.IntRange(min=1), help="Stop after this many presentations of the sequences. [500, or 5000 if needed]"
+    "--epochs",
+    multiple=True,
+    callback=_epochs,
+    metavar="NUMBER|TABLE",
+    help="A number: stop after this many presentations of the sequences [500, or 5000 if needed]. "
+    "A name: the table of intervals in an NWB file (trials, laps), each of which becomes a sequence. May be given twice.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same network.")
 @click.option(
@@ -67,7 +91,7 @@ def command(
     hidden: int | str | None,
     order: int | str | None,
     keep_repeats: bool,
-    epochs: int | None,
+    epochs: _Epochs,
     seed: int,
     settings: tuple[str, ...],
     no_patterns: bool,
@@ -77,7 +101,7 @@ def command(
     """Learn sequences from your files; several INPUTs become several sequences in one network.
 
     An INPUT is a GIF, WebP or animated PNG, a folder of pictures, a video, an npy or npz array, text art, a CSV or TSV table, a
-    MIDI file, or (with --bin) spike times.
+    MIDI file, (with --bin) spike times, or an NWB file with spikes, calcium traces or behaviour.
     """
     from seqattractor._progress import epoch_progress
     from seqattractor.io._attached import attach
@@ -87,7 +111,7 @@ def command(
     if not out.parent.is_dir():
         raise ValueError(f"the folder {out.parent} does not exist; make it first.")
     refuse_to_overwrite(out, inputs)
-    parameters = _parameters(network or "attractor", hidden, order, epochs, seed) | _settings(settings)
+    parameters = _parameters(network or "attractor", hidden, order, epochs.presentations, seed) | _settings(settings)
     net = make_network(network or "attractor", **parameters)  # wrong names are refused before files are read
     net.check_parameters()
     notes: list[str] = []
@@ -97,7 +121,7 @@ def command(
         if not as_json:
             click.echo(f"note: {note}", err=True)
 
-    data = _read(inputs, as_options(loading), keep_repeats or order is not None, say)
+    data = _read(inputs, as_options({**loading, "epochs": epochs.table}), keep_repeats or order is not None, say)
     wanted = parameters.get("order", 1)
     try:
         prepared = prepare(data, wanted)

@@ -98,15 +98,22 @@ _OPTIONS = (
         metavar="UNITS",
         help="Drop a frame that differs from the last one kept in at most so many units.",
     ),
-    click.option("--key", help="The array in an npz file (for spikes: TIMES,UNITS)."),
+    click.option(
+        "--key", help="The array in an npz file (for spikes: TIMES,UNITS), or what to read from an NWB file. [its units]"
+    ),
     click.option(
         "--time-axis",
         type=click.IntRange(0, 1),
         help="Where time runs: 0, each row is a time step; 1, each column is (neurons x time).",
     ),
-    click.option("--bin", type=float, metavar="SECONDS", help="Read spike times, in bins of this width."),
+    click.option(
+        "--bin", type=float, metavar="SECONDS", help="Read spike times, or average signals (NWB), in bins of this width."
+    ),
     click.option("--step", type=float, help="Music: quarter notes per time step. [the coarsest grid that fits]"),
 )
+
+
+EPOCHS = click.option("--epochs", metavar="TABLE", help="NWB: a table of intervals (trials, laps), each of which is a sequence.")
 
 
 def read_files(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequences:
@@ -131,13 +138,17 @@ def load_like(
     frame_shape: tuple[int, ...], read: Callable[..., Sequences], known: dict[str, Any], wanted: dict[str, Any]
 ) -> Sequences:
     """Read as the stored sequences were read, with the options `known`, unless those that are `wanted` say otherwise."""
-    from seqattractor.io._load import NoPicturesError
+    from seqattractor.io._load import NoEpochsError, NoPicturesError
 
     size = {"size": frame_shape} if len(frame_shape) == 2 else {}
     try:
         return read(**{**known, **size, **wanted})
     except NoPicturesError:  # a table or array of units will do, too, but not what was said about the stored pictures
         return read(**{k: v for k, v in known.items() if k not in ("size", "crop", "threshold", "invert")}, **wanted)
+    except NoEpochsError:
+        if wanted.get("epochs") is not None:
+            raise
+        return load_like(frame_shape, read, {k: v for k, v in known.items() if k != "epochs"}, wanted)
 
 
 def refuse_to_overwrite(out: Path, inputs: Sequence[Path]) -> None:

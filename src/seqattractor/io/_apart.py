@@ -23,14 +23,15 @@ from typing import IO, Any
 import numpy as np
 
 from seqattractor._files import named_path
-from seqattractor.io._load import NoPicturesError, join, load
+from seqattractor.io._load import NoEpochsError, NoPicturesError, join, load
 from seqattractor.io._recording import MAX_VALUES
 from seqattractor.io._terms import Terms, TooLargeError, on_terms, remedy
 from seqattractor.sequences import Sequences
 
 MAX_LINE = 2**26  # bytes of JSON in an answer: names of units and sequences
 _ERRORS: dict[str, type[Exception]] = {
-    **{kind.__name__: kind for kind in (ValueError, TypeError, OSError, FileNotFoundError, NoPicturesError, TooLargeError)}
+    **{kind.__name__: kind for kind in (ValueError, TypeError, OSError, FileNotFoundError)},
+    **{kind.__name__: kind for kind in (NoEpochsError, NoPicturesError, TooLargeError)},
 }
 # The paths of this process stand for whatever put them there (an installation, PYTHONPATH); -P keeps the folder we are in out.
 _PROGRAM = "import json, sys; job = json.load(sys.stdin.buffer); sys.path[:] = job['sys_path']; from {} import work; work(job)"

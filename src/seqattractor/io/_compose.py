@@ -52,6 +52,11 @@ class Recalled:
         return row_overlaps(self.recall[: len(truth)], truth)
 
     @property
+    def seconds(self) -> float | None:
+        """How long a row lasts, where rows are time bins of a recording."""
+        return 1.0 / self.rate if self.kind in ("spikes", "traces") and self.rate else None
+
+    @property
     def title(self) -> str:
         """What stands beside the rows of `recall`."""
         return "recall" if self.order else "patterns"
@@ -141,7 +146,7 @@ def _raster_moment(recalled: Recalled, t: int) -> Picture:
     panels[title] = np.where(np.arange(K)[:, None] > t, np.uint8(GROUND + 2), recalled.judged)
     width = max(K * wide, 220)
     rows = [part for title, x in panels.items() for part in (_text(title, width), _enlarged(x.T[::-1], high, wide))]
-    seconds = [_seconds(K, wide, recalled.rate)] if recalled.kind == "spikes" and recalled.rate else []
+    seconds = [_seconds(K, wide, recalled.rate)] if recalled.rate and recalled.seconds else []
     body = _below([*rows, *seconds, _caption(recalled, t, width)])
     if recalled.units is None:
         return _framed(body)
@@ -181,8 +186,8 @@ def _caption(recalled: Recalled, t: int, width: int) -> Picture:
     bar = np.full((3, width), GROUND + 5, dtype=np.uint8)
     bar[:, : round(width * (t + 1) / K)] = INK
     words = f"step {recalled.step_at(t)} of {recalled.step_at(K - 1)}"
-    if recalled.kind == "spikes" and recalled.rate:
-        words += f"   {t / recalled.rate:.3g} s"
+    if recalled.seconds:
+        words += f"   {t * recalled.seconds:.3g} s"
     if t < len(recalled.overlaps) and width >= 160:
         words += f"   overlap {recalled.overlaps[t]:.3f}"
     return np.concatenate([bar, _text(words, width)])

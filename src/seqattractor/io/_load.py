@@ -27,6 +27,10 @@ class NoPicturesError(ValueError):
     """A size or a crop was given for a file without pictures."""
 
 
+class NoEpochsError(ValueError):
+    """Epochs were asked for of a file that cannot have any."""
+
+
 def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     r"""Read sequences from a file or a folder as patterns of +-1. (Saved networks are read by `seqattractor.load`.)
 
@@ -37,17 +41,19 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         npy or npz file with patterns (T, N), frames (T, height, width) or several sequences of frames (S, T, height, width),
         or with an array ``lengths`` beside patterns or frames;
         text art with blank lines between frames (txt); a CSV or TSV table with a row for each time step; a MIDI file, read as a
-        piano roll; or, with `bin`, an npz file or two columns of text with spike times in seconds and units. A file is read only
-        as what its ending says, and what is too large is refused before it is decoded; reading takes place in this process, so
-        let files that you do not trust be read by the command line or the lab.
-    format : {"pictures", "video", "array", "text", "table", "spikes", "midi"}, optional
+        piano roll; with `bin`, an npz file or two columns of text with spike times in seconds and units; or an NWB file with
+        spikes, calcium traces or behaviour (needs the extra ``nwb``). A file is read only as what its ending says, and what is
+        too large is refused before it is decoded; reading takes place in this process, so let files that you do not trust be
+        read by the command line or the lab.
+    format : {"pictures", "video", "array", "text", "table", "spikes", "midi", "nwb"}, optional
         By default it follows from the name of the file.
     size : int, (height, width), "auto" or None
         Pixels of the longer side, or both sides. "auto" (the default) shrinks pictures with a side above 128 to that; None never.
     threshold : float, "otsu", "median" or None
         A unit is on where the value is above it; pictures have values from 0 to 255. "otsu" finds one threshold for the whole
         file, "median" takes that of each frame. By default values of two kinds are cut between them, pictures by Otsu's
-        threshold, and other numbers need a choice.
+        threshold, and other numbers need a choice. Of spikes it is the number of spikes in a bin that a unit must exceed, by
+        default 0. Of spikes, and in NWB files, "otsu" and "median" are found for each unit.
     invert : bool
         Make on what was off: for dark figures on a bright page.
     frames : (first, end), optional
@@ -64,16 +70,21 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         Drop a pattern that differs from the last one that was kept in at most so many units.
     key : str, optional
         The name of the array in an npz file; for spikes two, ``"times,units"``. An array with a twin ``<key>_shape`` is taken as
-        bit-packed and unpacked to that shape.
+        bit-packed and unpacked to that shape. In an NWB file the table of units or the time series, such as ``"position"`` or
+        ``"ophys/DfOverF"``; by default the units, or the only series.
     time_axis : {0, 1}, optional
         Which axis of an array or a table is time: 0, rows are time steps; 1, columns are, and rows are units (neurons x time). By
         default what stands beside the numbers decides, with a warning where rows are taken for units: names of units before the
         rows, times above the columns, an array of as many times as there are columns; else time is the first axis, of several
         sequences the second.
     bin : float, optional
-        The width of a time bin in seconds; makes a raster of spike times.
+        The width of a time bin in seconds; makes a raster of spike times, and averages the time series of an NWB file, of which
+        otherwise every sample is a time step.
     step : float, optional
         Of music: quarter notes per time step. By default the coarsest grid on which the notes start.
+    epochs : str, optional
+        Of an NWB file: the table of intervals, such as ``"trials"``, each of which becomes a sequence. By default the whole
+        recording is one. See `from_pynapple` for the bins of an epoch.
 
     Returns
     -------
@@ -102,7 +113,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         recording = _read(target, chosen)
     except PermissionError:
         raise ValueError(f"{target} is not readable; check its permissions.") from None
-    return _as_sequences(recording, chosen, target)
+    return as_sequences(recording, chosen, target)
 
 
 def load_all(paths: Iterable[str | os.PathLike[str]], **options: Any) -> Sequences:
@@ -170,13 +181,17 @@ def _read(path: Path, options: Options) -> Recording:
     if name is None:
         known = ", ".join(s[1:] for kind in FORMATS.values() for s in kind.suffixes)
         raise ValueError(f"{path} is of an unknown kind; known are folders and {known}" + remedy("; or give the {format}.", "."))
+    if options.epochs is not None and name != "nwb":
+        raise NoEpochsError(
+            f"{path} is not an NWB file, and only these have epochs; " + remedy("leave {epochs} out.", "leave them out.")
+        )
     module, _, function = FORMATS[name].reader.partition(":")
     recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(path, options)
     return recording
 
 
-def _as_sequences(recording: Recording, options: Options, path: Path) -> Sequences:
-    """Make patterns of a recording, with what is known about them."""
+def as_sequences(recording: Recording, options: Options, path: Path | str) -> Sequences:
+    """Make patterns of a recording, with what is known about them; `path` names it in sentences."""
     if recording.sequences[0].ndim == 2:
         if options.crop is not None or options.size not in ("auto", None):
             raise NoPicturesError(f"size and crop are for pictures, but {path} has none; leave them out.")
@@ -215,7 +230,7 @@ def without_repeats(patterns: Patterns, near: int) -> Patterns:
     return patterns[kept]
 
 
-def _pick(values: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
+def _pick(values: NDArray[Any], options: Options, path: Path | str) -> NDArray[Any]:
     """Take the rows that the options choose."""
     first, end = options.frames or (0, None)
     picked = values[first : end : options.stride]

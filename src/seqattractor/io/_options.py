@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from numbers import Real
 from typing import Any, NamedTuple
 
-from seqattractor._checks import is_count
+from seqattractor._checks import is_count, say
 
 
 class Format(NamedTuple):
@@ -30,6 +30,7 @@ FORMATS = {
     "table": Format((".csv", ".tsv", ".tab", ".dat"), "_text:read_table"),
     "spikes": Format((), "_spikes:read_spikes"),
     "midi": Format((".mid", ".midi"), "_midi:read_midi"),
+    "nwb": Format((".nwb",), "_nwb:read_nwb"),
 }
 
 
@@ -51,6 +52,7 @@ class Options:
     time_axis: int | None = None
     bin: float | None = None
     step: float | None = None
+    epochs: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse choices that make no sense, each with a sentence; lists from a model file become tuples."""
@@ -72,6 +74,8 @@ class Options:
         self._check_ranges()
         if self.time_axis is not None and self.time_axis not in (0, 1):
             raise ValueError(f"the time axis must be 0 or 1, but it is {self.time_axis!r}.")
+        if self.epochs is not None and not isinstance(self.epochs, str):
+            raise ValueError(f"epochs is the name of a table of intervals, such as 'trials', but it is {say(self.epochs)}.")
         for name, unit in (("bin", "seconds"), ("step", "quarter notes")):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Real) and 0 < float(value) < float("inf")):

@@ -28,7 +28,7 @@ class Recording:
     sequences: list[NDArray[Any]]
     """One array of numbers for each sequence, shape (T, *frame_shape)."""
     kind: str
-    """"pictures", "array", "text", "table", "spikes" or "music"."""
+    """"pictures", "array", "text", "table", "spikes", "traces" or "music"."""
     names: list[str]
     """One name per sequence."""
     units: list[str] | None = None
@@ -37,6 +37,8 @@ class Recording:
     """Frames per second."""
     step: float | None = None
     """Of music: how many quarter notes a frame lasts."""
+    per_unit: bool = False
+    """Whether a threshold that is found from the data is found for each column: neurons differ in brightness and rate."""
 
 
 def check_room(n_frames: int, n_values: int, path: Path) -> None:
@@ -143,13 +145,16 @@ def otsu(values: NDArray[Any]) -> float:
     return float(centres[cut] if whole else edges[cut + 1])
 
 
-def to_patterns(recording: Recording, options: Options, path: Path) -> list[Patterns]:
-    """Turn the sequences of one file, each (T, ...), into patterns of +-1, each (T, N), with one threshold for all.
+def to_patterns(recording: Recording, options: Options, path: Path | str) -> list[Patterns]:
+    """Turn the sequences of one file, each (T, ...), into patterns of +-1, each (T, N), with one threshold for all, or per unit.
 
     Without a threshold, data with two values are cut between them, and pictures by Otsu's threshold; other numbers need a choice.
     """
     flat = [_as_numbers(values, path) for values in recording.sequences]
-    if options.threshold == "median":
+    if recording.per_unit and isinstance(options.threshold, str):
+        thresholds = _per_unit(np.concatenate(flat), options.threshold)
+        patterns = [as_signs(v > thresholds) for v in flat]
+    elif options.threshold == "median":
         patterns = [as_signs(v > np.median(v, axis=1, keepdims=True)) for v in flat]
     else:
         threshold = options.threshold
@@ -159,7 +164,14 @@ def to_patterns(recording: Recording, options: Options, path: Path) -> list[Patt
     return [-p for p in patterns] if options.invert else patterns
 
 
-def _as_numbers(values: NDArray[Any], path: Path) -> NDArray[Any]:
+def _per_unit(values: NDArray[Any], threshold: str) -> NDArray[Any]:
+    """Find the threshold of each column, (N,), over all time steps (T, N); a column that never changes stays off."""
+    if threshold == "median":
+        return np.asarray(np.median(values, axis=0))
+    return np.array([otsu(column) if column.min() < column.max() else column[0] for column in values.T])
+
+
+def _as_numbers(values: NDArray[Any], path: Path | str) -> NDArray[Any]:
     """Check that values are finite numbers and flatten the frames."""
     flat = values.reshape(len(values), -1)
     if flat.dtype == np.bool_:
@@ -172,7 +184,7 @@ def _as_numbers(values: NDArray[Any], path: Path) -> NDArray[Any]:
     return flat.astype(np.float32) if flat.dtype == np.float16 else flat
 
 
-def _choose_threshold(flat: list[NDArray[Any]], threshold: str | None, pictures: bool, path: Path) -> float:
+def _choose_threshold(flat: list[NDArray[Any]], threshold: str | None, pictures: bool, path: Path | str) -> float:
     """Find the threshold for all frames of a file."""
     low, high = min(v.min() for v in flat), max(v.max() for v in flat)
     if low == high:

@@ -1,4 +1,4 @@
-"""Spike trains: times and units, binned to a raster in which a unit is on where it fired."""
+"""Spike trains: times and units, binned to a raster in which a unit is on where it fired, or to numbers of spikes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import as_numbers, check_count, check_positive, refuse_masked
+from seqattractor._checks import as_numbers, check_count, check_number, check_positive, refuse_masked
 from seqattractor.io._arrays import open_arrays
 from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, check_room
@@ -19,6 +19,7 @@ from seqattractor.io._text import MAX_COLUMNS, cells_in, number_of, spike_column
 from seqattractor.io._units import natural_key
 
 MAX_BYTES = 2**31  # of a raster
+ON_EDGE = 1e-6  # of a bin: a time that is nearer to an edge lies on it
 
 
 def read_spikes(path: Path, options: Options) -> Recording:
@@ -33,69 +34,126 @@ def read_spikes(path: Path, options: Options) -> Recording:
     if times.dtype.kind not in "iuf" or not np.isfinite(times.astype(np.float64)).all():
         raise ValueError(f"the spike times in {path} are not all finite numbers.")
     seconds = times.astype(np.float64)
-    with np.errstate(over="ignore"):
-        n_bins = int(min(np.ptp(seconds) / options.bin, 2**62)) + 1
+    n_bins = int(bins_of(np.array([np.ptp(seconds)]), options.bin)[0]) + 1
     if len(labels) > MAX_COLUMNS:
         raise TooLargeError(f"{path} names more than {MAX_COLUMNS} units, more than a network can have.")
     check_room(n_bins, n_bins * len(labels), path)
     names = sorted(labels, key=natural_key)
     place = {name: k for k, name in enumerate(names)}
     units = np.array([place[name] for name in labels])[which]
-    raster = bin_spikes(seconds, units, options.bin, n_units=len(names))
-    return Recording([raster], "spikes", [path.stem], units=names, rate=1.0 / options.bin)
+    raster = bin_spikes(seconds, units, options.bin, n_units=len(names), counts=options.threshold is not None)
+    return Recording([raster], "spikes", [path.stem], units=names, rate=1.0 / options.bin, per_unit=True)
 
 
-def bin_spikes(times: ArrayLike, units: ArrayLike, width: float, *, n_units: int | None = None) -> NDArray[np.uint8]:
-    """Bin spike times to a raster of zeros and ones.
+def bin_spikes(
+    times: ArrayLike,
+    units: ArrayLike,
+    width: float,
+    *,
+    n_units: int | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    counts: bool = False,
+) -> NDArray[Any]:
+    """Bin spike times to a raster of zeros and ones, or to numbers of spikes.
 
     Parameters
     ----------
     times : array of shape (n,)
-        In seconds; the first spike opens the first bin.
+        In seconds, in any order.
     units : array of int, shape (n,)
         Who fired, from 0.
     width : float
-        Of a bin, in seconds.
+        Of a bin, in seconds. A bin holds its beginning, but not its end.
     n_units : int, optional
         How many columns; by default one for each unit up to the highest.
+    start : float, optional
+        When the first bin begins; by default with the first spike. Spikes before it are left out.
+    end : float, optional
+        The bins are those whose middle lies before it, and spikes after it are left out; by default the bin of the last spike is
+        the last one.
+    counts : bool
+        Give numbers of spikes.
 
     Returns
     -------
-    ndarray of uint8, shape (bins, n_units)
-        1 where the unit fired at least once.
+    ndarray of shape (bins, n_units)
+        Of uint8, 1 where the unit fired at least once; with `counts` of int32, how often it did.
 
     Examples
     --------
     >>> bin_spikes([0.0, 0.9, 2.1], [0, 1, 0], 1.0)
     array([[1, 1], [0, 0], [1, 0]], dtype=uint8)
+    >>> bin_spikes([5.1, 5.2, 7.9], [0, 0, 1], 1.0, start=4.0, end=6.5, counts=True)
+    array([[0, 0], [2, 0], [0, 0]], dtype=int32)
     """
-    seconds, given = (_flat(values, name) for values, name in ((times, "times"), (units, "units")))
+    bounded = start is not None and end is not None
+    seconds, given = (_flat(values, name, 0 if bounded else 1) for values, name in ((times, "times"), (units, "units")))
     if len(seconds) != len(given):
         raise ValueError(f"there are {len(seconds)} times, but {len(given)} units; give one unit for each spike.")
     apart = check_positive(width, "width")
     if not np.isfinite(seconds).all() or not ((given >= 0) & (given < 2**31) & (given == np.floor(given))).all():
         raise ValueError("times must be finite numbers of seconds, and units whole numbers from 0.")
     who = given.astype(np.int64)
-    columns = int(who.max()) + 1 if n_units is None else check_count(n_units, "n_units")
-    if int(who.max()) >= columns:
-        raise ValueError(f"there is a spike of unit {who.max()}, but n_units is {columns}; units count from 0.")
-    with np.errstate(over="ignore"):
-        last = float(min(np.floor(np.ptp(seconds) / apart), 2.0**62))
-    if (int(last) + 1) * columns > MAX_BYTES:
-        raise ValueError(f"a raster of {int(last) + 1} bins and {columns} units is too large; take wider bins.")
-    raster = np.zeros((int(last) + 1, columns), dtype=np.uint8)
-    raster[np.floor((seconds - seconds.min()) / apart).astype(np.int64), who] = 1
+    highest = int(who.max(initial=-1))
+    columns = highest + 1 if n_units is None else check_count(n_units, "n_units")
+    if columns == 0:
+        raise ValueError("there are no spikes, so n_units must tell how many units there are.")
+    if highest >= columns:
+        raise ValueError(f"there is a spike of unit {highest}, but n_units is {columns}; units count from 0.")
+    first = float(seconds.min()) if start is None else check_number(start, "start")
+    last = float(seconds.max()) if end is None else check_number(end, "end")
+    if last < first:
+        raise ValueError(f"the first bin begins at {first:g} s, but the last one ends at {last:g} s; nothing lies between.")
+    n_bins = int(bins_of(np.array([last - first]), apart)[0]) + 1 if end is None else n_bins_within(first, last, apart)
+    dtype = np.dtype(np.int32 if counts else np.uint8)
+    if n_bins * columns * dtype.itemsize > MAX_BYTES:
+        raise ValueError(f"a raster of {n_bins} bins and {columns} units is too large; take wider bins.")
+    inside = (seconds >= first) & (seconds <= last)
+    rows, who = bins_of(seconds[inside] - first, apart), who[inside]
+    raster = np.zeros((n_bins, columns), dtype=dtype)
+    inside = rows < n_bins
+    if counts:
+        np.add.at(raster, (rows[inside], who[inside]), 1)
+    else:
+        raster[rows[inside], who[inside]] = 1
     return raster
 
 
-def _flat(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Check one of the two columns of a list of spikes."""
+def bins_of(seconds: NDArray[np.float64], width: float) -> NDArray[np.int64]:
+    """Tell in which bin from 0 each time lies, counted from the beginning of the first.
+
+    A time that falls short of an edge by less than a millionth of a bin lies on it: 0.3 / 0.1 is a little less than 3.
+
+    Examples
+    --------
+    >>> bins_of(np.array([0.0, 0.29, 0.3]), 0.1)
+    array([0, 2, 3])
+    """
+    with np.errstate(over="ignore"):
+        bins = np.minimum(seconds / width, 2.0**62)
+    return np.floor(bins + ON_EDGE).astype(np.int64)
+
+
+def n_bins_within(start: float, end: float, width: float) -> int:
+    """How many bins have their middle in an interval; the first begins with it. pynapple counts spikes in the same bins.
+
+    Examples
+    --------
+    >>> n_bins_within(0.0, 2.0, 0.5), n_bins_within(0.0, 2.2, 0.5), n_bins_within(0.0, 2.3, 0.5)
+    (4, 4, 5)
+    """
+    return int(bins_of(np.array([end - start + width / 2]), width)[0])
+
+
+def _flat(values: ArrayLike, name: str, least: int) -> NDArray[np.float64]:
+    """Check one of the two columns of a list of spikes, of which there may have to be at least one."""
     refuse_masked(values, name)
     try:
         array = as_numbers(values, name).astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be an array of numbers, one for each spike.") from None
-    if array.ndim != 1 or not array.size:
+    if array.ndim != 1 or array.size < least:
         raise ValueError(f"{name} must be a list with one number for each spike, at least one, but its shape is {array.shape}.")
     return array
 

@@ -135,7 +135,7 @@ def _write_arrays(path: Path, recalled: Recalled) -> None:
 
 def _write_table(path: Path, recalled: Recalled) -> None:
     """The recall as rows of zeros and ones, with the names of the units where they have some, and of spikes with the times."""
-    seconds = 1.0 / recalled.rate if recalled.kind == "spikes" and recalled.rate and recalled.units else None
+    seconds = recalled.seconds if recalled.units else None
     lines = [",".join(recalled.units)] if recalled.units and not all(u.isdigit() for u in recalled.units) else []
     if seconds is not None:
         lines = [",".join(["time", *(recalled.units or ())])]

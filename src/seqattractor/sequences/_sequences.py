@@ -40,7 +40,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
     step : float, optional
         Of music: quarter notes per time step.
     kind : str
-        "pictures", "array", "text", "table", "spikes" or "music".
+        "pictures", "array", "text", "table", "spikes", "traces" (signals above a threshold) or "music".
     closed : int
         How many patterns at the end of every sequence repeat its beginning: 0 where sequences end, 1 where
         x(T) = x(1). See `close_loops`.

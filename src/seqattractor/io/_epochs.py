@@ -1,0 +1,146 @@
+"""Recordings of neurons and behaviour, cut at epochs: one sequence for each lap or trial, of spikes or of a signal."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.io._recording import MAX_FRAMES, MAX_VALUES, Recording
+from seqattractor.io._spikes import bin_spikes, bins_of, n_bins_within
+from seqattractor.io._terms import TooLargeError, brief, remedy
+
+LABELS = ("name", "label")  # columns of a table of epochs in which their names stand
+UNEVEN = 1.5  # times the usual step between samples: a longer one is a gap
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """Intervals of a recording, in seconds."""
+
+    starts: NDArray[np.float64]
+    """Shape (S,)."""
+    ends: NDArray[np.float64]
+    """Shape (S,)."""
+    names: list[str]
+    """One for each."""
+
+    def __iter__(self) -> Any:
+        return zip(self.starts.tolist(), self.ends.tolist(), self.names, strict=True)
+
+
+def name_epochs(table: str, labels: list[str] | None, count: int) -> list[str]:
+    """Name epochs by their labels, with their number where two are called the same, or by the table that they stand in.
+
+    Examples
+    --------
+    >>> name_epochs("laps", None, 2), name_epochs("laps", ["left", "right"], 2), name_epochs("laps", ["left", "left"], 2)
+    (['laps 0', 'laps 1'], ['left', 'right'], ['left 0', 'left 1'])
+    """
+    if labels is None:
+        return [f"{table} {s}" for s in range(count)]
+    return labels if len(set(labels)) == count else [f"{label} {s}" for s, label in enumerate(labels)]
+
+
+def cut_spikes(
+    trains: list[NDArray[np.float64]], units: list[str], epochs: Epochs, width: float, what: Path | str, *, counts: bool
+) -> Recording:
+    """Bin the spikes of each unit in each epoch; a unit without spikes keeps its column."""
+    epochs = _of_some_length(epochs, width, what)
+    _check_room(sum(n_bins_within(start, end, width) for start, end, _ in epochs), len(units), width, what)
+    times = np.concatenate(trains)
+    who = np.repeat(np.arange(len(trains)), [len(train) for train in trains])
+    order = np.argsort(times, kind="stable")
+    times, who = times[order], who[order]
+    rasters = []
+    for start, end, _ in epochs:
+        part = slice(*np.searchsorted(times, (start, np.nextafter(end, np.inf))))
+        rasters.append(bin_spikes(times[part], who[part], width, n_units=len(units), start=start, end=end, counts=counts))
+    return Recording(rasters, "spikes", epochs.names, units=units, rate=1.0 / width, per_unit=True)
+
+
+def cut_signal(
+    times: NDArray[np.float64], values: NDArray[Any], units: list[str], epochs: Epochs, width: float | None, what: Path | str
+) -> Recording:
+    """Average a signal, (n,) times in order and (n, N) values, in the bins of each epoch; without a width every sample counts."""
+    if (np.diff(times) < 0).any():
+        raise ValueError(f"the times of the samples in {what} do not run forwards; sort them first.")
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    rate = 1.0 / width if width else float(f"{1.0 / step:.6g}") if step > 0 else None  # times are known to nanoseconds
+    if rate is None:
+        raise ValueError(f"{what} has too few samples at different times to tell their rate; {_give_a_bin()}.")
+    epochs = _of_some_length(epochs, width or step, what)
+    if width is not None:
+        _check_room(sum(n_bins_within(start, end, width) for start, end, _ in epochs), len(units), width, what)
+    found = []
+    for start, end, name in epochs:
+        part = slice(*np.searchsorted(times, (start, np.nextafter(end, np.inf))))
+        if width is None:
+            found.append(_samples(times[part], values[part], step, name, what))
+        else:
+            found.append(
+                _averages(times[part] - start, values[part], n_bins_within(start, end, width), width, (start, name), what)
+            )
+    return Recording(found, "traces", epochs.names, units=units, rate=rate, per_unit=True)
+
+
+def _samples(times: NDArray[np.float64], values: NDArray[Any], step: float, name: str, what: Path | str) -> NDArray[Any]:
+    """All samples of an epoch, (T, N), which must follow each other without a gap."""
+    gaps = np.flatnonzero(np.diff(times) > UNEVEN * step)
+    if not len(times):
+        raise ValueError(f"{what} has no sample in {name}; leave that out.")
+    if len(gaps):
+        t, longer = float(times[gaps[0]]), float(np.diff(times)[gaps[0]])
+        gap = f"{what} has no sample for {longer:.6g} s after {t:.6g} s, in {name}, but usually one each {step:.6g} s"
+        raise ValueError(f"{gap}; {_give_a_bin()}.")
+    return values
+
+
+def _averages(
+    times: NDArray[np.float64], values: NDArray[Any], n_bins: int, width: float, place: tuple[float, str], what: Path | str
+) -> NDArray[np.float64]:
+    """The average of the samples of an epoch in each bin, (n_bins, N); times count from its start."""
+    rows = bins_of(times, width)
+    rows = rows[: np.searchsorted(rows, n_bins)]
+    filled, first = np.unique(rows, return_index=True)
+    if len(filled) < n_bins:
+        start, name = place
+        empty = int(np.setdiff1d(np.arange(n_bins), filled)[0])
+        wider = remedy("take wider bins with {bin}, or other {epochs}", "take wider bins")
+        first_empty = f"between {start + empty * width:.6g} and {start + (empty + 1) * width:.6g} s"
+        raise ValueError(f"{what} has no sample {first_empty}, in {name}; {wider}.")
+    sums = np.add.reduceat(values[: len(rows)], first, axis=0, dtype=np.float64)
+    return np.asarray(sums / np.diff(first, append=len(rows))[:, None])
+
+
+def _of_some_length(epochs: Epochs, width: float, what: Path | str) -> Epochs:
+    """Leave out epochs without a time, or with none long enough for a bin, and warn."""
+    lasting = np.isfinite(epochs.starts) & np.isfinite(epochs.ends)
+    lasting[lasting] = [n_bins_within(s, e, width) > 0 for s, e in zip(epochs.starts[lasting], epochs.ends[lasting], strict=True)]
+    if lasting.all() and len(lasting):
+        return epochs
+    out = np.flatnonzero(~lasting)
+    short = f"shorter than half a bin of {width:g} s, or without a start or an end"
+    if not lasting.any():
+        why = f"all are {short}" if len(lasting) else "choose others"
+        raise ValueError(f"{what} has {len(lasting)} epochs, and none that can be used; {why}.")
+    left_out = f"{len(out)} of {len(lasting)} epochs of {what} were left out (the first is {brief(epochs.names[out[0]])[1:-1]})"
+    warnings.warn(f"{left_out}: they are {short}.", UserWarning, stacklevel=2)
+    chosen = np.flatnonzero(lasting)
+    return Epochs(epochs.starts[chosen], epochs.ends[chosen], [epochs.names[s] for s in chosen])
+
+
+def _check_room(n_bins: int, n_units: int, width: float, what: Path | str) -> None:
+    """Refuse more bins than can be stored, before memory is used for them."""
+    if n_bins > MAX_FRAMES or n_bins * n_units > MAX_VALUES:
+        wider = remedy("take wider bins with {bin}, or a part of it with {epochs}", "take wider bins")
+        raise TooLargeError(f"{what} has {n_bins} bins of {width:g} s and {n_units} units, more than can be stored; {wider}.")
+
+
+def _give_a_bin() -> str:
+    """What to do about samples that are not evenly spaced."""
+    return remedy("average them in bins of a width in seconds, with {bin}", "average them first")

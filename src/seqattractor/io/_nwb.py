@@ -1,0 +1,181 @@
+"""NWB files (neurodata without borders): spikes, calcium traces and behaviour. Needs the extra `nwb`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor.io._epochs import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
+from seqattractor.io._hdf5 import Refused, open_hdf5, read_numbers
+from seqattractor.io._options import Options
+from seqattractor.io._recording import MAX_FRAMES, Recording
+from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy
+from seqattractor.io._text import MAX_COLUMNS
+
+AXES = ("x", "y", "z")
+
+
+class Spikes(NamedTuple):
+    """A table of units."""
+
+    units: list[str]
+    trains: list[NDArray[np.float64]]
+    """Spike times in seconds, one array for each unit."""
+
+
+class Signal(NamedTuple):
+    """A time series."""
+
+    units: list[str]
+    times: NDArray[np.float64]
+    """Seconds, shape (n,)."""
+    values: NDArray[Any]
+    """Shape (n, N)."""
+
+
+def read_nwb(path: Path, options: Options) -> Recording:
+    """Read the units or a time series of an NWB file, cut at the epochs of a table."""
+    found, epochs = _gather(path, options)
+    if isinstance(found, Signal):
+        times = found.times
+        return cut_signal(
+            times, found.values, found.units, epochs or Epochs(times[:1], times[-1:], [path.stem]), options.bin, path
+        )
+    if options.bin is None:
+        how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
+        raise ValueError(f"to read spikes from {path}, {how}.")
+    times = np.concatenate(found.trains)
+    if not len(times):
+        raise ValueError(f"{path} holds no spikes.")
+    if not np.isfinite(times).all():
+        raise ValueError(f"the spike times in {path} are not all finite numbers.")
+    whole = Epochs(times.min(keepdims=True), times.max(keepdims=True), [path.stem])
+    return cut_spikes(found.trains, found.units, epochs or whole, options.bin, path, counts=options.threshold is not None)
+
+
+def _gather(path: Path, options: Options) -> tuple[Spikes | Signal, Epochs | None]:
+    """Read what the options choose: spikes or a signal, and epochs."""
+    try:
+        NWBHDF5IO = import_module("pynwb").NWBHDF5IO
+    except ImportError:
+        raise ValueError('NWB files need pynwb; install it with: pip install "seqattractor[nwb]".') from None
+    # What pynwb says about versions and styles is of no use to a reader of sequences.
+    with open_hdf5(path, "NWB") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with NWBHDF5IO(file=file, mode="r", load_namespaces=True) as reader:
+            found = ((reader.manager.get_builder(thing).path, thing) for thing in reader.read().objects.values())
+            things = {place.removeprefix("root/"): thing for place, thing in sorted(found, key=itemgetter(0))}
+            table = None
+            if options.epochs is not None:
+                place = _find(things, _is_intervals, options.epochs, "table of intervals", "{epochs}", path)
+                table = _epochs(things[place], place, path)
+            place = _choose(things, options.key, path)
+            read = _spikes if _has_spikes(things[place]) else _signal
+            return read(things[place], place, path), table
+
+
+def _has_spikes(thing: Any) -> bool:
+    """Whether an object is a table of units with spike times."""
+    return "spike_times" in getattr(thing, "colnames", ()) and hasattr(thing["spike_times"], "target")
+
+
+def _is_intervals(thing: Any) -> bool:
+    """Whether an object is a table of intervals, such as trials."""
+    return {"start_time", "stop_time"} <= set(getattr(thing, "colnames", ()))
+
+
+def _is_signal(thing: Any) -> bool:
+    """Whether an object is a time series with one or two axes."""
+    return hasattr(thing, "timestamps") and len(getattr(thing.data, "shape", ())) in (1, 2)
+
+
+def _is_recording(thing: Any) -> bool:
+    """Whether sequences can be made of an object."""
+    return _has_spikes(thing) or _is_signal(thing)
+
+
+def _choose(things: dict[str, Any], key: str | None, path: Path) -> str:
+    """Where the units or the time series stand that the user means."""
+    if key is not None:
+        return _find(things, _is_recording, key, "units or time series", "{key}", path)
+    for kind in (_has_spikes, _is_signal):
+        places = [place for place, thing in things.items() if kind(thing)]
+        if len(places) == 1:
+            return places[0]
+        if places:
+            choose = remedy("choose one with {key}", "only a file with one of them can be read here")
+            raise Refused(f"{path} holds {brief_list(places)}; {choose}.")
+    raise Refused(f"{path} holds neither spikes nor a time series with one or two axes.")
+
+
+def _find(things: dict[str, Any], kind: Callable[[Any], bool], name: str, what: str, option: str, path: Path) -> str:
+    """The place of the only thing of a kind that ends with a name, or stands below it."""
+    places = [place for place, thing in things.items() if kind(thing)]
+    wanted = name.strip("/")
+    fitting = [place for place in places if f"/{place}".endswith(f"/{wanted}")]
+    fitting = fitting or [place for place in places if f"/{wanted}/" in f"/{place}/"]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        choose = remedy("give more of its place with " + option, "give more of its place")
+        raise Refused(f"{path} holds {len(fitting)} things called {brief(name)}: {brief_list(fitting)}; {choose}.")
+    raise Refused(f"{path} holds no {what} called {brief(name)}; there are: {brief_list(places)}.")
+
+
+def _spikes(table: Any, place: str, path: Path) -> Spikes:
+    """The spike times of each unit, by the numbers that the units have in the file."""
+    index = table["spike_times"]
+    ids, ends = (read_numbers(x.data, place, path).astype(np.int64).tolist() for x in (table.id, index))
+    times = read_numbers(index.target.data, place, path).astype(np.float64)
+    if len(ids) > MAX_COLUMNS:
+        raise TooLargeError(f"{path} names more than {MAX_COLUMNS} units, more than a network can have.")
+    edges = [0, *ends]
+    if not ends or len(set(ids)) != len(ends) or edges != sorted(edges) or edges[-1] > len(times):
+        raise Refused(f"{path} is damaged: {brief(place)} does not tell which spikes belong to which unit; save it again.")
+    return Spikes([str(unit) for unit in ids], [times[a:b] for a, b in zip(edges, ends, strict=False)])
+
+
+def _signal(series: Any, place: str, path: Path) -> Signal:
+    """A time series in the unit of measurement that the file names, with its times."""
+    values = read_numbers(series.data, place, path)
+    values = values.reshape(len(values), -1)
+    scale, shift = float(series.conversion or 1.0), float(series.offset or 0.0)
+    values = values if (scale, shift) == (1.0, 0.0) else values * scale + shift
+    if series.timestamps is not None:
+        times = read_numbers(series.timestamps, place, path).astype(np.float64)
+    else:
+        times = float(series.starting_time or 0.0) + np.arange(len(values)) / float(series.rate)
+    if not values.size or times.shape != values.shape[:1] or not np.isfinite(times).all():
+        raise Refused(f"{path} has {len(values)} samples in {brief(place)}, but not a time for each of them.")
+    return Signal(_columns(series, values.shape[1], place, path), times, values)
+
+
+def _columns(series: Any, count: int, place: str, path: Path) -> list[str]:
+    """What the columns of a series are called: cells and electrodes by their numbers, axes of space by letters."""
+    region = getattr(series, "rois", getattr(series, "electrodes", None))
+    if region is not None:
+        rows, ids = (read_numbers(x, place, path).astype(np.int64) for x in (region.data, region.table.id.data))
+        if len(rows) == count:
+            return [str(unit) for unit in ids[rows]]
+    if hasattr(series, "reference_frame") and count <= len(AXES):
+        return list(AXES[:count])
+    return [str(column) for column in range(count)]
+
+
+def _epochs(table: Any, place: str, path: Path) -> Epochs:
+    """The intervals of a table, named by its column of names or labels, or by the table."""
+    starts, ends = (read_numbers(table[name].data, place, path).astype(np.float64) for name in ("start_time", "stop_time"))
+    if starts.ndim != 1 or starts.shape != ends.shape:
+        raise Refused(f"{path} is damaged: {brief(place)} does not have an end for each start; save it again.")
+    if len(starts) > MAX_FRAMES:
+        raise TooLargeError(f"{path} has {len(starts)} intervals in {brief(place)}, more than can be stored.")
+    column = next((name for name in LABELS if name in table.colnames and len(table[name].data) == len(starts)), None)
+    labels = None if column is None else [brief(label)[1:-1] for label in table[column].data[:]]
+    return Epochs(starts, ends, name_epochs(place.rpartition("/")[2], labels, len(starts)))
