@@ -109,6 +109,13 @@ _OPTIONS = (
 )
 
 
+LOADING = (
+    *("format", "size", "threshold", "invert", "frames", "stride", "crop", "loop", "drop_repeats", "drop_near", "key"),
+    *("time_axis", "bin", "step"),
+)
+"""The names under which these options arrive."""
+
+
 def read_files(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequences:
     """Read files as `load_all` does, in a process that ends with the command and may take only so much memory and time."""
     return _read(paths, options, several=True)
