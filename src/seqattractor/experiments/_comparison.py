@@ -30,8 +30,8 @@ class Comparison(Result):
 
     _drawn_by = "comparison_curves"
     settings: dict[str, Any]
-    """The test: protocol, title, axis, setting and criterion (in words), values, trials, n_hidden, seed; which setting varies, and
-    the sizes of the others; of data of the user's a digest, the numbers of patterns, units and sequences, and who is left out."""
+    """The test: protocol, title, axis, setting and criterion (in words), values, trials, n_hidden, seed; which setting varies,
+    and the sizes of the others; who was left out; of data of the user's a digest and their numbers."""
     networks: list[Row]
     """For each network its name and family, and whether it stores patterns, learns online and locally, dwells; with a note."""
     results: list[Row]
@@ -53,6 +53,7 @@ class Comparison(Result):
         sized: Collection[str] = (),
         data: Mapping[str, Any] | None = None,
         certain: Collection[tuple[str, Any]] = (),
+        left_out: Sequence[str] = (),
     ) -> Comparison:
         """Put trials together: for each value and trial the networks' outcomes as `compare_once` gives them, and their traits.
 
@@ -72,6 +73,7 @@ class Comparison(Result):
             "varies": test.varies,
             "sizes": {name: value for name, value in test.sizes.items() if name != test.varies},
             "data": None if data is None else dict(data),
+            "left_out": list(left_out),
         }
         networks = [
             {"network": name, "family": families.get(name, "yours"), "sized": name in sized, **asdict(traits)}
@@ -137,11 +139,12 @@ class Comparison(Result):
     def _sizes(self, value: Any, *, hidden: bool) -> Row:
         """N, M, T and flips at a value, as far as each is one number."""
         varies, data = self.settings.get("varies"), self.settings.get("data") or {}
-        given = {"n": data.get("units"), "m": self.settings["n_hidden"]} | self.settings.get("sizes", {}) | {varies: value}
+        of_data = {"n": data.get("units"), "t": data.get("length")}
+        given = of_data | {"m": self.settings["n_hidden"]} | self.settings.get("sizes", {}) | {varies: value}
         n, flips = given["n"], given.get("flips")
         if n is not None and flips is not None:
             flips = as_flips(flips, n)
-        return {"N": n, "M": given["m"] if hidden else None, "T": given.get("t"), "flips": flips}
+        return {"N": n, "M": given["m"] if hidden else None, "T": given["t"], "flips": flips}
 
     def row(self, network: str, value: Any) -> Row:
         """Give the results of one network at one value."""

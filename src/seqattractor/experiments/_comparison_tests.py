@@ -266,20 +266,19 @@ def own_data_test(data: Any, *, name: str) -> ComparisonTest:
     >>> import seqattractor as sa
     >>> test = own_data_test(sa.datasets.random_periodic(10, 50, rng=0), name="mine")
     >>> test.values, test.setting
-    ((0, 2, 5, 8, 10, 12, 15, 18, 20), 'mine, one loop of 10 patterns of N = 50 units; the same in every trial')
+    ((0, 2, 5, 8, 10, 12, 15, 18, 20), 'one loop of 10 patterns of N = 50 units; the same in every trial')
     """
     few, most, number, (_, n) = int(data.lengths.min()), int(data.lengths.max()), len(data.lengths), data.shape
     closed = all(data.loops)
     lengths = f"{most}" if few == most else f"{few} to {most}"
     what = ("loop" if closed else "sequence") + ("s" if number > 1 else "")
     stored = f"{'one' if number == 1 else number} {what} of {lengths} patterns of N = {n} units"
-    safe = name.replace("{", "{{").replace("}", "}}")  # a file may be called anything
     return ComparisonTest(
         "data",
-        name[:1].upper() + name[1:],
+        name,
         "flipped units of the cue",
         tuple(dict.fromkeys(as_flips(f"{share}%", n) for share in _SHARES)),
-        f"{safe}, {stored}{{flips}}; the same in every trial",
+        f"{stored}{{flips}}; the same in every trial",
         _LOOP if closed else _OPEN,
         trials=10,
         several=number > 1,

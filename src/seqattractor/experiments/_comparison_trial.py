@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._random import random_periodic
@@ -119,10 +121,11 @@ def rehearse(prototype: SequenceMemory, n_units: int) -> None:
     check_methods(prototype)
     task = _loop(np.random.default_rng(0), t=min(_REHEARSED, 2 ** min(n_units, 9)), n=n_units, flips=0)
     _warm.add(type(prototype))
-    seed = np.random.SeedSequence(0)
     try:
-        net = _seeded(prototype, seed)
-        net.fit(task.X, task.lengths)
+        net = _seeded(prototype, np.random.SeedSequence(0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            net.fit(task.X, task.lengths)
         check_learned_sizes(net)
         _of_learning(net, task)
         recall_task(net, task, draw_cues(task, net.order_, np.random.default_rng(0)), np.random.default_rng(0))

@@ -44,6 +44,7 @@ def description(comparison: Any) -> str:
         _price(comparison, learning, storing),
         _contexts(comparison),
         _phases(comparison),
+        _decided(comparison),
         _differences(comparison),
         _conditions(learning + storing),
         _notes(learning + storing),
@@ -289,12 +290,17 @@ def _notes(networks: Sequence[Row]) -> str:
 
 
 def _not_taking_part(comparison: Any) -> str:
-    """Who refused, and why."""
+    """Who refused or was left out, and why."""
     refused: dict[str, str] = {}
     for row in comparison.results:
         if row["error"] is not None:
             refused.setdefault(row["network"], row["error"])
-    return " ".join(f"{network} could not take part everywhere: {error}" for network, error in refused.items())
+    told = [f"{network} could not take part everywhere: {error}" for network, error in refused.items()]
+    left_out = comparison.settings.get("left_out")
+    if left_out:
+        are = "was" if len(left_out) == 1 else "were"
+        told.append(f"{listed(left_out)} {are} left out, since a trial of this size would take a minute or more.")
+    return " ".join(told)
 
 
 def _taking_part(comparison: Any) -> list[str]:

@@ -76,7 +76,7 @@ def say_failure(error: BaseException, network: SequenceMemory) -> str:
         unforeseen = has_own_code(network) and not isinstance(error, (ValueError, TypeError, MemoryError))
         return f"{type(error).__name__}: {words}" if unforeseen and str(error) else words
     if isinstance(error, WrongAnswerError):
-        return f"{words} ({place})"
+        return f"{words} ({place.partition(', ')[2]})"
     return f"{words} ({type(error).__name__} in {place})"
 
 

@@ -108,9 +108,13 @@ def success_curve(
     if len(x) != len(rates):
         raise ValueError(f"there are {len(x)} points and {len(rates)} rates; give as many of each.")
     shift = check_number(shift, "shift")
-    ax = axes_or_new(ax)
+    return _draw_rates(x + shift, rates, ends, axes_or_new(ax), line)
+
+
+def _draw_rates(x: NDArray[Any], rates: NDArray[np.float64], ends: NDArray[np.float64], ax: Axes, line: dict[str, Any]) -> Axes:
+    """Draw rates in percent, (n,), with the ends of their intervals, (2, n)."""
     options: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.4, "elinewidth": 1.0, "capsize": 2} | line
-    ax.errorbar(x + shift, rates, yerr=np.abs(ends - rates), **options)
+    ax.errorbar(x, rates, yerr=np.abs(ends - rates), **options)
     ax.set(ylim=(-4, 104), ylabel="success, %")
     ax.grid(visible=True)
     return ax
@@ -212,7 +216,9 @@ def comparison_curves(
         # Curves that meet, as at 100 %, show one around the other.
         size = (9 - 3.5 * k / max(len(names) - 1, 1)) * small
         look = {"markersize": size, "capsize": 0.4 * size, "zorder": 2 + k / 100, **thick, **as_line(looks[name])}
-        _curve_of_rows(x, rows, label=name, ax=ax, **look)
+        rates = np.array([100 * row["successes"] / row["trials"] for row in rows])
+        intervals = 100 * np.array([[row[end] for row in rows] for end in ("low", "high")])  # none where all trials are the same
+        _draw_rates(np.array(x), rates, intervals, ax, {"label": name, **look})
     if not numbers:
         ax.set_xticks(x, [str(value) for value in values])
     elif all(isinstance(value, int) for value in values):

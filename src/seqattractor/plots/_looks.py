@@ -61,11 +61,11 @@ LOOKS: dict[str, Look] = {
     "sdm": Look(GREY, "s", "--"),
     "clone-hmm": Look(GREY, "P", "-."),
     "rnn": Look(GREY, "X", "--", filled=False),
-    "lookup": Look(GREY, "*", ":"),
+    "lookup": Look(GREY, "p", ":", filled=False),
 }
 """By the short name of the registry."""
 
-_OF_USERS = [(marker, line, filled) for line in ("-", "--", "-.", ":") for filled in (True, False) for marker in "oDs^vPX*ph<>"]
+_OF_USERS = [(marker, line, filled) for line in ("-", "--", "-.", ":") for filled in (True, False) for marker in "oDs^vPXph<>"]
 
 
 def looks_of(names: Sequence[str]) -> dict[str, Look]:

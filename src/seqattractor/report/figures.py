@@ -99,12 +99,16 @@ def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
     Figure
     """
     inches = width / 25.4
-    columns = max(1, int(width // 28))
-    rows = -(-len(comparison.networks) // columns)
-    figure = plt.figure(figsize=(inches, min(0.62 * inches, 3.2) + 0.13 * rows), layout="constrained")
+    figure = plt.figure(figsize=(inches, min(0.62 * inches, 3.2)), layout="constrained")
     ax = plots.comparison_curves(comparison, legend=None, ax=figure.add_subplot())
     ax.set_title("")
-    figure.legend(*entries(ax), loc="outside upper left", ncols=columns)
+    for columns in range(len(comparison.networks), 0, -1):  # as many as there is room for
+        legend = figure.legend(*entries(ax), loc="outside upper left", ncols=columns)
+        size = legend.get_window_extent()
+        if size.width <= figure.bbox.width or columns == 1:
+            break
+        legend.remove()
+    figure.set_size_inches(inches, figure.get_figheight() + size.height / figure.dpi)
     return figure
 
 

@@ -102,7 +102,8 @@ def compare(
     Raises
     ------
     ValueError
-        If a network of yours cannot learn and recall ten random patterns: says its class, method, file and line, before any trial.
+        If a network of yours cannot learn and recall ten random patterns: with its class, method, file and line, and before any
+        trial.
 
     Examples
     --------
@@ -132,9 +133,9 @@ def compare(
     _warn_of_time(chosen, plan, each * (1 if plan.learns_once else len(test.values)) / jobs)
     own = {name: network for name, network in chosen.items() if isinstance(network, Brought)}
     for name, network in own.items():
-        _rehearse(name, network.network, plan.units)
         if jobs > 1 or dask is not None:
             _ = network.packed  # refuses what cannot be sent to workers, before there are any
+        _rehearse(name, network.network, plan.units)
     points = {name: plan.points(network) for name, network in chosen.items()}
     with Store(study) as store:
         if brought is not None:
@@ -154,7 +155,8 @@ def compare(
         n_hidden=hidden,
         families={name: REGISTRY[name].family for name in chosen if name not in own},
         sized=[name for name, network in chosen.items() if plan.is_sized(network)],
-        data=None if brought is None else brought.description | {"left_out": left_out},
+        data=None if brought is None else brought.description | {"length": _length(brought)},
+        left_out=left_out,
         certain=plan.certain(chosen),
     )
 
@@ -205,6 +207,11 @@ def _carried(data: Sequences) -> OwnData:
     return OwnData(data.patterns, data.lengths, closed=all(data.loops))
 
 
+def _length(data: OwnData) -> int | None:
+    """T, if all sequences have the same."""
+    return int(data.lengths[0]) if len(set(data.lengths.tolist())) == 1 else None
+
+
 def _rehearse(name: str, network: SequenceMemory, n_units: int) -> None:
     """Let a network that runs code of the user's learn and recall a little, so that mistakes show before anything is computed."""
     if not has_own_code(network):
@@ -250,7 +257,7 @@ def _leave_out(chosen: dict[str, str | Brought], plan: _Plan) -> tuple[dict[str,
 
 
 def _warn_of_time(chosen: Mapping[str, str | Brought], plan: _Plan, rounds: float) -> None:
-    """Say beforehand, where sizes are the user's, that a comparison takes long, and who is slowest; of users' networks no one knows."""
+    """Say beforehand, where sizes are the user's, that a comparison takes long; how long users' networks take is not known."""
     if not plan.is_asked:
         return
     seconds = {name: rounds * work_of(name, plan.size) / SPEED for name in chosen.values() if isinstance(name, str)}
