@@ -103,7 +103,8 @@ class Comparison(Result):
         furthest = max(held.values(), key=lambda value: -1 if value is None else values.index(value))
         best = listed([name for name, value in held.items() if value == furthest])
         answer = "no network holds any value" if furthest is None else f"{ends(values)} to {furthest}: {best}"
-        return f"Comparison: {len(held)} networks, {self.settings['axis']} {values[0]} to {values[-1]}; {answer}"
+        several = f"{len(held)} network{'s' if len(held) != 1 else ''}"
+        return f"Comparison: {several}, {self.settings['axis']} {values[0]} to {values[-1]}; {answer}"
 
     def describe(self) -> str:
         """Say how far each network comes, fairly to all of them."""

@@ -68,7 +68,7 @@ class ComparisonTest:
         """What stays the same, in words."""
         fixed = {name: value for name, value in self.sizes.items() if name != self.varies}
         flips, n = fixed.get("flips"), fixed.get("n")
-        flipped = f"{flips} of them" if flips != 1 else "1 of them"
+        flipped = f"{flips or 'none'} of them"
         return self.template.format(
             T=f"T = {fixed['t']} patterns of " if "t" in fixed else "",
             N="units" if n is None else f"N = {n} units",

@@ -222,7 +222,7 @@ def comparison_curves(
     if not numbers:
         ax.set_xticks(x, [str(value) for value in values])
     elif all(isinstance(value, int) for value in values):
-        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set_xlabel(comparison.settings["axis"])
     ax.set_title(comparison.settings["title"])
     if names and legend == "right":
