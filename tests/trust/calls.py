@@ -182,7 +182,6 @@ class Shelf:
             "compare.study": None,
             "compare.m": 10,
             "compare.n": 20,
-            "compare.t": 5,
             "compare.flips": 1,
             "Comparison.network": "lookup",
             "walker.n_frames": 4,
