@@ -1,6 +1,7 @@
 """Comparisons: the same sequences and cues for all, results that depend on the seed alone, fair words."""
 
 import csv
+import inspect
 import io
 import json
 import re
@@ -21,8 +22,9 @@ from seqattractor.analysis._robustness import passages
 from seqattractor.cli.compare import command
 from seqattractor.experiments import Comparison
 from seqattractor.experiments._comparison_tests import TESTS, get_test
-from seqattractor.experiments._comparison_trial import TASKS, compare_once, draw_cues, make_prototype
-from seqattractor.experiments._conclusion import conclusion, mcnemar
+from seqattractor.experiments._comparison_trial import TASKS, compare_once, draw_cues, make_prototype, make_task
+from seqattractor.experiments._conclusion import description
+from seqattractor.experiments._statistics import Difference, differences
 from seqattractor.experiments._trial import Task, judge
 from seqattractor.networks import REGISTRY, make_network
 from seqattractor.report.comparison_view import comparison_page, comparison_tables
@@ -80,7 +82,7 @@ def test_where_only_the_cue_differs_a_network_learns_once_in_a_trial(monkeypatch
 
 
 def test_networks_with_a_longer_memory_get_the_same_first_pattern_and_more():
-    task = TASKS["random"](10, np.random.default_rng(0))
+    task = TASKS["random"](np.random.default_rng(0), t=10)
     one, three = (draw_cues(task, order, np.random.default_rng(1)) for order in (1, 3))
     assert one.shape == (1, 1, 100)
     assert np.array_equal(three[:, :1], one)
@@ -152,13 +154,17 @@ def test_a_network_that_refuses_is_reported_and_the_others_go_on():
         """Refuses."""
 
         def fit(self, X, lengths=None):
-            raise ValueError("it is too long.")
+            if len(X) > 10:
+                raise ValueError("it is too long.")
+            return super().fit(X, lengths)
 
-    found = compare("random", {"stubborn": Stubborn(), "lookup": sa.LookupMemory()}, values=[5], trials=2)
-    assert found.row("stubborn", 5)["error"] == "it is too long."
-    assert found.row("stubborn", 5)["by_trial"] == "xx"
-    assert found.row("lookup", 5)["successes"] == 2
-    assert "stubborn could not take part everywhere: it is too long." in conclusion(found)
+    found = compare("random", {"stubborn": Stubborn(), "lookup": sa.LookupMemory()}, values=[15], trials=2)
+    line = inspect.getsourcelines(Stubborn.fit)[1] + 2
+    assert found.row("stubborn", 15)["error"] == f"it is too long. (ValueError in Stubborn.fit, line {line} of test_compare.py)"
+    assert found.row("stubborn", 15)["by_trial"] == "xx"
+    assert found.row("lookup", 15)["successes"] == 2
+    assert "stubborn could not take part everywhere: it is too long." in description(found)
+    assert "stubborn could not take part everywhere: it is too long." in found.conclusion()
     assert comparison_tables(found)[0].rows[0] == ["stubborn", "–"]
 
 
@@ -293,7 +299,7 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(arguments, message):
 def test_every_protocol_makes_sequences_without_conflicts(name):
     test = TESTS[name]
     for value in {test.values[0], test.values[-1]}:
-        task = TASKS[name](value, np.random.default_rng(0))
+        task = make_task({"test": name}, value, np.random.default_rng(0))
         assert test.parse(str(value)) == value
         if name == "context":
             continue  # conflicts are what it is about
@@ -309,7 +315,7 @@ def test_every_protocol_makes_sequences_without_conflicts(name):
 @given(st.integers(0, 10), st.integers(0, 2**32 - 1))
 @settings(deadline=None)
 def test_repeated_patterns_occur_twice_and_the_pattern_before_tells_what_follows(repeated, seed):
-    X = TASKS["context"](repeated, np.random.default_rng(seed)).X
+    X = TASKS["context"](np.random.default_rng(seed), repeated=repeated).X
     loop = [x.tobytes() for x in X[:-2]]
     assert [x.tobytes() for x in X[-2:]] == loop[:2]
     counts = [loop.count(pattern) for pattern in loop]
@@ -339,7 +345,7 @@ def test_networks_that_can_look_back_tell_repeated_patterns_apart_and_are_told_h
     assert [found.row(name, 0)["order"] for name in names] == [1, 1, 1]
     assert [found.row(name, 2)["carries"] for name in names] == [False, False, True]
     told = "by delay lines (order 2): perceptron and lookup; by clones of every pattern: clone-hmm."
-    assert f"2 repeated patterns are told apart {told}" in conclusion(found)
+    assert f"2 repeated patterns are told apart {told}" in description(found)
 
 
 def test_a_network_that_sees_one_pattern_is_refused_by_repeated_ones_and_that_is_a_result():
@@ -378,7 +384,7 @@ def test_a_loop_in_another_phase_than_its_cue_is_recalled_but_not_in_phase():
     found = compare("random", {"late": Late(), "lookup": sa.LookupMemory()}, values=[6], trials=3)
     assert [found.row(name, 6)["successes"] for name in ("late", "lookup")] == [3, 3]
     assert [found.row(name, 6)["in_phase"] for name in ("late", "lookup")] == [0, 3]
-    assert "succeed in another phase than that of the cue: late (3)." in conclusion(found)
+    assert "succeed in another phase than that of the cue: late (3)." in description(found)
     table = comparison_tables(found)[1]
     assert [row[list(table.columns).index("in phase")] for row in table.rows] == ["0 of 3", "3 of 3"]
 
@@ -404,7 +410,7 @@ def test_the_family_of_a_network_stands_in_the_results(found):
 
 
 def test_what_networks_say_of_themselves_is_told(found):
-    assert "lookup (no network: a table of all patterns, searched for the nearest)" in conclusion(found)
+    assert "lookup (no network: a table of all patterns, searched for the nearest)" in description(found)
 
 
 def test_a_comparison_says_the_answer_gives_a_table_and_draws_itself(found):
@@ -429,8 +435,8 @@ def test_a_network_that_succeeds_again_after_a_gap_is_told_of(found):
     rows = [dict(row) for row in found.results]
     hebbian = [row for row in rows if row["network"] == "hebbian"]
     hebbian[0]["successes"], hebbian[1]["successes"] = 0, 4
-    assert "hebbian (and again at 40) holds none of these values" in conclusion(replace(found, results=rows))
-    assert "again" not in conclusion(found)
+    assert "hebbian (and again at 40) holds none of these values" in description(replace(found, results=rows))
+    assert "again" not in description(found)
 
 
 def test_values_are_put_in_order_so_that_the_hardest_is_the_last():
@@ -439,30 +445,33 @@ def test_values_are_put_in_order_so_that_the_hardest_is_the_last():
     assert [row["value"] for row in found.rows()] == [0, 30]
 
 
-def test_mcnemar_is_the_exact_sign_test_of_the_trials_in_which_they_differ():
+def test_two_networks_are_compared_by_the_exact_sign_test_of_the_trials_in_which_they_differ():
     from scipy.stats import binomtest
 
-    assert mcnemar("1100", "1100") == (0, 0, 1.0)
-    for a, b in ((9, 1), (3, 4), (0, 6)):
+    assert differences({"a": ["1100"], "b": ["1100"]}) == [Difference("a", "b", 0, 0, 1.0)]
+    for a, b in ((9, 1), (4, 3), (6, 0)):
         first, second = "1" * a + "0" * b + "11", "0" * a + "1" * b + "11"
-        assert mcnemar(first, second) == (a, b, pytest.approx(binomtest(a, a + b).pvalue))
+        assert differences({"a": [first], "b": [second]}) == [
+            Difference("a", "b", a, b, pytest.approx(binomtest(a, a + b).pvalue))
+        ]
 
 
 def test_the_conclusion_is_made_from_the_numbers_and_tells_the_price_of_keeping_patterns(found):
-    text = conclusion(found)
+    text = description(found)
     assert "hebbian holds up to 5." in text
     assert "dense and lookup hold up to 40 (the end of the test); one-hot holds none of these values." in text
     assert "at 40 they hold 7,800 to 7,900 numbers" in text
     assert "Not learned online by local rules: lookup." in text
     assert "With so few trials (4 per value) only gross differences can show." in text
-    assert conclusion(found) == json.loads(found.to_json())["conclusion"]
+    data = json.loads(found.to_json())
+    assert (found.conclusion(), found.describe()) == (data["conclusion"], data["description"])
 
 
 def test_of_several_sequences_it_is_told_how_many_are_recalled():
     found = compare("multi", ["hebbian", "lookup"], values=["6x4"], trials=2)
     share = found.row("hebbian", "6x4")["recalled"]
     assert 0 <= share < 1
-    assert f"100 % by lookup; {100 * share:.0f} % by hebbian." in conclusion(found)
+    assert f"100 % by lookup; {100 * share:.0f} % by hebbian." in description(found)
     table = comparison_tables(found)[1]
     assert table.rows[1][list(table.columns).index("sequences recalled")] == "100 %"
 
@@ -476,7 +485,8 @@ def test_two_networks_that_differ_in_a_single_trial_are_not_called_the_same():
         for value, each in trials.items()
     }
     found = Comparison.of(get_test("random"), outcomes, dict.fromkeys("ab", sa.Traits()), seed=0, n_hidden=5)
-    assert "differ most at 9: only a succeeds in 1 trial, only b in 0" in conclusion(found)
+    assert "2 trials cannot tell networks apart: even a difference in every trial would have p = 0.5" in description(found)
+    assert "By 95 % Wilson intervals, each taken by itself: for a and b they decide at no value." in found.conclusion()
 
 
 def test_the_figure_and_the_page_show_every_network(found):

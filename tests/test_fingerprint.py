@@ -64,7 +64,7 @@ def changed_by(package, before, edits):
     ("path", "old", "new", "changed"),
     [
         ("experiments/_settings.py", "PERIODS = 4", "PERIODS = 5", EVERY),
-        ("experiments/_comparison_trial.py", "flips=10", "flips=11", {"compare attractor", "compare dense-3"}),
+        ("experiments/_comparison_trial.py", "t: int = 40", "t: int = 41", {"compare attractor", "compare dense-3"}),
         ("learning/exact/engine.py", '"""', '""" ', {"retrieval attractor", "compare attractor"}),
         ("networks/_hebbian.py", '"""', '""" ', {"retrieval hebbian"}),
         ("networks/_registry.py", '{"degree": 3}', '{"degree": 4}', {"compare dense-3"}),

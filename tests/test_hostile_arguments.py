@@ -207,8 +207,8 @@ def test_a_small_integer_type_is_an_ordinary_number_to_the_sparse_network():
 
 
 def test_a_comparison_takes_whole_numbers_only():
-    with pytest.raises(TypeError, match="n_hidden must be a whole number"):
-        sa.compare("random", ["lookup"], values=[5], trials=1, n_hidden=10.0)
+    with pytest.raises(TypeError, match="m must be a whole number"):
+        sa.compare("random", ["lookup"], values=[5], trials=1, m=10.0)
     with pytest.raises(ValueError, match="trials must be at least 1"):
         sa.compare("random", ["lookup"], values=[5], trials=0)
 

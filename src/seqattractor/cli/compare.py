@@ -7,22 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.sweep import jobs_options, stopped
+from seqattractor.cli.loading import LOADING, PATH, as_options, loading_options
+from seqattractor.cli.sweep import jobs_options, parse_list, stopped
 from seqattractor.experiments._comparison_tests import TESTS
 
 if TYPE_CHECKING:
     from seqattractor.experiments._comparison import Comparison
     from seqattractor.report.page import Table
+    from seqattractor.sequences import Sequences
 
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+EXAMPLES = """\b
+Examples:
+  seqattractor compare --networks attractor,hebbian,dense --n 200 --t 20,40,80 --flips 10% -o length.pdf
+  seqattractor compare --networks attractor,sparse --t 70 --m 100,200,400 -o hidden.svg -o hidden.csv
+  seqattractor compare --data film.gif --size 32 --flips 0,5%,10%,20% -o film.pdf -o film.png
+  seqattractor compare --use mine.py --networks attractor --study trials.db"""
 
 
-@click.command(name="compare")
+@click.command(name="compare", epilog=EXAMPLES)
 @click.option("--networks", metavar="LIST", help="Comma-separated names, families (paper, ours, rival, yardstick) or all.")
-@click.option("--protocol", type=click.Choice(list(TESTS)), default="random", show_default=True, help="The test.")
+@click.option("--protocol", type=click.Choice(list(TESTS)), help="The test; random by default.")
+@click.option(
+    "--data", "inputs", multiple=True, metavar="FILE", type=PATH, help="Compare on your own sequences; may be repeated."
+)
+@click.option("--n", metavar="LIST", help="N, visible neurons of random patterns; 100 by default.")
+@click.option("--m", "--hidden", "m", metavar="LIST", help="M, hidden neurons; by default as many as in the paper.")
+@click.option("--t", metavar="LIST", help="T, the length of random sequences.")
+@click.option("--flips", metavar="LIST", help="Flipped units of the cue, as numbers or percentages of N: 0,5,10%.")
 @click.option("--values", metavar="LIST", help="Along the axis of the test, such as 20,50,80 for random or 5x10,10x10 for multi.")
-@click.option("--trials", type=click.IntRange(min=1), help="At each value; by default 20, or 3 for digits and walker.")
-@click.option("--hidden", "n_hidden", type=click.IntRange(min=1), help="Hidden neurons; by default as many as in the paper.")
+@click.option(
+    "--trials", type=click.IntRange(min=1), help="At each value; by default 20, 10 with --data, 3 for digits and walker."
+)
 @click.option("--use", "files", multiple=True, metavar="FILE.py", help="A Python file with a network of your own, to join in.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same results.")
 @jobs_options
@@ -32,15 +47,35 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     help="Keep trials in this file; the same command then continues where it stopped.",
 )
 @click.option("--timing", is_flag=True, help="Put seconds into the JSON, CSV and HTML, too; they differ from run to run.")
-@click.option("-o", "--out", type=_FOLDER, help="Write JSON, CSV, PNG, HTML and trials.db into this folder.")
+@click.option(
+    "-o",
+    "--out",
+    "outs",
+    multiple=True,
+    metavar="FILE|FOLDER",
+    type=PATH,
+    help="Write what the ending says: a figure (.pdf, .svg, .png), the results (.csv, .json), a page (.html); without an ending, "
+    "a folder with JSON, CSV, PNG, HTML and trials.db. May be repeated.",
+)
+@click.option(
+    "--width",
+    type=click.FloatRange(40, 400),
+    default=85.0,
+    show_default=True,
+    metavar="MM",
+    help="Of the figure, in millimetres.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of tables.")
+@loading_options
 def command(
-    protocol: str,
+    protocol: str | None,
     networks: str | None,
+    inputs: tuple[Path, ...],
     values: str | None,
     study: Path | None,
     timing: bool,
-    out: Path | None,
+    outs: tuple[Path, ...],
+    width: float,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -49,6 +84,10 @@ def command(
     The tests: random (success against the length T), noise (against flips of the cue), recall-noise (flips before every step),
     correlated (successive patterns alike), multi (number x length of sequences in one network), context (patterns that occur
     twice, with different successors), digits (moving digits), walker (a walking figure).
+
+    Ask your own question with --n, --m, --t and --flips: numbers, of which one may be a list, which then varies along the axis.
+    With --data the sequences are yours, read as `learn` does (the options from --format on say how), and the same in all trials:
+    chance decides on the first weights of networks and on the cues.
 
     Where --networks is not given, the classical and quick networks take part, and those of --use. `--networks all` takes every
     network there is, of which some (innate, bcpnn, rnn) take half a minute and more for a trial; `--networks rival` takes those
@@ -61,24 +100,66 @@ def command(
 
     Every trial is kept as it finishes, in OUT/trials.db or in the file of --study: the same command continues where it stopped.
     """
+    loading = {name: options.pop(name) for name in LOADING}
+    folder, written = _outputs(outs)
+    sizes: dict[str, Any] = {
+        name: None if (text := options.pop(name)) is None else parse_list(text) for name in ("n", "m", "t", "flips")
+    }
+    chosen = None if networks is None else [name.strip() for name in networks.split(",") if name.strip()]
+    data = _read_data(inputs, as_options(loading), protocol)
+    along = None if values is None else [_parse(protocol, inputs, text.strip()) for text in values.split(",")]
     from seqattractor._progress import trial_progress
-    from seqattractor.report.comparison_view import write_comparison
+    from seqattractor.report.comparison_view import write_comparison, write_results
     from seqattractor.tasks.compare import compare
 
-    if out is not None and study is None:
-        out.mkdir(parents=True, exist_ok=True)
-        study = out / "trials.db"
-    chosen = None if networks is None else [name.strip() for name in networks.split(",") if name.strip()]
-    along = None if values is None else [TESTS[protocol].parse(text.strip()) for text in values.split(",")]
-    with stopped(study), trial_progress(f"compare {protocol}", quiet=as_json) as progress:
-        comparison = compare(protocol, chosen, values=along, study=study, progress=progress, **options)
-    written = write_comparison(comparison, out, timing=timing) if out is not None else []
+    if folder is not None and study is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        study = folder / "trials.db"
+    title = f"compare {protocol or ('data' if inputs else 'random')}"
+    with stopped(study), trial_progress(title, quiet=as_json) as progress:
+        comparison = compare(protocol, chosen, data=data, values=along, study=study, progress=progress, **sizes, **options)
+    paths = write_comparison(comparison, folder, timing=timing) if folder is not None else []
+    paths += write_results(comparison, written, timing=timing, width=width)
     if as_json:
         click.echo(comparison.to_json(timing=timing), nl=False)
         return
     _show(comparison)
-    for path in written:
+    for path in paths:
         click.echo(str(path))
+
+
+def _outputs(outs: tuple[Path, ...]) -> tuple[Path | None, list[Path]]:
+    """The folder and the files that are to be written, refused before anything is computed if they cannot be."""
+    from seqattractor.report.comparison_view import check_ending
+
+    folders = [out for out in outs if out.is_dir() or not out.suffix]
+    files = [out for out in outs if out not in folders]
+    if len(folders) > 1:
+        raise ValueError(f"give one folder, not {len(folders)}: {', '.join(map(str, folders))}.")
+    for out in files:
+        check_ending(out)
+        if not out.parent.is_dir():
+            raise ValueError(f"the folder {out.parent} does not exist; make it first.")
+    return (folders[0] if folders else None), files
+
+
+def _read_data(inputs: tuple[Path, ...], options: dict[str, Any], protocol: str | None) -> Sequences | None:
+    """The user's sequences, read as `learn` reads them."""
+    from seqattractor.cli.learn import read_to_learn
+
+    options = {name: value for name, value in options.items() if (name, value) != ("drop_near", 0)}
+    if not inputs:
+        for name in options:
+            raise click.UsageError(f"--{name.replace('_', '-')} says how files are read; give them with --data.")
+        return None
+    if protocol is not None:
+        raise click.UsageError(f"give --data or --protocol {protocol}, not both.")
+    return read_to_learn(inputs, options, False, lambda note: click.echo(f"note: {note}", err=True))
+
+
+def _parse(protocol: str | None, inputs: tuple[Path, ...], text: str) -> Any:
+    """One of --values."""
+    return parse_list(text)[0] if inputs else TESTS[protocol or "random"].parse(text)
 
 
 def _show(comparison: Comparison) -> None:

@@ -121,7 +121,7 @@ def command(
         if not as_json:
             click.echo(f"note: {note}", err=True)
 
-    data = _read(inputs, as_options({**loading, "epochs": epochs.table}), keep_repeats or order is not None, say)
+    data = read_to_learn(inputs, as_options({**loading, "epochs": epochs.table}), keep_repeats or order is not None, say)
     wanted = parameters.get("order", 1)
     try:
         prepared = prepare(data, wanted)
@@ -186,7 +186,7 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
     return f"{sentence} (Sequence {names}{', ...' if len(data.names) > 4 else ''}. On the command line: {hint}.)"
 
 
-def _read(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
+def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
     """Read the files, leave out what is to be left out, and tell what was, and what is nearly repeated."""
     from seqattractor.io._orientation import may_be_turned
     from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder

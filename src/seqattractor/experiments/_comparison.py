@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import median
 from types import MappingProxyType
@@ -16,7 +16,8 @@ from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes, Variable, on_grid, plain
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._comparison_tests import ComparisonTest, get_test
-from seqattractor.experiments._conclusion import Row, conclusion, listed
+from seqattractor.experiments._conclusion import Row, conclusion, description, ends, listed
+from seqattractor.experiments._settings import as_flips
 from seqattractor.experiments._table import as_csv
 from seqattractor.networks._traits import Traits
 
@@ -44,7 +45,8 @@ class Comparison(Result):
 
     _drawn_by = "comparison_curves"
     settings: dict[str, Any]
-    """The test: protocol, title, axis, setting and criterion (in words), values, trials, n_hidden, seed."""
+    """The test: protocol, title, axis, setting and criterion (in words), values, trials, n_hidden, seed; which setting varies,
+    and the sizes of the others; who was left out; of data of the user's a digest and their numbers."""
     networks: list[Row]
     """For each network its name and family, and whether it stores patterns, learns online and locally, dwells; with a note."""
     results: list[Row]
@@ -63,10 +65,15 @@ class Comparison(Result):
         seed: int,
         n_hidden: int,
         families: Mapping[str, str] = MappingProxyType({}),
+        sized: Collection[str] = (),
+        data: Mapping[str, Any] | None = None,
+        certain: Collection[tuple[str, Any]] = (),
+        left_out: Sequence[str] = (),
     ) -> Comparison:
         """Put trials together: for each value and trial the networks' outcomes as `compare_once` gives them, and their traits.
 
-        Networks without a family are the user's.
+        Networks without a family are the user's; those that are `sized` have M hidden neurons. Where the outcome of a network at
+        a value is `certain`, since further trials only repeat the first, that one counts, without an interval.
         """
         settings = {
             "protocol": test.name,
@@ -78,9 +85,14 @@ class Comparison(Result):
             "trials": len(next(iter(outcomes.values()))),
             "n_hidden": n_hidden,
             "seed": seed,
+            "varies": test.varies,
+            "sizes": {name: value for name, value in test.sizes.items() if name != test.varies},
+            "data": None if data is None else dict(data),
+            "left_out": list(left_out),
         }
         networks = [
-            {"network": name, "family": families.get(name, "yours"), **asdict(traits)} for name, traits in described.items()
+            {"network": name, "family": families.get(name, "yours"), "sized": name in sized, **asdict(traits)}
+            for name, traits in described.items()
         ]
         for told in networks:
             del told["weights"]
@@ -88,14 +100,16 @@ class Comparison(Result):
         for value, each in outcomes.items():
             for name in described:
                 of_network = [outcome[name] for outcome in each]
-                results.append({"value": value, "network": name, **_summary(of_network)})
+                told = _certain(of_network[0]) if (name, value) in certain else _summary(of_network)
+                results.append({"value": value, "network": name, **told})
                 seconds.append({"value": value, "network": name, **_times(of_network)})
         return cls(settings, networks, results, seconds)
 
     @property
     def several(self) -> bool:
         """Whether trials have several sequences, so that a part of them can be recalled."""
-        return get_test(self.settings["protocol"]).several
+        data = self.settings.get("data")
+        return bool(data["sequences"] > 1 if data else get_test(self.settings["protocol"]).several)
 
     def __repr__(self) -> str:
         """Say which network gets furthest."""
@@ -103,17 +117,50 @@ class Comparison(Result):
         held = {n["network"]: self.reach(n["network"]) for n in self.networks}
         furthest = max(held.values(), key=lambda value: -1 if value is None else values.index(value))
         best = listed([name for name, value in held.items() if value == furthest])
-        answer = "no network holds any value" if furthest is None else f"up to {furthest}: {best}"
-        return f"Comparison: {len(held)} networks, {self.settings['axis']} {values[0]} to {values[-1]}; {answer}"
+        answer = "no network holds any value" if furthest is None else f"{ends(values)} to {furthest}: {best}"
+        several = f"{len(held)} network{'s' if len(held) != 1 else ''}"
+        return f"Comparison: {several}, {self.settings['axis']} {values[0]} to {values[-1]}; {answer}"
 
     def describe(self) -> str:
         """Say how far each network comes, fairly to all of them."""
+        return description(self)
+
+    def conclusion(self) -> str:
+        """Say only what the statistics support: where intervals decide, and which networks differ, after Holm's correction.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> comparison = sa.compare("random", ["hebbian", "lookup"], values=[5, 40], trials=6)
+        >>> print(comparison.conclusion().split(". ")[2])
+        By 95 % Wilson intervals, each taken by itself: hebbian succeeds in more than half of all trials up to 5 and in less than
+        half from 40 on; lookup in more than half at every value
+        """
         return conclusion(self)
 
     def rows(self) -> list[Row]:
-        """Give the results as rows of a table, one for each value and network."""
-        kinds = {n["network"]: {k: v for k, v in n.items() if k not in ("network", "note")} for n in self.networks}
-        return [{"protocol": self.settings["protocol"], **row, **kinds[row["network"]]} for row in self.results]
+        """Give the results as rows of a table, one for each value and network, with the sizes N, M, T and flips of each."""
+        kinds = {n["network"]: {k: v for k, v in n.items() if k not in ("network", "note", "sized")} for n in self.networks}
+        sized = {n["network"] for n in self.networks if n.get("sized")}
+        protocol = self.settings["protocol"]
+        return [
+            {"protocol": protocol, **row, **kinds[row["network"]], **self._sizes(row["value"], hidden=row["network"] in sized)}
+            for row in self.results
+        ]
+
+    def _sizes(self, value: Any, *, hidden: bool) -> Row:
+        """N, M, T and flips at a value, as far as each is one number."""
+        varies, data = self.settings.get("varies"), self.settings.get("data") or {}
+        of_data = {"n": data.get("units"), "t": data.get("length")}
+        given = of_data | {"m": self.settings["n_hidden"]} | self.settings.get("sizes", {}) | {varies: value}
+        n, flips = given["n"], given.get("flips")
+        if n is not None and flips is not None:
+            flips = as_flips(flips, n)
+        return {"N": n, "M": given["m"] if hidden else None, "T": given["t"], "flips": flips}
 
     def _named_axes(self) -> NamedAxes:
         """Networks and values of the test."""
@@ -153,7 +200,8 @@ class Comparison(Result):
     def to_json(self, *, timing: bool = False) -> str:
         """Write everything as JSON; without times (`timing`) the text is the same for the same seed."""
         check_flag(timing, "timing")
-        data = {"settings": self.settings, "networks": self.networks, "rows": self.results, "conclusion": self.describe()}
+        data = {"settings": self.settings, "networks": self.networks, "rows": self.results, "conclusion": self.conclusion()}
+        data["description"] = self.describe()
         if timing:
             data["seconds"] = self.seconds
         return json.dumps(data, indent=1, allow_nan=False) + "\n"
@@ -193,6 +241,13 @@ def _summary(outcomes: Sequence[Row]) -> Row:
         "carries": any(outcome["carries"] for outcome in done) if done else None,
         "error": errors[0] if errors else None,
     }
+
+
+def _certain(outcome: Row) -> Row:
+    """The results of one network at one value where every trial is the same: one counts, and there is no interval."""
+    told = _summary([outcome])
+    rate = float(told["successes"])
+    return told | {"low": rate, "high": rate}
 
 
 def _in_phase(done: Sequence[Row]) -> int | None:

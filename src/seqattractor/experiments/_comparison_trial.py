@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._random import random_periodic
 from seqattractor.datasets._walker import walker
 from seqattractor.experiments._seeds import seed_at
+from seqattractor.experiments._settings import OWN_AXIS, as_flips
 from seqattractor.experiments._trial import Task, draw_sequences, judge, recall_task
+from seqattractor.experiments._user_data import OwnData
+from seqattractor.experiments._user_errors import check_learned_sizes, check_methods, say_failure
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import make_network, parameters_of
 from seqattractor.noise import flip
@@ -27,25 +33,38 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
     """Let one network take part in one trial of a test.
 
     The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of which the network learns
-    once, ``network`` (a short name or a network that is not fitted) and ``n_hidden`` for a short name. The seed is that of
+    once, ``axis`` if that is not the test's own, ``sizes`` that are not those of the test, ``data`` (the user's, for the test of
+    that name), ``network`` (a short name or a network that is not fitted) and ``n_hidden`` for it. The seed is that of
     `place_of`, the same for all networks. Gives ``outcomes``, for each value as `compare_once` does, and their ``seconds``.
     """
-    make = TASKS[settings["test"]]
     prototype = make_prototype(settings["network"], settings.get("n_hidden"), test=settings["test"])
     if "value" in settings:
-        outcomes = [compare_once(settings["test"], settings["value"], prototype, seed)]
+        outcomes = [_once(settings, settings["value"], prototype, seed)]
     else:
         of_data, of_network = seed.spawn(2)
-        cues = [seed_at(seed, place_of({"test": settings["test"], "value": value})) for value in settings["values"]]
-        tasks = [make(value, np.random.default_rng(of_data)) for value in settings["values"]]
+        cues = [seed_at(seed, place_of(settings | {"value": value})) for value in settings["values"]]
+        tasks = [make_task(settings, value, np.random.default_rng(of_data)) for value in settings["values"]]
         outcomes = _take_part(prototype, list(zip(tasks, cues, strict=True)), of_network)
     seconds = [{key: each.pop(key) for key in list(each) if key.endswith("_seconds")} for each in outcomes]
     return {"outcomes": outcomes, "seconds": seconds}
 
 
 def place_of(settings: dict[str, Any]) -> list[Any]:
-    """What the seeds of a comparison depend on: the test and its value, so that all networks get the same."""
-    return ["compare", settings["test"], *([settings["value"]] if "value" in settings else [])]
+    """What the seeds of a comparison depend on: the test with its sizes, data and value, so that all networks get the same.
+
+    The number of hidden neurons is none of it: networks of all sizes get the same, too.
+    """
+    data = settings.get("data")
+    asked = [settings[key] for key in ("axis", "sizes") if key in settings]
+    digest = [] if data is None else [data["digest"] if isinstance(data, dict) else data.digest]
+    return ["compare", settings["test"], *asked, *digest, *([settings["value"]] if "value" in settings else [])]
+
+
+def make_task(settings: dict[str, Any], value: Any, rng: np.random.Generator) -> Task:
+    """Make the sequences of a trial at a value of its axis; the settings are those of `run_comparison_trial`."""
+    axis = settings.get("axis", OWN_AXIS[settings["test"]])
+    of_user = {"data": settings["data"]} if "data" in settings else {}
+    return TASKS[settings["test"]](rng, **settings.get("sizes", {}), **of_user, **{axis: value})
 
 
 def compare_once(test: str, value: Any, prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
@@ -57,16 +76,27 @@ def compare_once(test: str, value: Any, prototype: SequenceMemory, seed: np.rand
     many patterns it sees), ``carries`` (whether it carries a state of its own from step to step), and the times
     ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and cues have streams of their own.
     """
+    return _once({"test": test}, value, prototype, seed)
+
+
+def _once(settings: dict[str, Any], value: Any, prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
+    """Do `compare_once` with all the settings of a trial."""
     of_data, of_network, of_cue = seed.spawn(3)
-    task = TASKS[test](value, np.random.default_rng(of_data))
+    task = make_task(settings, value, np.random.default_rng(of_data))
     (outcome,) = _take_part(prototype, [(task, of_cue)], of_network)
     return outcome
 
 
 def make_prototype(network: str | SequenceMemory, n_hidden: int | None = None, *, test: str | None = None) -> SequenceMemory:
-    """Make the network of a short name, with hidden neurons and what the test gives (`GIVEN`), if it has them; others stay."""
+    """Make the network of a short name, with hidden neurons and what the test gives (`GIVEN`), if it has them.
+
+    One of the user's stays as it is, but for the hidden neurons where their number varies.
+    """
     if isinstance(network, SequenceMemory):
-        return network
+        if n_hidden is None:
+            return network
+        sized: SequenceMemory = clone(network).set_params(n_hidden=n_hidden)
+        return sized
     known = parameters_of(network)
     hidden = {"n_hidden": n_hidden} if n_hidden is not None and "n_hidden" in known else {}
     given = next((each for each in GIVEN.get(test, ()) if each.keys() <= known.keys()), {})
@@ -82,35 +112,65 @@ def draw_cues(task: Task, order: int, rng: np.random.Generator) -> Patterns:
 # -- learning and recalling -------------------------------------------------------------------------------------
 
 _REFUSALS = (ValueError, TypeError, MemoryError)
+_REHEARSED = 10  # patterns
 _warm: set[type[SequenceMemory]] = set()
+
+
+def rehearse(prototype: SequenceMemory, n_units: int) -> None:
+    """Let a network of the user's learn and recall a few random patterns, and raise a ValueError that says what went wrong."""
+    check_methods(prototype)
+    task = _loop(np.random.default_rng(0), t=min(_REHEARSED, 2 ** min(n_units, 9)), n=n_units, flips=0)
+    _warm.add(type(prototype))
+    try:
+        net = _seeded(prototype, np.random.SeedSequence(0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            net.fit(task.X, task.lengths)
+        check_learned_sizes(net)
+        _of_learning(net, task)
+        recall_task(net, task, draw_cues(task, net.order_, np.random.default_rng(0)), np.random.default_rng(0))
+    except Exception as error:
+        raise ValueError(say_failure(error, prototype)) from error
 
 
 def _take_part(
     prototype: SequenceMemory, tasks: list[tuple[Task, np.random.SeedSequence]], of_network: np.random.SeedSequence
 ) -> list[Outcome]:
     """Let a network learn the sequences of the first task once, and recall from the cues of each; refusals are results, too."""
+    first = tasks[0][0]
     if type(prototype) not in _warm:  # so that no trial pays for compiling
         _warm.add(type(prototype))
-        _take_part(prototype, [(TASKS["random"](4, np.random.default_rng(0)), of_network)], of_network)
-    net: SequenceMemory = clone(prototype)
-    if net.get_params().get("random_state", 0) is None:
-        net.set_params(random_state=int(of_network.generate_state(1)[0]))
-    first = tasks[0][0]
+        few = Task(first.X[: min(4, int(first.lengths[0]))], np.minimum(first.lengths[:1], 4), 0)
+        with suppress(Exception):  # the trial itself will tell
+            _take_part(prototype, [(few, of_network)], of_network)
+    net = _seeded(prototype, of_network)
     try:
         started = time.perf_counter()
         net.fit(first.X, first.lengths)
         learned = time.perf_counter()
-        of_learning = {
-            "one_step_error": float(net.wrong_units(first.X, first.lengths).mean()),
-            "epochs": _epochs(net),
-            "parameters": net.n_parameters(),
-            "order": net.order_,
-            "carries": net.start(first.X[: net.order_].reshape(1, -1)) is not None,
-            "learn_seconds": learned - started,
-        }
+        of_learning = _of_learning(net, first) | {"learn_seconds": learned - started}
     except _REFUSALS as error:
-        return [{"error": _said(error)} for _ in tasks]
+        return [{"error": say_failure(error, net)} for _ in tasks]
     return [_recall(net, task, of_cue) | of_learning for task, of_cue in tasks]
+
+
+def _seeded(prototype: SequenceMemory, seed: np.random.SeedSequence) -> SequenceMemory:
+    """A copy of a network that is not fitted, with a seed if it wants one."""
+    net: SequenceMemory = clone(prototype)
+    if net.get_params().get("random_state", 0) is None:
+        net.set_params(random_state=int(seed.generate_state(1)[0]))
+    return net
+
+
+def _of_learning(net: SequenceMemory, task: Task) -> Outcome:
+    """What is to be told of a network that has learned, before it recalls."""
+    return {
+        "one_step_error": float(net.wrong_units(task.X, task.lengths).mean()),
+        "epochs": _epochs(net),
+        "parameters": net.n_parameters(),
+        "order": net.order_,
+        "carries": net.start(task.X[: net.order_].reshape(1, -1)) is not None,
+    }
 
 
 def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> Outcome:
@@ -122,7 +182,7 @@ def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> 
         paths = recall_task(net, task, cues, rng)
         seconds = time.perf_counter() - started
     except _REFUSALS as error:
-        return {"error": _said(error)}
+        return {"error": say_failure(error, net)}
     times = judge(paths, task, net)
     recalled = sum(tau is not None for tau in times)
     in_phase = sum(tau is not None and tau % _period(x) == 0 for tau, x in zip(times, split(task.X, task.lengths), strict=True))
@@ -140,11 +200,6 @@ def _period(x: Patterns) -> int:
     return next(p for p in range(1, len(x) + 1) if np.array_equal(x[p:], x[: len(x) - p]))
 
 
-def _said(error: BaseException) -> str:
-    """Why a network could not take part."""
-    return str(error) or type(error).__name__
-
-
 def _epochs(net: SequenceMemory) -> int | None:
     """Epochs until one had no error; 0 if nothing is learned, None if none was free of errors."""
     errors = getattr(net, "visible_errors_", None)
@@ -158,25 +213,28 @@ def _epochs(net: SequenceMemory) -> int | None:
 # -- sequences and cues -----------------------------------------------------------------------------------------
 
 
-def _loop(rng: np.random.Generator, *, T: int = 40, flips: int = 10, noise: int = 0, correlation: float = 0.0) -> Task:
+def _loop(
+    rng: np.random.Generator, *, t: int = 40, n: int = 100, flips: int | str = 10, noise: int = 0, correlation: float = 0.0
+) -> Task:
     """One random loop of T patterns, with the last one, which is the first again."""
-    return Task(random_periodic(T, 100, correlation=correlation, rng=rng).patterns, np.array([T]), flips, noise)
+    X = random_periodic(t, n, correlation=correlation, rng=rng).patterns
+    return Task(X, np.array([t]), as_flips(flips, n), noise)
 
 
-def _multi(size: str, rng: np.random.Generator) -> Task:
+def _multi(rng: np.random.Generator, *, size: str, n: int = 100, flips: int | str = 10) -> Task:
     """Several random loops in one network."""
     number, length = map(int, size.split("x"))
-    return Task(*draw_sequences(number, length, 100, rng=rng), flips=10)
+    return Task(*draw_sequences(number, length, n, rng=rng), flips=as_flips(flips, n))
 
 
-def _context(repeated: int, rng: np.random.Generator) -> Task:
+def _context(rng: np.random.Generator, *, repeated: int, n: int = 100, flips: int | str = 10) -> Task:
     """One random loop in which some patterns occur twice, each time with another successor and another predecessor.
 
     The first pattern, which is the cue of networks that see one pattern, occurs once. The loop ends with its first two patterns,
     so that networks that see two learn how it goes on.
     """
     period = 30
-    X = random_periodic(period + 1, 100, rng=rng).patterns[:-1].copy()
+    X = random_periodic(period + 1, n, rng=rng).patterns[:-1].copy()
     if not 0 <= repeated <= period // 3:
         raise ValueError(f"0 to {period // 3} of {period} patterns can occur twice, but {repeated} are to.")
     partner: dict[int, int] = {}
@@ -188,33 +246,37 @@ def _context(repeated: int, rng: np.random.Generator) -> Task:
         if apart and alone and not {a, b} & partner.keys():
             partner |= {a: b, b: a}
             X[b] = X[a]
-    return Task(np.concatenate([X, X[:2]]), np.array([period + 2]), flips=10)
+    return Task(np.concatenate([X, X[:2]]), np.array([period + 2]), flips=as_flips(flips, n))
 
 
-def _digits(flips: int, rng: np.random.Generator) -> Task:
+def _digits(rng: np.random.Generator, *, flips: int) -> Task:
     """The paper's twenty sequences of moving digits, drawn anew for each trial."""
     X = moving_digits(20, 20, rng=rng)
     return Task(X.patterns, X.lengths, flips=flips, closed=False)
 
 
-def _walker(flips: int, rng: np.random.Generator) -> Task:
+def _walker(rng: np.random.Generator, *, flips: int) -> Task:
     """The walking figure, every third pixel of every third row: a network without hidden neurons has N^2 weights."""
     frames = walker().frames[:, ::3, ::3]
     X = np.ascontiguousarray(frames.reshape(len(frames), -1))
     return Task(X, np.array([len(X)]), flips=flips)
 
 
-TASKS: Mapping[str, Callable[[Any, np.random.Generator], Task]] = {
-    "random": lambda T, rng: _loop(rng, T=T),
-    "noise": lambda flips, rng: _loop(rng, flips=flips),
-    "recall-noise": lambda noise, rng: _loop(rng, noise=noise),
-    "correlated": lambda correlation, rng: _loop(rng, correlation=correlation),
+def _data(rng: np.random.Generator, *, data: OwnData, flips: int) -> Task:
+    """The user's own sequences, the same in every trial: chance decides only on the network and the cues."""
+    return Task(data.patterns, data.lengths, flips=flips, closed=data.closed)
+
+
+TASKS: Mapping[str, Callable[..., Task]] = {
+    **dict.fromkeys(("random", "noise", "recall-noise", "correlated"), _loop),
     "multi": _multi,
     "context": _context,
     "digits": _digits,
     "walker": _walker,
+    "data": _data,
 }
-"""By the name of the test: what makes its sequences at a value of its axis."""
+"""By the name of the test: what makes its sequences, from a generator, the value of its axis and sizes."""
 
-GIVEN: Mapping[str | None, tuple[dict[str, Any], ...]] = {"context": ({"order": "auto"}, {"on_conflict": "learn"})}
+_LOOKS_BACK = ({"order": "auto"}, {"on_conflict": "learn"})
+GIVEN: Mapping[str | None, tuple[dict[str, Any], ...]] = {"context": _LOOKS_BACK, "data": _LOOKS_BACK}
 """By the name of the test: parameters for networks under short names; each gets the first ones that it has."""

@@ -5,11 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from seqattractor.experiments._statistics import LEVEL, Decided, decide, differences
+
 Row = dict[str, Any]
 
 
 def conclusion(comparison: Any) -> str:
-    """Say in a paragraph what a comparison shows, fairly to every network."""
+    """Say only what the trials support: where intervals decide, and which networks differ after Holm's correction."""
+    s = comparison.settings
+    trials = f"{s['trials']} trial{'s' if s['trials'] != 1 else ''} at each value of the {s['axis']}"
+    sentences = [
+        f"{s['title']}: {s['setting']}.",
+        f"{trials}, with the same sequences and cues for every network.",
+        _decided(comparison),
+        _differences(comparison),
+        _same_data(comparison),
+        _not_taking_part(comparison),
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def description(comparison: Any) -> str:
+    """Say in a paragraph how far each network comes, fairly to every one."""
     s = comparison.settings
     intro = (
         f"{s['title']}: {s['setting']}. Trials at each value of the {s['axis']}: {s['trials']}, with the same sequences and cues "
@@ -20,13 +37,15 @@ def conclusion(comparison: Any) -> str:
     storing = [n for n in comparison.networks if n["stores_patterns"]]
     sentences = [
         intro,
+        _same_data(comparison),
         _ranking(comparison, learning, "Networks that learn weights"),
         _ranking(comparison, storing, "Memories that keep the patterns themselves"),
         _partly(comparison),
         _price(comparison, learning, storing),
         _contexts(comparison),
         _phases(comparison),
-        _paired(comparison, learning),
+        _decided(comparison),
+        _differences(comparison),
         _conditions(learning + storing),
         _notes(learning + storing),
         _not_taking_part(comparison),
@@ -36,31 +55,84 @@ def conclusion(comparison: Any) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def mcnemar(first: str, second: str) -> tuple[int, int, float]:
-    """Compare two networks on the same trials.
+def ends(values: Sequence[Any]) -> str:
+    """Whether values go "up" or "down" as they grow harder."""
+    numbers = all(isinstance(value, (int, float)) for value in values)
+    return "down" if numbers and values[-1] < values[0] else "up"
 
-    Parameters
-    ----------
-    first, second : str
-        Successes by trial, such as "1101".
 
-    Returns
-    -------
-    only_first, only_second : int
-        In how many trials only one of them succeeded.
-    p : float
-        Two-sided exact McNemar test: the chance of so uneven a split if both were equally good.
+def _decided(comparison: Any) -> str:
+    """Where the intervals decide whether a network succeeds in more than half of all trials."""
+    values = comparison.settings["values"]
+    groups: dict[str, list[str]] = {}
+    for name in _taking_part(comparison):
+        found = decide([comparison.row(name, value) for value in values])
+        groups.setdefault(_halves(found, values), []).append(name)
+    undecided = groups.pop("", [])
+    parts = [f"{listed(names)} {words}" for words, names in groups.items()]
+    if parts:
+        first = next(iter(groups.values()))
+        verb = "succeeds" if len(first) == 1 else "succeed"
+        parts[0] = (
+            parts[0].replace(f"{listed(first)} in", f"{listed(first)} {verb} in", 1).replace("half", "half of all trials", 1)
+        )
+    if undecided:
+        parts.append(f"for {listed(undecided)} they decide at no value")
+    return f"By 95 % Wilson intervals, each taken by itself: {'; '.join(parts)}." if parts else ""
 
-    Examples
-    --------
-    >>> mcnemar("11111100", "10000000")
-    (5, 0, 0.0625)
-    """
-    a = sum(x == "1" and y != "1" for x, y in zip(first, second, strict=True))
-    b = sum(x != "1" and y == "1" for x, y in zip(first, second, strict=True))
-    from scipy.stats import binomtest
 
-    return a, b, float(binomtest(a, a + b).pvalue) if a + b else 1.0
+def _halves(found: Decided, values: Sequence[Any]) -> str:
+    """What was decided of one network, in words."""
+    if found.most == values[-1]:
+        return "in more than half at every value" if len(values) > 1 else f"in more than half at {values[0]}"
+    if found.fails_from == values[0]:
+        return "in less than half at every value" if len(values) > 1 else f"in less than half at {values[0]}"
+    parts = [] if found.most is None else [f"in more than half {ends(values)} to {found.most}"]
+    parts += [] if found.fails_from is None else [f"in less than half from {found.fails_from} on"]
+    return " and ".join(parts)
+
+
+def _differences(comparison: Any) -> str:
+    """Which networks recall more than which others, trial by trial."""
+    trials, values = comparison.settings["trials"], comparison.settings["values"]
+    names = _taking_part(comparison)
+    whole = [value for value in values if all(comparison.row(name, value)["trials"] == trials for name in names)]
+    if len(names) < 2 or not whole:
+        return ""
+    pairs = differences({name: [comparison.row(name, value)["by_trial"] for value in whole] for name in names})
+    test = f"exact sign test, corrected by Holm for {len(pairs)} pair{'s' if len(pairs) != 1 else ''}"
+    least = min(1.0, len(pairs) * 2.0 ** (1 - trials))
+    if least >= LEVEL:
+        return (
+            f"{trials} trial{'s' if trials != 1 else ''} cannot tell networks apart: even a difference in every trial would have "
+            f"p = {least:.2g} ({test}). Give more trials, or fewer networks."
+        )
+    beaten: dict[str, list[str]] = {name: [] for name in names}
+    for pair in pairs:
+        if pair.p < LEVEL:
+            beaten[pair.better].append(pair.worse)
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for better in names:
+        if beaten[better]:
+            groups.setdefault(tuple(name for name in names if name in beaten[better]), []).append(better)
+    told = [f"{listed(better)} more often than {listed(worse)}" for worse, better in groups.items()]
+    if not told:
+        return f"Trial by trial no two networks are shown to differ (smallest p = {pairs[0].p:.2g}, {test})."
+    others = sum(pair.p >= LEVEL for pair in pairs)
+    rest = f" For the other {others} pairs no difference is shown." if others > 1 else ""
+    rest = " For the other pair no difference is shown." if others == 1 else rest
+    return f"Trial by trial, these succeed (p < {LEVEL}, {test}): {'; '.join(told)}.{rest}"
+
+
+def _same_data(comparison: Any) -> str:
+    """What chance decides where the sequences are the user's, and of what the intervals therefore speak."""
+    if comparison.settings.get("data") is None:
+        return ""
+    return (
+        "The sequences are the same in all trials; only the first weights and the cues differ, so that intervals and tests speak "
+        "of these sequences and not of others. A network without random weights has one trial, and no interval, where no unit is "
+        "flipped: all others would repeat it."
+    )
 
 
 def _ranking(comparison: Any, networks: Sequence[Row], who: str) -> str:
@@ -75,7 +147,7 @@ def _ranking(comparison: Any, networks: Sequence[Row], who: str) -> str:
     ranked = sorted(groups, key=lambda value: -1 if value is None else values.index(value), reverse=True)
     parts = []
     for value in ranked:
-        held = "none of these values" if value is None else f"up to {value}"
+        held = "none of these values" if value is None else f"{ends(values)} to {value}"
         end = " (the end of the test)" if value == values[-1] else ""
         parts.append(f"{listed(groups[value])} {'holds' if len(groups[value]) == 1 else 'hold'} {held}{end}")
     return f"{who}: {'; '.join(parts)}."
@@ -97,7 +169,7 @@ _CARRIED |= dict.fromkeys(("rnn", "predictive-2", "brea"), "hidden or latent neu
 
 def _contexts(comparison: Any) -> str:
     """Where patterns are repeated: who tells them apart, and by what."""
-    if comparison.settings["protocol"] != "context" or not any(comparison.settings["values"]):
+    if comparison.settings.get("varies") != "repeated" or not any(comparison.settings["values"]):
         return ""
     hardest = comparison.settings["values"][-1]
     ways: dict[str, list[str]] = {}
@@ -183,29 +255,6 @@ def _range(numbers: Sequence[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _paired(comparison: Any, learning: Sequence[Row]) -> str:
-    """The two that come furthest of those that learn, trial by trial, where they differ most."""
-    names = [n["network"] for n in learning if _took_part(comparison, n["network"])]
-    totals = {name: sum(comparison.row(name, value)["successes"] for value in comparison.settings["values"]) for name in names}
-    if len(names) < 2:
-        return ""
-    first, second = sorted(names, key=lambda name: -totals[name])[:2]
-    if not totals[second]:
-        return ""
-    splits = []
-    for value in comparison.settings["values"]:
-        by_trial = (comparison.row(name, value)["by_trial"] for name in (first, second))
-        splits.append((value, *mcnemar(*by_trial)))
-    value, a, b, p = min(splits, key=lambda split: (split[3], -abs(split[1] - split[2])))
-    if a + b == 0:
-        return f"{first} and {second}, which come furthest of those that learn, succeed in the same trials everywhere."
-    return (
-        f"The two that come furthest of those that learn differ most at {value}: only {first} succeeds in {a} "
-        f"trial{'s' if a != 1 else ''}, only {second} in {b} (exact McNemar test, p = {p:.2g}, "
-        "not corrected for the choice of the value)."
-    )
-
-
 def _conditions(networks: Sequence[Row]) -> str:
     """Which of them learn in a way that neurons could."""
     names = [n["network"] for n in networks]
@@ -241,12 +290,22 @@ def _notes(networks: Sequence[Row]) -> str:
 
 
 def _not_taking_part(comparison: Any) -> str:
-    """Who refused, and why."""
+    """Who refused or was left out, and why."""
     refused: dict[str, str] = {}
     for row in comparison.results:
         if row["error"] is not None:
             refused.setdefault(row["network"], row["error"])
-    return " ".join(f"{network} could not take part everywhere: {error}" for network, error in refused.items())
+    told = [f"{network} could not take part everywhere: {error}" for network, error in refused.items()]
+    left_out = comparison.settings.get("left_out")
+    if left_out:
+        are = "was" if len(left_out) == 1 else "were"
+        told.append(f"{listed(left_out)} {are} left out, since a trial of this size would take a minute or more.")
+    return " ".join(told)
+
+
+def _taking_part(comparison: Any) -> list[str]:
+    """The names of the networks that did at least one trial."""
+    return [n["network"] for n in comparison.networks if _took_part(comparison, n["network"])]
 
 
 def _took_part(comparison: Any, network: str) -> bool:

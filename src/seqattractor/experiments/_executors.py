@@ -56,8 +56,19 @@ def do_trial(trial: Trial) -> Finished:
         outcome = trial.run()
         times = outcome.pop("seconds", None)
     except Exception as problem:  # whatever it is, the other trials go on
-        error = f"{type(problem).__name__}: {problem}".strip()
+        error = _say(problem, trial)
     return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(trial), times)
+
+
+def _say(problem: Exception, trial: Trial) -> str:
+    """What went wrong, and in a network of the user's, where."""
+    from seqattractor.experiments._user_errors import say_failure
+    from seqattractor.experiments._user_networks import Brought  # who only looks at trials does not wait for these
+
+    brought = trial.point.brought.get("network")
+    if isinstance(brought, Brought):
+        return say_failure(problem, brought.network)
+    return f"{type(problem).__name__}: {problem}".strip()
 
 
 def _version(trial: Trial) -> str:

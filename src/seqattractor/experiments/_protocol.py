@@ -17,7 +17,7 @@ A function that measures times gives them under the key "seconds" of its outcome
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -30,6 +30,7 @@ from seqattractor.experiments._seeds import canonical, digest_of, seed_of
 from seqattractor.networks._registry import REGISTRY
 
 if TYPE_CHECKING:
+    from seqattractor.experiments._user_data import OwnData
     from seqattractor.experiments._user_networks import Brought
 
 Settings = dict[str, Any]
@@ -105,14 +106,15 @@ class Point:
     settings : dict
     seed : int
         The user's seed.
-    brought : Brought, optional
-        A network of the user's, for which "network" in the settings is its description; trials get the network itself.
+    brought : mapping, optional
+        What the user brings, by its name in the settings ("network", "data"), where its description stands; trials get the thing
+        itself.
     """
 
     protocol: Protocol
     settings: Settings
     seed: int
-    brought: Brought | None = field(default=None, compare=False, repr=False)
+    brought: Mapping[str, Brought | OwnData] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def key(self) -> str:
@@ -142,7 +144,7 @@ class Trial:
         """Do it, here and now."""
         protocol, settings = self.point.protocol, self.point.settings
         place = [protocol.name, settings] if protocol.place is None else protocol.place(settings)
-        given = settings if self.point.brought is None else settings | {"network": self.point.brought.network}
+        given = settings | {name: thing.content for name, thing in self.point.brought.items()}
         return protocol.run(given, seed_of(self.point.seed, place, self.number))
 
 

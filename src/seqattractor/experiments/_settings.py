@@ -28,3 +28,35 @@ DEFAULTS: dict[str, Any] = {
 
 OUTCOME = ("success", "retrieved", "tau", "score", "basin", "epochs", "converged")
 """The outcome of a trial, in the order of columns."""
+
+OWN_AXIS = {
+    "random": "t",
+    "noise": "flips",
+    "recall-noise": "noise",
+    "correlated": "correlation",
+    "multi": "size",
+    "context": "repeated",
+    "digits": "flips",
+    "walker": "flips",
+    "data": "flips",
+}
+"""By the name of a test on which networks are compared: what varies in it, unless something else is to."""
+
+
+def as_flips(flips: int | str, n: int) -> int:
+    """Give a number of flipped units that may be a percentage of N.
+
+    Examples
+    --------
+    >>> as_flips("10%", 250), as_flips(7, 250)
+    (25, 7)
+    """
+    if not isinstance(flips, str):
+        return flips
+    try:
+        share = float(flips.removesuffix("%")) if flips.endswith("%") else -1.0
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 100:
+        raise ValueError(f"flips is a number, or a percentage such as 10%, but it is {flips[:40]!r}.")
+    return round(share / 100 * n)

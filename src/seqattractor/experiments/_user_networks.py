@@ -15,10 +15,10 @@ from typing import Any
 
 import cloudpickle
 
+from seqattractor.experiments._user_errors import line_of, own_classes
 from seqattractor.networks._base import SequenceMemory
 
 _FILES = "networks_of_"  # what the modules of users' files are called
-_NOT_THE_USERS = ("seqattractor", "sklearn", "abc", "builtins")
 
 
 class Brought:
@@ -43,14 +43,18 @@ class Brought:
     def __init__(self, network: SequenceMemory) -> None:
         self.network = network
 
+    @property
+    def content(self) -> SequenceMemory:
+        """What a trial gets."""
+        return self.network
+
     @cached_property
     def description(self) -> dict[str, Any]:
         """What identifies it, as plain JSON values: its class and those above it, its parameters, and digests of their source."""
         cls = type(self.network)
-        mro = [each for each in cls.__mro__ if each.__module__.partition(".")[0] not in _NOT_THE_USERS]
         return {
             "class": f"{cls.__module__}:{cls.__qualname__}",
-            "sources": [_source(each) for each in mro],
+            "sources": [_source(each) for each in own_classes(cls)],
             "modules": sorted({each.__module__ for each in cls.__mro__ if each.__module__.startswith("seqattractor.")}),
             "parameters": {name: _plain(value) for name, value in self.network.get_params(deep=False).items()},
         }
@@ -105,18 +109,26 @@ def _source(thing: Any) -> str:
 
 
 def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
-    """Run Python files and give the networks in them, not fitted: of classes that need no arguments, and those in variables."""
+    """Run Python files and give the networks in them, not fitted: of classes that need no arguments, and those in variables.
+
+    A class that cannot take part is refused, unless a network of it or of a subclass does, or its name begins with an underscore.
+    """
     networks: dict[str, SequenceMemory] = {}
     for path in map(Path, paths):
         module = _import(path)
         made = {k: v for k, v in vars(module).items() if isinstance(v, SequenceMemory) and not k.startswith("_")}
-        classes = {k: v() for k, v in vars(module).items() if _can_be_made(v) and v.__module__ == module.__name__}
-        if not made and not classes:
+        known = {k: v for k, v in vars(module).items() if _is_network_class(v) and v.__module__ == module.__name__}
+        classes = {k: v() for k, v in known.items() if _why_not(v) is None}
+        if not made and not known:
             raise ValueError(
                 f"{path} defines no network: it needs a subclass of sa.SequenceMemory that takes no arguments, or a network "
                 "in a variable."
             )
-        networks |= classes | made
+        there = [type(network) for network in (*made.values(), *classes.values())]
+        for name, cls in known.items():
+            if not name.startswith("_") and not any(issubclass(each, cls) for each in there):
+                raise ValueError(f"{path}: {_why_not(cls)} To leave it out, begin its name with an underscore.")
+        networks |= {name: network for name, network in classes.items() if not name.startswith("_")} | made
     return networks
 
 
@@ -135,13 +147,30 @@ def _import(path: Path) -> ModuleType:
         exec(compile(path.read_bytes(), module.__file__, "exec"), vars(module))
     except Exception as error:
         del sys.modules[name]
-        raise ValueError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+        line = line_of(error, module.__file__)
+        where = f", line {line}" if line is not None else ""
+        words = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise ValueError(f"{path} cannot be run{where}: {type(error).__name__}: {words}") from error
     return module
 
 
-def _can_be_made(thing: Any) -> bool:
-    """Whether something is a class of networks that needs no arguments."""
-    if not inspect.isclass(thing) or not issubclass(thing, SequenceMemory) or inspect.isabstract(thing):
-        return False
-    parameters = inspect.signature(thing).parameters.values()
-    return all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+def _is_network_class(thing: Any) -> bool:
+    """Whether something is a class of networks."""
+    return inspect.isclass(thing) and issubclass(thing, SequenceMemory)
+
+
+def _why_not(cls: type[SequenceMemory]) -> str | None:
+    """Why no network can be made of a class without more ado, in a sentence; None if one can."""
+    if inspect.isabstract(cls):
+        return f"{cls.__name__} does not say what comes next; write next_patterns(self, states, memory=None)."
+    needed = [
+        p.name
+        for p in inspect.signature(cls).parameters.values()
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if needed:
+        words = ", ".join(f"{name}=..." for name in needed)
+        return (
+            f"{cls.__name__} needs arguments; give them defaults, or put a network in a variable: mine = {cls.__name__}({words})."
+        )
+    return None

@@ -1,6 +1,7 @@
 """SequenceMemory: what every network can do. A network says how it learns and what comes next; the rest stands once.
 
-`_hooks.py` has what a network says, `_fitting.py`, `_recalling.py`, `_saving.py`, `_showing.py` and `_exporting.py` what it can do then.
+`_hooks.py` has what a network says; what it can do then is in `_fitting.py`, `_recalling.py`, `_saving.py`, `_showing.py` and
+`_exporting.py`.
 """
 
 from __future__ import annotations

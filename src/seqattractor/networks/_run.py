@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from seqattractor.networks._hooks import Hooks
 
 
+class WrongAnswerError(ValueError):
+    """A method of a network gave what no network may give; networks of the user's can."""
+
+    def __init__(self, sentence: str, method: str = "next_patterns") -> None:
+        super().__init__(sentence)
+        self.method = method
+
+
 class Run:
     """A batch of runs of one network: the last `order` patterns of each, and the slow or latent variables that it carries.
 
@@ -33,7 +41,7 @@ class Run:
     def __init__(self, net: Hooks, states: Patterns, memory: NDArray[Any] | None = None, *, remember: bool = True) -> None:
         self.net = net
         self.states = states.copy()
-        self.memory = net.start(self.states) if memory is None else memory
+        self.memory = started(net, self.states) if memory is None else memory
         self._may_know = remember and self.memory is None and leads_on_by_state(net)
         self._known: KnownStates | None = None
         self._at: Ids | None = None
@@ -75,14 +83,39 @@ class Run:
 
     def _checked(self, following: Any, runs: int) -> Patterns:
         """Refuse what no network should answer; a network of the user's may."""
-        answer: NDArray[Any] = np.asarray(following)
-        wanted = (runs, self.net.n_features_in_)
         name = f"{type(self.net).__name__}.next_patterns"
+        wanted = (runs, self.net.n_features_in_)
+        if following is None:
+            raise WrongAnswerError(f"{name} gave None; let it return the next patterns, an array of the shape {wanted}.")
+        answer: NDArray[Any] = np.asarray(following)
         if answer.shape != wanted:
-            raise ValueError(f"{name} gave patterns of the shape {answer.shape} where {wanted} was wanted.")
-        if not np.all(answer * answer == 1):
-            raise ValueError(f"{name} gave values other than -1 and +1; a field of exactly 0 counts as +1.")
+            raise WrongAnswerError(f"{name} gave patterns of the shape {answer.shape} where {wanted} was wanted.")
+        if answer.dtype.kind not in "biuf" or not np.all(answer * answer == 1):
+            raise WrongAnswerError(f"{name} gave {_strange(answer)}; patterns are of -1 and +1.")
         return answer.astype(np.int8, copy=False)
+
+
+def _strange(answer: NDArray[Any]) -> str:
+    """What values of an answer are neither -1 nor +1, in words."""
+    if answer.dtype.kind not in "biuf":
+        return f"values of the type {answer.dtype}"
+    strange = answer[answer * answer != 1]
+    many = f"of {answer.size} values"
+    if not np.all(np.isfinite(strange)):
+        return f"NaN or infinity ({np.sum(~np.isfinite(strange))} {many})"
+    if not np.any(strange):
+        return f"zeros ({strange.size} {many}; a field of exactly 0 counts as +1, as in np.where(field >= 0, 1, -1))"
+    return f"values other than -1 and +1, such as {strange[strange != 0][0]:g} ({strange.size} {many}; take their sign)"
+
+
+def started(net: Hooks, states: Patterns) -> NDArray[Any] | None:
+    """The slow or latent variables with which runs start, a row for each; refuses what a network may not carry."""
+    memory = net.start(states)
+    if memory is not None and (not isinstance(memory, np.ndarray) or memory.shape[:1] != (len(states),)):
+        found = f"an array of the shape {memory.shape}" if isinstance(memory, np.ndarray) else f"{type(memory).__name__}"
+        wanted = f"an array with a row for each of {len(states)} runs"
+        raise WrongAnswerError(f"{type(net).__name__}.start gave {found} where {wanted} or None was wanted.", "start")
+    return memory
 
 
 def led_memory(net: Hooks, transitions: Transitions) -> NDArray[Any] | None:
@@ -91,7 +124,7 @@ def led_memory(net: Hooks, transitions: Transitions) -> NDArray[Any] | None:
     Most networks carry nothing, and one that dwells at each pattern starts as if the pattern had been there for long. Where
     the memory is a context, the network is shown the sequence from its beginning.
     """
-    memory = net.start(transitions.inputs)
+    memory = started(net, transitions.inputs)
     if memory is None or net.traits().dwells:
         return memory
     at = 0

@@ -11,6 +11,7 @@ from typing import Any
 
 from scipy.stats import chi2, fisher_exact, norm
 
+from seqattractor.experiments._statistics import holm
 from seqattractor.report.page import Verdict
 
 # Appendix D, tables 1 and 2: successful retrievals out of 100 trials.
@@ -48,22 +49,6 @@ def p_value(a: int, n: int, b: int, m: int) -> float:
     0.034965
     """
     return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """Correct p-values for their number by Holm's step-down procedure.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    corrected = [0.0] * len(p)
-    running = 0.0
-    for rank, k in enumerate(sorted(range(len(p)), key=lambda k: p[k])):
-        running = max(running, min(1.0, (len(p) - rank) * p[k]))
-        corrected[k] = running
-    return corrected
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import get_test
 from seqattractor.experiments._comparison_trial import make_prototype
-from seqattractor.experiments._conclusion import conclusion
 from seqattractor.networks._registry import REGISTRY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
 from seqattractor.paper.trials.comparison import M
@@ -57,7 +56,7 @@ class ComparisonTarget(Target):
         data = {
             "settings": {"protocols": [one.settings for one in comparisons], "networks": comparisons[0].networks},
             "rows": [{"protocol": one.settings["protocol"], **row} for one in comparisons for row in one.results],
-            "conclusions": [conclusion(one) for one in comparisons],
+            "conclusions": [one.describe() for one in comparisons],
         }
         return Result(data, {"comparisons": comparisons})
 

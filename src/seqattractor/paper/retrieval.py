@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from seqattractor import plots
 from seqattractor.experiments._settings import PERIODS
+from seqattractor.experiments._statistics import holm
 from seqattractor.paper import agreement
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES, SPARSITY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval
@@ -141,7 +142,7 @@ class Sparsity(Target):
         p = [agreement.p_value(a["successes"], a["trials"], b["successes"], b["trials"]) for _, a, b in pairs]
         gains = [
             words
-            for (words, row, reference), corrected in zip(pairs, agreement.holm(p), strict=True)
+            for (words, row, reference), corrected in zip(pairs, holm(p), strict=True)
             if row["successes"] > reference["successes"] and corrected < agreement.LEVEL
         ]
         test = f"two-sided Fisher's exact test in each of {len(p)} cells, Holm-corrected, level {agreement.LEVEL}"

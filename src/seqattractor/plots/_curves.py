@@ -8,14 +8,16 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import MOST, check_counts, check_finite, check_kind, check_number, say
+from seqattractor._checks import MOST, check_choice, check_counts, check_finite, check_kind, check_number, say
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.plots._house import BLUE, GREY, ORANGE, axes_or_new, check_color
+from seqattractor.plots._looks import as_line, looks_of
 
-_COLORS = ("#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8a6fc0", "#8a8a8a", "#c05fa0", "#5fb0b0", "#a08030", "#606060")
-_MARKERS = "osD^vP*X<>"
+_MARKERS = "osD^vP*X"
+_COLUMNS = 3  # of a legend above the axes
 _SYMBOLS = {"n": "N", "m": "M", "t": "T"}
 
 
@@ -106,9 +108,13 @@ def success_curve(
     if len(x) != len(rates):
         raise ValueError(f"there are {len(x)} points and {len(rates)} rates; give as many of each.")
     shift = check_number(shift, "shift")
-    ax = axes_or_new(ax)
+    return _draw_rates(x + shift, rates, ends, axes_or_new(ax), line)
+
+
+def _draw_rates(x: NDArray[Any], rates: NDArray[np.float64], ends: NDArray[np.float64], ax: Axes, line: dict[str, Any]) -> Axes:
+    """Draw rates in percent, (n,), with the ends of their intervals, (2, n)."""
     options: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.4, "elinewidth": 1.0, "capsize": 2} | line
-    ax.errorbar(x + shift, rates, yerr=np.abs(ends - rates), **options)
+    ax.errorbar(x, rates, yerr=np.abs(ends - rates), **options)
     ax.set(ylim=(-4, 104), ylabel="success, %")
     ax.grid(visible=True)
     return ax
@@ -157,8 +163,10 @@ def error_curves(hidden: ArrayLike, visible: ArrayLike, *, ax: Axes | None = Non
     return ax
 
 
-def comparison_curves(comparison: Any, *, networks: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
-    """Draw success with intervals against the axis of the test, a curve for each network.
+def comparison_curves(
+    comparison: Any, *, networks: Sequence[str] | None = None, legend: str | None = "right", ax: Axes | None = None
+) -> Axes:
+    """Draw success with 95 % Wilson intervals at the true values of what varies; a network looks the same in every figure.
 
     Parameters
     ----------
@@ -166,6 +174,8 @@ def comparison_curves(comparison: Any, *, networks: Sequence[str] | None = None,
         As `seqattractor.compare` gives it.
     networks : list of str, optional
         Some of the networks only.
+    legend : str or None
+        Beside the axes ("right") or "above" them, where it covers no point; None for none.
     ax : Axes, optional
         By default new ones.
 
@@ -177,28 +187,56 @@ def comparison_curves(comparison: Any, *, networks: Sequence[str] | None = None,
     --------
     >>> import seqattractor as sa
     >>> comparison = sa.compare("random", ["hebbian", "lookup"], values=[5, 40], trials=2)
-    >>> comparison_curves(comparison).get_xlabel()
-    'period length T'
+    >>> ax = comparison_curves(comparison)
+    >>> ax.get_xlabel(), ax.lines[0].get_xdata()
+    ('period length T', array([ 5, 40]))
+
+    For a column of a paper:
+
+    >>> with sa.plots.style(paper=True):
+    ...     ax = comparison_curves(comparison, legend="above")
+    ...     ax.figure.savefig("length.pdf")  # doctest: +SKIP
     """
     if not hasattr(comparison, "results"):
         raise TypeError(f"comparison must be what sa.compare gives, but it is {say(comparison)}.")
     if networks is not None:
         check_kind(networks, (list, tuple), "networks", "a list of names")
-    ax = axes_or_new(ax)
+    if legend is not None:
+        check_choice(legend, "legend", ("right", "above"))
+    every = [network["network"] for network in comparison.networks]
+    names = every if networks is None else list(networks)
     values = comparison.settings["values"]
-    names = [network["network"] for network in comparison.networks] if networks is None else list(networks)
-    for k, name in enumerate(names):
-        rows = [comparison.row(name, value) for value in values]
-        again = k // 10  # colours come round, with other markers and lines
-        look = {"color": _COLORS[k % 10], "marker": _MARKERS[(k + again) % 10], "linestyle": ("-", "--", ":", "-.")[again % 4]}
-        shift = 0.6 * ((k + 0.5) / len(names) - 0.5)
-        _curve_of_rows(range(len(values)), rows, shift=shift, label=name, ax=ax, **look)
-    ax.set_xticks(range(len(values)), [str(value) for value in values])
+    curves = [[comparison.row(name, value) for value in values] for name in names]  # refuses names that are not there
+    ax = axes_or_new(ax)
+    numbers = all(isinstance(value, (int, float)) for value in values)
+    x = list(values) if numbers else list(range(len(values)))
+    looks, small = looks_of(every), mpl.rcParams["font.size"] / 10
+    thick = {"linewidth": 1.3 * small, "elinewidth": 0.8 * small}
+    for k, (name, rows) in enumerate(zip(names, curves, strict=True)):
+        # Curves that meet, as at 100 %, show one around the other.
+        size = (9 - 3.5 * k / max(len(names) - 1, 1)) * small
+        look = {"markersize": size, "capsize": 0.4 * size, "zorder": 2 + k / 100, **thick, **as_line(looks[name])}
+        rates = np.array([100 * row["successes"] / row["trials"] for row in rows])
+        intervals = 100 * np.array([[row[end] for row in rows] for end in ("low", "high")])  # none where all trials are the same
+        _draw_rates(np.array(x), rates, intervals, ax, {"label": name, **look})
+    if not numbers:
+        ax.set_xticks(x, [str(value) for value in values])
+    elif all(isinstance(value, int) for value in values):
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set_xlabel(comparison.settings["axis"])
     ax.set_title(comparison.settings["title"])
-    if names:
-        ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    if names and legend == "right":
+        ax.legend(*entries(ax), loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    elif names and legend == "above":
+        ax.set_title("")
+        columns = min(_COLUMNS, len(names))
+        ax.legend(*entries(ax), loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, borderaxespad=0.3)
     return ax
+
+
+def entries(ax: Axes) -> tuple[list[Any], list[str]]:
+    """Give the lines of curves with intervals, without these, and their names, for a legend."""
+    return [curve[0] for curve in ax.containers], [str(curve.get_label()) for curve in ax.containers]
 
 
 def study_curves(study: Any, *, axis: str | None = None, ax: Axes | None = None) -> Axes:
@@ -248,7 +286,7 @@ def study_curves(study: Any, *, axis: str | None = None, ax: Axes | None = None)
     apart = (values[-1] - values[0]) / 150  # so that intervals do not cover each other
     for k, (label, points) in enumerate(curves.items()):
         points.sort(key=lambda row: float(row[axis]))
-        look = {"color": f"C{k}", "marker": _MARKERS[k % 8], "label": label or None}
+        look = {"color": f"C{k}", "marker": _MARKERS[k % len(_MARKERS)], "label": label or None}
         _curve_of_rows([row[axis] for row in points], points, shift=apart * (k - (len(curves) - 1) / 2), ax=ax, **look)
     if len(values) <= 16:
         ax.set_xticks(values, [f"{value:g}" for value in values])

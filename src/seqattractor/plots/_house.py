@@ -16,13 +16,15 @@ BLUE, ORANGE, GREEN, RED, GREY = "#3a8fc7", "#e69f00", "#009e73", "#d55e00", "#8
 
 
 @contextmanager
-def style(*, dark: bool = False) -> Iterator[None]:
+def style(*, dark: bool = False, paper: bool = False) -> Iterator[None]:
     """Draw with the house style inside this context.
 
     Parameters
     ----------
     dark : bool
         For a dark page instead of a light one.
+    paper : bool
+        For one column of a paper, 85 mm wide: small type and thin lines, and text that stays text in PDF and SVG.
 
     Yields
     ------
@@ -36,9 +38,8 @@ def style(*, dark: bool = False) -> Iterator[None]:
     >>> text
     '#e6e6e6'
     """
-    sheets = ["seqattractor.plots.house", "seqattractor.plots.dark"]
-    check_flag(dark, "dark")
-    with matplotlib.style.context(sheets if dark else sheets[:1]):
+    wanted = {"house": True, "dark": check_flag(dark, "dark"), "paper": check_flag(paper, "paper")}
+    with matplotlib.style.context([f"seqattractor.plots.{sheet}" for sheet, used in wanted.items() if used]):
         yield
 
 

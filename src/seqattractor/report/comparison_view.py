@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from seqattractor._files import atomic_write
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._conclusion import Row
-from seqattractor.report.figures import comparison_figure, picture
+from seqattractor.report.figures import COLUMN, FIGURES, comparison_figure, drawn_for_paper, figure_kind, paper_figure, picture
 from seqattractor.report.page import Picture, Section, Table, render, write_files
 
 
@@ -68,8 +70,7 @@ def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = F
 
 def write_comparison(comparison: Comparison, folder: Path, *, timing: bool = False) -> list[Path]:
     """Write a comparison as JSON, CSV, PNG and HTML into a folder, each file whole or not at all, and give their paths."""
-    words = f"{comparison.settings['title']}: success of all networks against the {comparison.settings['axis']}"
-    figure = picture(lambda: comparison_figure([comparison]), words)
+    figure = _picture(comparison)
     contents = {
         "json": comparison.to_json(timing=timing).encode(),
         "csv": comparison.to_csv(timing=timing).encode(),
@@ -79,10 +80,48 @@ def write_comparison(comparison: Comparison, folder: Path, *, timing: bool = Fal
     return write_files(folder, f"compare-{comparison.settings['protocol']}", contents)
 
 
+def check_ending(path: Path) -> None:
+    """Refuse a file that no comparison is written to."""
+    known = (*FIGURES, "csv", "json", "html")
+    if path.suffix.lower().removeprefix(".") not in known:
+        endings = ", ".join(f".{kind}" for kind in known)
+        raise ValueError(f"{path} ends in {path.suffix}, but files are written as {endings}; a folder's name has no ending.")
+
+
+def write_results(comparison: Comparison, paths: Sequence[Path], *, timing: bool = False, width: float = COLUMN) -> list[Path]:
+    """Write a comparison into files by their endings, each whole or not at all: a figure for a paper, results, or a page."""
+    figures = [path for path in paths if path.suffix.lower().removeprefix(".") in FIGURES]
+    drawn = drawn_for_paper(lambda: paper_figure(comparison, width=width), *map(figure_kind, figures)) if figures else []
+    contents = dict(zip(figures, drawn, strict=True))
+    for path in paths:
+        if path not in contents:
+            contents[path] = _as_file(comparison, path.suffix.lower(), timing)
+        with atomic_write(path) as file:
+            file.write(contents[path])
+    return list(paths)
+
+
+def _as_file(comparison: Comparison, ending: str, timing: bool) -> bytes:
+    """A comparison as CSV, JSON or a page."""
+    if ending == ".csv":
+        return comparison.to_csv(timing=timing).encode()
+    if ending == ".json":
+        return comparison.to_json(timing=timing).encode()
+    return comparison_page(comparison, _picture(comparison), timing=timing).encode()
+
+
+def _picture(comparison: Comparison) -> Picture:
+    """The figure of a page."""
+    words = f"{comparison.settings['title']}: success of all networks against the {comparison.settings['axis']}"
+    return picture(lambda: comparison_figure([comparison]), words)
+
+
 def _success(row: Row) -> str:
     """Successes with an interval in percent, or a dash if the network could not take part."""
     if row["parameters"] is None:
         return "–"
+    if row["low"] == row["high"]:  # every trial would be the same
+        return "always" if row["successes"] else "never"
     return f"{row['successes']} ({100 * row['low']:.0f}–{100 * row['high']:.0f})"
 
 

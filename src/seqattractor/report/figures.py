@@ -19,6 +19,7 @@ from seqattractor import plots
 from seqattractor._files import atomic_write
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.plots._capacity import capacity_groups, capacity_label
+from seqattractor.plots._curves import entries
 from seqattractor.report.page import Picture
 from seqattractor.tasks.capacity import CapacityMap
 
@@ -26,21 +27,36 @@ DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is this many pixels of the page
 _MOST_CURVES = 12  # that can be told apart in one panel
 _GAP = 6  # pixels between the stored and the recalled sequences of a moving picture
+FIGURES = ("png", "pdf", "svg")
+"""Formats of figures, by the endings of files."""
+COLUMN = 85.0
+"""Millimetres: the width of a column in most journals."""
 # Without the date and the version of matplotlib, so that the same figure is the same file.
 _METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 
 def drawn(draw: Callable[[], Figure], *kinds: str, dark: bool = False) -> list[bytes]:
     """Draw a figure once and give it in each of the formats ("png", "pdf", "svg"), for a light page or a dark one."""
+    with plots.style(dark=dark):
+        return _written(draw, kinds, dpi=DPI, bbox_inches="tight")
+
+
+def drawn_for_paper(draw: Callable[[], Figure], *kinds: str) -> list[bytes]:
+    """Draw a figure once, as wide as it says and with text that stays text, and give it in each of the formats."""
+    with plots.style(paper=True):
+        return _written(draw, kinds)
+
+
+def _written(draw: Callable[[], Figure], kinds: Sequence[str], **options: Any) -> list[bytes]:
+    """Draw a figure with the style of now and give it in each of the formats."""
     mpl.use("Agg")
     saved = []
-    with plots.style(dark=dark):
-        figure = draw()
-        for kind in kinds:
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format=kind, dpi=DPI, bbox_inches="tight", metadata=_METADATA[kind])
-            saved.append(buffer.getvalue())
-        plt.close(figure)
+    figure = draw()
+    for kind in kinds:
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=kind, metadata=_METADATA[kind], **options)
+        saved.append(buffer.getvalue())
+    plt.close(figure)
     return saved
 
 
@@ -57,18 +73,49 @@ def as_picture(light: bytes, dark: bytes, words: str) -> Picture:
 
 def save(draw: Callable[[], Figure], path: Path) -> None:
     """Draw a figure and write it, whole or not at all, as .png, .pdf or .svg."""
-    kind = path.suffix.lower().removeprefix(".")
-    if kind not in _METADATA:
-        raise ValueError(f"a figure is written as .png, .pdf or .svg, but the file is to be named {path.name}.")
-    [content] = drawn(draw, kind)
+    [content] = drawn(draw, figure_kind(path))
     with atomic_write(path) as file:
         file.write(content)
 
 
-def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
-    """Draw success with intervals: a row for each comparison, networks that learn beside those that keep the patterns.
+def figure_kind(path: Path) -> str:
+    """Give the format of a figure by the ending of its file."""
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in FIGURES:
+        raise ValueError(f"a figure is written as .png, .pdf or .svg, but the file is to be named {path.name}.")
+    return kind
 
-    Where these are too many to be told apart, rivals have panels of their own.
+
+def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
+    """Draw a comparison in one panel as wide as a column of a paper, `width` in millimetres; to be drawn with that style.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    width : float
+
+    Returns
+    -------
+    Figure
+    """
+    inches = width / 25.4
+    figure = plt.figure(figsize=(inches, min(0.62 * inches, 3.2)), layout="constrained")
+    ax = plots.comparison_curves(comparison, legend=None, ax=figure.add_subplot())
+    ax.set_title("")
+    for columns in range(len(comparison.networks), 0, -1):  # as many as there is room for
+        legend = figure.legend(*entries(ax), loc="outside upper left", ncols=columns)
+        size = legend.get_window_extent()
+        if size.width <= figure.bbox.width or columns == 1:
+            break
+        legend.remove()
+    figure.set_size_inches(inches, figure.get_figheight() + size.height / figure.dpi)
+    return figure
+
+
+def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
+    """Draw success with intervals: a row for each comparison, in one panel if its networks can be told apart there.
+
+    Else networks that learn stand beside those that keep the patterns; where these are too many, rivals have panels of their own.
 
     Parameters
     ----------
@@ -79,7 +126,9 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
     Figure
     """
     rows = [row for comparison in comparisons for row in _panels(comparison)]
-    figure, axes = plt.subplots(len(rows), 2, figsize=(12.5, 3.6 * len(rows)), squeeze=False, sharey=True, layout="constrained")
+    widest = max(map(len, rows))
+    figsize = (7.0 if widest == 1 else 12.5, 3.9 * len(rows))
+    figure, axes = plt.subplots(len(rows), widest, figsize=figsize, squeeze=False, sharey=True, layout="constrained")
     for row_axes, row in zip(axes, rows, strict=True):
         for ax, panel in zip_longest(row_axes, row):
             if panel is None:
@@ -87,13 +136,16 @@ def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
                 continue
             comparison, words, names = panel
             plots.comparison_curves(comparison, networks=names, ax=ax)
-            ax.set_title(f"{comparison.settings['title']}: {words}")
-        row_axes[1].set_ylabel("")
+            ax.set_title(f"{comparison.settings['title']}: {words}" if words else comparison.settings["title"])
+        for ax in row_axes[1:]:
+            ax.set_ylabel("")
     return figure
 
 
 def _panels(comparison: Comparison) -> list[list[tuple[Comparison, str, list[str]]]]:
-    """The panels of a comparison, two in a row: which networks, and what they are in words."""
+    """The panels of a comparison, at most two in a row: which networks, and what they are in words."""
+    if len(comparison.networks) <= _MOST_CURVES:
+        return [[(comparison, "", [n["network"] for n in comparison.networks])]]
     kinds = {False: "weights learned", True: "patterns stored"}
     groups = {words: [n for n in comparison.networks if bool(n["stores_patterns"]) is kind] for kind, words in kinds.items()}
     if max(map(len, groups.values())) > _MOST_CURVES:

@@ -14,6 +14,7 @@ from seqattractor._progress import also_shown
 from seqattractor.experiments._capacity import Capacity, Search, capacities
 from seqattractor.experiments._laws import Law, fit_law
 from seqattractor.experiments._run import Progress, choose_executor
+from seqattractor.experiments._settings import as_flips
 from seqattractor.experiments._store import Store
 
 _MEASURED = {
@@ -137,9 +138,4 @@ def capacity(
 
 def _settings(network: str, n: int, m: int, sequences: int, flips: int | str) -> dict[str, Any]:
     """The settings of one search."""
-    if isinstance(flips, str) and flips.endswith("%"):
-        try:
-            flips = round(float(flips[:-1]) / 100 * n)
-        except ValueError:
-            raise ValueError(f"flips is a number, or a percentage such as 10%, but it is {flips!r}.") from None
-    return {"network": network, "n": n, "m": m, "sequences": sequences, "flips": flips}
+    return {"network": network, "n": n, "m": m, "sequences": sequences, "flips": as_flips(flips, n)}

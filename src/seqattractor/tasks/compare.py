@@ -2,37 +2,55 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from seqattractor._checks import check_count, check_kind
+from seqattractor._checks import check_count, check_kind, say
 from seqattractor._progress import also_shown
 from seqattractor._suggest import no_such
 from seqattractor.experiments._comparison import Comparison
-from seqattractor.experiments._comparison_tests import ComparisonTest, get_test
-from seqattractor.experiments._comparison_trial import TASKS, make_prototype, place_of
-from seqattractor.experiments._conclusion import Row
+from seqattractor.experiments._comparison_tests import TESTS, ComparisonTest, get_test, own_data_test
+from seqattractor.experiments._comparison_trial import make_prototype, make_task, place_of, rehearse
+from seqattractor.experiments._conclusion import Row, listed
 from seqattractor.experiments._protocol import Point, Protocol, Rounds, Trial
 from seqattractor.experiments._run import Progress, choose_executor, run_trials
+from seqattractor.experiments._settings import OWN_AXIS
 from seqattractor.experiments._store import Store
+from seqattractor.experiments._trial import Task
+from seqattractor.experiments._user_data import OwnData
+from seqattractor.experiments._user_errors import has_own_code
 from seqattractor.experiments._user_networks import Brought, import_files
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import FAMILIES, REGISTRY, parameters_of
+from seqattractor.sequences import Sequences, check_sequences
+from seqattractor.tasks.effort import LONG, MOST_WORK, SPEED, Size, work_of
+from seqattractor.tasks.learn import ConflictError, prepare
 
 COMPARISON = Protocol("compare", "seqattractor.experiments._comparison_trial:run_comparison_trial", place_of)
 """One network learns and recalls the sequences of a test."""
+_CUES_ONLY = [name for name, axis in OWN_AXIS.items() if axis in ("flips", "noise")]
 
 
 def compare(
-    protocol: str = "random",
-    networks: Iterable[str] | Mapping[str, SequenceMemory] | None = None,
+    protocol: str | None = None,
+    networks: Iterable[str | SequenceMemory] | Mapping[str, SequenceMemory] | None = None,
     *,
+    data: Sequences | ArrayLike | Sequence[ArrayLike] | str | os.PathLike[str] | None = None,
+    n: int | Iterable[int] | None = None,
+    m: int | Iterable[int] | None = None,
+    t: int | Iterable[int] | None = None,
+    flips: int | str | Iterable[int | str] | None = None,
     values: Iterable[Any] | None = None,
     trials: int | None = None,
-    n_hidden: int | None = None,
     seed: int = 0,
     jobs: int = 1,
     dask: str | None = None,
@@ -41,21 +59,32 @@ def compare(
     progress: Callable[[Progress], None] | None = None,
     verbose: bool = False,
 ) -> Comparison:
-    """Compare networks on one test, with the same sequences and cues for all of them.
+    """Compare networks on one test or on data of yours, with the same sequences and cues for all of them.
+
+    One of `n`, `m`, `t`, `flips` and `values` may be a list: this is what varies, along the axis of the figure. Without one it is
+    what the test is about, such as T in "random" and the flips where `data` are given.
 
     Parameters
     ----------
-    protocol : str
-        The test: random, noise, recall-noise, correlated, multi, context, digits or walker.
-    networks : list of str, or dict of str to SequenceMemory, optional
-        Short names, families ("paper", "ours", "rival", "yardstick") or "all"; or networks that are not fitted, under names of
-        your choice, which take part as they are. By default a choice of those that are quick.
+    protocol : str, optional
+        The test: random (the default), noise, recall-noise, correlated, multi, context, digits or walker. Not with `data`.
+    networks : list of str and SequenceMemory, or dict of str to SequenceMemory, optional
+        Short names, families ("paper", "ours", "rival", "yardstick") or "all"; networks that are not fitted, which take part as
+        they are, in a dict under names of your choice. By default a choice of those that are quick.
+    data : Sequences, array of +-1 of shape (T, N), list of these, or path, optional
+        Sequences of yours, the same in every trial: chance decides only on the first weights of networks and on the cues. Where
+        patterns occur again with other successors, networks that can look back do (``order="auto"``).
+    n, t : int or list, optional
+        N and T, the last pattern being the first again, of random sequences.
+    m : int or list, optional
+        M, hidden neurons of networks under short names that have some; by default what the paper takes for the task. If it
+        varies, also of those of yours that have a parameter `n_hidden`.
+    flips : int, str or list, optional
+        Flipped units of the cue: numbers, or percentages of N such as "10%".
     values : list, optional
-        Along the axis of the test; numbers are put in order, "number x length" of multi is to be given with easy ones first.
+        Along the test's own axis; numbers are put in order, "number x length" of multi is to be given with easy ones first.
     trials : int, optional
         At each value.
-    n_hidden : int, optional
-        Hidden neurons of networks under short names that have some; by default what the paper takes for the task.
     seed : int
     jobs : int
         Processes; 1 for this one. Results do not depend on it; the seconds do, a little.
@@ -63,7 +92,7 @@ def compare(
         The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
     study : str or path, optional
         A file in which every trial is kept as it finishes; the same call then does only what is missing. Trials that other
-        code did are done again.
+        code did are done again; those of other data are other trials, and a warning tells if there are only such ones.
     files : list of str
         Python files with networks of your own, which join the others.
     progress : callable, optional
@@ -75,32 +104,271 @@ def compare(
     -------
     Comparison
 
+    Raises
+    ------
+    ValueError
+        If a network of yours cannot learn and recall ten random patterns: with its class, method, file and line, and before any
+        trial.
+
     Examples
     --------
     >>> comparison = compare("random", ["hebbian", "lookup"], values=[5, 40], trials=3)
     >>> [(row["network"], row["value"], row["successes"]) for row in comparison.rows()]
     [('hebbian', 5, 3), ('lookup', 5, 3), ('hebbian', 40, 0), ('lookup', 40, 3)]
+
+    A question of your own, and data of your own:
+
+    >>> compare(networks=["hebbian", "attractor"], n=50, t=10, m=[50, 100], flips="10%", trials=2)
+    Comparison: 2 networks, hidden neurons M 100 to 50; down to 50: attractor
+    >>> X = [[1, 1, -1, -1], [-1, 1, 1, -1], [-1, -1, 1, 1], [1, -1, -1, 1]]
+    >>> compare(data=X, networks=["lookup"], flips=[0, 1], trials=2).row("lookup", 0)["successes"]
+    1
     """
-    test = get_test(protocol)
-    chosen = choose_networks(networks, files)
-    along = _along(test, values)
+    own_data = None if data is None else read_data(data)
+    test = _asked(protocol, own_data, n=n, m=m, t=t, flips=flips, values=values)
+    hidden = test.n_hidden
     each = test.trials if trials is None else check_count(trials, "trials")
-    if not along or not chosen:
-        raise ValueError(f"a comparison needs at least one network and one value, not {len(chosen)} and {len(along)}.")
-    hidden = test.n_hidden if n_hidden is None else check_count(n_hidden, "n_hidden")
+    chosen = choose_networks(networks, files)
+    if not test.values or not chosen:
+        raise ValueError(f"a comparison needs at least one network and one value, not {len(chosen)} and {len(test.values)}.")
+    brought = None if own_data is None else _carried(own_data)
+    plan = _Plan(test, brought, seed)
+    plan.check()
+    chosen, left_out = _leave_out(chosen, plan) if networks is None else (chosen, [])
+    _warn_of_time(chosen, plan, each * (1 if plan.learns_once else len(test.values)) / jobs)
     own = {name: network for name, network in chosen.items() if isinstance(network, Brought)}
-    if jobs > 1 or dask is not None:
-        for network in own.values():
+    for name, network in own.items():
+        if jobs > 1 or dask is not None:
             _ = network.packed  # refuses what cannot be sent to workers, before there are any
-    points = {name: _points(test, along, network, hidden, seed) for name, network in chosen.items()}
+        _rehearse(name, network.network, plan.units)
+    points = {name: plan.points(network) for name, network in chosen.items()}
     with Store(study) as store, also_shown(f"compare {test.name}", progress, verbose) as tell:
+        if brought is not None:
+            _warn_of_other_data(store, brought)
         wanted = Rounds((point, each) for group in zip(*points.values(), strict=True) for point in group)
         run_trials(wanted, store, choose_executor(jobs, dask), current=True, progress=tell)
-        by_trial = [{name: _outcomes(store, group, k, along) for name, group in points.items()} for k in range(each)]
-    by_value = {value: [{name: rows[at] for name, rows in trial.items()} for trial in by_trial] for at, value in enumerate(along)}
+        by_trial = [{name: plan.outcomes(store, group, k) for name, group in points.items()} for k in range(each)]
+    by_value = {
+        value: [{name: rows[at] for name, rows in trial.items()} for trial in by_trial] for at, value in enumerate(test.values)
+    }
     described = {name: (own[name].network if name in own else make_prototype(name)).traits() for name in chosen}
-    families = {name: REGISTRY[name].family for name in chosen if name not in own}
-    return Comparison.of(test, by_value, described, seed=seed, n_hidden=hidden, families=families)
+    return Comparison.of(
+        test,
+        by_value,
+        described,
+        seed=seed,
+        n_hidden=hidden,
+        families={name: REGISTRY[name].family for name in chosen if name not in own},
+        sized=[name for name, network in chosen.items() if plan.is_sized(network)],
+        data=None if brought is None else brought.description | {"length": _length(brought)},
+        left_out=left_out,
+        certain=plan.certain(chosen),
+    )
+
+
+def read_data(data: Any) -> Sequences:
+    """Give what a user wants to compare networks on as sequences, loops closed for as large a context as they need.
+
+    Parameters
+    ----------
+    data : Sequences, array of +-1 of shape (T, N), list of these, or path
+
+    Returns
+    -------
+    Sequences
+
+    Examples
+    --------
+    >>> read_data([[1, 1], [1, -1], [-1, 1]]).shape
+    (3, 2)
+    """
+    if isinstance(data, (str, os.PathLike)):
+        from seqattractor.io._load import load
+
+        data = load(data)
+    if not isinstance(data, Sequences):
+        X, lengths = check_sequences(data)
+        data = Sequences(X, lengths)
+    check_sequences(data)  # of at least two patterns each
+    sequences: Sequences = data
+    with suppress(ConflictError):  # no context tells what follows: networks say so themselves, or try
+        sequences = prepare(sequences, "auto")
+    return sequences
+
+
+def _asked(protocol: str | None, data: Sequences | None, **sizes: Any) -> ComparisonTest:
+    """The test that the user wants, with the sizes that the user wants."""
+    if data is None:
+        return get_test("random" if protocol is None else protocol).ask(**sizes)
+    if protocol is not None:
+        raise ValueError(f"give a protocol or data, not both: with data of yours there is nothing to draw for {say(protocol)}.")
+    names = [name for name in data.names if not name.startswith("sequence ")]
+    name = listed(names[:3]) if 0 < len(names) <= 3 else "your data"
+    return own_data_test(data, name=name).ask(**sizes)
+
+
+def _carried(data: Sequences) -> OwnData:
+    """Data in the form in which they travel to workers."""
+    return OwnData(data.patterns, data.lengths, closed=all(data.loops))
+
+
+def _length(data: OwnData) -> int | None:
+    """T, if all sequences have the same."""
+    return int(data.lengths[0]) if len(set(data.lengths.tolist())) == 1 else None
+
+
+def _rehearse(name: str, network: SequenceMemory, n_units: int) -> None:
+    """Let a network that runs code of the user's learn and recall a little, so that mistakes show before anything is computed."""
+    if not has_own_code(network):
+        return
+    try:
+        rehearse(network, n_units)
+    except ValueError as error:
+        whose = "" if str(error).startswith(name) else f"the network {name}: "
+        raise ValueError(f"{whose}{error}") from error.__cause__
+
+
+def _warn_of_other_data(store: Store, data: OwnData) -> None:
+    """Say if a study has trials of other data only: perhaps the file has changed, or it is the wrong one."""
+    kept = {row["settings"]: None for row in store.count_by_point(COMPARISON)}
+    others = {json.dumps(each["data"]): each["data"] for each in map(json.loads, kept) if each.get("data")}
+    digests = {each["digest"] for each in others.values()}
+    if others and data.digest not in digests:
+        one = next(iter(others.values()))
+        told = f"{one['patterns']} patterns of {one['units']} units"
+        warnings.warn(
+            f"{store.path} has trials of other data ({told}{', ...' if len(others) > 1 else ''}), which do not count for these; "
+            "all trials are done anew and added to it.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _leave_out(chosen: dict[str, str | Brought], plan: _Plan) -> tuple[dict[str, str | Brought], list[str]]:
+    """Leave out networks that nobody named and that would take minutes for a few trials, and say so."""
+    if not plan.is_asked:
+        return chosen, []
+    slow = [name for name in chosen.values() if isinstance(name, str) and work_of(name, plan.size) > MOST_WORK]
+    if slow:
+        sizes = f"{plan.size.patterns} patterns of {plan.size.units} units"
+        are = "is" if len(slow) == 1 else "are"
+        warnings.warn(
+            f"{listed(slow)} {are} left out, since one trial with {sizes} would take a minute or more; "
+            "name the networks that you want to have them take part.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return {name: network for name, network in chosen.items() if network not in slow}, slow
+
+
+def _warn_of_time(chosen: Mapping[str, str | Brought], plan: _Plan, rounds: float) -> None:
+    """Say beforehand, where sizes are the user's, that a comparison takes long; how long users' networks take is not known."""
+    if not plan.is_asked:
+        return
+    seconds = {name: rounds * work_of(name, plan.size) / SPEED for name in chosen.values() if isinstance(name, str)}
+    if sum(seconds.values()) > LONG:
+        slowest = max(seconds, key=lambda name: seconds[name])
+        warnings.warn(
+            f"this may take roughly {sum(seconds.values()) / 60:.0f} min, of which {slowest} takes {seconds[slowest] / 60:.0f}; "
+            "fewer networks, trials or values take less, and with a study every finished trial is kept.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+class _Plan:
+    """What is to be done for a test."""
+
+    def __init__(self, test: ComparisonTest, data: OwnData | None, seed: int) -> None:
+        self.test, self.data, self.seed = test, data, seed
+        own, usual = OWN_AXIS[test.name], TESTS.get(test.name)
+        # M is no part of a task: where it varies, the test stands at one value of its own axis.
+        self.axis = own if test.varies == "m" else test.varies
+        self.values = [test.sizes[own]] if test.varies == "m" else list(test.values)
+        others = {name: value for name, value in test.sizes.items() if name != self.axis}
+        known = {} if usual is None else usual.sizes
+        self.sizes = {name: value for name, value in others.items() if self.axis != own or known.get(name, value) != value}
+        self.settings: dict[str, Any] = {"test": test.name}
+        if self.axis != own:
+            self.settings["axis"] = self.axis
+        if self.sizes:
+            self.settings["sizes"] = self.sizes
+        self.is_asked = data is not None or bool(self.sizes) or test.varies != own
+
+    def task(self, value: Any) -> Task:
+        """The sequences of some trial at a value."""
+        data = {} if self.data is None else {"data": self.data}
+        return make_task(self.settings | data, value, np.random.default_rng(0))
+
+    def check(self) -> None:
+        """Refuse values of which the test cannot be made."""
+        for value in self.values:
+            self.task(value)
+
+    @property
+    def units(self) -> int:
+        """N of the largest task."""
+        return self.size.units
+
+    @cached_property
+    def size(self) -> Size:
+        """How large a trial of the hardest task is, with all its values if a network learns once for them."""
+        tasks = [self.task(value) for value in (self.values if self.test.varies == "n" else self.values[-1:])]
+        task = max(tasks, key=lambda task: task.X.size)
+        often = len(self.values) if self.learns_once else 1
+        hidden = max(self.test.values) if self.test.varies == "m" else self.test.n_hidden
+        return Size(task.X.shape[1], len(task.X), often * task.steps * len(task.lengths), hidden)
+
+    @property
+    def learns_once(self) -> bool:
+        """Whether a network learns once for all values of a task."""
+        return self.test.name in _CUES_ONLY if self.test.varies == "m" else self.test.learns_once
+
+    def is_sized(self, network: str | Brought) -> bool:
+        """Whether a network gets the M of the comparison; one of the user's only where M varies."""
+        if isinstance(network, str):
+            return "n_hidden" in parameters_of(network)
+        return self.test.varies == "m" and "n_hidden" in network.network.get_params(deep=False)
+
+    def points(self, network: str | Brought) -> list[Point]:
+        """What one network has to do: a point for each value, or one for all if it learns once."""
+        own = network if isinstance(network, Brought) else None
+        settings = self.settings | {"network": own.description if own else network}
+        brought: dict[str, Brought | OwnData] = {"network": own} if own else {}
+        if self.data is not None:
+            settings["data"], brought["data"] = self.data.description, self.data
+        places: list[dict[str, Any]] = [{"values": self.values}] if self.learns_once else [{"value": v} for v in self.values]
+        if self.test.varies == "m":
+            (place,) = places
+            places = [place | ({"n_hidden": m} if self.is_sized(network) else {}) for m in self.test.values]
+        elif self.is_sized(network):
+            places = [place | {"n_hidden": self.test.n_hidden} for place in places]
+        return [Point(COMPARISON, settings | place, self.seed, brought) for place in places]
+
+    def outcomes(self, store: Store, points: list[Point], number: int) -> list[Row]:
+        """The outcomes of one network in one trial, one for each value, with their times."""
+        rows: list[Row] = []
+        for point in points:
+            finished = store.get(Trial(point, number))
+            assert finished is not None  # run_trials sees to it
+            if finished.outcome is None:
+                rows += [{"error": finished.error}] * (len(self.test.values) // len(points))
+            else:
+                rows += [row | times for row, times in zip(finished.outcome["outcomes"], finished.times or [], strict=True)]
+        return rows
+
+    def certain(self, chosen: Mapping[str, str | Brought]) -> set[tuple[str, Any]]:
+        """Which networks at which values do the same in every trial: without random weights, on the user's data as they are.
+
+        What a network of the user's draws is not known.
+        """
+        if self.data is None:
+            return set()
+        fixed = [
+            name for name, network in chosen.items() if isinstance(network, str) and "random_state" not in parameters_of(network)
+        ]
+        clean = [v for v in self.test.values if (v if self.test.varies == "flips" else self.test.sizes["flips"]) == 0]
+        return {(name, value) for name in fixed for value in clean}
 
 
 def default_networks() -> list[str]:
@@ -109,7 +377,7 @@ def default_networks() -> list[str]:
 
 
 def choose_networks(
-    networks: Iterable[str] | Mapping[str, SequenceMemory] | None, files: Sequence[str] = ()
+    networks: Iterable[str | SequenceMemory] | Mapping[str, SequenceMemory] | None, files: Sequence[str] = ()
 ) -> dict[str, str | Brought]:
     """Give the networks of a comparison by their names, in a fixed order: short names, and networks of the user's.
 
@@ -126,13 +394,27 @@ def choose_networks(
     own = {name: Brought(network) for name, network in import_files(files).items()}
     if isinstance(networks, Mapping):
         for network in networks.values():
-            check_kind(
-                network, SequenceMemory, "each of the networks", "a SequenceMemory that is not fitted, or a short name in a list"
-            )
+            _check_network(network)
         return {**{name: Brought(network) for name, network in networks.items()}, **own}
-    named = [networks] if isinstance(networks, str) else default_networks() if networks is None else networks
-    chosen = [each for name in named for each in ([name] if _is_among(name, own) else _group(name, own))]
-    return {name: own.get(name, name) for name in [*chosen, *own]}
+    named = [networks] if isinstance(networks, (str, SequenceMemory)) else default_networks() if networks is None else networks
+    chosen: dict[str, str | Brought] = {}
+    for each in named:
+        if isinstance(each, SequenceMemory) or inspect.isclass(each):
+            _check_network(each)
+            name = type(each).__name__
+            if name in chosen or name in own:
+                raise ValueError(f"two networks are called {name}; give a dict with a name for each.")
+            chosen[name] = Brought(each)
+        else:
+            chosen |= {name: own.get(name, name) for name in ([each] if _is_among(each, own) else _group(each, own))}
+    return chosen | own
+
+
+def _check_network(network: Any) -> None:
+    """Refuse what is not a network that could learn."""
+    if inspect.isclass(network) and issubclass(network, SequenceMemory):
+        raise TypeError(f"{network.__name__} is a class; give a network of it, such as {network.__name__}().")
+    check_kind(network, SequenceMemory, "each of the networks", "a SequenceMemory that is not fitted, or a short name in a list")
 
 
 def _is_among(name: Any, own: Mapping[str, Brought]) -> bool:
@@ -145,37 +427,3 @@ def _group(name: Any, own: Mapping[str, Brought]) -> list[str]:
     if not isinstance(name, str) or name not in ("all", *FAMILIES):
         raise ValueError(no_such("network", name, [*REGISTRY, *own], groups=[*FAMILIES, "all"]))
     return [each for each, entry in REGISTRY.items() if name in ("all", entry.family)]
-
-
-def _along(test: ComparisonTest, values: Iterable[Any] | None) -> list[Any]:
-    """The values of a comparison, each once, after a check that the test can be made of each."""
-    if values is None:
-        return list(test.values)
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
-    along = list(dict.fromkeys(test.easy_first(plain)))
-    for value in along:
-        TASKS[test.name](value, np.random.default_rng(0))
-    return along
-
-
-def _points(test: ComparisonTest, along: list[Any], network: str | Brought, n_hidden: int, seed: int) -> list[Point]:
-    """What one network has to do: a point for each value, or one for all if it learns once."""
-    brought = network if isinstance(network, Brought) else None
-    settings: dict[str, Any] = {"test": test.name, "network": brought.description if brought else network}
-    if isinstance(network, str) and "n_hidden" in parameters_of(network):
-        settings["n_hidden"] = n_hidden
-    places = [{"values": along}] if test.learns_once else [{"value": value} for value in along]
-    return [Point(COMPARISON, settings | place, seed, brought) for place in places]
-
-
-def _outcomes(store: Store, points: list[Point], number: int, along: list[Any]) -> list[Row]:
-    """The outcomes of one network in one trial, one for each value, with their times."""
-    rows: list[Row] = []
-    for point in points:
-        finished = store.get(Trial(point, number))
-        assert finished is not None  # run_trials sees to it
-        if finished.outcome is None:
-            rows += [{"error": finished.error}] * (len(along) // len(points))
-        else:
-            rows += [row | times for row, times in zip(finished.outcome["outcomes"], finished.times or [], strict=True)]
-    return rows

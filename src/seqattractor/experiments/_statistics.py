@@ -1,0 +1,103 @@
+"""What the trials of a comparison support: where a network succeeds more often than not, and which more often than another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Decided:
+    """At which values the intervals decide that a network succeeds in more or in less than half of all trials."""
+
+    most: Any
+    """The hardest value up to which it is more than half, at this and all easier ones; None if there is none."""
+    fails_from: Any
+    """The easiest value from which on it is less than half, at this and all harder ones; None if there is none."""
+
+
+def decide(rows: Sequence[Mapping[str, Any]]) -> Decided:
+    """Read from the Wilson intervals of a network, easy values first, what they decide.
+
+    Examples
+    --------
+    >>> decide([{"value": v, "low": low, "high": high} for v, low, high in ((10, 0.8, 1.0), (20, 0.3, 0.7), (40, 0.0, 0.2))])
+    Decided(most=10, fails_from=40)
+    """
+    most, fails_from = None, None
+    for row in rows:
+        if row["low"] <= 0.5:
+            break
+        most = row["value"]
+    for row in reversed(rows):
+        if row["high"] >= 0.5:
+            break
+        fails_from = row["value"]
+    return Decided(most, fails_from)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two networks on the same trials: how often either succeeds at more values, and how likely that is by chance."""
+
+    better: str
+    worse: str
+    more: int
+    """In how many trials the better one succeeds at more values."""
+    fewer: int
+    p: float
+    """Two-sided exact sign test, corrected by Holm for all pairs."""
+
+
+def differences(by_trial: Mapping[str, Sequence[str]]) -> list[Difference]:
+    """Compare all pairs of networks trial by trial.
+
+    A trial counts once, however many values it has: for each network how many of them it recalls. The sign test is exact, and
+    Holm's correction is for all the pairs.
+
+    Parameters
+    ----------
+    by_trial : mapping of str to sequences of str
+        For each network its successes by trial ("1101") at each value.
+
+    Returns
+    -------
+    list of Difference
+        One for each pair, the most certain first.
+
+    Examples
+    --------
+    >>> differences({"a": ["11111111", "11111110"], "b": ["11000000", "00000000"]})
+    [Difference(better='a', worse='b', more=8, fewer=0, p=0.0078125)]
+    """
+    from scipy.stats import binomtest
+
+    totals = {name: [trial.count("1") for trial in zip(*values, strict=True)] for name, values in by_trial.items()}
+    found = []
+    for first, second in combinations(totals, 2):
+        more = sum(a > b for a, b in zip(totals[first], totals[second], strict=True))
+        fewer = sum(a < b for a, b in zip(totals[first], totals[second], strict=True))
+        names, counts = ((first, second), (more, fewer)) if more >= fewer else ((second, first), (fewer, more))
+        found.append((*names, *counts, float(binomtest(more, more + fewer).pvalue) if more + fewer else 1.0))
+    found.sort(key=lambda each: each[-1])
+    return [Difference(*pair[:4], p) for pair, p in zip(found, holm([pair[-1] for pair in found]), strict=True)]
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Correct p-values for their number by Holm's step-down procedure.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    corrected = [0.0] * len(p)
+    running = 0.0
+    for rank, k in enumerate(sorted(range(len(p)), key=lambda k: p[k])):
+        running = max(running, min(1.0, (len(p) - rank) * p[k]))
+        corrected[k] = running
+    return corrected
