@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from own_files import FRAMES, PATTERNS, save_animation
+from seqattractor.encoders._thresholds import otsu
 from seqattractor.io import load
-from seqattractor.io._recording import otsu
 
 
 def test_frames_stride_crop_size_loop_and_repeats_do_what_they_say(tmp_path):

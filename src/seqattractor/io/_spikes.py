@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import as_numbers, check_count, check_positive, refuse_masked
+from seqattractor.encoders._bins import bin_numbers, spike_raster
 from seqattractor.io._arrays import open_arrays
 from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, check_room
@@ -83,9 +84,7 @@ def bin_spikes(times: ArrayLike, units: ArrayLike, width: float, *, n_units: int
         last = float(min(np.floor(np.ptp(seconds) / apart), 2.0**62))
     if (int(last) + 1) * columns > MAX_BYTES:
         raise ValueError(f"a raster of {int(last) + 1} bins and {columns} units is too large; take wider bins.")
-    raster = np.zeros((int(last) + 1, columns), dtype=np.uint8)
-    raster[np.floor((seconds - seconds.min()) / apart).astype(np.int64), who] = 1
-    return raster
+    return spike_raster(bin_numbers(seconds, float(seconds.min()), apart), who, int(last) + 1, columns)
 
 
 def _flat(values: ArrayLike, name: str) -> NDArray[np.float64]:
