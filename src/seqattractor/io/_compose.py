@@ -192,8 +192,9 @@ def _film_moment(recalled: Recalled, t: int) -> Picture:
     if recalled.order:
         cue = recalled.recall[recalled.order - 1]
         panels["cue"] = mark(cue).reshape(recalled.frame_shape) if recalled.code is None else shade(recalled, cue)
-    panels |= {"error (orange: too bright)" if name == "error" else name: row for name, row in rows.items()}
-    shown = {title: _panel(picture, PANEL) for title, picture in panels.items()}
+    shown = {title: _panel(picture, PANEL) for title, picture in (panels | rows).items()}
+    if "error" in shown and shown["error"].shape[1] >= 160:
+        shown["error (orange: too bright)"] = shown.pop("error")
     body = _beside([_below([_text(title, panel.shape[1]), panel]) for title, panel in shown.items()])
     return _framed(_below([body, _caption(recalled, t, body.shape[1])]))
 

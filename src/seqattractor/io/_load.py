@@ -197,11 +197,13 @@ def _as_sequences(recording: Recording, options: Options, path: Path) -> Sequenc
         if options.crop is not None or options.size not in ("auto", None):
             raise NoPicturesError(f"size and crop are for pictures, but {path} has none; leave them out.")
         if options.n_levels is not None:
-            python = "sa.encoders.LevelEncoder gives the columns of a table several levels"
-            raise NoPicturesError(f"levels and colour are for pictures, but {path} has none; leave them out ({python}).")
+            table = "leave them out (sa.encoders.LevelEncoder gives the columns of a table several levels)"
+            raise NoPicturesError(
+                f"levels and colour are for pictures, but {path} has none; {remedy(table, 'choose black and white')}."
+            )
         recording.sequences = [_pick(s, options, path) for s in recording.sequences]
     if options.colour and recording.sequences[0].shape[3:] != (CHANNELS,):
-        raise NoPicturesError(f"{path} has no colours; leave out the colour, and give the number of levels for grey.")
+        raise NoPicturesError(f"{path} has no colours; choose levels of grey instead.")
     patterns, code = to_patterns(recording, options, path)
     if code is not None and recording.value_range is None:  # a cue is read with the same levels
         options = replace(options, value_range=(code.low, code.high))

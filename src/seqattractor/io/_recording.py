@@ -122,12 +122,13 @@ def _size(shape: tuple[int, ...], options: Options) -> tuple[int, int]:
     if isinstance(options.size, tuple):
         return options.size
     longer = max(shape)
-    if options.size == "auto":
-        units = _n_units(shape[0], shape[1], options)
-        scale = min(1.0, AUTO_SIDE / longer, (terms().units / units) ** 0.5 if options.n_levels is not None else 1.0)
+    if options.size == "auto" and options.n_levels is not None:
+        scale = min(1.0, AUTO_SIDE / longer, (terms().units / _n_units(shape[0], shape[1], options)) ** 0.5)
+        height, width = (max(1, int(side * scale + 1e-9)) for side in shape)  # rounded down: not one unit more
     else:
-        scale = float(options.size or longer) / longer
-    height, width = (max(1, round(side * scale)) for side in shape)
+        wanted = min(longer, AUTO_SIDE) if isinstance(options.size, str) else options.size or longer
+        scale = wanted / longer
+        height, width = (max(1, round(side * scale)) for side in shape)
     return height, width
 
 
@@ -140,7 +141,7 @@ def to_patterns(recording: Recording, options: Options, path: Path) -> tuple[lis
     if options.n_levels is None:
         return _by_threshold(flat, recording, options, path), None
     low, high = options.value_range or recording.value_range or _range_of(flat, path)
-    code = LevelCode(options.n_levels, options.code, low, high)  # type: ignore[arg-type]  # the kind of code was checked
+    code = LevelCode(options.n_levels, options.code, low, high)
     return [code.encode(_negative(v, low + high) if options.invert else v).reshape(len(v), -1) for v in flat], code
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,7 +93,7 @@ class LevelCode:
     """
 
     n_levels: int
-    kind: Literal["thermometer", "gray"] = "thermometer"
+    kind: str = "thermometer"
     low: float = 0.0
     high: float = 255.0
 
