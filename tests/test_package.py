@@ -15,6 +15,7 @@ FLOORS = [
     ("_checks", "_dask", "_faces", "_files", "sequences", "noise"),
     ("learning",),
     ("networks",),
+    ("encoders",),
     ("datasets", "io"),
     ("analysis",),
     ("plots",),
@@ -86,7 +87,9 @@ def test_no_imports_go_round():
         visit(name)
 
 
-@pytest.mark.parametrize("floor", ["sequences", "learning", "networks", "datasets", "io", "analysis", "experiments", "tasks"])
+@pytest.mark.parametrize(
+    "floor", ["sequences", "learning", "networks", "encoders", "datasets", "io", "analysis", "experiments", "tasks"]
+)
 def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures(floor):
     modules = [name for name in MODULES if name.split(".")[1:2] == [floor]]
     code = f"import importlib, sys\nfor name in {modules}: importlib.import_module(name)\n"
@@ -95,7 +98,7 @@ def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures(floo
     assert printed.strip() == "[]"
 
 
-PUBLIC_PACKAGES = ("networks", "datasets", "io", "analysis", "plots", "experiments", "sequences")
+PUBLIC_PACKAGES = ("networks", "encoders", "datasets", "io", "analysis", "plots", "experiments", "sequences")
 
 
 def test_private_modules_of_public_packages_say_so():

@@ -9,10 +9,10 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import seqattractor as sa
-from seqattractor import analysis, datasets, experiments, io, networks, noise, plots
+from seqattractor import analysis, datasets, encoders, experiments, io, networks, noise, plots
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "api.rst"
-MODULES = {"datasets": datasets, "io": io, "noise": noise, "plots": plots}
+MODULES = {"datasets": datasets, "encoders": encoders, "io": io, "noise": noise, "plots": plots}
 
 
 def public():

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from seqattractor._checks import LARGEST, check_number, refuse_masked, say
+from seqattractor._checks import LARGEST, as_array, check_number, refuse_masked, say
 from seqattractor.sequences import Patterns, check_patterns
 
 
@@ -146,12 +146,13 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     def _numbers(self, X: ArrayLike, *, reset: bool) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Check numbers as scikit-learn does; frames are flattened, and their shape is given, too."""
         refuse_masked(X, "X")
-        shape = np.shape(X)[1:] if np.ndim(X) > 2 else None
+        array = as_array(X, "X") if isinstance(X, (list, tuple)) else X
+        shape = tuple(array.shape[1:]) if getattr(array, "ndim", 2) > 2 else None  # type: ignore[union-attr]  # an array has one
         if shape is not None:
             if not reset and shape != self.frame_shape_:
                 raise ValueError(f"X has frames of shape {shape}, but in fit they had the shape {self.frame_shape_}.")
-            X = np.asarray(X).reshape(len(np.asarray(X)), -1)
-        values = np.asarray(validate_data(self, X, reset=reset, dtype="numeric"))
+            array = np.asarray(array).reshape(len(np.asarray(array)), -1)
+        values = np.asarray(validate_data(self, array, reset=reset, dtype="numeric"))
         if values.dtype == np.bool_:
             values = values.astype(np.int8)
         if values.dtype.kind == "f" and not (np.abs(values) <= LARGEST).all():

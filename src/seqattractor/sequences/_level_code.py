@@ -35,8 +35,8 @@ def to_levels(values: NDArray[Any], low: Any, high: Any, n_levels: int) -> NDArr
 
 def from_levels(levels: NDArray[Any], low: Any, high: Any, n_levels: int) -> NDArray[np.float64]:
     """The values of levels: `low` for 0 and `high` for L - 1, both exactly."""
-    part = levels / (n_levels - 1)
-    return np.asarray(np.multiply(low, 1.0 - part) + np.multiply(high, part))
+    between = low + levels * np.subtract(high, low) / (n_levels - 1)
+    return np.asarray(np.where(levels == n_levels - 1, high, between))
 
 
 def to_bits(levels: NDArray[np.int64], n_levels: int, kind: str) -> Patterns:
