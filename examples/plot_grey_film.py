@@ -4,8 +4,8 @@ A grey film with binary neurons
 
 The neurons of the network are on or off, but films need not be black and white: eight levels of grey take seven neurons for each
 pixel, of which as many are on as the level says (a thermometer), or three in a Gray code. Which of the two is better depends on
-what the cue suffers from: flipped neurons are no different for them, but a change of the *picture*, such as noise or other light, moves a
-thermometer by few neurons and a Gray code by many.
+what the cue suffers from: flipped neurons are no different for them, but a change of the *picture*, such as noise or other light,
+moves a thermometer by few neurons and a Gray code by many.
 """
 
 import matplotlib.pyplot as plt
@@ -54,8 +54,8 @@ for (name, frames), ax in zip(rows.items(), axes, strict=True):
     plots.filmstrip(frames[times], label=name, numbers=times if name == "drawn" else None, value_range=(0, 255), ax=ax)
 
 # %%
-# Both codes with five films each, and five cues for each film. The cue suffers from flipped neurons, from noise on the grey values (with this
-# standard deviation), or from other light. Errors are means of absolute differences of grey values, from 0 to 255.
+# Both codes with five films each, and five cues for each film. The cue suffers from flipped neurons, from noise on the grey values
+# (with this standard deviation), or from other light. Errors are means of absolute differences of grey values, from 0 to 255.
 
 
 def corrupted(encoder, frame, how, rng):
