@@ -54,7 +54,7 @@ for (name, frames), ax in zip(rows.items(), axes, strict=True):
     plots.filmstrip(frames[times], label=name, numbers=times if name == "drawn" else None, value_range=(0, 255), ax=ax)
 
 # %%
-# Both codes with five films each, and five cues for each film. The cue suffers from flipped neurons, from noise on the grey values
+# Both codes with five films each, and five cues for each film. A cue suffers from flipped neurons, from noise on its grey values
 # (with this standard deviation), or from other light. Errors are means of absolute differences of grey values, from 0 to 255.
 
 
