@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from seqattractor._checks import LARGEST, as_array, check_number, refuse_masked, say
+from seqattractor._checks import LARGEST, as_array, check_memory, check_number, refuse_masked, say
 from seqattractor.sequences import Patterns, check_patterns
+
+_BYTES = 17  # for each unit while it is made
 
 
 class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -38,10 +40,15 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         >>> sa.encoders.LevelEncoder(3).fit([[0.0], [1.0]]).high_
         array([1.])
         """
-        values, shape = self._numbers(X, reset=True)
-        self._check_parameters()
-        self._learn(values)
-        self.frame_shape_ = shape
+        before = vars(self).copy()
+        try:
+            self._check_parameters()
+            values, self.frame_shape_ = self._numbers(X, reset=True)
+            self._learn(values)
+        except BaseException:  # what is refused leaves nothing behind
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
         return self
 
     def transform(self, X: ArrayLike) -> Patterns:
@@ -63,7 +70,11 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         array([[-1, -1], [ 1, -1], [ 1,  1]], dtype=int8)
         """
         check_is_fitted(self)
-        return self._encode(self._numbers(X, reset=False)[0])
+        values = self._numbers(X, reset=False)[0]
+        units = values.size * self._units_per_feature()
+        check_memory(_BYTES * units, f"{len(values)} patterns of {units // len(values)} units")
+        with np.errstate(over="ignore"):  # what lies far outside a narrow range takes its end
+            return self._encode(values)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Turn patterns, also corrupted ones, back into numbers.
@@ -152,9 +163,14 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             if not reset and shape != self.frame_shape_:
                 raise ValueError(f"X has frames of shape {shape}, but in fit they had the shape {self.frame_shape_}.")
             array = np.asarray(array).reshape(len(np.asarray(array)), -1)
-        values = np.asarray(validate_data(self, array, reset=reset, dtype="numeric"))
-        if values.dtype == np.bool_:
-            values = values.astype(np.int8)
+        try:
+            values = np.asarray(validate_data(self, array, reset=reset, dtype="numeric"))
+        except (TypeError, ValueError) as error:
+            raise type(error)(_in_a_sentence(str(error))) from None
+        except OverflowError:
+            raise ValueError("X has a number that is too large.") from None
+        if values.dtype.kind in "bf":
+            values = values.astype(np.int8 if values.dtype == np.bool_ else np.float64)
         if values.dtype.kind == "f" and not (np.abs(values) <= LARGEST).all():
             raise ValueError(f"X must hold numbers between {-LARGEST:g} and {LARGEST:g}.")
         return values, shape or values.shape[1:]
@@ -185,3 +201,9 @@ def check_value_range(value_range: Any, *words: str) -> None:
     low, high = (check_number(end, "an end of value_range") for end in value_range)
     if not low < high:
         raise ValueError(f"value_range must be (low, high) with low below high, but it is {say(value_range)}.")
+
+
+def _in_a_sentence(message: str) -> str:
+    """What scikit-learn says of data, without the data and without advice on classifiers."""
+    first = message.splitlines()[0].rstrip(":.")
+    return f"{first}. Reshape your data: one row per time step, one column per feature." if "Reshape" in message else f"{first}."

@@ -84,11 +84,12 @@ class LevelEncoder(Encoder):
         self.code_ = LevelCode(int(self.n_levels), self.code, float(self.low_[0]), float(self.high_[0])) if shared else None
 
     def _encode(self, values: NDArray[Any]) -> Patterns:
-        levels = to_levels(values, self.low_, self.high_, self.n_levels)
-        return to_bits(levels, self.n_levels, self.code).reshape(len(values), -1)
+        n_levels = int(self.n_levels)
+        return to_bits(to_levels(values, self.low_, self.high_, n_levels), n_levels, self.code).reshape(len(values), -1)
 
     def _decode(self, groups: Patterns) -> NDArray[np.float64]:
-        return from_levels(from_bits(groups, self.n_levels, self.code), self.low_, self.high_, self.n_levels)
+        n_levels = int(self.n_levels)
+        return from_levels(from_bits(groups, n_levels, self.code), self.low_, self.high_, n_levels)
 
     def _units_per_feature(self) -> int:
         return count_bits(self.n_levels, self.code)

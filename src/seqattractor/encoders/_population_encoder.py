@@ -71,22 +71,29 @@ class PopulationEncoder(Encoder):
 
     def _learn(self, values: NDArray[Any]) -> None:
         self.low_, self.high_ = self._range(values, self.value_range)
-        self.n_places_ = int(self.n_units) if self.circular else int(self.n_units) - int(self.n_active) + 1
+        n_units, n_active = self._sizes()
+        self.n_places_ = n_units if self.circular else n_units - n_active + 1
+
+    def _sizes(self) -> tuple[int, int]:
+        """How many units there are for a feature, and how many of them are on."""
+        return int(self.n_units), int(self.n_active)
 
     def _encode(self, values: NDArray[Any]) -> Patterns:
+        n_units, n_active = self._sizes()
         width = np.where(self.high_ > self.low_, self.high_ - self.low_, 1.0)
         part = (values - self.low_) / width
         if self.circular:
             place = np.floor(np.mod(part, 1.0) * self.n_places_ + 0.5) % self.n_places_
         else:
             place = np.floor(np.clip(part, 0.0, 1.0) * (self.n_places_ - 1) + 0.5)
-        behind = np.mod(np.arange(self.n_units) - place[:, :, None], self.n_units)  # the first unit of the bump
-        return as_signs(behind < self.n_active).reshape(len(values), -1)
+        behind = np.mod(np.arange(n_units) - place[:, :, None], n_units)  # from the first unit of the bump on
+        return as_signs(behind < n_active).reshape(len(values), -1)
 
     def _decode(self, groups: Patterns) -> NDArray[np.float64]:
-        around = np.concatenate([groups, groups[:, :, : self.n_active - 1]], axis=2) if self.circular else groups
+        n_active = self._sizes()[1]
+        around = np.concatenate([groups, groups[:, :, : n_active - 1]], axis=2) if self.circular else groups
         sums = np.cumsum(np.pad(around > 0, ((0, 0), (0, 0), (1, 0))), axis=2, dtype=np.int64)
-        active = sums[:, :, self.n_active :] - sums[:, :, : -self.n_active]  # inside a bump at each place
+        active = sums[:, :, n_active:] - sums[:, :, :-n_active]  # inside a bump at each place
         best = (active == active.max(axis=2, keepdims=True)).astype(np.float64)
         places = np.arange(self.n_places_)
         if self.circular:
@@ -98,4 +105,4 @@ class PopulationEncoder(Encoder):
         return np.asarray(self.low_ * (1.0 - part) + self.high_ * part)
 
     def _units_per_feature(self) -> int:
-        return int(self.n_units)
+        return self._sizes()[0]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import as_numbers, check_count, check_finite, check_kind, check_text
+from seqattractor._checks import as_numbers, check_count, check_finite, check_kind, check_text, say
 from seqattractor.plots._house import GREY, RED, axes_or_new, unframed
 from seqattractor.sequences import Sequences
 
@@ -55,7 +55,7 @@ def filmstrip(
     if value_range is not None:
         low, high = check_finite(value_range, "value_range", "ends").tolist() if np.shape(value_range) == (2,) else (0, 0)
         if not low < high:
-            raise ValueError(f"value_range must be (low, high) with low below high, but it is {value_range!r}.")
+            raise ValueError(f"value_range must be (low, high) with low below high, but it is {say(value_range)}.")
         pictures = np.clip((pictures - low) / (high - low), 0, 1)
     check_text(label, "label")
     if numbers is not None:
