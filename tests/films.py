@@ -29,3 +29,22 @@ def save_gif(path, frames):
     """Write frames as a GIF, each as a picture of its own."""
     pictures = [Image.fromarray(np.where(frame, 255, 0).astype(np.uint8)) for frame in frames]
     pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=50)
+
+
+def grey_film(n_frames=12, side=16, colour=False):
+    """A shaded ball that goes round over a ramp of grey, uint8 (T, side, side), or in colour (T, side, side, 3)."""
+    y, x = np.mgrid[0:side, 0:side]
+    frames = []
+    for turn in 2 * np.pi * np.arange(n_frames) / n_frames:
+        far = np.hypot(x - side * (0.5 + 0.28 * np.cos(turn)), y - side * (0.5 + 0.28 * np.sin(turn))) / (0.22 * side)
+        frames.append(np.where(far < 1, 255 - 120 * far, 20 + 110 * x / side))
+    grey = np.array(frames).astype(np.uint8)
+    return np.stack([grey, np.roll(grey, n_frames // 3, axis=0), np.flip(grey, axis=2)], axis=3) if colour else grey
+
+
+def save_film(path, frames):
+    """Write grey or colour frames losslessly, as an animated PNG or WebP, or as a GIF."""
+    pictures = [Image.fromarray(frame) for frame in frames]
+    more = {"lossless": True} if str(path).endswith("webp") else {}
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=50, **more)
+    return path

@@ -10,6 +10,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
 # What must be printed for the example to be true to its words.
 PROMISES = {
     "plot_gallop": "exact from the second step on: True",
+    "plot_grey_film": "recalled exactly: True",
     "plot_letters": "spelled right: True",
     "plot_moving_digits": "retrieved: True\nretrieved: True\nretrieved: True",
     "plot_place_cells": "the lap is replayed: True",
@@ -38,3 +39,6 @@ def test_the_example_runs_and_draws_a_picture(path, capsys, monkeypatch, tmp_pat
     printed = capsys.readouterr().out
     assert PROMISES.get(path.stem, "") in printed
     assert "None" not in printed
+    if path.stem == "plot_grey_film":  # the guide shows its table
+        page = (path.parents[1] / "docs" / "encoders.rst").read_text()
+        assert [line for line in printed.splitlines()[1:] if f"    {line.rstrip()}\n" not in page] == []

@@ -139,7 +139,7 @@ def test_refusals_come_back_as_they_are(tmp_path):
         ([tmp_path / "none.gif"], {}, FileNotFoundError),
         ([tmp_path / "b.csv"], {"size": 9}, NoPicturesError),
         ([tmp_path / "b.csv"], {}, ValueError),
-        ([path], {"colour": 1}, TypeError),
+        ([path], {"no_such_option": 1}, TypeError),
         ([path], {"stride": 0}, ValueError),
         ([], {}, ValueError),
     ):

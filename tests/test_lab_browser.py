@@ -9,6 +9,7 @@ from PIL import Image
 
 import lab_browser
 import lab_server
+from films import grey_film, save_film
 from lab_browser import NEEDS_BROWSER, SETTINGS, learn, settled, until, wrong_units
 from lab_server import PATIENCE, in_time, running_lab
 from seqattractor.lab.compiled import Compiled
@@ -286,6 +287,62 @@ def test_a_gif_is_uploaded_and_recalled_and_a_bad_file_is_explained(open_page):
     assert "8 frames" in page.inner_text("#upload-name")
     assert page.is_hidden("#alert")
     assert "Locked on at step" in learn(page)
+
+
+def colours_in(page, panel):
+    """How many different colours a panel shows, and whether all of them are greys."""
+    return page.evaluate(
+        """(panel) => {
+            const canvas = document.querySelector(`[data-panel=${panel}]`);
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            const seen = new Set();
+            let grey = true;
+            for (let i = 0; i < data.length; i += 4) {
+                seen.add(`${data[i]},${data[i + 1]},${data[i + 2]}`);
+                grey &&= data[i] === data[i + 1] && data[i] === data[i + 2];
+            }
+            return [seen.size, grey];
+        }""",
+        panel,
+    )
+
+
+def test_a_film_is_recalled_in_grey_and_in_colour(open_page, tmp_path):
+    page = open_page()
+    page.click("[data-source=file]")
+    page.select_option("#shades", "8,0")
+    page.set_input_files("#file", str(save_film(tmp_path / "ball.webp", grey_film(colour=True))))
+    settled(page)
+    assert "12 frames of 16 × 16 pixels, 7 units each: 1792 units" in page.inner_text("#upload-name")
+    assert "Locked on at step" in learn(page)
+    page.evaluate("document.getElementById('forward').click()")  # stops the film after the cue
+    settled(page)
+    assert wrong_units(page) == 0
+    number, grey = colours_in(page, "state")
+    assert grey
+    assert 4 < number <= 8
+    assert colours_in(page, "state") == colours_in(page, "truth")
+    assert colours_in(page, "error")[0] == 1
+    assert "too bright" in page.inner_text(".legend")
+    page.select_option("#shades", "4,1")  # the same file again
+    settled(page)
+    assert "9 units each" in page.inner_text("#upload-name")
+    assert "Locked on at step" in learn(page)
+    number, grey = colours_in(page, "state")
+    assert not grey
+    assert number > 4
+
+
+def test_painting_a_grey_pixel_makes_its_negative(open_page, tmp_path):
+    page = open_page()
+    page.click("[data-source=file]")
+    page.select_option("#shades", "4,0")
+    page.set_input_files("#file", str(save_film(tmp_path / "ball.webp", grey_film())))
+    settled(page)
+    cue = page.locator("#cue-canvas")
+    pixel = cue.bounding_box()["width"] / 16
+    cue.click(position={"x": 1.5 * pixel, "y": 0.5 * pixel})
+    until(page, f"{SETTINGS}.cue.painted.join() === '3,4,5'")  # the three units of the second pixel
 
 
 def test_a_file_can_be_dropped_anywhere(open_page):

@@ -11,6 +11,7 @@ from PIL import Image
 
 import lab_server
 import seqattractor as sa
+from films import grey_film
 from hostile_files import HOSTILE
 from lab_server import QUICK
 from seqattractor.lab.requests import unpack
@@ -159,3 +160,69 @@ def test_a_zip_that_lies_about_its_sizes_does_no_harm(visitor):
     central = content.rfind(b"PK\x01\x02")
     content[central + 24 : central + 28] = (1000).to_bytes(4, "little")
     assert send(visitor, ("a.npz", bytes(content))).status_code == 400
+
+
+# -- grey and colour ------------------------------------------------------------------------------------------------------
+
+
+def in_shades(visitor, frames, levels, colour=0):
+    """Upload a film in grey or colour."""
+    file = io.BytesIO()
+    np.save(file, frames)
+    head = {"files": [{"name": "film.npy", "size": len(file.getvalue())}], "levels": levels, "colour": colour}
+    return send(visitor, ("film.npy", file.getvalue()), head=head)
+
+
+@pytest.mark.parametrize(("levels", "colour"), [(4, 0), (3, 1)])
+def test_a_film_in_grey_or_colour_is_learned_recalled_and_taken_away(visitor, levels, colour):
+    frames = grey_film(8, 10, colour=bool(colour))
+    shown = in_shades(visitor, frames, levels, colour).json()
+    code = {"n_levels": levels, "kind": "thermometer", "low": 0.0, "high": 255.0, "bits": levels - 1, "channels": 1 + 2 * colour}
+    assert (shown["shape"], shown["code"]) == ([10, 10], code)
+    assert shown["units"] == frames[0].size * (levels - 1)
+    X = sa.encoders.LevelEncoder(levels, value_range=(0, 255)).fit_transform(frames)
+    assert np.array_equal(unpack(shown["bits"], 8, shown["units"]), X)
+    sequence = {"name": "frames", **{k: shown[k] for k in ("shape", "units", "lengths", "kind", "bits", "code")}}
+    assert visitor.learn(sequence, QUICK)["networks"][0]["right"] == 1.0
+    cue = {"flips": shown["units"] // 10, "occlusion": 0.1}
+    assert visitor.recall(**cue)["runs"][0]["good"]
+    with Image.open(io.BytesIO(visitor.post("download", {"what": "gif", "cue": cue}).content)) as animation:
+        assert animation.n_frames == 8
+        assert animation.width > 4 * 190  # truth, cue, recall and errors
+    assert visitor.post("download", {"what": "figure", "cue": cue}).content.startswith(b"\x89PNG")
+    python = visitor.post("code", {"sequence": sequence, "networks": [QUICK], "cue": cue}).text
+    assert f"code=sa.encoders.LevelCode(n_levels={levels}" in python
+    assert "axes=2" in python
+
+
+def test_a_large_film_is_shrunk_until_its_units_are_few_enough(visitor):
+    shown = in_shades(visitor, np.random.default_rng(0).integers(0, 256, (3, 90, 70), dtype=np.uint8), 8).json()
+    assert shown["units"] == shown["shape"][0] * shown["shape"][1] * 7 <= 4096
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        {"n_levels": 1},
+        {"n_levels": 4, "kind": "roman"},
+        {"n_levels": 4, "bits": 2},
+        {"n_levels": 4, "channels": 2},
+        {"n_levels": 4, "low": 1, "high": 1},
+        {"n_levels": 5},
+        {"n_levels": 4, "colour": 1},
+        3,
+    ],
+    ids=str,
+)
+def test_a_code_that_makes_no_sense_is_refused(visitor, code):
+    shown = in_shades(visitor, grey_film(3, 6), 4).json()
+    sequence = {"name": "frames", **{k: shown[k] for k in ("shape", "units", "lengths", "kind", "bits")}}
+    assert visitor.post("sequence", {**sequence, "code": shown["code"]}).status_code == 200
+    answer = visitor.post("sequence", {**sequence, "code": code})
+    assert answer.status_code == 400
+    assert answer.json()["error"].endswith(".")
+
+
+@pytest.mark.parametrize(("levels", "colour"), [(1, 0), (300, 0), (0, 1), (4, 2), ("8", 0)])
+def test_shades_that_make_no_sense_are_refused(visitor, levels, colour):
+    assert in_shades(visitor, grey_film(3, 6), levels, colour).status_code == 400

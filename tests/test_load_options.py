@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from own_files import FRAMES, PATTERNS, save_animation
+from seqattractor.encoders._thresholds import otsu
 from seqattractor.io import load
-from seqattractor.io._recording import otsu
 
 
 def test_frames_stride_crop_size_loop_and_repeats_do_what_they_say(tmp_path):
@@ -97,6 +97,15 @@ def test_transparent_pixels_are_seen_on_a_white_page(tmp_path):
         {"time_axis": 7},
         {"bin": -1.0},
         {"step": 0},
+        {"levels": 1},
+        {"levels": 300},
+        {"levels": 8.5},
+        {"levels": 8, "threshold": "otsu"},
+        {"colour": "yes"},
+        {"code": "gray"},
+        {"levels": 8, "code": "binary"},
+        {"levels": 8, "value_range": (1, 1)},
+        {"value_range": (0, 1)},
     ],
     ids=str,
 )
@@ -105,4 +114,4 @@ def test_an_option_that_makes_no_sense_is_one_sentence(tmp_path, options):
     with pytest.raises(ValueError, match=r"^[^\n]+\.$"):
         load(path, **options)
     with pytest.raises(TypeError, match="option"):
-        load(path, colour=True)
+        load(path, no_such_option=True)

@@ -15,6 +15,7 @@ FLOORS = [
     ("_checks", "_dask", "_faces", "_files", "_named_axes", "_progress", "_suggest", "sequences", "noise"),
     ("learning",),
     ("networks",),
+    ("encoders",),
     ("datasets", "io"),
     ("analysis",),
     ("model_selection", "plots"),
@@ -87,7 +88,8 @@ def test_no_imports_go_round():
 
 
 @pytest.mark.parametrize(
-    "floor", ["sequences", "learning", "networks", "datasets", "io", "analysis", "model_selection", "experiments", "tasks"]
+    "floor",
+    ["sequences", "learning", "networks", "encoders", "datasets", "io", "analysis", "model_selection", "experiments", "tasks"],
 )
 def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures(floor):
     modules = [name for name in MODULES if name.split(".")[1:2] == [floor]]
@@ -97,7 +99,7 @@ def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures(floo
     assert printed.strip() == "[]"
 
 
-PUBLIC_PACKAGES = ("networks", "datasets", "io", "analysis", "plots", "experiments", "model_selection", "sequences")
+PUBLIC_PACKAGES = ("networks", "encoders", "datasets", "io", "analysis", "plots", "experiments", "model_selection", "sequences")
 
 
 def test_private_modules_of_public_packages_say_so():

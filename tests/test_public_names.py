@@ -9,10 +9,17 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import seqattractor as sa
-from seqattractor import analysis, datasets, experiments, io, model_selection, networks, noise, plots
+from seqattractor import analysis, datasets, encoders, experiments, io, model_selection, networks, noise, plots
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "api.rst"
-MODULES = {"datasets": datasets, "io": io, "model_selection": model_selection, "noise": noise, "plots": plots}
+MODULES = {
+    "datasets": datasets,
+    "encoders": encoders,
+    "io": io,
+    "model_selection": model_selection,
+    "noise": noise,
+    "plots": plots,
+}
 
 
 def public():

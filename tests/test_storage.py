@@ -378,6 +378,13 @@ def test_every_network_comes_back_with_its_sequences_attached(name, tmp_path):
         {"step": -1},
         {"kind": []},
         {"options": 7},
+        {"code": 7},
+        {"code": {"n_levels": 3}},
+        {"code": {"n_levels": 2, "kind": "roman"}},
+        {"code": {"n_levels": 2, "low": float("nan")}},
+        {"code": {"n_levels": 10**30}},
+        {"code": {"kind": "gray"}},
+        {"code": {"n_levels": 2, "self": 1}},
         {"closed": 10**30},
     ],
 )

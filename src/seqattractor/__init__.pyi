@@ -1,5 +1,6 @@
 from . import analysis as analysis
 from . import datasets as datasets
+from . import encoders as encoders
 from . import experiments as experiments
 from . import io as io
 from . import model_selection as model_selection

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import as_numbers, check_number, is_count, say
+from seqattractor._checks import as_numbers, check_count, check_number, is_count, say
 from seqattractor.sequences import Patterns, check_frame_shape, check_patterns
 
 __all__ = ["Seed", "as_generator", "flip", "occlude"]
@@ -102,6 +102,7 @@ def occlude(
     fraction: float = 0.25,
     value: int = -1,
     rng: Seed = None,
+    axes: int | None = None,
 ) -> Patterns:
     """Cover a block of each pattern with a constant.
 
@@ -117,6 +118,9 @@ def occlude(
     value : {-1, 1}
         What the covered units become.
     rng : int, Generator or None
+    axes : int, optional
+        How many of the axes the block is cut from, from the first on; along the others everything is covered. By default all.
+        Of a grey film, with the frame shape (height, width, units), two: a pixel is covered with all of its units.
 
     Returns
     -------
@@ -133,10 +137,11 @@ def occlude(
         raise ValueError(f"covered units become -1 or +1, not {say(value)}.")
     if not (isinstance(fraction, numbers.Real) and 0 < fraction <= 1):
         raise ValueError(f"the covered fraction must be above 0 and at most 1, but it is {say(fraction)}.")
+    cut = shape[: len(shape) if axes is None else check_count(axes, "axes", 1, len(shape))]
     generator = as_generator(rng, "occlude")
     frames = batch.copy().reshape(-1, *shape)
     for frame in frames:
-        frame[_slices(shape, block) if block is not None else _random_block(shape, fraction, generator)] = int(value)
+        frame[_slices(cut, block) if block is not None else _random_block(cut, fraction, generator)] = int(value)
     return frames.reshape(np.shape(x))
 
 

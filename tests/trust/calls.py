@@ -33,6 +33,7 @@ os.environ["MPLBACKEND"] = "Agg"
 import numpy as np
 from campaign import Campaign
 from scipy.sparse import csr_array
+from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 
@@ -210,6 +211,22 @@ class Shelf:
             "separable.order": 1,
             "SuccessRate.trials": 4,
             "flip.k": 3,
+            "occlude.axes": 2,
+            "filmstrip.value_range": (-1.0, 1.0),
+            "Sequences.frame_shape": (4, 6),
+            "Sequences.code": {"n_levels": 7},
+            "LevelCode.n_levels": 4,
+            "LevelCode.low": -1.0,
+            "LevelCode.high": 2.0,
+            "LevelEncoder.n_levels": 4,
+            "LevelEncoder.value_range": (-1.0, 1.0),
+            "PopulationEncoder.n_units": 6,
+            "PopulationEncoder.n_active": 2,
+            "PopulationEncoder.value_range": (-1.0, 1.0),
+            "ThresholdEncoder.threshold": 0.0,
+            "SpikeBinner.X": [[0.1, 1], [0.4, 2], [1.3, 1]],
+            "SpikeBinner.bin_size": 0.5,
+            "SpikeBinner.start": 0.0,
             "RobustnessCurve.at.k": 1,
         }
         made: dict[str, Callable[[], Any]] = {
@@ -397,6 +414,8 @@ def targets(shelf: Shelf) -> list[Target]:
             found.append(_target(name, value, fit=True))
             net = value(**_few(value)).fit(shelf.X)
             found += [_target(f"{name}.{n}", getattr(value, n), own=net) for n in _methods(value)]
+        elif issubclass(value, TransformerMixin):
+            found.append(Target(name, _Encode(value), ("X",), tuple(inspect.signature(value).parameters)))
         elif issubclass(value, Result) and value not in (sa.Sequences, sa.analysis.SuccessRate):
             # People are given results and do not make them; what they are given can be asked.
             found += [_target(f"{name}.{n}", getattr(value, n), own=_result(shelf, value)) for n in _methods(value)]
@@ -496,6 +515,27 @@ class _Fit:
         path = net.recall(first[0] if net.order_ == 1 else first, 3)
         assert np.isin(path, (-1, 1)).all(), "recall gave something else than -1 and +1"
         return net
+
+
+class _Encode:
+    """Make an encoder with hostile parameters, fit it, and go there and back."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+
+    def __call__(self, X: Any, **parameters: Any) -> Any:
+        encoder = self.cls(**parameters)
+        before = vars(encoder).copy()
+        try:
+            encoder.fit(X)
+        except Exception:
+            left = vars(encoder)
+            assert left == before or str(left) == str(before), "a fit that was refused has left something behind"
+            raise
+        patterns = encoder.transform(X)
+        assert np.isin(patterns, (-1, 1)).all(), "patterns of other values than -1 and +1"
+        assert np.isfinite(encoder.inverse_transform(patterns)).all(), "numbers that are not finite"
+        return patterns
 
 
 class _Entered:

@@ -32,6 +32,8 @@ FRAMES = {"name": "frames", "shape": [5, 6], "lengths": [4], "bits": pack(sa.dat
 SEQUENCES = [
     SMALL,
     FRAMES,
+    FRAMES | {"shape": [5, 2], "code": {"n_levels": 4, "kind": "thermometer", "low": 0.0, "high": 1.5, "bits": 3, "channels": 1}},
+    FRAMES | {"shape": [1, 5], "code": {"n_levels": 4, "kind": "gray", "channels": 3}},
     {"name": "toy", "which": "xor"},
     {"name": "tune"},
     {"name": "places", "frames": 9, "path": "eight"},
@@ -184,6 +186,7 @@ def upload(rng, heavy):
     if heavy and rng.random() < 0.2:
         files = [(f"{k}.png", damaged(rng, png((9, 9)))) for k in range(3)]
     head = {"files": [{"name": name, "size": len(content)} for name, content in files]}
+    head |= pick(rng, [{}, {"levels": 0}, {"levels": 8, "colour": 0}, {"levels": 4, "colour": 1}])
     content = b"".join(content for _, content in files)
     if heavy:
         return json.dumps(head).encode() + b"\n" + content

@@ -102,7 +102,7 @@ def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, 
     if not files:
         stored = known.sequences
         return (None, None, "data") if stored is None else (stored.patterns, stored.lengths, "model")
-    data = load_like(known.frame_shape, partial(read_files, files), known.options, options)
+    data = load_like(known.picture_shape, partial(read_files, files), known.options, options)
     if known.units is not None and data.units is not None:
         data = align_units(data, known.units)
     X, lengths = check_sequences(data, order=net.order_)

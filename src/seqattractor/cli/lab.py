@@ -106,7 +106,7 @@ def _own(model: Path, files: tuple[Path, ...], limits: Limits) -> Own:
 
     net = load(model)
     known = attached(net)
-    data = load_like(known.frame_shape, partial(read_files, files), known.options, {}) if files else known.sequences
+    data = load_like(known.picture_shape, partial(read_files, files), known.options, {}) if files else known.sequences
     return Own.of(net, model.name, None if data is None else with_shape(data, known.frame_shape), limits)
 
 

@@ -180,7 +180,7 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
     """Name the sequences of a conflict, and say what the command line can do about it."""
     names = ", ".join(f"{s} is {name}" for s, name in enumerate(data.names[:4]))
     repeats = bool((data[1:] == data[:-1]).all(axis=1).any())
-    detail = "--stride or --size" if len(data.frame_shape) == 2 else "--stride"
+    detail = "--stride or --size" if data.picture_shape is not None else "--stride"
     remedies = [f"--order {context}" if context is not None else "", "--drop-repeats" if repeats else "", detail]
     hint = " or ".join(remedy for remedy in remedies if remedy)
     return f"{sentence} (Sequence {names}{', ...' if len(data.names) > 4 else ''}. On the command line: {hint}.)"

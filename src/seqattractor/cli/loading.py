@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seqattractor.io._options import FORMATS
+from seqattractor.sequences._level_code import CODES, MOST_LEVELS
 
 if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
 
 PATH = click.Path(path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
+PICTURES_ONLY = ("size", "crop", "threshold", "invert", "levels", "colour", "code", "value_range")
 
 
 def count_or_auto(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
@@ -48,6 +50,17 @@ def _threshold(ctx: click.Context, param: click.Parameter, value: str | None) ->
         raise click.BadParameter(f"{value!r} is not a threshold; write a number, otsu or median.", ctx, param) from None
 
 
+def _value_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, float] | None:
+    """Split LOW,HIGH."""
+    if value is None:
+        return None
+    try:
+        low, high = (float(part) for part in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} does not have the form LOW,HIGH.", ctx, param) from None
+    return low, high
+
+
 def _range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int | None] | None:
     """Split FIRST:END."""
     if value is None:
@@ -75,7 +88,7 @@ _OPTIONS = (
         "--size",
         callback=_size,
         metavar="WxH|PIXELS|auto|none",
-        help="Size of pictures: 88x128 (width x height), or the longer side; auto: at most 128.",
+        help="Size of pictures: 88x128 (width x height), or the longer side; auto: at most 128, and at most 16,384 units.",
     ),
     click.option(
         "--threshold",
@@ -83,7 +96,22 @@ _OPTIONS = (
         metavar="NUMBER|otsu|median",
         help="Above it a unit is on; pictures have values from 0 to 255. [otsu for pictures]",
     ),
-    click.option("--invert", is_flag=True, help="Make dark on and bright off."),
+    click.option(
+        "--levels", type=click.IntRange(2, MOST_LEVELS), metavar="N", help="Keep N levels of grey instead of black and white."
+    ),
+    click.option("--colour", "--color", "colour", is_flag=True, help="Keep red, green and blue, each with N levels [8]."),
+    click.option(
+        "--code",
+        type=click.Choice(CODES),
+        help="How a level becomes units: thermometer, N - 1 of them, or gray, as few as can be. [thermometer]",
+    ),
+    click.option(
+        "--value-range",
+        callback=_value_range,
+        metavar="LOW,HIGH",
+        help="What the lowest and the highest level stand for. [0,255; in arrays of other numbers, their range]",
+    ),
+    click.option("--invert", is_flag=True, help="Make dark on and bright off; of levels, the negative."),
     click.option("--frames", callback=_range, metavar="FIRST:END", help="The frames to take, counted from 0, without END."),
     click.option("--stride", type=click.IntRange(min=1), metavar="N", help="Take every Nth frame."),
     click.option(
@@ -140,20 +168,20 @@ def _read(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any], *, s
 
 
 def load_like(
-    frame_shape: tuple[int, ...], read: Callable[..., Sequences], known: dict[str, Any], wanted: dict[str, Any]
+    picture_shape: tuple[int, int] | None, read: Callable[..., Sequences], known: dict[str, Any], wanted: dict[str, Any]
 ) -> Sequences:
     """Read as the stored sequences were read, with the options `known`, unless those that are `wanted` say otherwise."""
     from seqattractor.io._load import NoEpochsError, NoPicturesError
 
-    size = {"size": frame_shape} if len(frame_shape) == 2 else {}
+    size = {} if picture_shape is None else {"size": picture_shape}
     try:
         return read(**{**known, **size, **wanted})
     except NoPicturesError:  # a table or array of units will do, too, but not what was said about the stored pictures
-        return read(**{k: v for k, v in known.items() if k not in ("size", "crop", "threshold", "invert")}, **wanted)
+        return read(**{k: v for k, v in known.items() if k not in PICTURES_ONLY}, **wanted)
     except NoEpochsError:
         if wanted.get("epochs") is not None:
             raise
-        return load_like(frame_shape, read, {k: v for k, v in known.items() if k != "epochs"}, wanted)
+        return load_like(picture_shape, read, {k: v for k, v in known.items() if k != "epochs"}, wanted)
 
 
 def refuse_to_overwrite(out: Path, inputs: Sequence[Path]) -> None:

@@ -102,7 +102,8 @@ def command(
     corrupted = corruption(start.cue, shape, seed)
     options: dict[str, Any] = {"stored": stored, "place": start.place, "noise": noise, "rng": seed, "look_on": True}
     outcome = recall(net, corrupted, steps or start.steps, **options)
-    shown = Recalled(outcome.states, outcome.truth, net.order_, shape, known.rate, known.units, known.step, known.kind)
+    about = (shape, known.rate, known.units, known.step, known.kind)
+    shown = Recalled(outcome.states, outcome.truth, net.order_, *about, code=known.code)
     for path in outs:
         check_writable(path, shown)
     summary, often = _summary(outcome, start), None
@@ -110,6 +111,9 @@ def command(
         names = known.units or [str(unit) for unit in range(net.n_features_in_)]
         rows = [{"unit": name, **row} for name, row in zip(names, outcome.spikes.rows(), strict=True)]
         summary["spikes"] = {"summary": outcome.spikes.describe(), "units": rows}
+    if shown.value_errors is not None:
+        summary["value_error"] = [round(float(v), 6) for v in shown.value_errors]
+        summary["value_range"] = [shown.code.low, shown.code.high] if shown.code else None
     if trials:
         if stored is None or outcome.truth is None or len(outcome.truth) <= net.order_:
             raise ValueError("there is nothing stored to compare with, so trials cannot be counted.")
@@ -192,7 +196,7 @@ def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue:
     from seqattractor.io._units import align_units
 
     options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "drop_near", "frames", "key")}
-    part = load_like(known.frame_shape, partial(read_file, cue), options, {"key": key})
+    part = load_like(known.picture_shape, partial(read_file, cue), options, {"key": key})
     if known.units is not None:
         part = align_units(part, known.units)
     order = net.order_
@@ -242,11 +246,22 @@ def _sentences(outcome: Recall, often: RecallTrials | None, summary: dict[str, A
             lines.append("nothing is stored that follows the cue")
         else:
             lines += [words for words in (outcome.verdict, outcome.by_section_6_2, outcome.errors) if words]
+            if "value_error" in summary:
+                lines.append(_about_values(summary["value_error"], summary["value_range"], order))
             if "spikes" in summary:
                 lines += [summary["spikes"]["summary"], *_units(summary["spikes"]["units"])]
     if often is not None:
         lines.append(often.describe())
     return "\n".join([*lines, *(f"wrote {path}" for path in summary["written"])])
+
+
+def _about_values(errors: list[float], ends: list[float], order: int) -> str:
+    """How far values are from the stored ones, in the cue and after it."""
+    worst = max(range(order, len(errors)), key=errors.__getitem__)
+    return (
+        f"values from {ends[0]:g} to {ends[1]:g} are off by {errors[order - 1]:.3g} on average in the cue, "
+        f"by {errors[worst]:.3g} at worst after it (step {worst - order + 1}), by {errors[-1]:.3g} at the end."
+    )
 
 
 def _units(rows: list[dict[str, Any]]) -> list[str]:

@@ -186,7 +186,8 @@ def work(job: dict[str, Any]) -> None:
                 data = join(job["paths"], parts) if job["several"] else parts[0]
                 known = {field.name: getattr(data, field.name) for field in fields(data) if field.name != "patterns"}
                 bits = np.packbits(data.patterns > 0, axis=1).tobytes()
-            tell(rows=len(data), columns=data.shape[1], **{**known, "lengths": data.lengths.tolist()})
+            known |= {"lengths": data.lengths.tolist(), "code": None if data.code is None else data.code.to_dict()}
+            tell(rows=len(data), columns=data.shape[1], **known)
             out.write(bits)
         except MemoryError:
             parts.clear()  # else there is no room for the sentence either

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
 from seqattractor.io._orientation import UNIT_NAMES, assume_turned, seconds_of
+from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, check_room, collect_frames
 from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy, terms
 from seqattractor.networks._model_file import DAMAGED
@@ -35,13 +36,14 @@ def read_array(path: Path, options: Options) -> Recording:
         beside = _beside(arrays, name, array)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"the array {brief(name)} in {path} holds values of type {array.dtype}, not numbers.")
-    array = _grey(array)
-    if not 2 <= array.ndim <= 4:
+    value_range = BRIGHTNESS if array.dtype == np.uint8 else None
+    array = _in_colour(array, name, path) if options.colour else _grey(array)
+    if not 2 <= array.ndim <= 4 + options.colour:
         raise ValueError(
             f"the array {brief(name)} in {path} has the shape {array.shape}; sequences have the shape (time, units), "
             "(time, height, width) or (sequences, time, height, width)."
         )
-    several = array.ndim == 4
+    several = array.ndim == 4 + options.colour
     turned = options.time_axis == 1
     if options.time_axis is None and array.ndim == 2 and (times := beside.along_columns(array)) is not None:
         assume_turned(array.shape, f"the array {brief(times)} beside it has an entry for each column", path)
@@ -58,9 +60,9 @@ def read_array(path: Path, options: Options) -> Recording:
     check_room(sum(len(s) for s in sequences), sum(s.size for s in sequences), path)
     names = [f"{path.stem}[{s}]" for s in range(len(sequences))] if len(sequences) > 1 or several else [path.stem]
     units = beside.units if array.ndim == 2 and beside.units is not None and len(beside.units) == array.shape[1] else None
-    return Recording(
-        sequences, "pictures" if array.ndim > 2 else "array", names, units=units, rate=rate or beside.rate(sequences[0])
-    )
+    kind = "pictures" if array.ndim > 2 else "array"
+    rate = rate or beside.rate(sequences[0])
+    return Recording(sequences, kind, names, units=units, rate=rate, value_range=value_range)
 
 
 @contextmanager
@@ -236,6 +238,16 @@ def _rate(arrays: Arrays, name: str) -> float | None:
         if value.size == 1 and value.dtype.kind in "iuf" and 0 < value[0] < np.inf:
             return float(value[0])
     return None
+
+
+def _in_colour(array: NDArray[Any], name: str, path: Path) -> NDArray[Any]:
+    """Frames (T, height, width, 3), or several sequences of them, without a fourth channel, which says what shines through."""
+    if array.ndim in (4, 5) and array.shape[-1] in (3, 4):
+        return array[..., :3]
+    raise ValueError(
+        f"the array {brief(name)} in {path} has the shape {array.shape}; frames in colour have (time, height, width, 3). "
+        + remedy("Without {colour}, {levels} makes it grey.", "Read it in grey.")
+    )
 
 
 def _grey(array: NDArray[Any]) -> NDArray[Any]:

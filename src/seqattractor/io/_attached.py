@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.sequences import Sequences
+from seqattractor.sequences import LevelCode, Sequences
+from seqattractor.sequences._level_code import picture_shape
 
-_ABOUT_FRAMES = ("frame_shape", "units", "rate", "step", "kind", "options")
+_ABOUT_FRAMES = ("frame_shape", "units", "rate", "step", "kind", "options", "code")
 _ABOUT_SEQUENCES = ("lengths", "names", "closed")
 
 
@@ -29,6 +30,12 @@ class Attached:
     step: float | None = None
     kind: str = "array"
     options: dict[str, Any] = field(default_factory=dict)
+    code: LevelCode | None = None
+
+    @property
+    def picture_shape(self) -> tuple[int, int] | None:
+        """Height and width, where frames are pictures."""
+        return picture_shape(self.frame_shape, self.code)
 
 
 def attach(net: Any, data: Sequences, *, patterns: bool = True) -> None:
@@ -54,6 +61,7 @@ def attach(net: Any, data: Sequences, *, patterns: bool = True) -> None:
         **{name: getattr(data, name) for name in (*_ABOUT_FRAMES, *_ABOUT_SEQUENCES)},
         "frame_shape": list(data.frame_shape),
         "lengths": data.lengths.tolist(),
+        "code": None if data.code is None else data.code.to_dict(),
     }
     if patterns:
         net.attached_patterns_ = np.packbits(data > 0, axis=1)

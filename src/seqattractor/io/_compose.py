@@ -1,7 +1,8 @@
 """Pictures of a recall, pixel by pixel: truth, cue and recall side by side, frame after frame, and as a strip.
 
-Everything is an array of indices into one small palette, so that a GIF needs no conversion: 0 to 31 are greys, then the two
-colours of wrong units.
+Black and white is an array of indices into one small palette, so that a GIF needs no conversion: 0 to 31 are greys, then the two
+colours of wrong units. Grey and colour films, whose pixels are several units each, are arrays of red, green and blue, with the
+errors in a panel of their own: in the recall itself, a mark would hide the grey value that came back.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.sequences import Lengths, Patterns
+from seqattractor.sequences import Lengths, LevelCode, Patterns
+from seqattractor.sequences._level_code import picture_shape
 from seqattractor.sequences._patterns import row_overlaps
 
 Picture = NDArray[np.uint8]
+"""Indices into the palette, shape (height, width), or red, green and blue, shape (height, width, 3)."""
 
 BLACK, GROUND, INK, WHITE, EXTRA, MISSING = 0, 4, 26, 31, 32, 33
 PALETTE: list[int] = [level * 255 // 31 for level in range(32) for _ in range(3)] + [230, 159, 0] + [86, 180, 233]
+RGB = np.array(PALETTE, dtype=np.uint8).reshape(-1, 3)
+FAINTEST = 0.3  # how much of the colour of an error the smallest one has: one level must be seen
 PANEL = 192  # pixels that the longer side of a panel should have at least
 RASTER_WIDTH = 600
 GAP, LINE, NAMES_WIDTH = 8, 18, 64
@@ -44,6 +49,26 @@ class Recalled:
     """How many rows belong to each sequence, where these are patterns of several."""
     caught: tuple[int, str] | None = None
     """From which row on the truth is something else than the cue asks for, because the recall follows that, and what it is."""
+    code: LevelCode | None = None
+    """How units stand for grey values or colours, where they do."""
+
+    @property
+    def picture_shape(self) -> tuple[int, int] | None:
+        """Height and width, where frames are pictures."""
+        return picture_shape(self.frame_shape, self.code)
+
+    def values(self, states: Patterns) -> NDArray[np.float64]:
+        """What units stand for: the values of patterns with a code, shape (..., *frame_shape without its last axis)."""
+        assert self.code is not None
+        return self.code.decode(states.reshape(*states.shape[:-1], *self.frame_shape))
+
+    @cached_property
+    def value_errors(self) -> NDArray[np.float64] | None:
+        """Of patterns with a code: the mean size of the errors of values, at each step for which the truth is known, (L,)."""
+        if self.code is None or self.truth is None:
+            return None
+        pairs = zip(self.recall, self.truth, strict=False)
+        return np.array([np.abs(self.values(state) - self.values(truth)).mean() for state, truth in pairs])
 
     @cached_property
     def overlaps(self) -> NDArray[np.float64]:
@@ -96,22 +121,44 @@ def mark(states: Patterns, truth: Patterns | None = None) -> Picture:
     return picture
 
 
+def shade(recalled: Recalled, state: Patterns) -> Picture:
+    """One pattern with a code as red, green and blue, shape (height, width, 3)."""
+    assert recalled.code is not None
+    assert recalled.picture_shape is not None
+    code, values = recalled.code, recalled.values(state)
+    bright = np.round((values - code.low) / (code.high - code.low) * 255).astype(np.uint8)
+    return np.array(np.broadcast_to(bright.reshape(*recalled.picture_shape, -1), (*recalled.picture_shape, 3)))
+
+
+def mark_errors(recalled: Recalled, state: Patterns, truth: Patterns) -> Picture:
+    """The errors of one pattern with a code, (height, width, 3): orange where too bright, blue where too dark, black where right.
+
+    The colour is the stronger, the larger the error, of red, green and blue the largest.
+    """
+    assert recalled.code is not None
+    assert recalled.picture_shape is not None
+    wrong = (recalled.values(state) - recalled.values(truth)).reshape(*recalled.picture_shape, -1)
+    size = np.abs(wrong).max(axis=2, keepdims=True) / (recalled.code.high - recalled.code.low)
+    strength = np.where(size > 0, FAINTEST + (1 - FAINTEST) * size, 0.0)
+    color = np.where(wrong.sum(axis=2, keepdims=True) >= 0, RGB[EXTRA], RGB[MISSING])
+    return np.asarray(np.round(color * strength), dtype=np.uint8)
+
+
 def frames_of(recalled: Recalled) -> Iterator[Picture]:
     """Draw the moments of a recall one after the other, as pictures of one size."""
-    draw = _film_moment if len(recalled.frame_shape) == 2 else _raster_moment
+    draw = _raster_moment if recalled.picture_shape is None else _film_moment
     for t in _moments(recalled, MAX_MOMENTS):
         yield draw(recalled, t)
 
 
 def strip_of(recalled: Recalled, n_frames: int = 10) -> Picture:
     """Draw a recall as one picture: rows of frames over time, or, for units without a shape, rasters."""
-    if len(recalled.frame_shape) != 2:
+    if recalled.picture_shape is None:
         return _raster_moment(recalled, len(recalled.recall) - 1)
-    rows = {} if recalled.truth is None else {"stored": recalled.stored}
-    rows[recalled.title] = recalled.judged
     columns = []
     for t in _moments(recalled, n_frames):
-        frames = [_panel(row[t], recalled, 128) for row in rows.values()]
+        rows = _rows_at(recalled, t)
+        frames = [_panel(row, 128) for row in rows.values()]
         title = "cue" if t < recalled.order else f"{recalled.step_at(t)}"
         columns.append(_below([_text(title, frames[0].shape[1]), *frames]))
     side = _below([_text("step", 56), *[_text(row, 56, frames[0].shape[0]) for row in rows]])
@@ -125,13 +172,34 @@ def _moments(recalled: Recalled, most: int) -> list[int]:
     return moments
 
 
+def _rows_at(recalled: Recalled, t: int) -> dict[str, Picture]:
+    """Truth and recall at one time, and with a code the errors, as frames by their names."""
+    if recalled.code is None:
+        rows = {} if recalled.truth is None else {"stored": recalled.stored[t]}
+        rows |= {recalled.title: recalled.judged[t]}
+        return {name: row.reshape(recalled.frame_shape) for name, row in rows.items()}
+    state, truth = recalled.recall[t], recalled.truth
+    if truth is None:
+        return {recalled.title: shade(recalled, state)}
+    unknown = np.full((*(recalled.picture_shape or ()), 3), RGB[GROUND], dtype=np.uint8)
+    known = t < len(truth)
+    return {
+        "stored": shade(recalled, truth[t]) if known else unknown,
+        recalled.title: shade(recalled, state),
+        "error": mark_errors(recalled, state, truth[t]) if known else unknown,
+    }
+
+
 def _film_moment(recalled: Recalled, t: int) -> Picture:
-    """Truth, cue and recall at one time, side by side, with a line of text and a bar of time."""
-    panels = {} if recalled.truth is None else {recalled.truth_at(t): recalled.stored[t]}
+    """Truth, cue and recall at one time, side by side, with a line of text and a bar of time; with a code also the errors."""
+    rows = _rows_at(recalled, t)
+    panels = {recalled.truth_at(t): rows.pop("stored")} if "stored" in rows else {}
     if recalled.order:
-        panels["cue"] = mark(recalled.recall[recalled.order - 1])
-    panels[recalled.title] = recalled.judged[t]
-    shown = {title: _panel(picture, recalled, PANEL) for title, picture in panels.items()}
+        cue = recalled.recall[recalled.order - 1]
+        panels["cue"] = mark(cue).reshape(recalled.frame_shape) if recalled.code is None else shade(recalled, cue)
+    shown = {title: _panel(picture, PANEL) for title, picture in (panels | rows).items()}
+    if "error" in shown and shown["error"].shape[1] >= 160:
+        shown["error (orange: too bright)"] = shown.pop("error")
     body = _beside([_below([_text(title, panel.shape[1]), panel]) for title, panel in shown.items()])
     return _framed(_below([body, _caption(recalled, t, body.shape[1])]))
 
@@ -190,13 +258,15 @@ def _caption(recalled: Recalled, t: int, width: int) -> Picture:
         words += f"   {t * recalled.seconds:.3g} s"
     if t < len(recalled.overlaps) and width >= 160:
         words += f"   overlap {recalled.overlaps[t]:.3f}"
+    if recalled.value_errors is not None and t < len(recalled.value_errors) and width >= 320:
+        words += f"   mean error {recalled.value_errors[t]:.3g}"
     return np.concatenate([bar, _text(words, width)])
 
 
-def _panel(marked: Picture, recalled: Recalled, pixels: int) -> Picture:
+def _panel(frame: Picture, pixels: int) -> Picture:
     """A frame, enlarged so that its longer side has about this many pixels."""
-    scale = max(1, round(pixels / max(recalled.frame_shape)))
-    return _enlarged(marked.reshape(recalled.frame_shape), scale, scale)
+    scale = max(1, round(pixels / max(frame.shape[:2])))
+    return _enlarged(frame, scale, scale)
 
 
 def _enlarged(picture: Picture, high: int, wide: int) -> Picture:
@@ -218,16 +288,28 @@ def _text(words: str, width: int, height: int = LINE) -> Picture:
 def _below(parts: list[Picture]) -> Picture:
     """Put pictures one below the other, filled up with ground to one width."""
     width = max(part.shape[1] for part in parts)
-    spaced = [np.pad(part, ((0, 4), (0, width - part.shape[1])), constant_values=GROUND) for part in parts]
-    return np.concatenate(spaced)[:-4]
+    return np.concatenate([_padded(part, (0, 4), (0, width - part.shape[1])) for part in _alike(parts)])[:-4]
 
 
 def _beside(parts: list[Picture]) -> Picture:
     """Put pictures of one height side by side."""
-    return np.concatenate([np.pad(part, ((0, 0), (0, GAP)), constant_values=GROUND) for part in parts], axis=1)[:, :-GAP]
+    return np.concatenate([_padded(part, (0, 0), (0, GAP)) for part in _alike(parts)], axis=1)[:, :-GAP]
 
 
 def _framed(picture: Picture) -> Picture:
     """A margin, and even sides, as video wants them."""
-    height, width = picture.shape
-    return np.pad(picture, ((GAP, GAP + height % 2), (GAP, GAP + width % 2)), constant_values=GROUND)
+    height, width = picture.shape[:2]
+    return _padded(picture, (GAP, GAP + height % 2), (GAP, GAP + width % 2))
+
+
+def _alike(parts: list[Picture]) -> list[Picture]:
+    """Pictures in red, green and blue, if one of them is."""
+    coloured = any(part.ndim == 3 for part in parts)
+    return [RGB[part] if coloured and part.ndim == 2 else part for part in parts]
+
+
+def _padded(picture: Picture, above_below: tuple[int, int], beside: tuple[int, int]) -> Picture:
+    """A picture with ground around it."""
+    if picture.ndim == 2:
+        return np.pad(picture, (above_below, beside), constant_values=GROUND)
+    return np.pad(picture, (above_below, beside, (0, 0)), constant_values=int(RGB[GROUND, 0]))  # a grey

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.encoders._bins import bins_of, n_bins_within
 from seqattractor.io._recording import MAX_FRAMES, MAX_VALUES, Recording
-from seqattractor.io._spikes import bin_spikes, bins_of, n_bins_within
+from seqattractor.io._spikes import bin_spikes
 from seqattractor.io._terms import TooLargeError, brief, remedy
 
 LABELS = ("name", "label")  # columns of a table of epochs in which their names stand

@@ -19,6 +19,7 @@ from seqattractor.io._recording import Recording, to_patterns
 from seqattractor.io._terms import remedy
 from seqattractor.io._units import align_units, all_units
 from seqattractor.sequences import Patterns, Sequences
+from seqattractor.sequences._level_code import CHANNELS
 from seqattractor.sequences._patterns import is_loop
 from seqattractor.sequences._transitions import close_loop
 
@@ -48,14 +49,26 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     format : {"pictures", "video", "array", "text", "table", "spikes", "midi", "nwb"}, optional
         By default it follows from the name of the file.
     size : int, (height, width), "auto" or None
-        Pixels of the longer side, or both sides. "auto" (the default) shrinks pictures with a side above 128 to that; None never.
+        Pixels of the longer side, or both sides. "auto" (the default) shrinks pictures with a side above 128 to that, and
+        those in grey or colour to at most 16,384 units, which a black and white picture of 128 x 128 has; None never.
     threshold : float, "otsu", "median" or None
         A unit is on where the value is above it; pictures have values from 0 to 255. "otsu" finds one threshold for the whole
         file, "median" takes that of each frame. By default values of two kinds are cut between them, pictures by Otsu's
         threshold, and other numbers need a choice. Of spikes it is the number of spikes in a bin that a unit must exceed, by
         default 0. Of spikes, and in NWB files, "otsu" and "median" are found for each unit.
+    levels : int, optional
+        From 2 to 256: keep so many levels of grey instead of black and white. Each pixel becomes a group of units (see `code`),
+        and the result remembers how, so that it is drawn and written in grey.
+    colour : bool
+        Keep red, green and blue, each with so many levels; 8 where nothing is said.
+    code : {"thermometer", "gray"}
+        How levels become units: see `encoders.LevelCode`. A thermometer takes levels - 1 units for a value, and a wrong
+        unit costs one level; a Gray code takes as few units as can be.
+    value_range : (low, high), optional
+        Between which values levels are spread: by default 0 and 255 for pictures, the smallest and the largest value for arrays
+        of other numbers.
     invert : bool
-        Make on what was off: for dark figures on a bright page.
+        Make on what was off, and bright what was dark: for dark figures on a bright page.
     frames : (first, end), optional
         Which frames to take, as in a slice; the end may be None.
     stride : int
@@ -160,6 +173,9 @@ def join(paths: Sequence[str | os.PathLike[str]], parts: list[Sequences]) -> Seq
                 f"{path} has frames of {_shape(part.frame_shape)}, but {paths[0]} has {_shape(first.frame_shape)}; "
                 + remedy("sequences in one network must have one size: give a {size}.", "bring them to one size.")
             )
+        if part.code != first.code:
+            how = remedy("give one {value_range} for all", "bring their values into one range")
+            raise ValueError(f"{path} has other levels than {paths[0]}, because its values have another range; {how}.")
     return replace(
         first,
         patterns=np.concatenate([part.patterns for part in parts]),
@@ -195,8 +211,17 @@ def as_sequences(recording: Recording, options: Options, path: Path | str) -> Se
     if recording.sequences[0].ndim == 2:
         if options.crop is not None or options.size not in ("auto", None):
             raise NoPicturesError(f"size and crop are for pictures, but {path} has none; leave them out.")
+        if options.n_levels is not None:
+            table = "leave them out (sa.encoders.LevelEncoder gives the columns of a table several levels)"
+            raise NoPicturesError(
+                f"levels and colour are for pictures, but {path} has none; {remedy(table, 'choose black and white')}."
+            )
         recording.sequences = [_pick(s, options, path) for s in recording.sequences]
-    patterns = to_patterns(recording, options, path)
+    if options.colour and recording.sequences[0].shape[3:] != (CHANNELS,):
+        raise NoPicturesError(f"{path} has no colours; choose levels of grey instead.")
+    patterns, code = to_patterns(recording, options, path)
+    if code is not None and recording.value_range is None:  # a cue is read with the same levels
+        options = replace(options, value_range=(code.low, code.high))
     if options.drop_repeats or options.drop_near:
         patterns = [without_repeats(p, options.drop_near) for p in patterns]
     if options.loop:  # a sequence that ends where it began is closed already
@@ -204,7 +229,7 @@ def as_sequences(recording: Recording, options: Options, path: Path | str) -> Se
     return Sequences(
         np.concatenate(patterns),
         np.array([len(p) for p in patterns]),
-        frame_shape=tuple(int(n) for n in recording.sequences[0].shape[1:]),
+        frame_shape=(*map(int, recording.sequences[0].shape[1:]), *(() if code is None else (code.n_bits,))),
         names=recording.names,
         units=recording.units,
         rate=recording.rate / options.stride if recording.rate else None,
@@ -212,6 +237,7 @@ def as_sequences(recording: Recording, options: Options, path: Path | str) -> Se
         kind=recording.kind,
         closed=int(options.loop),
         options=options.as_dict(),
+        code=code,
     )
 
 

@@ -6,10 +6,14 @@ The choices travel with the model, so that a cue is read in the same way.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
+from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
 
 from seqattractor._checks import is_count, say
+from seqattractor.sequences._level_code import CHANNELS, CODES, MOST_LEVELS, count_bits
+
+LEVELS_OF_COLOUR = 8  # where nothing else is said
 
 
 class Format(NamedTuple):
@@ -41,6 +45,10 @@ class Options:
     format: str | None = None
     size: int | tuple[int, int] | str | None = "auto"
     threshold: float | str | None = None
+    levels: int | None = None
+    colour: bool = False
+    code: str = "thermometer"
+    value_range: tuple[float, float] | None = None
     invert: bool = False
     frames: tuple[int, int | None] | None = None
     stride: int = 1
@@ -56,7 +64,7 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse choices that make no sense, each with a sentence; lists from a model file become tuples."""
-        for name in ("size", "frames", "crop"):
+        for name in ("size", "frames", "crop", "value_range"):
             if isinstance(value := getattr(self, name), list):
                 object.__setattr__(self, name, tuple(value))
         if self.format is not None and self.format not in FORMATS:
@@ -71,6 +79,7 @@ class Options:
             raise ValueError(f"the stride must be a whole number, 1 or more, but it is {self.stride!r}.")
         if not is_count(self.drop_near, 0):
             raise ValueError(f"drop_near must be a whole number of units, 0 or more, but it is {self.drop_near!r}.")
+        self._check_levels()
         self._check_ranges()
         if self.time_axis is not None and self.time_axis not in (0, 1):
             raise ValueError(f"the time axis must be 0 or 1, but it is {self.time_axis!r}.")
@@ -80,6 +89,35 @@ class Options:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Real) and 0 < float(value) < float("inf")):
                 raise ValueError(f"the {name} is a width in {unit} above 0, but it is {value!r}.")
+
+    def _check_levels(self) -> None:
+        """Refuse levels of grey that are none, and options that go with levels where there are none."""
+        if self.levels is not None and not (is_count(self.levels, 2) and self.levels <= MOST_LEVELS):
+            raise ValueError(f"levels must be a whole number from 2 to {MOST_LEVELS}, but it is {self.levels!r}.")
+        if not isinstance(self.colour, bool):
+            raise ValueError(f"colour must be True or False, but it is {self.colour!r}.")
+        if self.code not in CODES:
+            raise ValueError(f"the code must be one of {', '.join(CODES)}, but it is {self.code!r}.")
+        coded = self.n_levels is not None
+        if coded and self.threshold is not None:
+            raise ValueError("a threshold makes black and white, and levels make grey; give one of them.")
+        if not coded and (self.code != CODES[0] or self.value_range is not None):
+            raise ValueError("a code and a value range are for levels of grey and colour; say how many levels there are.")
+        ends = (0.0, 1.0) if self.value_range is None else self.value_range
+        two = isinstance(ends, tuple) and len(ends) == 2 and all(isinstance(end, Real) and isfinite(end) for end in ends)
+        if not two or not ends[0] < ends[1]:
+            raise ValueError(f"the value range must be two numbers, (low, high), but it is {self.value_range!r}.")
+
+    @property
+    def n_levels(self) -> int | None:
+        """How many levels a value has; None for black and white. Colour has 8 unless something else is said."""
+        return self.levels or (LEVELS_OF_COLOUR if self.colour else None)
+
+    @property
+    def units_per_pixel(self) -> int:
+        """How many units a pixel takes."""
+        bits = 1 if self.n_levels is None else count_bits(self.n_levels, self.code)
+        return bits * (CHANNELS if self.colour else 1)
 
     def _check_ranges(self) -> None:
         """Refuse an empty range of frames or an empty crop."""

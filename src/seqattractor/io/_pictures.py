@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SUFFIXES = FORMATS["pictures"].suffixes
-BAND = 2**18  # pixels that are made grey at a time: in between they need twelve bytes each
+BAND = 2**18  # pixels that are converted at a time: in between they need twelve bytes each
+BRIGHTNESS = (0.0, 255.0)  # of black and of white
 TILE_WIDTH, TILE_LENGTH = 322, 323  # tags of a TIFF
 WHAT_PILLOW_RAISES = (
     *(OSError, EOFError, SyntaxError, struct.error, IndexError, KeyError, TypeError, OverflowError, ValueError),
@@ -31,15 +32,15 @@ WHAT_PILLOW_RAISES = (
 
 
 def read_pictures(path: Path, options: Options) -> Recording:
-    """Read the frames of one picture file, or of a folder of pictures, as grey values."""
+    """Read the frames of one picture file, or of a folder of pictures, as grey values or in colour."""
     if path.is_dir():
         return _read_folder(path, options)
     durations: list[float] = []
     last = None if options.frames is None else options.frames[1]
-    frames = collect_frames(_frames_of(path, durations, Budget(), last), options, path)
+    frames = collect_frames(_frames_of(path, durations, Budget(), last, colour=options.colour), options, path)
     milliseconds = float(np.median(durations)) if durations else 0.0
     rate = 1000.0 / milliseconds if milliseconds > 0 else None
-    return Recording([frames], "pictures", [path.stem], rate=rate)
+    return Recording([frames], "pictures", [path.stem], rate=rate, value_range=BRIGHTNESS)
 
 
 def _read_folder(path: Path, options: Options) -> Recording:
@@ -50,8 +51,8 @@ def _read_folder(path: Path, options: Options) -> Recording:
     if len(files) > MAX_FRAMES:
         raise TooLargeError(f"the folder {path} holds more than {MAX_FRAMES} pictures.")
     budget = Budget()
-    frames = (next(_frames_of(file, [], budget, 1)) for file in files)
-    return Recording([collect_frames(frames, options, path)], "pictures", [path.resolve().name])
+    frames = (next(_frames_of(file, [], budget, 1, colour=options.colour)) for file in files)
+    return Recording([collect_frames(frames, options, path)], "pictures", [path.resolve().name], value_range=BRIGHTNESS)
 
 
 def pictures_in(folder: Path, key: Callable[[Path], Any]) -> list[Path]:
@@ -65,7 +66,9 @@ def read_still(path: Path) -> NDArray[Any]:
     return next(_frames_of(path, [], Budget(), 1))
 
 
-def _frames_of(path: Path, durations: list[float], budget: Budget, last: int | None) -> Iterator[NDArray[Any]]:
+def _frames_of(
+    path: Path, durations: list[float], budget: Budget, last: int | None, *, colour: bool = False
+) -> Iterator[NDArray[Any]]:
     """Go through the frames of a picture file up to `last`; every way in which it can be broken is one ValueError."""
     try:
         kind, data = read_checked(path, last)
@@ -81,10 +84,10 @@ def _frames_of(path: Path, durations: list[float], budget: Budget, last: int | N
         with picture:
             for frame in ImageSequence.Iterator(picture):
                 _check_frame(path, frame, budget)
-                grey = _grey(frame)  # a WebP knows the duration of a frame only when it is decoded
+                values = _values(frame, "RGB" if colour else "L")  # a WebP knows the duration of a frame only when it is decoded
                 duration = frame.info.get("duration", 0)
                 durations.append(float(duration) if isinstance(duration, (int, float)) else 0.0)
-                yield grey
+                yield values
                 if kind == "JPEG":  # phones hide further pictures behind the one that they show
                     break
     except TooLargeError:
@@ -107,25 +110,26 @@ def _check_frame(path: Path, frame: Image, budget: Budget) -> None:
         Budget().spend(path, *tile)
 
 
-def _grey(frame: Image) -> NDArray[Any]:
-    """Grey values 0 to 255 of a frame on a white page, shape (height, width)."""
+def _values(frame: Image, mode: str) -> NDArray[Any]:
+    """Values 0 to 255 of a frame on a white page, shape (height, width) for the mode L and (height, width, 3) for RGB."""
     if frame.mode in ("I;16", "I;16B", "I;16L", "I", "F"):  # sixteen bits and more: scale by the type's range, or as it is
-        values = np.asarray(frame, dtype=np.float32)
-        return values / 257.0 if values.max(initial=0) > 255 else values
+        grey = np.asarray(frame, dtype=np.float32)
+        grey = grey / 257.0 if grey.max(initial=0) > 255 else grey
+        return grey if mode == "L" else np.stack([grey] * 3, axis=2)
     frame.load()
     width, height = frame.size
-    grey = np.empty((height, width), dtype=np.uint8)
+    values = np.empty((height, width) if mode == "L" else (height, width, 3), dtype=np.uint8)
     rows = max(1, BAND // max(width, 1))
     for top in range(0, height, rows):
-        grey[top : top + rows] = _grey_band(frame.crop((0, top, width, min(top + rows, height))))
-    return grey
+        values[top : top + rows] = _band_values(frame.crop((0, top, width, min(top + rows, height))), mode)
+    return values
 
 
-def _grey_band(band: Image) -> NDArray[np.uint8]:
-    """Grey values of some rows."""
+def _band_values(band: Image, mode: str) -> NDArray[np.uint8]:
+    """Values of some rows."""
     from PIL import Image as pil
 
     if "A" in band.getbands() or "transparency" in band.info:
         seen = band.convert("RGBA")
         band = pil.alpha_composite(pil.new("RGBA", seen.size, "white"), seen)
-    return np.asarray(band.convert("L"), dtype=np.uint8)
+    return np.asarray(band.convert(mode), dtype=np.uint8)

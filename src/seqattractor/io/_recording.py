@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.encoders._thresholds import otsu, row_medians
 from seqattractor.io._options import Options
-from seqattractor.io._terms import TooLargeError, remedy
-from seqattractor.sequences import Patterns, binarize
+from seqattractor.io._terms import TooLargeError, remedy, terms
+from seqattractor.sequences import LevelCode, Patterns, binarize
 from seqattractor.sequences._patterns import as_signs
 
 MAX_FRAMES = 100_000  # in one file; more is a mistake or an attack, not a sequence to store
@@ -26,7 +27,7 @@ class Recording:
     """The frames of the sequences of one file."""
 
     sequences: list[NDArray[Any]]
-    """One array of numbers for each sequence, shape (T, *frame_shape)."""
+    """One array of numbers for each sequence, shape (T, *frame_shape); of colour (T, height, width, 3)."""
     kind: str
     """"pictures", "array", "text", "table", "spikes", "traces" or "music"."""
     names: list[str]
@@ -39,6 +40,8 @@ class Recording:
     """Of music: how many quarter notes a frame lasts."""
     per_unit: bool = False
     """Whether a threshold that is found from the data is found for each column: neurons differ in brightness and rate."""
+    value_range: tuple[float, float] | None = None
+    """The lowest and the highest value that there can be, where the kind of file tells them."""
 
 
 def check_room(n_frames: int, n_values: int, path: Path) -> None:
@@ -54,7 +57,7 @@ def check_room(n_frames: int, n_values: int, path: Path) -> None:
 
 
 def collect_frames(frames: Iterable[NDArray[Any]], options: Options, path: Path) -> NDArray[Any]:
-    """Pick, crop and resize grey pictures as they come, shape (T, height, width)."""
+    """Pick, crop and resize pictures as they come, shape (T, height, width), in colour (T, height, width, 3)."""
     start, stop = options.frames or (0, None)
     taken: list[NDArray[Any]] = []
     # One frame more than allowed is enough to know that there are too many.
@@ -66,10 +69,15 @@ def collect_frames(frames: Iterable[NDArray[Any]], options: Options, path: Path)
                 "(width x height); " + remedy("give a {size} to bring them to one.", "bring them to one size.")
             )
         taken.append(shaped)
-        check_room(len(taken), len(taken) * taken[0].size, path)
+        check_room(len(taken), len(taken) * _n_units(shaped.shape[0], shaped.shape[1], options), path)
     if not taken:
         raise ValueError(f"{path} has no frame{'s in the chosen range' if options.frames else ''}.")
     return np.stack(taken)
+
+
+def _n_units(height: int, width: int, options: Options) -> int:
+    """How many units a picture takes."""
+    return height * width * options.units_per_pixel
 
 
 def _by(frame: NDArray[Any]) -> str:
@@ -92,70 +100,74 @@ def _crop(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
 
 def _resize(frame: NDArray[Any], options: Options, path: Path) -> NDArray[Any]:
     """Resize a frame by averaging areas."""
-    if isinstance(options.size, tuple):
-        height, width = options.size
-    else:
-        longer = max(frame.shape)
-        scale = (min(longer, AUTO_SIDE) if options.size == "auto" else options.size or longer) / longer
-        height, width = (max(1, round(side * scale)) for side in frame.shape)
-    if (height, width) == frame.shape:
+    height, width = _size(frame.shape[:2], options)
+    if (height, width) == frame.shape[:2]:
         return frame
-    check_room(1, height * width, path)
+    check_room(1, _n_units(height, width, options), path)
     from PIL import Image
 
-    source = frame if frame.dtype == np.uint8 else frame.astype(np.float32)
-    picture = Image.fromarray(np.ascontiguousarray(source))
-    return np.asarray(picture.resize((width, height), Image.Resampling.BOX))
+    def resized(source: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(Image.fromarray(np.ascontiguousarray(source)).resize((width, height), Image.Resampling.BOX))
+
+    if frame.dtype == np.uint8:
+        return resized(frame)
+    source = frame.astype(np.float32)  # of which Pillow knows one channel at a time
+    return resized(source) if source.ndim == 2 else np.stack([resized(channel) for channel in np.moveaxis(source, 2, 0)], axis=2)
 
 
-def otsu(values: NDArray[Any]) -> float:
-    """Give Otsu's threshold: the cut that leaves the least variance inside the two classes.
+def _size(shape: tuple[int, ...], options: Options) -> tuple[int, int]:
+    """Height and width to which a picture is brought.
 
-    Parameters
-    ----------
-    values : ndarray of numbers, any shape
-        With at least two different values.
-
-    Returns
-    -------
-    float
-        Values above it are the upper class.
-
-    Examples
-    --------
-    >>> otsu(np.array([10, 12, 11, 200, 205], dtype=np.uint8))
-    12.0
+    By default neither a side nor the number of units goes above that of a black and white picture of 128 x 128, so that grey and
+    colour do not make larger networks.
     """
-    low, high = float(values.min()), float(values.max())
-    if not low < high:
-        raise ValueError(f"all values are {low:g}, so there is no threshold between dark and bright.")
-    whole = values.dtype.kind in "biu" and high - low < 4096
-    if whole:
-        centres = np.arange(low, high + 1)
-        counts = np.bincount(values.ravel().astype(np.int64) - int(low))
+    if isinstance(options.size, tuple):
+        return options.size
+    longer = max(shape)
+    if options.size == "auto" and options.n_levels is not None:
+        scale = min(1.0, AUTO_SIDE / longer, (terms().units / _n_units(shape[0], shape[1], options)) ** 0.5)
+        height, width = (max(1, int(side * scale + 1e-9)) for side in shape)  # rounded down: not one unit more
     else:
-        counts, edges = np.histogram(values, bins=1024, range=(low, high))
-        centres = (edges[:-1] + edges[1:]) / 2
-    below = np.cumsum(counts)[:-1]
-    above = counts.sum() - below
-    sums = np.cumsum(counts * centres)
-    # Between-class variance for a cut after each bin; the cut is the first bin with the largest.
-    means = sums[:-1] / np.maximum(below, 1), (sums[-1] - sums[:-1]) / np.maximum(above, 1)
-    cut = int(np.argmax(below * above * (means[0] - means[1]) ** 2))
-    return float(centres[cut] if whole else edges[cut + 1])
+        wanted = min(longer, AUTO_SIDE) if isinstance(options.size, str) else options.size or longer
+        scale = wanted / longer
+        height, width = (max(1, round(side * scale)) for side in shape)
+    return height, width
 
 
-def to_patterns(recording: Recording, options: Options, path: Path | str) -> list[Patterns]:
-    """Turn the sequences of one file, each (T, ...), into patterns of +-1, each (T, N), with one threshold for all, or per unit.
+def to_patterns(recording: Recording, options: Options, path: Path | str) -> tuple[list[Patterns], LevelCode | None]:
+    """Turn the sequences of one file, each (T, ...), into patterns of +-1, each (T, N), with a threshold or a code.
 
     Without a threshold, data with two values are cut between them, and pictures by Otsu's threshold; other numbers need a choice.
     """
     flat = [_as_numbers(values, path) for values in recording.sequences]
+    if options.n_levels is None:
+        return _by_threshold(flat, recording, options, path), None
+    low, high = options.value_range or recording.value_range or _range_of(flat, path)
+    code = LevelCode(options.n_levels, options.code, low, high)
+    return [code.encode(_negative(v, low + high) if options.invert else v).reshape(len(v), -1) for v in flat], code
+
+
+def _negative(values: NDArray[Any], ends: float) -> NDArray[Any]:
+    """Bright for dark: values mirrored in the middle of a range, the ends of which have this sum."""
+    return ~values if values.dtype == np.uint8 and ends == 255 else ends - values
+
+
+def _range_of(flat: list[NDArray[Any]], path: Path | str) -> tuple[float, float]:
+    """The lowest and the highest value of a file, between which levels are spread."""
+    low, high = (float(end) for end in (min(v.min() for v in flat), max(v.max() for v in flat)))
+    if low == high:
+        choose = remedy("give a {value_range}", "check the file")
+        raise ValueError(f"all values in {path} are {low:g}, so levels cannot be spread between them; {choose}.")
+    return low, high
+
+
+def _by_threshold(flat: list[NDArray[Any]], recording: Recording, options: Options, path: Path | str) -> list[Patterns]:
+    """Black and white."""
     if recording.per_unit and isinstance(options.threshold, str):
         thresholds = _per_unit(np.concatenate(flat), options.threshold)
         patterns = [as_signs(v > thresholds) for v in flat]
     elif options.threshold == "median":
-        patterns = [as_signs(v > np.median(v, axis=1, keepdims=True)) for v in flat]
+        patterns = [as_signs(v > row_medians(v)) for v in flat]
     else:
         threshold = options.threshold
         if threshold is None or threshold == "otsu":

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import as_numbers, check_count, check_number, check_positive, refuse_masked
+from seqattractor.encoders._bins import bins_of, n_bins_within, spike_raster
 from seqattractor.io._arrays import open_arrays
 from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, check_room
@@ -19,7 +20,6 @@ from seqattractor.io._text import MAX_COLUMNS, cells_in, number_of, spike_column
 from seqattractor.io._units import natural_key
 
 MAX_BYTES = 2**31  # of a raster
-ON_EDGE = 1e-6  # of a bin: a time that is nearer to an edge lies on it
 
 
 def read_spikes(path: Path, options: Options) -> Recording:
@@ -106,44 +106,10 @@ def bin_spikes(
     if last < first:
         raise ValueError(f"the first bin begins at {first:g} s, but the last one ends at {last:g} s; nothing lies between.")
     n_bins = int(bins_of(np.array([last - first]), apart)[0]) + 1 if end is None else n_bins_within(first, last, apart)
-    dtype = np.dtype(np.int32 if counts else np.uint8)
-    if n_bins * columns * dtype.itemsize > MAX_BYTES:
+    if n_bins * columns * (4 if counts else 1) > MAX_BYTES:
         raise ValueError(f"a raster of {n_bins} bins and {columns} units is too large; take wider bins.")
     inside = (seconds >= first) & (seconds <= last)
-    rows, who = bins_of(seconds[inside] - first, apart), who[inside]
-    raster = np.zeros((n_bins, columns), dtype=dtype)
-    inside = rows < n_bins
-    if counts:
-        np.add.at(raster, (rows[inside], who[inside]), 1)
-    else:
-        raster[rows[inside], who[inside]] = 1
-    return raster
-
-
-def bins_of(seconds: NDArray[np.float64], width: float) -> NDArray[np.int64]:
-    """Tell in which bin from 0 each time lies, counted from the beginning of the first.
-
-    A time that falls short of an edge by less than a millionth of a bin lies on it: 0.3 / 0.1 is a little less than 3.
-
-    Examples
-    --------
-    >>> bins_of(np.array([0.0, 0.29, 0.3]), 0.1)
-    array([0, 2, 3])
-    """
-    with np.errstate(over="ignore"):
-        bins = np.minimum(seconds / width, 2.0**62)
-    return np.floor(bins + ON_EDGE).astype(np.int64)
-
-
-def n_bins_within(start: float, end: float, width: float) -> int:
-    """How many bins have their middle in an interval; the first begins with it. pynapple counts spikes in the same bins.
-
-    Examples
-    --------
-    >>> n_bins_within(0.0, 2.0, 0.5), n_bins_within(0.0, 2.2, 0.5), n_bins_within(0.0, 2.3, 0.5)
-    (4, 4, 5)
-    """
-    return int(bins_of(np.array([end - start + width / 2]), width)[0])
+    return spike_raster(bins_of(seconds[inside] - first, apart), who[inside], n_bins, columns, counts=counts)
 
 
 def _flat(values: ArrayLike, name: str, least: int) -> NDArray[np.float64]:

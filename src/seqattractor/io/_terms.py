@@ -29,6 +29,8 @@ class Terms:
     """Of all frames that a file makes us decode, one after the other."""
     array_bytes: int = 2**31
     """Of one array when it is unpacked."""
+    units: int = 2**14
+    """Of a picture that is shrunk because no size is given: as many as one of 128 x 128 has in black and white."""
 
 
 _TERMS: ContextVar[Terms] = ContextVar("terms", default=Terms())  # noqa: B039  # frozen: nobody can change the default

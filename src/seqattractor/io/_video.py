@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._options import Options
+from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, collect_frames
 from seqattractor.io._terms import Budget
 
@@ -37,7 +38,7 @@ def ffmpeg() -> str:
 
 
 def read_video(path: Path, options: Options) -> Recording:
-    """Read the frames of a video as grey values."""
+    """Read the frames of a video as grey values or in colour."""
     broken = ValueError(f"{path} cannot be read as a video; it is damaged, cut short, or unknown to ffmpeg.")
     # Only this file may be opened, and only as what its name says: a playlist under the name of a video must not make ffmpeg
     # read other files or the network.
@@ -45,6 +46,7 @@ def read_video(path: Path, options: Options) -> Recording:
     kinds = DEMUXERS.get(path.suffix.lower(), ",".join(dict.fromkeys(DEMUXERS.values())))
     guard = ["-protocol_whitelist", "file,pipe", "-format_whitelist", kinds, "-threads", THREADS]
     source = [*guard, "-xerror", "-i", f"file:{path}"]
+    budget = Budget(ALLOWANCE)
     with _running(*source, "-an", "-f", "yuv4mpegpipe", "-pix_fmt", "gray", "-strict", "-1", "pipe:1") as process:
         assert process.stdout is not None
         line = process.stdout.readline(LONGEST_LINE)
@@ -52,10 +54,16 @@ def read_video(path: Path, options: Options) -> Recording:
         if header is None:
             raise broken
         width, height, above, below = (int(group) for group in header.groups())
-        budget = Budget(ALLOWANCE)
-        decoded = _frames(process, width, height, broken)
-        frames = collect_frames(_counted(decoded, lambda: budget.spend(path, width, height)), options, path)
-    return Recording([frames], "pictures", [path.stem], rate=above / below if above and below else None)
+
+        def collected(decoded: Iterator[NDArray[Any]]) -> NDArray[Any]:
+            return collect_frames(_counted(decoded, lambda: budget.spend(path, width, height)), options, path)
+
+        frames = None if options.colour else collected(_frames(process, width, height, broken))
+    if frames is None:  # yuv4mpeg has no red, green and blue; its header has told the size of plain ones
+        with _running(*source, "-an", "-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1") as process:
+            frames = collected(_colour_frames(process, width, height, broken))
+    rate = above / below if above and below else None
+    return Recording([frames], "pictures", [path.stem], rate=rate, value_range=BRIGHTNESS)
 
 
 def _counted(frames: Iterator[NDArray[Any]], count: Callable[[], None]) -> Iterator[NDArray[Any]]:
@@ -101,5 +109,16 @@ def _frames(process: subprocess.Popen[bytes], width: int, height: int, broken: V
         if not line.startswith(b"FRAME") or len(data) < width * height:
             raise broken
         yield np.frombuffer(data, dtype=np.uint8).reshape(height, width)
+    if process.wait() != 0:
+        raise broken
+
+
+def _colour_frames(process: subprocess.Popen[bytes], width: int, height: int, broken: ValueError) -> Iterator[NDArray[Any]]:
+    """Go through the frames, each of shape (height, width, 3)."""
+    assert process.stdout is not None
+    while data := process.stdout.read(3 * width * height):
+        if len(data) < 3 * width * height:
+            raise broken
+        yield np.frombuffer(data, dtype=np.uint8).reshape(height, width, 3)
     if process.wait() != 0:
         raise broken

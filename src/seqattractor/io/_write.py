@@ -8,10 +8,10 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count
 from seqattractor._files import atomic_write, named_path
@@ -20,7 +20,7 @@ from seqattractor.io import _midi as midi
 from seqattractor.io import _video as video
 from seqattractor.io._compose import Recalled
 from seqattractor.io._units import pitches_of
-from seqattractor.sequences import Sequences, check_patterns, unbinarize
+from seqattractor.sequences import Patterns, Sequences, check_patterns, unbinarize
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -35,7 +35,8 @@ def write(path: str | os.PathLike[str], patterns: ArrayLike, truth: ArrayLike | 
     Parameters
     ----------
     path : str or path
-        ``.gif``, ``.webp`` and ``.mp4`` show truth, cue and recall side by side; ``.png`` is a strip; ``.npz`` holds the
+        ``.gif``, ``.webp`` and ``.mp4`` show truth, cue and recall side by side, of grey and colour films also the errors (a
+        GIF has 256 colours in a frame, the others have all); ``.png`` is a strip; ``.npz`` holds the
         arrays ``truth``, ``cue``, ``recall`` and ``overlap``; ``.mid``, ``.csv`` and ``.txt`` hold the recall; a name without an
         ending is a folder of PNG frames.
     patterns : Sequences, or array of +-1 of shape (K, N)
@@ -61,7 +62,8 @@ def write(path: str | os.PathLike[str], patterns: ArrayLike, truth: ArrayLike | 
     like = next((x for x in (patterns, truth) if isinstance(x, Sequences)), Sequences(states))
     cue = check_count(order, "order", 0) if order is not None else int(known is not None)
     lengths = patterns.lengths if isinstance(patterns, Sequences) else None
-    write_recall(path, Recalled(states, known, cue, like.frame_shape, like.rate, like.units, like.step, like.kind, lengths))
+    about = (like.frame_shape, like.rate, like.units, like.step, like.kind)
+    write_recall(path, Recalled(states, known, cue, *about, lengths=lengths, code=like.code))
 
 
 def write_recall(path: str | os.PathLike[str], recalled: Recalled) -> None:
@@ -79,8 +81,10 @@ def check_writable(path: Path, recalled: Recalled) -> None:
         raise ValueError(f"{path} has an unknown ending; known are {known}, and none at all for a folder of frames.")
     if suffix == ".mid":
         _pitches(recalled)
-    if suffix in (".txt", "") and len(recalled.frame_shape) != 2:
+    if suffix in (".txt", "") and recalled.picture_shape is None:
         raise ValueError(f"{path} would hold pictures, but these units have no rows and columns; write csv, npz, png or gif.")
+    if suffix == ".txt" and recalled.code is not None:
+        raise ValueError(f"{path} would be text art, in black and white, but these pictures are not; write gif, png or npz.")
     if suffix == ".mp4":
         video.ffmpeg()
     if suffix == "" and path.exists():
@@ -97,6 +101,8 @@ def _write_animation(path: Path, recalled: Recalled) -> None:
     stays[0] = stays[-1] = max(moment, 800)
     kind = path.suffix[1:].upper()
     more = {"optimize": False, "disposal": 1} if kind == "GIF" else {"lossless": True}
+    if kind == "GIF":  # which has 256 colours in a frame; those of black and white have their palette already
+        pictures = [picture if picture.mode == "P" else _with_palette(picture) for picture in pictures]
     with atomic_write(path) as file:
         pictures[0].save(file, kind, save_all=True, append_images=pictures[1:], duration=stays, loop=0, **more)
 
@@ -109,8 +115,7 @@ def _write_strip(path: Path, recalled: Recalled) -> None:
 
 def _write_video(path: Path, recalled: Recalled) -> None:
     """A video of the same pictures as the GIF."""
-    rgb = np.array(compose.PALETTE, dtype=np.uint8).reshape(-1, 3)
-    frames = [rgb[frame] for frame in compose.frames_of(recalled)]
+    frames = [compose.RGB[frame] if frame.ndim == 2 else frame for frame in compose.frames_of(recalled)]
     with tempfile.TemporaryDirectory() as folder, atomic_write(path) as file:
         part = Path(folder) / path.name  # ffmpeg goes back to the beginning of what it writes, so it needs a name
         video.write_video(part, frames, _rate(recalled))
@@ -118,19 +123,28 @@ def _write_video(path: Path, recalled: Recalled) -> None:
 
 
 def _write_arrays(path: Path, recalled: Recalled) -> None:
-    """All arrays as zeros and ones in the shape of frames, with the overlaps."""
-    shape = recalled.frame_shape
-    arrays = {"recall": unbinarize(recalled.recall, shape)}
+    """All arrays as zeros and ones in the shape of frames, or as the values that units stand for, with the overlaps."""
+    arrays = {"recall": _values(recalled, recalled.recall)}
     if recalled.order:
-        arrays["cue"] = unbinarize(recalled.recall[: recalled.order], shape)
+        arrays["cue"] = _values(recalled, recalled.recall[: recalled.order])
     if recalled.truth is not None:
-        arrays |= {"truth": unbinarize(recalled.truth, shape), "overlap": recalled.overlaps}
+        arrays |= {"truth": _values(recalled, recalled.truth), "overlap": recalled.overlaps}
+    if recalled.value_errors is not None:
+        arrays["error"] = recalled.value_errors
     if recalled.rate:
         arrays["rate"] = np.array(recalled.rate)
     if recalled.lengths is not None:
         arrays["lengths"] = recalled.lengths
     with atomic_write(path) as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _values(recalled: Recalled, states: Patterns) -> NDArray[Any]:
+    """What units stand for: 0 and 1, or with a code values, as whole numbers where they are those of pictures."""
+    if recalled.code is None:
+        return unbinarize(states, recalled.frame_shape)
+    values = recalled.values(states)
+    return np.round(values).astype(np.uint8) if (recalled.code.low, recalled.code.high) == (0.0, 255.0) else values
 
 
 def _write_table(path: Path, recalled: Recalled) -> None:
@@ -143,9 +157,16 @@ def _write_table(path: Path, recalled: Recalled) -> None:
     for t, row in enumerate(recalled.recall):
         lines += [""] if t in ends else []  # a blank line separates sequences
         time = [] if seconds is None else [f"{t * seconds:.9g}"]
-        lines.append(",".join([*time, *("1" if value > 0 else "0" for value in row)]))
+        lines.append(",".join([*time, *_cells(recalled, row)]))
     with atomic_write(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
+
+
+def _cells(recalled: Recalled, row: Patterns) -> list[str]:
+    """The cells of a line: zeros and ones, or with a code values."""
+    if recalled.code is None:
+        return ["1" if value > 0 else "0" for value in row]
+    return [f"{value:.6g}" for value in _values(recalled, row[None]).ravel()]
 
 
 def _write_text(path: Path, recalled: Recalled) -> None:
@@ -165,7 +186,10 @@ def _write_folder(path: Path, recalled: Recalled) -> None:
     """The recall as a folder of PNG frames."""
     from PIL import Image
 
-    frames = unbinarize(recalled.recall, recalled.frame_shape, high=255)
+    if recalled.code is None:
+        frames = list(unbinarize(recalled.recall, recalled.frame_shape, high=255))
+    else:
+        frames = [compose.shade(recalled, state) for state in recalled.recall]
     digits = len(str(len(frames) - 1))
     part = path.with_name(f".{path.name[:40]}.{secrets.token_hex(8)}.part")  # known before it is made, as in `atomic_write`
     try:
@@ -179,12 +203,20 @@ def _write_folder(path: Path, recalled: Recalled) -> None:
 
 
 def _image(picture: compose.Picture) -> Image:
-    """A picture with the palette."""
+    """A picture with the palette, or in red, green and blue."""
     from PIL import Image as pil
 
     image = pil.fromarray(picture)
-    image.putpalette(compose.PALETTE)
+    if picture.ndim == 2:
+        image.putpalette(compose.PALETTE)
     return image
+
+
+def _with_palette(picture: Image) -> Image:
+    """A picture in at most 256 colours; where it has no more, they stay what they are."""
+    from PIL import Image as pil
+
+    return picture.quantize(256, dither=pil.Dither.NONE)
 
 
 def _rate(recalled: Recalled) -> float:

@@ -26,7 +26,7 @@ from seqattractor.lab.own import Own
 from seqattractor.lab.recall import Shown, as_json, certified_radii, corrupted_cue, read_cue, recall_all, shown_truth, steps_for
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack, parse
 from seqattractor.lab.turns import Turns
-from seqattractor.lab.uploads import read_upload, split_files
+from seqattractor.lab.uploads import read_upload, split_upload
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._degree import MOST_DEGREE
 from seqattractor.sequences._transitions import conflicts
@@ -166,7 +166,7 @@ class Lab:
     async def upload(self, visit: Visit, request: Request) -> Response:
         """Read dropped files and show them as a sequence."""
         body = await _body(request, self.limits.upload, "The files have more than {:g} MB together; drop smaller ones.")
-        return await self._in_turn(visit, request, lambda: _as_json(read_upload(split_files(body), self.limits), self.limits))
+        return await self._in_turn(visit, request, lambda: _as_json(read_upload(split_upload(body), self.limits), self.limits))
 
     # -- learning -------------------------------------------------------------------------------------------------
 

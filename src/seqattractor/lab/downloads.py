@@ -57,7 +57,13 @@ def animation(run: Recall, shown: Shown, material: Material) -> bytes:
     # The font of pictures has no minus sign.
     caught = None if shown.since is None else (shown.since, shown.label.replace("\N{MINUS SIGN}", "-"))
     rows = Recalled(
-        run.states[: len(shown.truth)], shown.truth, run.cue_rows, material.data.frame_shape, rate=RATE, caught=caught
+        run.states[: len(shown.truth)],
+        shown.truth,
+        run.cue_rows,
+        material.data.frame_shape,
+        rate=RATE,
+        caught=caught,
+        code=material.data.code,
     )
     return _written("recall.gif", lambda path: write_recall(path, rows))
 
@@ -95,7 +101,7 @@ def drawn(job: Job, runs: list[Recall], shown: list[Shown], colors: tuple[str, s
     _draw_overlaps(drawing.add_subplot(rows[0, 1]), runs, shown)
     axes = [drawing.add_subplot(rows[1 + k, :]) for k in range(len(strips))]
     _draw_strips(axes, job.material, strips, runs[0].cue_rows)
-    for ax in axes:  # as on the page: white on black would be the negative of what stands there
+    for ax in axes if job.material.code is None else ():  # as on the page: white on black would be the negative of it
         ax.images[0].set_cmap(ListedColormap(colors))
     return drawing
 
@@ -161,7 +167,11 @@ def _draw_strips(axes: list[Axes], material: Material, strips: list[tuple[str, P
         times = np.unique(np.linspace(first, min(K, first + 24) - 1, 12).round().astype(int))
         for k, (ax, (name, states)) in enumerate(zip(axes, strips, strict=True)):
             numbers = (times - first).tolist() if k == 0 else None
-            plots.filmstrip(states[times].reshape(-1, *material.shape), label=name, numbers=numbers, ax=ax)
+            frames, code = states[times].reshape(-1, *material.data.frame_shape), material.data.code
+            if code is None:
+                plots.filmstrip(frames, label=name, numbers=numbers, ax=ax)
+            else:
+                plots.filmstrip(code.decode(frames), label=name, numbers=numbers, value_range=(code.low, code.high), ax=ax)
         return
     for ax, (name, states) in zip(axes, strips, strict=True):
         plots.raster(states[: min(K, 60), ::-1], title=name.replace("\n", " "), ax=ax)
@@ -191,11 +201,12 @@ def python_code(material: Material, chosen: list[Chosen], orders: list[int], cue
     deep, corruption = max(orders), cue.corruption
     rows = cue_rows(material, cue.start, deep)
     taken = f"{rows[0]}:{rows[0] + deep}" if rows[-1] - rows[0] == deep - 1 else str(rows)
-    made = ["import seqattractor as sa", "", material.code]
+    made = ["import seqattractor as sa", "", material.python]
     lines = [*made, "", f"cue = X[{taken}]" + ("" if deep == 1 else "  # the patterns that the network sees at first")]
     if corruption.occlusion:
         shape = material.data.frame_shape
-        lines.append(f"cue = sa.noise.occlude(cue, {shape}, fraction={corruption.occlusion!r}, rng={cue.seed})")
+        axes = ", axes=2" if len(shape) > 2 else ""  # the units of a pixel are covered together
+        lines.append(f"cue = sa.noise.occlude(cue, {shape}, fraction={corruption.occlusion!r}, rng={cue.seed}{axes})")
     lines.append(f"cue = sa.noise.flip(cue, {corruption.flips}, rng={cue.seed})")
     if corruption.painted:
         lines.append(f"cue[-1, {list(corruption.painted)}] *= -1  # painted by hand")

@@ -16,8 +16,10 @@ from seqattractor.datasets._random import random_periodic
 from seqattractor.datasets._small import PITCHES, place_cells, toy, tune, xor
 from seqattractor.datasets._walker import walker
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack, unpack
-from seqattractor.sequences import Sequences
+from seqattractor.sequences import LevelCode, Sequences
+from seqattractor.sequences._level_code import CHANNELS, CODES, MOST_LEVELS
 
+_LARGEST = 1e100
 SIDE = 40  # of the canvas on which digits move
 
 
@@ -26,19 +28,26 @@ class Material:
     """Sequences to learn, and how to show them."""
 
     data: Sequences
-    code: str = ""
-    """Python that makes them, as ``X``."""
+    python: str = ""
+    """Code that makes them, as ``X``."""
 
     @property
     def kind(self) -> str:
         """How they are shown: "pictures", "units" (without rows and columns) or "music"."""
-        return "music" if self.data.kind == "music" else "pictures" if len(self.data.frame_shape) == 2 else "units"
+        return "music" if self.data.kind == "music" else "units" if self.data.picture_shape is None else "pictures"
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns in which the units of a pattern are drawn; at least N places."""
-        shape = self.data.frame_shape
-        return (shape[0], shape[1]) if len(shape) == 2 else _grid(shape[0])
+        return self.data.picture_shape or _grid(self.data.shape[1])
+
+    @property
+    def code(self) -> dict[str, Any] | None:
+        """How units stand for grey values or colours, for the page; None in black and white."""
+        code = self.data.code
+        if code is None:
+            return None
+        return {**code.to_dict(), "bits": code.n_bits, "channels": CHANNELS if len(self.data.frame_shape) == 4 else 1}
 
     def as_json(self) -> dict[str, Any]:
         """Give all that the page needs to show it."""
@@ -49,6 +58,7 @@ class Material:
             "lengths": self.data.lengths.tolist(),
             "loop": list(self.data.loops),
             "kind": self.kind,
+            "code": self.code,
             "pitches": list(PITCHES) if self.kind == "music" else None,
             "bits": pack(self.data.patterns),
         }
@@ -160,19 +170,37 @@ def first_material() -> Material:
 
 def _frames(spec: Fields, limits: Limits) -> Material:
     """Frames that the visitor drew or dropped."""
-    spec.only("name", "shape", "units", "lengths", "kind", "bits")
+    spec.only("name", "shape", "units", "lengths", "kind", "bits", "code")
     shape = spec.wholes("shape", 1, limits.units, 2)
     if len(shape) != 2:
         raise Refusal(400, "shape must have two numbers, rows and columns.")
-    units = spec.whole("units", shape[0] * shape[1], 1, limits.units)
     kind = spec.choice("kind", "pictures", ("pictures", "units"))
-    if units > shape[0] * shape[1] or (kind == "pictures" and units != shape[0] * shape[1]):
+    code, behind = _code(spec.object("code")) if spec.has("code") and kind == "pictures" else (None, ())
+    places = math.prod((*shape, *behind))
+    units = spec.whole("units", min(places, limits.units), 1, limits.units)
+    if units > places or (kind == "pictures" and units != places):
         raise Refusal(400, f"{units} units do not fit into {shape[0]} rows of {shape[1]}.")
     lengths = spec.wholes("lengths", 1, limits.frames, limits.frames)
     limits.check_sequences(lengths, units)
     X = unpack(spec.text("bits", 4 * (limits.frames * limits.units // 24 + 2)), sum(lengths), units)
-    frame_shape = tuple(shape) if kind == "pictures" else (units,)
-    data = Sequences(X, np.array(lengths), frame_shape, kind="pictures" if kind == "pictures" else "array")
+    frame_shape = (*shape, *behind) if kind == "pictures" else (units,)
+    data = Sequences(X, np.array(lengths), frame_shape, kind="pictures" if kind == "pictures" else "array", code=code)
     load = 'sa.io.load("sequence.npz", key="X")'
-    made = load if len(lengths) == 1 else f"sa.Sequences({load}, lengths={lengths})"
+    about = [] if len(lengths) == 1 else [f"lengths={lengths}"]
+    if code is not None:
+        about += [f"frame_shape={frame_shape}", f"code=sa.encoders.{code}"]
+    made = f"sa.Sequences({', '.join([load, *about])})" if about else load
     return Material(data, f'X = {made}  # "Sequence" under "Take it with you"')
+
+
+def _code(spec: Fields) -> tuple[LevelCode, tuple[int, ...]]:
+    """How units stand for grey values or colours, and the sides of a frame behind its rows and columns."""
+    spec.only("n_levels", "kind", "low", "high", "bits", "channels")
+    low, high = (spec.number(name, default, -_LARGEST, _LARGEST) for name, default in (("low", 0.0), ("high", 255.0)))
+    if not low < high:
+        raise Refusal(400, f"high must lie above low, but they are {high:g} and {low:g}.")
+    code = LevelCode(spec.whole("n_levels", 2, 2, MOST_LEVELS), spec.choice("kind", CODES[0], CODES), low, high)
+    channels = spec.whole("channels", 1, 1, CHANNELS)
+    if channels == 2 or spec.whole("bits", code.n_bits, 1, MOST_LEVELS) != code.n_bits:
+        raise Refusal(400, f"A value of {code.n_levels} levels has {code.n_bits} bits, and a picture 1 or 3 channels.")
+    return code, (code.n_bits,) if channels == 1 else (channels, code.n_bits)

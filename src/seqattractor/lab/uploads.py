@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Limits, Refusal, parse
 from seqattractor.lab.sentences import counted_from_1
 from seqattractor.sequences import Sequences
+from seqattractor.sequences._level_code import MOST_LEVELS
 
 _PICTURES = (".gif", ".png", ".apng", ".webp", ".jpg", ".jpeg", ".bmp", ".pgm", ".pbm", ".ppm")
 _ARRAYS = (".npy", ".npz")
@@ -25,16 +27,28 @@ BOUNDS = Bounds(seconds=20.0, memory=2**30)
 ALL_PIXELS = 2**29  # of all frames of an upload
 
 
-def split_files(body: bytes) -> list[tuple[str, bytes]]:
-    r"""Take the body of an upload apart: a line of JSON with names and sizes, then the files one after the other.
+@dataclass(frozen=True)
+class Upload:
+    """Dropped files, and in how many shades they are to be seen."""
+
+    files: list[tuple[str, bytes]]
+    """Names and contents."""
+    levels: int = 0
+    """Of grey, or of each colour; 0 for black and white."""
+    colour: bool = False
+
+
+def split_upload(body: bytes) -> Upload:
+    r"""Take the body of an upload apart: a line of JSON with names, sizes and shades, then the files one after the other.
 
     Examples
     --------
-    >>> split_files(b'{"files": [{"name": "a.gif", "size": 3}]}\nGIF')
-    [('a.gif', b'GIF')]
+    >>> split_upload(b'{"files": [{"name": "a.gif", "size": 3}], "levels": 4}\nGIF')
+    Upload(files=[('a.gif', b'GIF')], levels=4, colour=False)
     """
     line, _, content = body.partition(b"\n")
     head = parse(line, "upload", "The upload does not start with a line of JSON.")
+    head.only("files", "levels", "colour")
     files, at = [], 0
     for entry in head.objects("files", 1, MAX_FILES):
         size = entry.whole("size", 0, 1, len(body))
@@ -42,15 +56,18 @@ def split_files(body: bytes) -> list[tuple[str, bytes]]:
         at += size
     if at != len(content):
         raise Refusal(400, f"The upload announces {at} bytes, but has {len(content)}.")
-    return files
+    levels, colour = head.whole("levels", 0, 0, MOST_LEVELS), head.whole("colour", 0, 0, 1)
+    if levels == 1 or (colour and not levels):
+        raise Refusal(400, "levels must be 0 for black and white, or 2 and more for grey or colour.")
+    return Upload(files, levels, bool(colour))
 
 
-def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
+def read_upload(upload: Upload, limits: Limits) -> Material:
     """Make a sequence of dropped files: one GIF or array, or several pictures sorted by name.
 
     Parameters
     ----------
-    files : list of (name, content)
+    upload : Upload
         Of a name only the ending counts, and it must be a known one; nothing is ever written or read under a visitor's name.
     limits : Limits
 
@@ -58,7 +75,7 @@ def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
     -------
     Material
     """
-    files = sorted(files, key=lambda file: natural_key(file[0]))  # frame2 comes before frame10
+    files = sorted(upload.files, key=lambda file: natural_key(file[0]))  # frame2 comes before frame10
     suffixes = [_suffix(name) for name, _ in files]
     several = len(files) > 1
     if several and not all(s in _PICTURES for s in suffixes):
@@ -70,15 +87,19 @@ def read_upload(files: list[tuple[str, bytes]], limits: Limits) -> Material:
             path.write_bytes(content)
             names[path] = name
         target = Path(folder) if several else path
-        options = {"frames": (0, limits.frames + 1), **({"size": _SIDE} if suffixes[0] in _PICTURES else {})}
-        terms = Terms("lab", limits.pixels, ALL_PIXELS, limits.unpacked)
+        options: dict[str, Any] = {"frames": (0, limits.frames + 1)}
+        if upload.levels:  # the pictures are shrunk until their units are few enough
+            options |= {"levels": upload.levels, "colour": upload.colour}
+        elif suffixes[0] in _PICTURES:
+            options["size"] = _SIDE
+        terms = Terms("lab", limits.pixels, ALL_PIXELS, limits.unpacked, limits.units)
         try:
             data = load_apart([target], options, terms=terms, bounds=BOUNDS, several=False)
         except (ValueError, TypeError, OSError) as error:
             status = 413 if isinstance(error, TooLargeError) else 400
             raise Refusal(status, _without_path(error, {**names, Path(folder): "the pictures"})) from None
     limits.check_sequences(data.lengths.tolist(), data.shape[1])
-    return Material(_dark_ground(data) if suffixes[0] in _PICTURES else data)
+    return Material(_dark_ground(data) if suffixes[0] in _PICTURES and data.code is None else data)
 
 
 def _suffix(name: str) -> str:

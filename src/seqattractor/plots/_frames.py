@@ -10,21 +10,30 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import as_numbers, check_count, check_finite, check_kind, check_text
+from seqattractor._checks import as_numbers, check_count, check_finite, check_kind, check_text, say
 from seqattractor.plots._house import GREY, RED, axes_or_new, unframed
 from seqattractor.sequences import Sequences
 
 
-def filmstrip(frames: ArrayLike, *, label: str = "", numbers: Sequence[int] | None = None, ax: Axes | None = None) -> Axes:
-    """Draw frames of +-1 side by side, +1 white and -1 black.
+def filmstrip(
+    frames: ArrayLike,
+    *,
+    label: str = "",
+    numbers: Sequence[int] | None = None,
+    value_range: tuple[float, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw frames side by side: of +-1, +1 white and -1 black, or in grey or colour.
 
     Parameters
     ----------
-    frames : array of shape (T, height, width)
+    frames : array of shape (T, height, width), or with a range in colour (T, height, width, 3)
     label : str
         To the left of the strip.
     numbers : sequence of int, optional
         Times to write above the frames.
+    value_range : (low, high), optional
+        Which values are black and white, of frames in grey or colour; ``X.values`` of pictures lie between 0 and 255.
     ax : Axes, optional
         By default new ones.
 
@@ -39,14 +48,27 @@ def filmstrip(frames: ArrayLike, *, label: str = "", numbers: Sequence[int] | No
     >>> ax.images[0].get_array().shape
     (8, 22)
     """
-    pictures = check_finite(frames, "frames", "time", "height", "width")
+    in_colour = value_range is not None and np.ndim(frames) == 4
+    pictures = check_finite(frames, "frames", "time", "height", "width", *(["channels"] if in_colour else []))
+    if in_colour and pictures.shape[3] != 3:
+        raise ValueError(f"frames in colour have 3 channels, red, green and blue, but the shape is {pictures.shape}.")
+    if value_range is not None:
+        low, high = check_finite(value_range, "value_range", "ends").tolist() if np.shape(value_range) == (2,) else (0, 0)
+        if not low < high:
+            raise ValueError(f"value_range must be (low, high) with low below high, but it is {say(value_range)}.")
+        pictures = np.clip((pictures - low) / (high - low), 0, 1)
     check_text(label, "label")
     if numbers is not None:
         check_kind(numbers, (list, tuple, range, np.ndarray), "numbers", "a list of times")
     ax = axes_or_new(ax)
-    height, width = pictures.shape[1:]
+    height, width = pictures.shape[1:3]
     gap = max(1, width // 30)
-    _black_and_white(ax, tiles(pictures, 2 * gap))
+    if value_range is None:
+        _black_and_white(ax, tiles(pictures, 2 * gap))
+    else:
+        show_shades(ax, tiles(pictures, 2 * gap))
+        ax.set(xticks=[], yticks=[])
+        unframed(ax)
     for k, number in enumerate(numbers if numbers is not None else ()):
         ax.text(k * (width + 2 * gap) + width / 2, -0.03 * height, f"{number}", ha="center", va="bottom", fontsize=8)
     ax.set_ylabel(label, rotation=0, ha="right", va="center")
@@ -121,10 +143,10 @@ def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax:
     n_frames, n_sequences = check_count(n_frames, "n_frames"), check_count(n_sequences, "n_sequences")
     ax = axes_or_new(ax)
     names, sequences = X.names[:n_sequences], X.split()[:n_sequences]
-    if len(X.frame_shape) == 2:
-        height, width = X.frame_shape
+    if X.picture_shape is not None:
+        height, width = X.picture_shape
         below, beside = max(1, height // 16), max(1, width // 16)  # pixels between rows and between frames
-        shown = [x[spread_times(len(x), n_frames)].reshape(-1, height, width) for x in sequences]
+        shown = [_brightness(x[spread_times(len(x), n_frames)], X) for x in sequences]
         picture = stacked([tiles(frames, beside) for frames in shown], below)
         name_rows(ax, names, height, below)
         ax.set_xticks([])
@@ -135,14 +157,34 @@ def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax:
             ax.axvline(end - 0.5, color="C0")
         ax.set_xticks([end - len(x) / 2 - 0.5 for end, x in zip(ends, sequences, strict=True)], names)
         ax.set(ylabel="unit", yticks=[])
-    ax.imshow(picture, cmap="gray", vmin=-1, vmax=1, interpolation="nearest", aspect="equal" if X.frame_shape[1:] else "auto")
+    if X.picture_shape is not None:
+        show_shades(ax, picture)
+    else:
+        ax.imshow(picture, cmap="gray", vmin=-1, vmax=1, interpolation="nearest", aspect="equal" if X.frame_shape[1:] else "auto")
     unframed(ax)
     return ax
 
 
+def _brightness(states: NDArray[Any], X: Sequences) -> NDArray[np.float64]:
+    """What patterns of `X` stand for, from 0 to 1, as frames (T, height, width), in colour (T, height, width, 3)."""
+    frames = states.reshape(len(states), *X.frame_shape)
+    if X.code is None:
+        return (frames > 0).astype(np.float64)
+    return (X.code.decode(frames) - X.code.low) / (X.code.high - X.code.low)
+
+
+def show_shades(ax: Axes, picture: NDArray[np.float64]) -> None:
+    """Show values from 0, black, to 1, white, or in colour, and NaN not at all."""
+    if picture.ndim == 3:
+        seen = np.isfinite(picture).all(axis=2, keepdims=True)
+        picture = np.concatenate([np.where(seen, picture, 0.0), seen], axis=2)
+    ax.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+
+
 def tiles(frames: NDArray[Any], gap: int) -> NDArray[np.float64]:
-    """Put frames (T, height, width) side by side with `gap` empty columns, NaN, between: (height, columns)."""
-    padded = np.pad(frames.astype(np.float64), ((0, 0), (0, 0), (0, gap)), constant_values=np.nan)
+    """Put frames (T, height, width, ...) side by side with `gap` empty columns, NaN, between: (height, columns, ...)."""
+    room = ((0, 0), (0, 0), (0, gap), (0, 0))[: frames.ndim]
+    padded = np.pad(frames.astype(np.float64), room, constant_values=np.nan)
     row = np.concatenate(list(padded), axis=1)
     return row[:, : row.shape[1] - gap]
 
@@ -150,7 +192,8 @@ def tiles(frames: NDArray[Any], gap: int) -> NDArray[np.float64]:
 def stacked(strips: Sequence[NDArray[np.float64]], gap: int) -> NDArray[np.float64]:
     """Put pictures of one height below each other with `gap` empty rows between; what is left on the right is empty, too."""
     pitch = len(strips[0]) + gap
-    picture = np.full((len(strips) * pitch - gap, max(strip.shape[1] for strip in strips)), np.nan)
+    sides = (len(strips) * pitch - gap, max(strip.shape[1] for strip in strips))
+    picture = np.full((*sides, *strips[0].shape[2:]), np.nan)
     for k, strip in enumerate(strips):
         picture[k * pitch :][: len(strip), : strip.shape[1]] = strip
     return picture

@@ -1,5 +1,6 @@
 """What a sequence is: patterns of +-1, one row per time step; transitions, loops, conflicts and binarisation."""
 
+from seqattractor.sequences._level_code import LevelCode as LevelCode
 from seqattractor.sequences._patterns import Lengths as Lengths
 from seqattractor.sequences._patterns import Patterns as Patterns
 from seqattractor.sequences._patterns import binarize as binarize

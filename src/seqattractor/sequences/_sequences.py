@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from seqattractor._checks import check_count, check_kind, check_positive
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes, Variable
+from seqattractor.sequences._level_code import LevelCode, check_code, picture_shape
 from seqattractor.sequences._patterns import Lengths, Patterns, check_frame_shape, check_lengths, check_patterns, is_loop, split
 
 
@@ -46,6 +47,10 @@ class Sequences(Result, NDArrayOperatorsMixin):
         x(T) = x(1). See `close_loops`.
     options : dict, optional
         With which options a file was read.
+    code : LevelCode or dict, optional
+        How the units along the last axis of a frame stand for one number, such as a grey value; see `encoders.LevelCode`. A grey
+        film has the frame shape (height, width, units), one in colour (height, width, 3, units). By default every unit is a
+        number of its own.
 
     Examples
     --------
@@ -69,6 +74,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
     kind: str = "array"
     closed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
+    code: LevelCode | None = None
 
     def __post_init__(self) -> None:
         """Check everything, fill in what was left out, and protect the patterns against changes."""
@@ -88,6 +94,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
         rate, step = (x if x is None else check_positive(x, name) for x, name in ((self.rate, "rate"), (self.step, "step")))
         settled: dict[str, Any] = {"patterns": patterns, "lengths": lengths, "frame_shape": shape, "names": names, "units": units}
         settled |= {"rate": rate, "step": step, "closed": check_count(self.closed, "closed", 0)}
+        settled["code"] = check_code(self.code, shape)
         for name, value in settled.items():
             object.__setattr__(self, name, value)
         self._check_closed()
@@ -120,6 +127,16 @@ class Sequences(Result, NDArrayOperatorsMixin):
         return self.patterns.reshape(len(self), *self.frame_shape)
 
     @property
+    def values(self) -> NDArray[Any]:
+        """What the units stand for, (T, *frame_shape) of 0 and 1, or, with a code, of numbers and without the last axis."""
+        return (self.frames > 0).astype(np.uint8) if self.code is None else self.code.decode(self.frames)
+
+    @property
+    def picture_shape(self) -> tuple[int, int] | None:
+        """Height and width, where frames are pictures: black and white, or with a code grey or in colour."""
+        return picture_shape(self.frame_shape, self.code)
+
+    @property
     def loops(self) -> tuple[bool, ...]:
         """Whether each sequence is a loop: closed, or ending with its first pattern."""
         return tuple(self.closed > 0 or is_loop(x) for x in self.split())
@@ -130,14 +147,21 @@ class Sequences(Result, NDArrayOperatorsMixin):
         few, many = self.lengths.min(), self.lengths.max()
         patterns = f"{many} pattern{'s' if many != 1 else ''}" if few == many else f"{few} to {many} patterns"
         unit = "pixel" if self.kind in ("pictures", "text") else "unit"
-        size = " x ".join(str(n) for n in reversed(self.frame_shape))  # width x height, as people say it
+        size = " x ".join(str(n) for n in reversed(self.picture_shape or self.frame_shape))  # width x height, as people say it
         rate = f", {self.rate:g} frames per second" if self.rate else ""
         shown = ", ".join(self.names[:5]) + (", ..." if len(self.names) > 5 else "")
         return (
             f"{len(self.lengths)} {what}{'s' if len(self.lengths) > 1 else ''} of {patterns}, "
-            f"{size} {unit}{'s' if self.shape[1] != 1 else ''}{rate}. "
+            f"{size} {unit}{'s' if self.shape[1] != 1 else ''}{self._shades()}{rate}. "
             f"{(self.patterns > 0).mean():.1%} of the units are on. Named {shown}."
         )
+
+    def _shades(self) -> str:
+        """How many levels the values have, in how many units."""
+        if self.code is None:
+            return ""
+        of = "" if self.picture_shape is None else " of grey" if len(self.frame_shape) == 3 else " of red, green and blue"
+        return f" in {self.code.n_levels} levels{of} ({self.shape[1]} units)"
 
     def rows(self) -> list[dict[str, Any]]:
         """Give a row for each sequence: its name, how many patterns it has, whether it is a loop, and how many units are on."""

@@ -66,9 +66,10 @@ class LearningResult(Result):
     def describe(self) -> str:
         """Say what was learned, how, and how safely."""
         net, data = self.net, self.data
-        S, shape = len(data.lengths), data.frame_shape
+        S = len(data.lengths)
         names = ", ".join(data.names[:5]) + (", ..." if S > 5 else "")
-        frame = f"{shape[1]} x {shape[0]} = {data.shape[1]}" if len(shape) == 2 else f"{data.shape[1]}"
+        frame = " x ".join(str(side) for side in (*(data.picture_shape or ())[::-1], *data.frame_shape[2:]))
+        frame = f"{frame} = {data.shape[1]}" if frame else f"{data.shape[1]}"
         hidden = f" with {self.n_hidden} hidden neurons" if self.n_hidden else ""
         order = f" and a context of {net.order_} patterns" if net.order_ > 1 else ""
         epochs = getattr(net, "n_iter_", None)
@@ -108,6 +109,7 @@ class LearningResult(Result):
             "sequences": [{"name": n, "length": int(t)} for n, t in zip(data.names, data.lengths, strict=True)],
             "n_units": net.n_features_in_,
             "frame_shape": list(data.frame_shape),
+            "code": None if data.code is None else data.code.to_dict(),
             "kind": data.kind,
             "on": float((data.patterns > 0).mean()),
             "epochs": getattr(net, "n_iter_", None),

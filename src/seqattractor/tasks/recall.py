@@ -39,16 +39,18 @@ class Corruption:
     flips: int = 0
     """Units flipped at random in each pattern."""
     occlusion: float | tuple[tuple[int, int], ...] = 0.0
-    """The fraction of the frame to cover, at a random place; or the block to cover, a range for each axis of the frame."""
+    """The fraction of the frame to cover, at a random place; or the block to cover, a range for each axis of the frame, or of
+    pictures of grey or colour for rows and columns."""
     painted: tuple[int, ...] = ()
     """Units flipped by hand in the newest pattern."""
 
     def __call__(self, cue: Patterns, frame_shape: tuple[int, ...], rng: Seed) -> Patterns:
         """Give the corrupted cue, of the same shape (patterns, N), as `sa.noise.occlude` and `sa.noise.flip` do it."""
         if isinstance(self.occlusion, tuple):
-            cue = noise.occlude(cue, frame_shape, self.occlusion)
+            several = len(frame_shape) > 2 and len(self.occlusion) == 2  # the units of a pixel are covered together
+            cue = noise.occlude(cue, frame_shape, self.occlusion, axes=2 if several else None)
         elif self.occlusion:
-            cue = noise.occlude(cue, frame_shape, fraction=self.occlusion, rng=rng)
+            cue = noise.occlude(cue, frame_shape, fraction=self.occlusion, rng=rng, axes=min(2, len(frame_shape)))
         corrupted = noise.flip(cue, self.flips, rng)
         corrupted[-1, list(self.painted)] *= -1
         return corrupted

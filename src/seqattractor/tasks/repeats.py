@@ -57,8 +57,8 @@ def describe_near_repeats(data: Sequences) -> str | None:
     near = near_repeats(data)
     if not len(near):
         return None
-    pictures = len(data.frame_shape) == 2
-    frames, units = ("frames", "pixels") if pictures else ("patterns", "units")
+    pictures = data.picture_shape is not None
+    frames, units = "frames" if pictures else "patterns", "pixels" if pictures and data.code is None else "units"
     s, frame, count = near[0].tolist()
     example = f"{frames} {frame - 1} and {frame} of {data.names[s]} differ in {count} of {data.shape[1]:,} {units}"
     verb = "is" if len(near) == 1 else "are"
@@ -105,7 +105,7 @@ def repeats_that_hinder(data: Sequences) -> int:
     >>> repeats_that_hinder(Sequences(still, frame_shape=(2, 2))), repeats_that_hinder(Sequences(still))
     (3, 0)
     """
-    if len(data.frame_shape) != 2:
+    if data.picture_shape is None:
         return 0
     without = leave_out_repeats(data)
     fewer = len(data) - len(without)

@@ -79,9 +79,9 @@ export const download = (body) => busyWith(async () => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 });
 
-/** Send files: a line with their names and sizes, then their bytes. */
-export const upload = (files) => busyWith(async () => {
-  const head = JSON.stringify({ files: files.map((f) => ({ name: f.name, size: f.size })) });
+/** Send files: a line with their names and sizes and in how many shades they are to be seen, then their bytes. */
+export const upload = (files, shades) => busyWith(async () => {
+  const head = JSON.stringify({ files: files.map((f) => ({ name: f.name, size: f.size })), ...shades });
   return arriving((await inVisit("upload", { method: "POST", body: new Blob([head, "\n", ...files]) })).json());
 });
 

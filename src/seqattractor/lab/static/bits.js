@@ -16,3 +16,13 @@ export function pack(bits) {
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text);
 }
+
+/** The level that a group of units stands for, from its first one on: of a thermometer, how many are on. */
+export function levelAt(bits, at, code) {
+  let level = 0, bit = 0;
+  for (let k = at; k < at + code.bits; k++) {
+    if (code.kind === "thermometer") level += bits[k];
+    else { bit ^= bits[k]; level = 2 * level + bit; }
+  }
+  return Math.min(level, code.n_levels - 1);
+}

@@ -1,4 +1,7 @@
-// Drawing patterns: one as a frame, or all steps side by side. Wrong units have a colour of their own.
+// Drawing patterns: one as a frame, or all steps side by side. Wrong units have a colour of their own; where a pixel of grey or
+// colour takes several units, a mark would hide its value, so that errors have a picture of their own.
+
+import { levelAt } from "./bits.js";
 
 /** The colours of the page, light or dark. */
 export function palette() {
@@ -27,17 +30,60 @@ function rgb(color) {
   return [0, 2, 4].map((k) => parseInt(hex.slice(k, k + 2), 16));
 }
 
-/** Paint cells of 0 and 1, with wrong ones marked, as an image of one pixel a cell. */
+/** Paint an image of one pixel a cell; `paint` fills in red, green, blue and opacity of all. */
+function painted(columns, rows, paint) {
+  const picture = new ImageData(columns, rows);
+  paint(picture.data);
+  const source = new OffscreenCanvas(columns, rows);
+  source.getContext("2d").putImageData(picture, 0, 0);
+  return source;
+}
+
+/** Paint cells of 0 and 1, with wrong ones marked. */
 function image(columns, rows, cell) {
   const color = palette();
   const colors = new Uint32Array(5); // the last one, of no unit, is transparent
   ["paper", "figure", "missing", "wrong"].forEach((name, k) => new Uint8Array(colors.buffer).set([...rgb(color(name)), 255], 4 * k));
-  const picture = new ImageData(columns, rows);
-  const pixels = new Uint32Array(picture.data.buffer);
-  for (let y = 0, i = 0; y < rows; y++) for (let x = 0; x < columns; x++, i++) pixels[i] = colors[cell(x, y)];
-  const source = new OffscreenCanvas(columns, rows);
-  source.getContext("2d").putImageData(picture, 0, 0);
-  return source;
+  return painted(columns, rows, (data) => {
+    const pixels = new Uint32Array(data.buffer);
+    for (let y = 0, i = 0; y < rows; y++) for (let x = 0; x < columns; x++, i++) pixels[i] = colors[cell(x, y)];
+  });
+}
+
+/** Paint a frame whose pixels are grey values or colours, in several units each. */
+function shaded({ bits, at, shape: [rows, columns], code }) {
+  return painted(columns, rows, (data) => {
+    for (let i = 0; bits && i < rows * columns; i++) {
+      for (let k = 0; k < 3; k++) {
+        const channel = code.channels === 3 ? k : 0;
+        data[4 * i + k] = (255 * levelAt(bits, at + (i * code.channels + channel) * code.bits, code)) / (code.n_levels - 1);
+      }
+      data[4 * i + 3] = 255;
+    }
+  });
+}
+
+const FAINTEST = 0.3; // of the colour of an error: one level must be seen
+
+/** Paint the errors of such a frame: one colour where it is too bright, another where it is too dark, the stronger the larger. */
+function errors({ bits, at, truth, truthAt, shape: [rows, columns], code }) {
+  const color = palette();
+  const [bright, dark] = ["wrong", "darker"].map((name) => rgb(color(name)));
+  const paper = rgb(color("paper"));
+  return painted(columns, rows, (data) => {
+    for (let i = 0; truth && i < rows * columns; i++) {
+      let sum = 0, largest = 0;
+      for (let c = 0; c < code.channels; c++) {
+        const place = (i * code.channels + c) * code.bits;
+        const wrong = levelAt(bits, at + place, code) - levelAt(truth, truthAt + place, code);
+        sum += wrong;
+        largest = Math.max(largest, Math.abs(wrong));
+      }
+      const strength = largest ? FAINTEST + ((1 - FAINTEST) * largest) / (code.n_levels - 1) : 0;
+      for (let k = 0; k < 3; k++) data[4 * i + k] = paper[k] + strength * ((sum >= 0 ? bright : dark)[k] - paper[k]);
+      data[4 * i + 3] = 255;
+    }
+  });
 }
 
 const EMPTY = 4;
@@ -45,7 +91,8 @@ const shadeOf = (bit, right) => (right === undefined || right === bit ? bit : 2 
 
 /**
  * Draw one pattern in rows and columns.
- * @param view {bits, at, units, shape, truth, truthAt, cursor}; `at` is the place of the first unit in `bits`
+ * @param view {bits, at, units, shape, truth, truthAt, cursor, code, errors}; `at` is the place of the first unit in `bits`; with a
+ *   `code` pixels are grey values or colours, or with `errors` how far they are from those of `truth`
  */
 export function drawFrame(canvas, width, height, view) {
   const [rows, columns] = view.shape;
@@ -56,9 +103,10 @@ export function drawFrame(canvas, width, height, view) {
     if (unit >= view.units || !view.bits) return EMPTY;
     return shadeOf(view.bits[view.at + unit], view.truth ? view.truth[view.truthAt + unit] : undefined);
   };
-  context.drawImage(image(columns, rows, shade), 0, 0, width, height);
+  const source = !view.code ? image(columns, rows, shade) : view.errors ? errors(view) : shaded(view);
+  context.drawImage(source, 0, 0, width, height);
   const cell = width / columns;
-  if (cell >= 7) { // lines between large cells
+  if (cell >= 7 && !view.code) { // lines between large cells
     context.strokeStyle = palette()("card");
     context.lineWidth = Math.min(1.5, cell / 8);
     context.beginPath();

@@ -20,15 +20,21 @@ export function buildCueFields() {
   );
 }
 
+/** How many units a pixel has: several in grey and colour. */
+const unitsPerPixel = () => (lab.material?.code ? lab.material.code.bits * lab.material.code.channels : 1);
+
 const painter = paintable(
   $("cue-canvas"),
-  () => ({ rows: lab.material?.shape[0] ?? 1, columns: lab.material?.shape[1] ?? 1, units: lab.material?.units ?? 0 }),
-  (unit) => {
+  () => ({ rows: lab.material?.shape[0] ?? 1, columns: lab.material?.shape[1] ?? 1, units: (lab.material?.units ?? 0) / unitsPerPixel() }),
+  (pixel) => {
     if (!lab.cueBits) return;
     const painted = new Set(settings.cue.painted);
-    if (!painted.delete(unit)) painted.add(unit);
+    const each = unitsPerPixel();
+    for (let unit = pixel * each; unit < (pixel + 1) * each; unit++) { // all units of a pixel, which makes a negative of it
+      if (!painted.delete(unit)) painted.add(unit);
+      lab.cueBits[unit] ^= 1;
+    }
     settings.cue.painted = [...painted].sort((a, b) => a - b);
-    lab.cueBits[unit] ^= 1;
     drawCue();
     changedSoon();
   },
@@ -50,6 +56,6 @@ export function drawCue() {
   const height = (width * rows) / columns;
   canvas.style.height = `${height}px`;
   const place = rowOfCue(Math.max(...ordersInUse()) - 1) * material.units;
-  const view = { bits: cueBits, at: 0, units: material.units, shape: material.shape, truth: material.bits, truthAt: place, cursor: painter.cursor };
+  const view = { bits: cueBits, at: 0, units: material.units, shape: material.shape, truth: material.bits, truthAt: place, cursor: painter.cursor, code: material.code };
   drawFrame(canvas, width, height, view);
 }

@@ -82,7 +82,7 @@ export class Drawing {
   restore(sequence) {
     const units = sequence.units;
     const size = Math.round(Math.sqrt(units));
-    if (size * size !== units || size > 24) return false;
+    if (size * size !== units || size > 24 || sequence.code) return false;
     const count = sequence.lengths[0];
     const bits = unpack(sequence.bits, count * units);
     const frames = Array.from({ length: count }, (_, t) => bits.slice(t * units, (t + 1) * units));

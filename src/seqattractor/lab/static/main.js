@@ -11,7 +11,7 @@ import { attempt, complain } from "./messages.js";
 import { $ } from "./names.js";
 import { buildNetworks } from "./networks.js";
 import { connectRecall, redrawRecall, refresh, setView } from "./recall.js";
-import { chooseSource, drawing, loadSequence, showChoice, takeFiles } from "./sequence.js";
+import { chooseSource, drawing, loadSequence, rereadFiles, showChoice, takeFiles } from "./sequence.js";
 import { connectShare } from "./share.js";
 import { currentCurves, entryOf, lab, onChange, settings } from "./state.js";
 import { buildTiles, drawTiles } from "./tiles.js";
@@ -34,6 +34,7 @@ function connect() {
   $("cue-unpaint").onclick = () => { settings.cue.painted = []; refresh(); };
   $("alert").querySelector("button").onclick = () => { lab.failure = null; complain(""); };
   $("file").onchange = () => takeFiles([...$("file").files]);
+  $("shades").onchange = rereadFiles;
   document.ondragover = (event) => { event.preventDefault(); document.body.classList.add("dragging"); };
   document.ondragleave = () => document.body.classList.remove("dragging");
   document.ondrop = (event) => {

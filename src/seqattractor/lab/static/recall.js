@@ -154,6 +154,10 @@ function markView() {
   $("view-frames").setAttribute("aria-pressed", String(!raster));
   $("view-raster").setAttribute("aria-pressed", String(raster));
   $("view-raster").disabled = Boolean(stage.scene?.preview);
+  const shades = Boolean(lab.material?.code) && !raster; // all steps at once show units, not pixels
+  $("legend-on").textContent = shades ? "too bright" : "wrongly on";
+  $("legend-off").textContent = shades ? "too dark" : "wrongly off";
+  $("dot-off").className = `dot ${shades ? "darker" : "missing"}`;
 }
 
 /** Show frames, or all steps at once. */

@@ -80,9 +80,15 @@ export async function loadSequence() {
   await changed({ play: true });
 }
 
+let dropped = []; // what was sent last, to be read again in other shades
+
+/** Read the same files again, in other shades. */
+export const rereadFiles = () => takeFiles(dropped);
+
 /** Send files to the server and take what it reads in them. */
 export async function takeFiles(files) {
   if (!files.length) return;
+  dropped = files;
   const total = files.reduce((sum, file) => sum + file.size, 0);
   const most = lab.catalogue.limits.upload;
   if (total > most) {
@@ -90,11 +96,18 @@ export async function takeFiles(files) {
     return;
   }
   $("upload-name").textContent = "Reading …";
-  const answer = await attempt(() => api.upload(files));
-  $("upload-name").textContent = answer ? `${files.length > 1 ? `${files.length} pictures` : files[0].name}: ${answer.frames} frames of ${answer.units} units` : "";
+  const [levels, colour] = $("shades").value.split(",").map(Number);
+  const answer = await attempt(() => api.upload(files, { levels, colour }));
+  $("upload-name").textContent = answer ? `${files.length > 1 ? `${files.length} pictures` : files[0].name}: ${answer.frames} frames of ${sayUnits(answer)}` : "";
   if (!answer) return;
   settings.source = "file";
-  settings.sequence = { name: "frames", ...pick(answer, ["shape", "units", "lengths", "kind", "bits"]) };
+  settings.sequence = { name: "frames", ...pick(answer, ["shape", "units", "lengths", "kind", "bits", ...(answer.code ? ["code"] : [])]) };
   showChoice();
   changedSequence();
+}
+
+/** How many units a frame has, and of grey and colour how they come about. */
+function sayUnits({ shape: [rows, columns], units, code }) {
+  if (!code) return `${units} units`;
+  return `${columns} × ${rows} pixels, ${code.bits * code.channels} units each: ${units} units`;
 }

@@ -10,14 +10,14 @@ import { sequenceAt } from "./state.js";
 export function previewScene(material, cue, start) {
   const { units, frames } = material;
   return {
-    steps: frames, units, shape: material.shape, preview: true, lengths: material.lengths, loop: material.loop.length === 1 && material.loop[0],
+    steps: frames, units, shape: material.shape, code: material.code, preview: true, lengths: material.lengths, loop: material.loop.length === 1 && material.loop[0],
     runs: [{ still: true, bits: cue, truth: material.bits, known: frames, truthAt: start * units, overlaps: [], caught: null }],
   };
 }
 
 /** What the server recalled. */
 export function recallScene(material, answer) {
-  const { units, shape } = material;
+  const { units, shape, code } = material;
   const unpackRun = (run) => ({
     ...run,
     bits: unpack(run.bits, answer.rows * units),
@@ -25,7 +25,7 @@ export function recallScene(material, answer) {
     hidden: run.hidden && { units: run.hidden.units, bits: unpack(run.hidden.bits, answer.rows * run.hidden.units) },
   });
   return {
-    steps: answer.rows, units, shape, cueRows: answer.cue_rows,
+    steps: answer.rows, units, shape, code, cueRows: answer.cue_rows,
     runs: answer.runs.map(unpackRun),
   };
 }
@@ -56,6 +56,7 @@ export class Stage {
       const mark = letter(k, scene.runs.length, " ", "");
       if (!k || !same) this.panels.push({ kind: "truth", run, title: `Truth${same ? "" : mark}`, sign: "x(t)" });
       this.panels.push({ kind: "state", run, title: run.still ? "Corrupted cue" : `Recalled${mark}`, sign: run.still ? "ξ(0)" : "ξ(t)" });
+      if (scene.code && !scene.preview && !this.raster) this.panels.push({ kind: "error", run, title: `Error${mark}`, sign: "ξ(t) − x(t)" });
       if (run.hidden) this.panels.push({ kind: "hidden", run, title: `Hidden${mark}`, sign: "ζ(t)" });
     });
     box.replaceChildren(...this.panels.map((panel) => {
@@ -130,18 +131,19 @@ export class Stage {
 
   drawOne(panel, now) {
     const { scene } = this;
-    const { units } = scene;
+    const { units, code } = scene;
     const { truth } = panel.run;
     const known = now < panel.run.known;
     let view;
-    if (panel.kind === "truth") view = { bits: known ? truth : null, at: now * units, units, shape: panel.shape };
+    if (panel.kind === "truth") view = { bits: known ? truth : null, at: now * units, units, shape: panel.shape, code };
     else if (panel.kind === "hidden") {
       const hidden = panel.run.hidden;
       view = { bits: now < scene.cueRows - 1 ? null : hidden.bits, at: now * hidden.units, units: hidden.units, shape: panel.shape };
     } else if (panel.run.still) {
-      view = { bits: panel.run.bits, at: 0, units, shape: panel.shape, truth, truthAt: panel.run.truthAt };
+      view = { bits: panel.run.bits, at: 0, units, shape: panel.shape, truth, truthAt: panel.run.truthAt, code };
     } else {
-      view = { bits: panel.run.bits, at: now * units, units, shape: panel.shape, truth: known ? truth : null, truthAt: now * units };
+      view = { bits: panel.run.bits, at: now * units, units, shape: panel.shape, truth: known ? truth : null, truthAt: now * units, code };
+      view.errors = panel.kind === "error";
     }
     drawFrame(panel.canvas, panel.width, panel.height, view);
     panel.canvas.setAttribute("aria-label", describe(panel, scene, now));
@@ -193,7 +195,7 @@ function sayOverlaps(scene, now) {
 
 function describe(panel, scene, now) {
   if (scene.preview) return panel.kind === "truth" ? `${panel.title}, ${sayMoment(scene, now)}` : panel.title;
-  if (panel.kind === "state" && now < panel.run.known) {
+  if (["state", "error"].includes(panel.kind) && now < panel.run.known) {
     let wrong = 0;
     for (let i = now * scene.units; i < (now + 1) * scene.units; i++) wrong += panel.run.bits[i] !== panel.run.truth[i];
     return `${panel.title}, ${sayMoment(scene, now)}: ${wrong} of ${scene.units} units wrong`;

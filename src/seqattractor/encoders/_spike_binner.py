@@ -1,0 +1,168 @@
+"""Lists of spikes as rasters: a row for each time bin, a unit for each neuron."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from seqattractor._checks import check_finite, check_memory, check_number, check_positive
+from seqattractor.encoders._bins import bins_of, spike_raster
+from seqattractor.sequences import Patterns, check_patterns
+from seqattractor.sequences._patterns import as_signs
+
+_MOST_BINS = 2.0**62
+
+
+class SpikeBinner(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]  # scikit-learn has no types
+    """Bin a list of spikes: a pattern for each time bin, in which a unit is on if it fired.
+
+    What comes out has as many rows as there are bins, not as many as there are spikes; so in a `Pipeline` it is the first step,
+    and cross-validation must split recordings, not spikes.
+
+    Parameters
+    ----------
+    bin_size : float
+        In seconds.
+    start : float, optional
+        Where the first bin begins, in seconds. By default at the first spike seen in `fit`.
+
+    Attributes
+    ----------
+    start_ : float
+    units_ : ndarray, shape (N,)
+        The units seen in `fit`, in order: the columns of patterns.
+    n_features_in_ : int
+        Two: times and units.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> spikes = [[0.1, 7], [0.9, 8], [2.2, 7]]  # seconds, unit
+    >>> binner = sa.encoders.SpikeBinner(bin_size=1.0, start=0.0)
+    >>> binner.fit_transform(spikes)
+    array([[ 1,  1], [-1, -1], [ 1, -1]], dtype=int8)
+    >>> binner.inverse_transform([[-1, 1], [1, -1]])  # a spike in the middle of each bin
+    array([[0.5, 8. ], [1.5, 7. ]])
+    """
+
+    def __init__(self, bin_size: float = 0.05, *, start: float | None = None) -> None:
+        self.bin_size = bin_size
+        self.start = start
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Learn which units there are, and when the first bin begins.
+
+        Parameters
+        ----------
+        X : array of shape (n_spikes, 2)
+            A time in seconds and the number of a unit for each spike, in any order.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.encoders.SpikeBinner(0.1).fit([[0.5, 3], [0.4, 1]]).units_
+        array([1., 3.])
+        """
+        spikes = _spikes(X)
+        check_positive(self.bin_size, "bin_size")
+        self.start_ = float(spikes[:, 0].min()) if self.start is None else check_number(self.start, "start")
+        self.units_ = np.unique(spikes[:, 1])
+        self.n_features_in_ = 2
+        return self
+
+    def transform(self, X: ArrayLike) -> Patterns:
+        """Bin spikes, from the start to the last one.
+
+        Parameters
+        ----------
+        X : array of shape (n_spikes, 2)
+            Of units seen in `fit`, none of them before the start.
+
+        Returns
+        -------
+        ndarray of int8, shape (bins, N)
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.encoders.SpikeBinner(0.1, start=0.0).fit([[0.0, 1], [0.0, 2]]).transform([[0.25, 2]])
+        array([[-1, -1], [-1, -1], [-1,  1]], dtype=int8)
+        """
+        check_is_fitted(self)
+        spikes = _spikes(X)
+        times, who = spikes[:, 0], spikes[:, 1]
+        if times.min() < self.start_:
+            raise ValueError(f"a spike at {times.min():g} s comes before the start at {self.start_:g} s; give an earlier start.")
+        columns = np.searchsorted(self.units_, who)
+        unknown = self.units_[np.minimum(columns, len(self.units_) - 1)] != who
+        if unknown.any():
+            raise ValueError(f"there is a spike of unit {who[unknown][0]:g}, which was not there in fit; fit all units.")
+        bins = bins_of(times - self.start_, self.bin_size)
+        n_bins = min(int(bins.max()), _MOST_BINS) + 1
+        check_memory(n_bins * len(self.units_) * 3, f"a raster of {n_bins} bins and {len(self.units_)} units")
+        return as_signs(spike_raster(bins, columns, n_bins, len(self.units_)) > 0)
+
+    def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Give a list of spikes for patterns: one in the middle of each bin in which a unit is on.
+
+        Parameters
+        ----------
+        X : array of +-1, shape (bins, N)
+
+        Returns
+        -------
+        ndarray of float64, shape (n_spikes, 2)
+            Times in seconds and units, in the order of time; binned again, they are the same patterns, up to the last spike.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> binner = sa.encoders.SpikeBinner(1.0, start=0.0).fit([[0.0, 1], [0.0, 2]])
+        >>> binner.inverse_transform([[1, 1]])
+        array([[0.5, 1. ], [0.5, 2. ]])
+        """
+        check_is_fitted(self)
+        patterns = check_patterns(X, "X")
+        if patterns.shape[1] != len(self.units_):
+            raise ValueError(f"X has {patterns.shape[1]} units, but SpikeBinner has seen {len(self.units_)}.")
+        bins, columns = np.nonzero(patterns > 0)
+        return np.stack([self.start_ + (bins + 0.5) * self.bin_size, self.units_[columns]], axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name the columns of patterns after the units.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used: units were named in the data.
+
+        Returns
+        -------
+        ndarray of str, shape (N,)
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> sa.encoders.SpikeBinner().fit([[0.5, 3], [0.4, 1]]).get_feature_names_out()
+        array(['unit1', 'unit3'], dtype=object)
+        """
+        check_is_fitted(self)
+        return np.array([f"unit{unit:g}" for unit in self.units_], dtype=object)
+
+
+def _spikes(X: ArrayLike) -> NDArray[np.float64]:
+    """Check a list of spikes."""
+    spikes = check_finite(X, "X", "spikes", "time and unit")
+    if spikes.shape[1] != 2:
+        raise ValueError(f"X must have two columns, a time in seconds and a unit, but it has {spikes.shape[1]}.")
+    return spikes
