@@ -206,7 +206,7 @@ def without_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def _masked_ctrl_c() -> Iterator[None]:
-    """Do the same while the tracker of multiprocessing runs, which is asked no more: that would take longer than all else here."""
+    """Do the same while the tracker of multiprocessing runs; to ask it every time would take longer than all else here."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -239,7 +239,7 @@ def _one_thread() -> None:
 
 
 def _keep_memory() -> None:
-    """Let glibc keep some memory that a trial has freed for the next: to get it anew, page by page, is some percent of a small one."""
+    """Let glibc keep memory that a trial has freed: to get it anew, page by page, takes some percent of a small one."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if platform.libc_ver()[0] == "glibc" else None
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES // 4)  # smaller pieces are cut from one that grows, and kept with it

@@ -174,7 +174,7 @@ def _times_on_loops(net: SequenceMemory, task: Task, cues: Patterns, loops: list
     seen: list[set[bytes]] = [set() for _ in loops]
     times: list[int | None] = [None] * len(loops)
     under_way = [s for s, x in enumerate(loops) if x is not None]
-    for row, states in enumerate(states_along(net, cues)):
+    for row, states in enumerate(states_along(net, cues, task.steps)):
         for s in list(under_way):
             T, state = int(task.lengths[s]), states[s].tobytes()
             if state in phases[s]:

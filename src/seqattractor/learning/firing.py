@@ -95,7 +95,8 @@ def whole_weights(W: Floats, offset: Floats, bits: int) -> tuple[Floats, Floats,
     inputs = W.shape[1]
     largest_sum = np.abs(W).sum(axis=1) * (1 + inputs * 2.0 ** (1 - bits))  # rounding may add half a unit for each weight
     exponent = bits - np.frexp(largest_sum)[1]
-    scaled, threshold = np.ldexp(W, exponent[:, None]), -np.ldexp(offset, exponent)
+    unit = np.ldexp(1.0, exponent)  # to multiply by a power of two rounds nothing, and is much sooner done than np.ldexp
+    scaled, threshold = W * unit[:, None], -offset * unit
     whole = np.rint(scaled)
     lost = np.abs(scaled - whole).sum(axis=1)
     # What float64 may err by in adding up terms, here and in `field`, twice over. Whole numbers it adds without an error.

@@ -66,4 +66,4 @@ def walk(
             path[step, k] = -1
         for k in range(active):
             path[step, xi[k]] = 1
-    return path.shape[0]
+    return len(path)

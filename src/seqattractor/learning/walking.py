@@ -1,8 +1,8 @@
 """A single state on its way through two layers of threshold neurons, many steps at a time, with the answers of float64.
 
 BLAS has little to do for one state: most of a step is spent on the way there and back. Here a kernel takes many steps. As in
-`firing`, weights are whole numbers in a unit for each neuron, but of 30 bits, so that hardly a sum is left undecided; and only the
-weights of active inputs are added up, which are the rest of all of them: W x = 2 (sum of those where x = 1) - (sum of all).
+`firing`, weights are whole numbers in a unit for each neuron, but with sums of 30 bits, so that hardly one is left undecided.
+Only weights of active inputs are added up: for inputs of -1 and 1, W x = 2 (sum of the weights where x = 1) - (sum of all).
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
         return 0.0
 
     def _walked_layers(self) -> tuple[Layer, Layer] | None:
-        """The two layers that a state of one pattern passes through, if long runs of it are to be compiled; by default they are not."""
+        """The two layers that a state passes through, if a kernel may take long runs through them (`_walk`); by default None."""
         return None
 
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:

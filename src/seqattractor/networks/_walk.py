@@ -12,28 +12,29 @@ if TYPE_CHECKING:
     from seqattractor.learning.walking import Walk
     from seqattractor.networks._hooks import Hooks
 
-_SOON = 8  # steps within which most runs are over, before it pays to get ready for more
-_AT_ONCE = 256  # steps that are taken ahead at most
+_SOON = 4  # steps within which most runs are over, before it pays to get ready for more
+_AT_ONCE = 64  # steps that are taken ahead at most
 
 
-def states_along(net: Hooks, cues: Patterns) -> Iterator[Patterns]:
-    """The states of runs from cues, (B, N), and then at every step, for as long as they are asked for."""
+def states_along(net: Hooks, cues: Patterns, steps: int) -> Iterator[Patterns]:
+    """The states of runs from cues, (B, N), and then at every step, of which there are at most so many."""
     run = Run(net, cues, remember=False)
     yield run.states
-    for _ in range(_SOON):
+    for _ in range(min(_SOON, steps)):
         yield run.step()
-    walk, steps = _walk_of(net) if len(cues) == 1 else None, _SOON
-    while walk is not None:
-        path = walk.path(run.states[0], steps)
+    left, ahead = steps - _SOON, _SOON
+    walk = _walk_of(net) if len(cues) == 1 and left > 0 else None
+    while left > 0:
+        path = run.states[:0] if walk is None else walk.path(run.states[0], min(ahead, left))
         for k in range(len(path)):
             yield path[k : k + 1]
+        left -= len(path)
         run.states = path[-1:] if len(path) else run.states
-        if len(path) < steps:  # the next step is not decided
+        if len(path) < ahead and left > 0:  # there is no walk, or the next step is not decided
+            left -= 1
             yield run.step()
-        walk = walk if len(path) >= _SOON else None  # ties everywhere: the weights are multiples of a number such as 0.001
-        steps = min(2 * steps, _AT_ONCE)
-    while True:
-        yield run.step()
+            walk = walk if len(path) >= _SOON else None  # ties everywhere: weights that are multiples of a number such as 0.001
+        ahead = min(2 * ahead, _AT_ONCE)
 
 
 def _walk_of(net: Hooks) -> Walk | None:
