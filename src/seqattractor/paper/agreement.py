@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 from typing import Any
 
-
 from seqattractor.report.page import Verdict
 
 # Appendix D, tables 1 and 2: successful retrievals out of 100 trials.
