@@ -53,6 +53,18 @@ def test_xor_is_learned_with_thresholds_that_break_the_symmetry():
         assert plain.score(X) < 1
 
 
+@settings(max_examples=60)
+@given(T=st.integers(2, 17), N=st.integers(4, 12), seed=st.integers(0, 999), bias=st.sampled_from([0, 0.5]))
+def test_patterns_are_drawn_one_after_another_and_again_if_they_were_there(T, N, seed, bias):
+    rng, same = np.random.default_rng(seed), np.random.default_rng(seed)
+    drawn = []
+    while len(drawn) < T - 1:
+        x = [1 if number < (1 + bias) / 2 else -1 for number in rng.random(N)]
+        drawn += [x] if x not in drawn else []
+    assert sa.datasets.random_periodic(T, N, bias=bias, rng=same).patterns[:-1].tolist() == drawn
+    assert rng.random() == same.random()
+
+
 @settings(max_examples=40)
 @given(T=st.integers(2, 30), N=st.integers(5, 30), seed=st.integers(0, 999), correlation=st.sampled_from([0, 0.5]))
 def test_random_periodic_sequences_close_and_never_repeat(T, N, seed, correlation):

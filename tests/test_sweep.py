@@ -92,10 +92,36 @@ def test_trials_that_wait_for_one_in_which_workers_die_are_done_after_it(monkeyp
     assert [each.trial.number for each in found] == [1, 2]
 
 
+@pytest.mark.parametrize("worker", ["that does all it is given", "that never has time for more than one"])
+def test_trials_that_are_handed_over_together_are_each_done_once(worker, monkeypatch):
+    if "never" in worker:
+        monkeypatch.setattr(executors, "_do_some", do_the_first)
+    monkeypatch.setattr(executors, "do_trial", do_nothing)
+    point = Point(RETRIEVAL, {"network": "lookup", "n": 20, "t": 5}, 0)
+    found = [each for some in executors.in_processes(1)(Trial(point, number) for number in range(60)) for each in some]
+    assert sorted(each.trial.number for each in found) == list(range(60))
+    assert ("given 4" in {each.version for each in found}) == ("never" in worker)
+
+
+def test_a_worker_hands_over_what_it_has_when_time_is_up(monkeypatch):
+    trials = [Trial(Point(RETRIEVAL, {"network": "lookup", "n": 20, "t": 5}, 0), number) for number in range(3)]
+    for seconds, number in ((-1.0, 1), (1e9, 3)):
+        monkeypatch.setattr(executors, "_LONG", seconds)
+        assert [each.trial for each in executors._do_some(do_nothing, trials)] == trials[:number]
+
+
+def do_nothing(trial):
+    return executors.Finished(trial, {"success": True}, None, 0.0, "here", "1")
+
+
+def do_the_first(do, trials):
+    return [replace(do(trials[0]), version=f"given {len(trials)}")]
+
+
 def die_in_trial_one(trial):
     if trial.number == 1:
         os._exit(9)
-    return executors.Finished(trial, {"success": True}, None, 0.0, "here", "1")
+    return do_nothing(trial)
 
 
 def test_results_of_workers_that_run_other_code_are_refused_where_only_this_code_counts(tmp_path):

@@ -108,7 +108,7 @@ class SpikeBinner(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if unknown.any():
             raise ValueError(f"there is a spike of unit {who[unknown][0]:g}, which was not there in fit; fit all units.")
         bins = bins_of(times - self.start_, self.bin_size)
-        n_bins = min(int(bins.max()), _MOST_BINS) + 1
+        n_bins = int(min(bins.max(), _MOST_BINS)) + 1
         check_memory(n_bins * len(self.units_) * 3, f"a raster of {n_bins} bins and {len(self.units_)} units")
         return as_signs(spike_raster(bins, columns, n_bins, len(self.units_)) > 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import platform
@@ -14,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
-from itertools import count
+from itertools import count, islice
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -30,10 +31,15 @@ Trials = Iterator[Trial | None]
 Executor = Callable[[Trials], Generator[list[Finished], None, None]]
 """Takes trials when it has room for them and gives them back, finished, in any order."""
 
-_QUEUE = 4  # trials that wait for each worker, so that none stands idle
+_QUEUE = 4  # tasks that wait for each worker, so that none stands idle
+_TOGETHER = 4  # trials in a task where they are short: to hand one over takes about a millisecond
+_LONG = 0.2  # seconds after which a worker hands over what it has finished
 _SUSPECT = 3  # a trial that was under way when this many workers died is done alone from then on
 _STARTS = 20  # how often workers may die as they start, before a sweep gives up
 _GIVE_UP = 5  # a trial in which, alone, this many workers died is recorded as failed
+
+_KEPT_BYTES = 2**26
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of malloc.h
 
 HOW_TO_START = (
     'In a script of your own, start workers below `if __name__ == "__main__":`; or use one job without Dask, which needs none.'
@@ -71,6 +77,16 @@ def _say(problem: Exception, trial: Trial) -> str:
     return f"{type(problem).__name__}: {problem}".strip()
 
 
+def _do_some(do: Callable[[Trial], Finished], trials: list[Trial]) -> list[Finished]:
+    """Do trials one after the other until some time has passed, but at least one; those that are left are for another time."""
+    started, finished = time.perf_counter(), [do(trials[0])]
+    for trial in trials[1:]:
+        if time.perf_counter() - started > _LONG:
+            break
+        finished.append(do(trial))
+    return finished
+
+
 def _version(trial: Trial) -> str:
     """The version of this package, and of the code in it that a trial runs."""
     return f"{__version__}+{trial.point.fingerprint()}"
@@ -96,7 +112,9 @@ def in_processes(jobs: int) -> Executor:
         suspects: list[Trial] = []
         deaths: Counter[tuple[str, int]] = Counter()
         todo = (again.popleft() if again else next(trials, None) for _ in count())
-        while (lost := (yield from _until_one_dies(todo, jobs))) or suspects:
+        together = _TOGETHER
+        while (lost := (yield from _until_one_dies(todo, again, jobs, together))) or suspects:
+            together = 1  # so that few trials share the blame for a worker's death
             if not lost:  # the others are done, or wait for these
                 for trial in suspects:
                     yield from _alone(trial)
@@ -111,34 +129,49 @@ def in_processes(jobs: int) -> Executor:
 def _alone(trial: Trial) -> Iterator[list[Finished]]:
     """Do one trial with nothing beside it, so that it is clear in what a worker dies."""
     for _ in range(_GIVE_UP):
-        lost = yield from _until_one_dies(iter([trial]), 1)
+        lost = yield from _until_one_dies(iter([trial]), deque(), 1, 1)
         if not lost:
             return
     yield [died(trial)]
 
 
-def _until_one_dies(trials: Trials, jobs: int) -> Generator[list[Finished], None, list[Trial]]:
-    """Do trials in a pool of processes. If a worker dies the pool is gone: returns the trials that were under way."""
-    pending: dict[Future[Finished], Trial] = {}
+def _until_one_dies(
+    trials: Trials, again: deque[Trial], jobs: int, together: int
+) -> Generator[list[Finished], None, list[Trial]]:
+    """Do trials in a pool of processes, up to `together` in one task if they are short and there are plenty.
+
+    Those of a task for which its worker had no time go to `again`, from where `trials` come next. If a worker dies the pool is
+    gone: returns the trials that were under way.
+    """
+    pending: dict[Future[list[Finished]], list[Trial]] = {}
     lost: list[Trial] = []
+    size = 1
     with process_pool(jobs) as pool:
         while True:
-            while not lost and len(pending) < _QUEUE * jobs and (trial := next(trials, None)) is not None:
-                try:
-                    with without_ctrl_c():  # this may start a worker
-                        pending[pool.submit(do_trial, trial)] = trial
-                except BrokenProcessPool:
-                    lost.append(trial)
+            plenty = True
+            while not lost and plenty and len(pending) < _QUEUE * jobs:
+                task = [trial for trial in islice(trials, size) if trial is not None]
+                plenty = len(task) == size
+                if task:
+                    try:
+                        with _masked_ctrl_c():  # this may start a worker
+                            pending[pool.submit(_do_some, do_trial, task)] = task
+                    except BrokenProcessPool:
+                        lost += task
             if not pending:
                 return lost
-            results = []
+            results: list[Finished] = []
             # Once a worker has died, all that is pending ends, in an error or, if it was done already, in a result.
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                trial = pending.pop(future)
+                task = pending.pop(future)
                 try:
-                    results.append(future.result())
+                    finished = future.result()
                 except BrokenProcessPool:
-                    lost.append(trial)
+                    lost += task
+                    continue
+                results += finished
+                again += task[len(finished) :]
+            size = together if plenty and all(each.seconds < _LONG / together for each in results) else 1
             yield results
 
 
@@ -176,10 +209,18 @@ def without_ctrl_c() -> Iterator[None]:
 
     Threads that are started inside pass this on to the processes that they start.
     """
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # the thread that starts it would get Ctrl-C again
+    with _masked_ctrl_c():
+        yield
+
+
+@contextmanager
+def _masked_ctrl_c() -> Iterator[None]:
+    """Do the same while the tracker of multiprocessing runs; to ask it every time would take longer than all else here."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # the thread that starts it would get Ctrl-C again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -199,9 +240,18 @@ def _start_worker(there: Any) -> None:
 
     threading.Thread(target=end_with_parent, daemon=True).start()
     _one_thread()
+    _keep_memory()
 
 
 @cache
 def _one_thread() -> None:
     """Let linear algebra in this process use one thread, so that its sums have one order and workers do not crowd."""
     threadpool_limits(limits=1)
+
+
+def _keep_memory() -> None:
+    """Let glibc keep memory that a trial has freed: to get it anew, page by page, takes some percent of a small one."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if platform.libc_ver()[0] == "glibc" else None
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES // 4)  # smaller pieces are cut from one that grows, and kept with it
+        mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)

@@ -16,7 +16,7 @@ from seqattractor.experiments._settings import DEFAULTS, PERIODS
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._known_states import goes_by_state
 from seqattractor.networks._registry import make_network, parameters_of
-from seqattractor.networks._run import Run
+from seqattractor.networks._walk import states_along
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
 from seqattractor.sequences._criterion import lock_row
@@ -174,10 +174,9 @@ def _times_on_loops(net: SequenceMemory, task: Task, cues: Patterns, loops: list
     seen: list[set[bytes]] = [set() for _ in loops]
     times: list[int | None] = [None] * len(loops)
     under_way = [s for s, x in enumerate(loops) if x is not None]
-    run = Run(net, cues, remember=False)
-    for row in range(rows):
+    for row, states in enumerate(states_along(net, cues, task.steps)):
         for s in list(under_way):
-            T, state = int(task.lengths[s]), run.states[s].tobytes()
+            T, state = int(task.lengths[s]), states[s].tobytes()
             if state in phases[s]:
                 tau = row + -phases[s][state] % (T - 1)
                 times[s] = tau if tau + T <= rows else None
@@ -186,7 +185,6 @@ def _times_on_loops(net: SequenceMemory, task: Task, cues: Patterns, loops: list
             seen[s].add(state)
         if not under_way:
             break
-        run.step()
     return times
 
 

@@ -34,7 +34,7 @@ def respond(W: Array, x: Array, offset: Array | float = 0.0, silent: int = -1) -
 
 def _is_active(W: Array, x: Array, offset: Array | float) -> Flags:
     """Whether each neuron receives W x + offset >= 0, shape (B, M)."""
-    if not (_pays(W, x) and x.min() >= -1 and x.max() <= 1 and _is_ordinary(W) and _is_ordinary(offset)):
+    if not (_pays(W, x) and x.min() >= -1 and x.max() <= 1 and is_ordinary(W) and is_ordinary(offset)):
         return _by_float64(W, x, offset)
     offsets = np.broadcast_to(np.asarray(offset, dtype=np.float64), len(W))
     rounded = round_weights(W, offsets)
@@ -59,7 +59,7 @@ def _pays(W: Array, x: Array) -> bool:
     return x.ndim == 2 and x.dtype == np.int8 and W.dtype == np.float64 and M * N**1.5 < 2.0**_BITS
 
 
-def _is_ordinary(values: Array | float) -> bool:
+def is_ordinary(values: Array | float) -> bool:
     """Whether numbers can be multiplied by the units of others without leaving the range of float64."""
     size = np.abs(values)
     return bool(np.all((size == 0) | ((size > 1e-100) & (size < 1e100))))
@@ -83,19 +83,27 @@ class Rounded(NamedTuple):
 
 def round_weights(W: Floats, offset: Floats) -> Rounded:
     """Round weights to whole numbers in a unit for each row."""
+    whole, surely, perhaps = (array.astype(np.float32) for array in whole_weights(W, offset, _BITS))
+    return Rounded(whole, surely, perhaps)
+
+
+def whole_weights(W: Floats, offset: Floats, bits: int) -> tuple[Floats, Floats, Floats]:
+    """Weights (M, N) rounded to whole numbers in a unit for each row, so that all sums of them are below 2**bits.
+
+    Beside them the sums, (M,), from which on a neuron is surely active, and below which it is surely silent, in whole numbers.
+    """
     inputs = W.shape[1]
-    largest_sum = np.abs(W).sum(axis=1) * (1 + inputs * 2.0 ** (1 - _BITS))  # rounding may add half a unit for each weight
-    exponent = _BITS - np.frexp(largest_sum)[1]
-    scaled, threshold = np.ldexp(W, exponent[:, None]), -np.ldexp(offset, exponent)
+    largest_sum = np.abs(W).sum(axis=1) * (1 + inputs * 2.0 ** (1 - bits))  # rounding may add half a unit for each weight
+    exponent = bits - np.frexp(largest_sum)[1]
+    unit = np.ldexp(1.0, exponent)  # to multiply by a power of two rounds nothing, and is much sooner done than np.ldexp
+    scaled, threshold = W * unit[:, None], -offset * unit
     whole = np.rint(scaled)
     lost = np.abs(scaled - whole).sum(axis=1)
     # What float64 may err by in adding up terms, here and in `field`, twice over. Whole numbers it adds without an error.
-    rounding = 2.0**-51 * (inputs + 8) * (2.0**_BITS + np.abs(threshold))
+    rounding = 2.0**-51 * (inputs + 8) * (2.0**bits + np.abs(threshold))
     doubt = np.where(lost > 0, lost + rounding, 0.0)
-    surely, perhaps = (
-        np.clip(np.ceil(bound), -(2.0**_BITS), 2.0**_BITS).astype(np.float32) for bound in (threshold + doubt, threshold - doubt)
-    )
-    return Rounded(whole.astype(np.float32), surely, perhaps)
+    surely, perhaps = (np.clip(np.ceil(bound), -(2.0**bits), 2.0**bits) for bound in (threshold + doubt, threshold - doubt))
+    return whole, surely, perhaps
 
 
 def by_float32(rounded: Rounded, x: States) -> tuple[Flags, NDArray[np.intp]]:

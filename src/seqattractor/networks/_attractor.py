@@ -389,10 +389,13 @@ class SequenceAttractor(SizedMemory):
         check_learned(self)
         return self.P_ + float(self.learned_feedback) * self.Q_ if self._learns_targets else self.P_
 
-    def layers(self) -> tuple[Layer, ...]:
+    def layers(self) -> tuple[Layer, Layer]:
         """Give the hidden and the visible layer."""
         kappa = None if self.rule == "hebbian" else float(self.kappa)
         return Layer.of(self.U_, -self._threshold, kappa=kappa), Layer.of(self.V_, self._visible_bias, kappa=kappa)
+
+    def _walked_layers(self) -> tuple[Layer, Layer] | None:
+        return self.layers() if self.engine == "exact" and self.order_ == 1 else None  # that engine is compiled, too
 
     def traits(self) -> Traits:
         """Tell what is fair to know: weights are learned online, by what is known at their two ends."""

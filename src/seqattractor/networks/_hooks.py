@@ -194,6 +194,10 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
         """How much is left after a step of the sum of patterns that neurons see; 0: they see only the last `order` ones."""
         return 0.0
 
+    def _walked_layers(self) -> tuple[Layer, Layer] | None:
+        """The two layers that a state passes through, if a kernel may take long runs through them (`_walk`); by default None."""
+        return None
+
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Refuse arrays of a model file that do not fit each other in a way that `declared_arrays` cannot say."""
 

@@ -307,10 +307,13 @@ class SparseSequenceAttractor(SizedMemory):
         """The hidden states of a batch, eq. (2) with 0 for silent: (B, order * N) -> (B, M). Dyadic weights: sums are exact."""
         return respond(self.U_, states, self.hidden_bias_, silent=0)
 
-    def layers(self) -> tuple[Layer, ...]:
+    def layers(self) -> tuple[Layer, Layer]:
         """Give the hidden layer, of 0 and 1, and the visible one."""
         hidden = Layer.of(self.U_, self.hidden_bias_, low=0, high=1, kappa=float(self.kappa))
         return hidden, Layer.of(self.V_, kappa=float(self.kappa))
+
+    def _walked_layers(self) -> tuple[Layer, Layer] | None:
+        return self.layers() if self.engine == "exact" and self.order_ == 1 else None  # that engine is compiled, too
 
     @property
     def _fewest_hidden(self) -> int:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 from typing import Any
 
-from scipy.stats import chi2, fisher_exact, norm
-
 from seqattractor.experiments._statistics import holm
 from seqattractor.report.page import Verdict
 
@@ -48,6 +46,8 @@ def p_value(a: int, n: int, b: int, m: int) -> float:
     >>> round(p_value(8, 10, 1, 6), 6)
     0.034965
     """
+    from scipy.stats import fisher_exact  # half a second, in which workers can begin: tests come last
+
     return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
 
 
@@ -94,6 +94,8 @@ def pool(strata: Sequence[Stratum]) -> Pooled:
     >>> pool([(20, 100, 10, 100), (80, 100, 70, 100)]).words()
     'odds ratio 1.91, 95 % interval 1.15 to 3.17, p = 0.012'
     """
+    from scipy.stats import chi2, norm
+
     told = [(a, n, b, m) for a, n, b, m in strata if n and m and 0 < a + b < n + m]
     if not told:
         return Pooled(None, None, 1.0, 0)

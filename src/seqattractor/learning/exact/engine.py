@@ -246,9 +246,9 @@ def _in_windows(
     while len(errors) < max_epochs:
         size = min(size, max_epochs - len(errors))
         snapshots = [(part, part.snapshot()) for part in parts()] if callback is not None and size > 1 else []
-        started, processor = time.perf_counter(), time.process_time()
+        started = time.perf_counter()  # processor time, where the machine is busy elsewhere, may cost as much as a small window
         done = window(size)
-        seconds = min(time.perf_counter() - started, time.process_time() - processor)  # less if the machine is busy elsewhere
+        seconds = time.perf_counter() - started
         quiet = np.flatnonzero(~done.any(axis=1))
         done = done[: quiet[0] + 1] if len(quiet) else done
         if callback is not None:
