@@ -30,7 +30,18 @@ FACTS = {
     "paper-acknowledgements": "paper",
 }
 
-_WHERE = ("*.md", "*.toml", "*.cff", ".github/**/*.yml", ".github/**/*.md", "docs/*.rst", "docs/*.py", "paper/*.md", "paper/*.bib", "src/**/*.py")
+_WHERE = (
+    "*.md",
+    "*.toml",
+    "*.cff",
+    ".github/**/*.yml",
+    ".github/**/*.md",
+    "docs/*.rst",
+    "docs/*.py",
+    "paper/*.md",
+    "paper/*.bib",
+    "src/**/*.py",
+)
 _EXPLAINED_IN = "RELEASING.md"  # it names the facts, and lacks none
 
 
@@ -48,7 +59,9 @@ def blanks(root: Path = ROOT) -> list[Blank]:
     for path in sorted({path for pattern in _WHERE for path in root.glob(pattern)}):
         if path.name != _EXPLAINED_IN:
             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-                found += [Blank(fact, path.relative_to(root).as_posix(), number) for fact in re.findall(r"FILL-IN\(([^)]*)\)", line)]
+                found += [
+                    Blank(fact, path.relative_to(root).as_posix(), number) for fact in re.findall(r"FILL-IN\(([^)]*)\)", line)
+                ]
     return found
 
 
@@ -93,7 +106,11 @@ def main(words: list[str]) -> int:
             places = [f"{blank.file}:{blank.line}" for blank in missing if blank.fact == fact]
             if places:
                 print(f"{when}: {fact} is to be filled in at {', '.join(places)}")
-    unknown = [f"{blank.file}:{blank.line}: nobody knows what FILL-IN({blank.fact}) means." for blank in missing if blank.fact not in FACTS]
+    unknown = [
+        f"{blank.file}:{blank.line}: nobody knows what FILL-IN({blank.fact}) means."
+        for blank in missing
+        if blank.fact not in FACTS
+    ]
     wrong = unknown + (disagreements(words[0]) if words else [])
     print("\n".join(wrong) or "Nothing else is missing.")
     return int(bool(words) and bool(wrong or any(FACTS.get(blank.fact) == "release" for blank in missing)))

@@ -2,8 +2,9 @@
 
 python release/try_wheel.py dist
 
-Installs the wheel without extras and says how many seconds a stranger waits from `pip install` to the first recall, which is the first
-example of the README. Then come the parts that need files other than Python's: a report (templates) and, with the extra, the lab (its page).
+Installs the wheel without extras and says how many seconds a stranger waits from `pip install` to the first recall, the first
+example of the README. Then come the parts that need files other than Python's: a report (templates), and, with its extra, the
+lab (a page).
 """
 
 import os
@@ -30,7 +31,9 @@ class Stranger:
         self.programs = folder / "env" / ("Scripts" if WINDOWS else "bin")
         home = folder / "home"
         home.mkdir()
-        theirs = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV", "NUMBA", "MPL"))}
+        theirs = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV", "NUMBA", "MPL"))
+        }
         self.settings = theirs | {"HOME": str(home), "USERPROFILE": str(home), "MPLBACKEND": "Agg", "PYTHONUTF8": "1"}
         venv.create(folder / "env", with_pip=True)
 
@@ -41,7 +44,9 @@ class Stranger:
     def run(self, program: str, *words: str) -> str:
         """Run a program of the environment, and give what it printed."""
         command = [str(self.programs / program), *words]
-        done = subprocess.run(command, cwd=self.folder, env=self.settings, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=False)
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.settings, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=False
+        )
         if done.returncode:
             raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}")
         return done.stdout
@@ -79,7 +84,12 @@ def try_lab(stranger: Stranger, wheel: Path) -> int:
         names = [Path(name).name for name in archive.namelist() if name.startswith("seqattractor/lab/static/")]
     command = [str(stranger.programs / "seqattractor"), "lab", "--no-browser", "--port", "0"]
     lab = subprocess.Popen(
-        command, cwd=stranger.folder, env=stranger.settings | {"PYTHONUNBUFFERED": "1"}, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        command,
+        cwd=stranger.folder,
+        env=stranger.settings | {"PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
     )
     try:
         address = re.search(r"http://\S+/", lab.stdout.readline())[0]
@@ -112,7 +122,7 @@ def main(dist: str) -> None:
         print(f"The first example of the README printed: {printed}")
         print(
             f"From `pip install` to the first recall: {recalled - start:.0f} s "
-            f"({installed - start:.0f} s pip, {recalled - installed:.0f} s the example, with everything compiled for the first time)"
+            f"({installed - start:.0f} s pip, {recalled - installed:.0f} s the example, which compiles everything first)"
         )
         where = stranger.run("python", "-c", "import seqattractor as sa; print(sa.__version__, sa.__file__)").split(maxsplit=1)
         if where[0] != number or not Path(where[1].strip()).is_relative_to(Path(folder).resolve() / "env"):
