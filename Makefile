@@ -1,10 +1,11 @@
 # `make run` and `make test` do all their own set-up on a machine with Python 3.11+, pip and make.
 PYTHON ?= python3
 VENV   ?= .venv
-BIN    := $(VENV)/bin
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN    := $(VENV)/$(SCRIPTS)
 OUT    ?= results
 
-.PHONY: run test test-lowest lint paper trust bench watch docs clean
+.PHONY: run test test-lowest lint paper trust bench watch docs dist clean
 .DELETE_ON_ERROR:
 
 # One stamp for each set of packages (run: none but the package's own), renewed when pyproject.toml changes.
@@ -32,12 +33,12 @@ LOWEST := $(VENV)-lowest
 
 $(LOWEST)/installed: pyproject.toml tests/lowest_versions.py
 	$(PYTHON) -m venv $(LOWEST)
-	$(LOWEST)/bin/python tests/lowest_versions.py > $(LOWEST)/constraints.txt
-	$(LOWEST)/bin/python -m pip install --quiet -c $(LOWEST)/constraints.txt -e '.[dev]'
+	$(LOWEST)/$(SCRIPTS)/python tests/lowest_versions.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/$(SCRIPTS)/python -m pip install --quiet -c $(LOWEST)/constraints.txt -e '.[dev]'
 	touch $@
 
 test-lowest: $(LOWEST)/installed
-	$(LOWEST)/bin/python -m pytest -n 2 $(STUCK) -m "not slow and not trust and not browser"
+	$(LOWEST)/$(SCRIPTS)/python -m pytest -n 2 $(STUCK) -m "not slow and not trust and not browser"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -69,6 +70,15 @@ watch: $(VENV)/installed-watch
 
 docs: $(VENV)/installed-dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+# The sdist, and the wheel made from it; both checked, the wheel tried in a new environment outside the repository. Uploads nothing. The last lines
+# say what a person has to fill in before a release (RELEASING.md).
+dist: $(VENV)/installed-release
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python release/try_wheel.py dist
+	$(BIN)/python release/ready.py
 
 clean:
 	rm -rf $(VENV) $(LOWEST) build dist docs/_build docs/gallery docs/generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache

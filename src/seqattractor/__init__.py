@@ -12,6 +12,6 @@ Public names are listed in ``__init__.pyi`` and load on first use, so that impor
 
 from seqattractor._suggest import public_names as _public_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"  # the one place where it stands: pyproject.toml takes it from here
 
 __getattr__, __dir__, __all__ = _public_names(__name__, __file__)
