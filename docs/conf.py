@@ -52,6 +52,8 @@ html_show_sourcelink = False
 html_math_renderer = "mathml"  # formulas are part of the page: MathJax would have to be fetched from the web
 default_role = "code"
 
+suppress_warnings = ["config.cache"]  # the order of the gallery is a function, which cannot be pickled
+
 _GALLERY = ["first_recall", "walker", "letters", "why_sparse", "guarantees"]  # these first; the others by name
 
 
