@@ -17,27 +17,54 @@ author = "The seqattractor developers"
 copyright = "2026, the seqattractor developers"
 version = release = seqattractor.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton",
+    "sphinx_design",  # cards and grids of the first pages
+    "myst_parser",  # for CHANGELOG.md
+]
 autosummary_generate = True
 templates_path = ["_templates"]  # a class with its methods in full
 autodoc_typehints = "none"  # numpydoc's sections say the types, with shapes
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py"]
-html_theme = "alabaster"
+html_theme = "pydata_sphinx_theme"
+html_title = "seqattractor"
+html_static_path = ["_static"]
+html_css_files = ["seqattractor.css"]
 html_theme_options = {
-    "description": "Sequence memory in attractor networks",
-    "fixed_sidebar": True,
-    "page_width": "1160px",
-    "body_max_width": "880px",
-    "code_font_size": "0.8em",  # 100 characters of code fit into a line
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "footer_start": ["copyright"],
+    "footer_end": [],
 }
-html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
+html_sidebars = {"index": []}  # the first page has cards instead
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # what is copied can be pasted: no prompts, no output
+copybutton_prompt_is_regexp = True
 html_show_sourcelink = False
 html_math_renderer = "mathml"  # formulas are part of the page: MathJax would have to be fetched from the web
 default_role = "code"
 
+suppress_warnings = ["config.cache"]  # the order of the gallery is a function, which cannot be pickled
+
+_GALLERY = ["first_recall", "walker", "letters", "why_sparse", "guarantees"]  # these first; the others by name
+
+
+def gallery_order(filename):
+    """Give the place of an example in the gallery: the first recall first."""
+    name = Path(filename).stem.removeprefix("plot_")
+    return (_GALLERY.index(name) if name in _GALLERY else len(_GALLERY), name)
+
+
 sphinx_gallery_conf = {
+    "within_subsection_order": gallery_order,
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",

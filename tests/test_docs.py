@@ -9,7 +9,11 @@ import pytest
 PAGES = [path for path in sorted((Path(__file__).parents[1] / "docs").glob("*.rst")) if not path.stem.startswith("sg_")]
 
 
-@pytest.mark.parametrize("page", [path for path in PAGES if ">>>" in path.read_text()], ids=lambda path: path.stem)
+# Tutorials are followed from the first line to the last, commands and all, in test_tutorials.py.
+WITH_CODE = [path for path in PAGES if ">>>" in path.read_text() and not path.stem.startswith("tutorial_")]
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda path: path.stem)
 def test_the_examples_of_a_page_give_what_it_shows(page):
     failed, tried = doctest.testfile(
         str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -18,9 +22,22 @@ def test_the_examples_of_a_page_give_what_it_shows(page):
     assert not failed
 
 
-def test_every_page_is_in_the_table_of_contents():
-    index = (PAGES[0].parent / "index.rst").read_text().split()
-    assert [path.stem for path in PAGES if path.stem not in {"index", *index}] == []
+def test_every_page_is_in_a_table_of_contents():
+    entries = {
+        line.strip()
+        for page in PAGES
+        for contents in re.findall(r"^\.\. toctree::\n((?:   .*\n|\n)+)", page.read_text(), flags=re.MULTILINE)
+        for line in contents.splitlines()
+    }
+    assert [path.stem for path in PAGES if path.stem not in {"index", *entries}] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_lines_of_code_fit_beside_both_sidebars(page):
+    """105 characters at 1300 pixels (docs/_static/seqattractor.css)."""
+    code = re.findall(r"^(?:(?:>>>|\.\.\.) .*|    ?\$ .*)$", page.read_text(), flags=re.MULTILINE)
+    is_table = re.compile(r"\.\.\. .*   +[.\d]")  # a row of a table may begin with three dots, too
+    assert [line for line in code if len(line.strip()) > 105 and not is_table.match(line)] == []
 
 
 def test_every_entry_of_the_changelog_stands_once():

@@ -40,7 +40,7 @@ def learn(
     n_jobs: int | None = None,
     callback: ProgressCallback | None = None,
 ) -> Learned:
-    """Learn U and V by eqs. (4)-(9), or only V.
+    """Learn U and V by equations (4)-(9), or only V.
 
     Parameters
     ----------

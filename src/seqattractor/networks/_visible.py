@@ -29,7 +29,7 @@ OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
 
 @final
 class VisibleNetwork(VisibleLayerMemory, EpochMemory):
-    """A recurrent network of visible neurons only, xi' = sign(W xi), eq. (1): the margin perceptron, or a rule of yours.
+    """A recurrent network of visible neurons only, xi' = sign(W xi) of equation (1): the margin perceptron, or a rule of yours.
 
     It can make a sequence only if, for every neuron, the patterns after which it is on can be separated linearly from those
     after which it is off (section 3 of the paper). With ``bias=True`` it is xi' = sign(W xi + c): a unit that is always +1 joins

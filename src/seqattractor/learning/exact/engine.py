@@ -48,7 +48,7 @@ def learn(
     block_rows: int = BLOCK_ROWS,
     form: Form | None = None,
 ) -> Learned:
-    """Learn U and V by eqs. (4)-(9), or only V: the same as `reference.learn`, with the same parameters, only faster.
+    """Learn U and V by equations (4)-(9), or only V: the same as `reference.learn`, with the same parameters, only faster.
 
     Parameters
     ----------

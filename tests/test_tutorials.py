@@ -1,0 +1,46 @@
+"""The tutorials can be followed: all their code and all their commands, from the first line to the last, in an empty folder."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from seqattractor.cli import group
+
+PAGES = sorted((Path(__file__).parents[1] / "docs").glob("tutorial_*.rst"))
+_COMMAND = re.compile(r"^   \$ (.+)$", re.MULTILINE)
+_FILE = re.compile(r"to ``([\w.]+)``\.[^\n]*\n\n\.\. code-block:: toml\n\n((?:   .*\n|\n)+)")
+
+
+def follow(page: str) -> None:
+    """Run the code and the commands of a page in their order."""
+    checker = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    names: dict[str, object] = {}
+    for name, content in _FILE.findall(page):
+        Path(name).write_text(re.sub("^   ", "", content, flags=re.MULTILINE))
+    for part in re.split(r"(?=^\.\. code-block:: console$)", page, flags=re.MULTILINE):
+        for command in _COMMAND.findall(part):
+            words = command.split("  #")[0].split()
+            if words[0] == "seqattractor":
+                result = CliRunner().invoke(group, words[1:])
+                assert result.exit_code == 0, f"{command}\n{result.output}\n{result.exception!r}"
+        examples = doctest.DocTestParser().get_doctest(part, names, "tutorial", None, 0)
+        checker.run(examples, clear_globs=False)
+        names = examples.globs
+    assert checker.failures == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem.removeprefix("tutorial_"))
+def test_a_tutorial_can_be_followed(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    follow(page.read_text())
+
+
+def test_a_tutorial_with_a_mistake_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AssertionError):
+        follow(">>> 1 + 1\n3\n")
+    with pytest.raises(AssertionError, match="no-such-command"):
+        follow(".. code-block:: console\n\n   $ seqattractor no-such-command\n")
