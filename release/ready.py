@@ -112,7 +112,10 @@ def main(words: list[str]) -> int:
         if blank.fact not in FACTS
     ]
     wrong = unknown + (disagreements(words[0]) if words else [])
-    print("\n".join(wrong) or "Nothing else is missing.")
+    rest = (
+        "Nothing else is missing." if words else "With the tag of a release, version and dates are compared, too (RELEASING.md)."
+    )
+    print("\n".join(wrong) or rest)
     return int(bool(words) and bool(wrong or any(FACTS.get(blank.fact) == "release" for blank in missing)))
 
 
