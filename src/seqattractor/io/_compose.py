@@ -22,7 +22,7 @@ BLACK, GROUND, INK, WHITE, EXTRA, MISSING = 0, 4, 26, 31, 32, 33
 PALETTE: list[int] = [level * 255 // 31 for level in range(32) for _ in range(3)] + [230, 159, 0] + [86, 180, 233]
 PANEL = 192  # pixels that the longer side of a panel should have at least
 RASTER_WIDTH = 600
-GAP, LINE, NAMES_WIDTH = 8, 18, 64
+GAP, LINE, NAMES_WIDTH, LEGEND_WIDTH = 8, 18, 64, 88
 MAX_MOMENTS = 300  # frames of an animation
 
 
@@ -110,7 +110,8 @@ def strip_of(recalled: Recalled, n_frames: int = 10) -> Picture:
         title = "cue" if t < recalled.order else f"{recalled.step_at(t)}"
         columns.append(_below([_text(title, frames[0].shape[1]), *frames]))
     side = _below([_text("step", 56), *[_text(row, 56, frames[0].shape[0]) for row in rows]])
-    return _framed(_beside([side, _beside(columns)]))
+    body = _beside([side, _beside(columns)])
+    return _framed(_below([body, *_legend(recalled, body.shape[1])]))
 
 
 def _moments(recalled: Recalled, most: int) -> list[int]:
@@ -128,7 +129,7 @@ def _film_moment(recalled: Recalled, t: int) -> Picture:
     panels[recalled.title] = recalled.judged[t]
     shown = {title: _panel(picture, recalled, PANEL) for title, picture in panels.items()}
     body = _beside([_below([_text(title, panel.shape[1]), panel]) for title, panel in shown.items()])
-    return _framed(_below([body, _caption(recalled, t, body.shape[1])]))
+    return _framed(_below([body, _caption(recalled, t, body.shape[1]), *_legend(recalled, body.shape[1])]))
 
 
 def _raster_moment(recalled: Recalled, t: int) -> Picture:
@@ -142,7 +143,7 @@ def _raster_moment(recalled: Recalled, t: int) -> Picture:
     width = max(K * wide, 220)
     rows = [part for title, x in panels.items() for part in (_text(title, width), _enlarged(x.T[::-1], high, wide))]
     seconds = [_seconds(K, wide, recalled.rate)] if recalled.kind == "spikes" and recalled.rate else []
-    body = _below([*rows, *seconds, _caption(recalled, t, width)])
+    body = _below([*rows, *seconds, _caption(recalled, t, width), *_legend(recalled, width)])
     if recalled.units is None:
         return _framed(body)
     names = _names(recalled.units[::-1], high)
@@ -186,6 +187,19 @@ def _caption(recalled: Recalled, t: int, width: int) -> Picture:
     if t < len(recalled.overlaps) and width >= 160:
         words += f"   overlap {recalled.overlaps[t]:.3f}"
     return np.concatenate([bar, _text(words, width)])
+
+
+def _legend(recalled: Recalled, width: int) -> list[Picture]:
+    """What the two colours mean, where they occur: in one line, in two where it is narrow, nothing where words have no room."""
+    known = slice(recalled.order, None if recalled.truth is None else len(recalled.truth))
+    if recalled.truth is None or np.array_equal(recalled.recall[known], recalled.truth[known]):
+        return []
+    parts = []
+    for colour, words in ((EXTRA, "wrongly on"), (MISSING, "wrongly off")):
+        part = _text(f"     {words}", LEGEND_WIDTH)
+        part[LINE // 2 - 5 : LINE // 2 + 5, :10] = colour
+        parts.append(part)
+    return [_beside(parts)] if width >= 2 * LEGEND_WIDTH + GAP else parts if width >= LEGEND_WIDTH else []
 
 
 def _panel(marked: Picture, recalled: Recalled, pixels: int) -> Picture:
