@@ -23,13 +23,26 @@ def test_without_a_terminal_a_line_comes_at_the_end(capsys):
     assert printed.err == "sweep: 3 of 3 trials\n"
 
 
-def test_now_and_then_a_line_tells_the_speed_the_failures_and_the_time_left(capsys, monkeypatch):
-    now = iter([0.0, 1.0, 12.0])
+def lines_at(moments, monkeypatch, capsys):
+    """What is printed if trials are over at these moments."""
+    now = iter([0.0, *(seconds for seconds, _ in moments)])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
     with trial_progress("sweep") as show:
-        show(Progress(5, 0, 30))  # of an earlier run: they do not count for the speed
-        show(Progress(17, 2, 30))
-    assert capsys.readouterr().err == "sweep: 17 of 30 trials, 1 trials/s, 2 failed, about 13 s left\n"
+        for _, trials in moments:
+            show(trials)
+    return capsys.readouterr().err
+
+
+def test_now_and_then_a_line_tells_the_speed_the_failures_and_the_time_left(capsys, monkeypatch):
+    earlier, first = (1.0, Progress(5, 0, 30)), (2.0, Progress(6, 0, 30))  # trials of an earlier run do not count for the speed
+    printed = lines_at([earlier, first, (12.0, Progress(16, 2, 30))], monkeypatch, capsys)
+    assert printed == "sweep: 16 of 30 trials, 1 trials/s, 2 failed, about 14 s left\n"
+
+
+def test_the_time_left_is_told_without_the_time_for_compiling(capsys, monkeypatch):
+    start, compiled, together = (1.0, Progress(0, 0, 400)), (100.0, Progress(1, 0, 400)), (100.1, Progress(2, 0, 400))
+    printed = lines_at([start, compiled, together, (111.0, Progress(45, 0, 400))], monkeypatch, capsys)
+    assert printed == "sweep: 1 of 400 trials\nsweep: 45 of 400 trials, 4 trials/s, about 89 s left\n"
 
 
 def test_every_title_has_a_bar_of_its_own(capsys):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from seqattractor.experiments._run import Progress
 
 _SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BEFORE_SPEED = 1.0
 _SECONDS_BETWEEN_DRAWINGS = 0.1  # of a notebook, where each one is a message to the browser
 
 
@@ -45,29 +46,47 @@ def trial_bars(*, quiet: bool = False) -> Iterator[Callable[[str], Callable[[Pro
     with _bars(quiet=quiet) as bars:
 
         def bar(title: str) -> Callable[[Progress], None]:
-            started = last_line = time.monotonic()
-            first: int | None = None
+            last_line, pace = time.monotonic(), _Pace()
             number = bars.add(title, None)
 
             def show(progress: Progress) -> None:
-                nonlocal first, last_line
+                nonlocal last_line
                 now = time.monotonic()
-                if first is None:  # trials of an earlier run count as done, but not for the speed
-                    first = progress.done
-                speed = (progress.done - first) / max(now - started, 1e-9)
-                note = f"{speed:.3g} trials/s" if speed else ""
-                if progress.failed:
-                    note += f", {progress.failed} failed"
-                bars.set(number, progress.done, progress.total, note)
-                over = progress.done == progress.total
+                speed, over = pace(progress.done, now), progress.done == progress.total
+                parts = [f"{speed:.3g} trials/s"] if speed else []
+                parts += ["starting, compiling if need be"] if pace.since is None and not over else []
+                parts += [f"{progress.failed} failed"] if progress.failed else []
+                bars.set(number, progress.done, progress.total, ", ".join(parts))
                 if not quiet and not bars.draws and (over or now - last_line > _SECONDS_BETWEEN_LINES):
                     last_line = now
-                    left = f", {note}, about {(progress.total - progress.done) / speed:.0f} s left" if speed and not over else ""
-                    say_line(f"{title}: {progress.done} of {progress.total} trials{left}")
+                    parts += [f"about {(progress.total - progress.done) / speed:.0f} s left"] if speed else []
+                    say_line(", ".join([f"{title}: {progress.done} of {progress.total} trials", *([] if over else parts)]))
 
             return show
 
         yield bar
+
+
+class _Pace:
+    """Trials per second, counted from the end of the first one: before it there is the start of workers and compiling.
+
+    Trials of an earlier run count as done, but not for the speed. It is told only after a while, since workers that start
+    together end their first trials together.
+    """
+
+    def __init__(self) -> None:
+        self.before: int | None = None
+        self.since: tuple[int, float] | None = None
+
+    def __call__(self, done: int, now: float) -> float | None:
+        """Give the speed at a time at which so many are done, or None if it cannot be told yet."""
+        if self.before is None:
+            self.before = done
+        if self.since is None:
+            self.since = (done, now) if done > self.before else None
+            return None
+        seconds = now - self.since[1]
+        return (done - self.since[0]) / seconds if done > self.since[0] and seconds >= _SECONDS_BEFORE_SPEED else None
 
 
 @contextmanager

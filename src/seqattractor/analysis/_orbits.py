@@ -15,7 +15,7 @@ _MOST_UNITS = 12  # 4096 states; a search comes nowhere near
 
 
 def longest_orbit(n_units: int, *, node_limit: int = 100_000) -> Sequences:
-    """Search for an orbit through all 2**N states of a network xi' = sign(W xi) of equation (1), without hidden neurons and biases.
+    """Search for an orbit through all 2**N states of a network xi' = sign(W xi) without hidden neurons and biases.
 
     Muscinelli, Gerstner and Brea (2017) say that there is one for every N. Their construction was not at hand, so that this is a
     search: pattern after pattern is appended as long as exact arithmetic finds weights for each neuron (as `separable` does).

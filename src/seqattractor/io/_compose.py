@@ -27,7 +27,7 @@ RGB = np.array(PALETTE, dtype=np.uint8).reshape(-1, 3)
 FAINTEST = 0.3  # how much of the colour of an error the smallest one has: one level must be seen
 PANEL = 192  # pixels that the longer side of a panel should have at least
 RASTER_WIDTH = 600
-GAP, LINE, NAMES_WIDTH = 8, 18, 64
+GAP, LINE, NAMES_WIDTH, LEGEND_WIDTH = 8, 18, 64, 88
 MAX_MOMENTS = 300  # frames of an animation
 
 
@@ -162,7 +162,8 @@ def strip_of(recalled: Recalled, n_frames: int = 10) -> Picture:
         title = "cue" if t < recalled.order else f"{recalled.step_at(t)}"
         columns.append(_below([_text(title, frames[0].shape[1]), *frames]))
     side = _below([_text("step", 56), *[_text(row, 56, frames[0].shape[0]) for row in rows]])
-    return _framed(_beside([side, _beside(columns)]))
+    body = _beside([side, _beside(columns)])
+    return _framed(_below([body, *_legend(recalled, body.shape[1])]))
 
 
 def _moments(recalled: Recalled, most: int) -> list[int]:
@@ -201,7 +202,7 @@ def _film_moment(recalled: Recalled, t: int) -> Picture:
     if "error" in shown and shown["error"].shape[1] >= 160:
         shown["error (orange: too bright)"] = shown.pop("error")
     body = _beside([_below([_text(title, panel.shape[1]), panel]) for title, panel in shown.items()])
-    return _framed(_below([body, _caption(recalled, t, body.shape[1])]))
+    return _framed(_below([body, _caption(recalled, t, body.shape[1]), *_legend(recalled, body.shape[1])]))
 
 
 def _raster_moment(recalled: Recalled, t: int) -> Picture:
@@ -215,7 +216,7 @@ def _raster_moment(recalled: Recalled, t: int) -> Picture:
     width = max(K * wide, 220)
     rows = [part for title, x in panels.items() for part in (_text(title, width), _enlarged(x.T[::-1], high, wide))]
     seconds = [_seconds(K, wide, recalled.rate)] if recalled.rate and recalled.seconds else []
-    body = _below([*rows, *seconds, _caption(recalled, t, width)])
+    body = _below([*rows, *seconds, _caption(recalled, t, width), *_legend(recalled, width)])
     if recalled.units is None:
         return _framed(body)
     names = _names(recalled.units[::-1], high)
@@ -261,6 +262,19 @@ def _caption(recalled: Recalled, t: int, width: int) -> Picture:
     if recalled.value_errors is not None and t < len(recalled.value_errors) and width >= 320:
         words += f"   mean error {recalled.value_errors[t]:.3g}"
     return np.concatenate([bar, _text(words, width)])
+
+
+def _legend(recalled: Recalled, width: int) -> list[Picture]:
+    """What the two colours mean, where they occur: in one line, in two where it is narrow, nothing where words have no room."""
+    known = slice(recalled.order, None if recalled.truth is None else len(recalled.truth))
+    if recalled.truth is None or recalled.code is not None or np.array_equal(recalled.recall[known], recalled.truth[known]):
+        return []
+    parts = []
+    for colour, words in ((EXTRA, "wrongly on"), (MISSING, "wrongly off")):
+        part = _text(f"     {words}", LEGEND_WIDTH)
+        part[LINE // 2 - 5 : LINE // 2 + 5, :10] = colour
+        parts.append(part)
+    return [_beside(parts)] if width >= 2 * LEGEND_WIDTH + GAP else parts if width >= LEGEND_WIDTH else []
 
 
 def _panel(frame: Picture, pixels: int) -> Picture:

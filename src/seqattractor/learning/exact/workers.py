@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import numbers
 import os
 from collections.abc import Callable, Iterable
@@ -16,10 +15,10 @@ from numba.core import event
 from threadpoolctl import ThreadpoolController
 
 from seqattractor._checks import is_count, say
+from seqattractor.learning.notice import say_that_kernels_are_compiled
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-_logger = logging.getLogger("seqattractor")
 
 
 def count_jobs(n_jobs: int | None) -> int:
@@ -72,15 +71,11 @@ class Workers:
 
 
 class _CompileNotice(event.Listener):
-    """Says once that kernels are being compiled, and only if they really are (a kernel from the cache makes no event)."""
-
-    said = False
+    """Tells people that kernels are being compiled, if they really are (a kernel from the cache makes no event)."""
 
     def on_start(self, event: Any) -> None:
         """Called by numba when a compilation starts."""
-        if not _CompileNotice.said:
-            _CompileNotice.said = True
-            _logger.warning("compiling the learning kernels (once on this machine, about 10 s)")
+        say_that_kernels_are_compiled()
 
     def on_end(self, event: Any) -> None:
         """Called by numba when a compilation has ended."""
