@@ -105,5 +105,5 @@ for k, (code, color) in enumerate((("thermometer", plots.BLUE), ("gray", plots.O
         ax.bar(places - 0.2 + 0.16 * (part - 0.5), heights, width=0.16, color=color, alpha=alpha, label=label)
 ax.set_xticks(range(len(HOW)), HOW)
 ax.set(ylabel="mean error of grey values", title="What a code withstands")
-ax.legend(fontsize="small")
+ax.legend(loc="upper left", fontsize="small")
 plt.show()

@@ -71,10 +71,11 @@ def test_bench_says_that_the_plain_time_is_computed_from_a_few_epochs():
     assert "measured epochs" in done.output
 
 
-def test_an_unknown_case_is_refused_with_the_names_of_the_known_ones():
-    done = CliRunner().invoke(command, ["digit"])
-    assert done.exit_code == 2
-    assert "random-70, random-150, digits, walker" in done.output
+def test_an_unknown_case_is_refused_with_the_one_that_was_meant_or_all():
+    for word, said in (("digit", "'digits'"), ("zebra", "random-70, random-150, digits, walker")):
+        done = CliRunner().invoke(command, [word])
+        assert done.exit_code == 2
+        assert said in done.output
 
 
 def test_the_tables_in_readme_and_docs_are_those_of_the_kept_results():

@@ -101,7 +101,7 @@ def test_memories_that_count_no_errors_take_pieces_too():
         ([], "gave no piece"),
         ([np.ones((1, 4))], "1 pattern in all"),
         ([np.ones((2, 4)), np.ones((2, 5))], "piece 1 of X has 5 features"),
-        ([np.ones((2, 4)), np.zeros((2, 4))], r"piece 1 of X\[0, 0\] is 0"),
+        ([np.ones((2, 4)), np.full((2, 4), 2)], r"piece 1 of X\[0, 0\] is 2"),
         (["text"], "piece 0 of X"),
     ],
 )

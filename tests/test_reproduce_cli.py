@@ -75,7 +75,9 @@ def test_the_report_needs_nothing_but_itself(results):
     assert page.open == []
     assert page.sources
     assert all(source.startswith("data:image/") for source in page.sources)
-    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    inside = [link for link in page.links if link.startswith("#")]
+    assert all(link[1:] in page.ids for link in inside)
+    assert all((out / link).is_file() for link in page.links if link not in inside)  # the files beside it
     assert "fig4" in page.ids
     assert not re.search(r"https?://|@import|url\(", text)
 

@@ -311,7 +311,7 @@ def test_a_false_proof_is_not_accepted():
     assert not holds(inputs, y, Proof(None, np.array([0, 0], dtype=object), 0.0))
 
 
-@pytest.mark.parametrize("bad", [np.zeros((3, 2)), np.ones((1, 2)), np.ones(4)])
+@pytest.mark.parametrize("bad", [np.full((3, 2), 2), np.ones((1, 2)), np.ones(4)])
 def test_bad_input_is_refused_in_one_sentence(bad):
     with pytest.raises(ValueError, match=r"must|needs"):
         sa.separable(bad)

@@ -402,6 +402,13 @@ def public() -> Iterator[tuple[str, Any]]:
             yield ("io.load" if value is sa.io.load else name), value
 
 
+def _fitted(value: Any, shelf: Shelf) -> Any:
+    """A network of a class that has learned, or was given its weights."""
+    if value is sa.networks.ThresholdNetwork:
+        return sa.from_arrays(np.eye(shelf.X.shape[1]))
+    return value(**_few(value)).fit(shelf.X)
+
+
 def targets(shelf: Shelf) -> list[Target]:
     """All calls that are attacked. Networks are fitted with hostile parameters, and their methods called with hostile data."""
     found = []
@@ -412,7 +419,7 @@ def targets(shelf: Shelf) -> list[Target]:
             found.append(_target(name, value))
         elif issubclass(value, sa.SequenceMemory):
             found.append(_target(name, value, fit=True))
-            net = value(**_few(value)).fit(shelf.X)
+            net = _fitted(value, shelf)
             found += [_target(f"{name}.{n}", getattr(value, n), own=net) for n in _methods(value)]
         elif issubclass(value, TransformerMixin):
             found.append(Target(name, _Encode(value), ("X",), tuple(inspect.signature(value).parameters)))

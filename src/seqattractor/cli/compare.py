@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seqattractor.cli.loading import LOADING, PATH, as_options, loading_options
+from seqattractor.cli.loading import EPOCHS, PATH, as_options, loading_options
 from seqattractor.cli.sweep import jobs_options, parse_list, stopped
 from seqattractor.experiments._comparison_tests import TESTS
 
@@ -67,6 +67,7 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of tables.")
 @loading_options
+@EPOCHS
 def command(
     protocol: str | None,
     networks: str | None,
@@ -77,7 +78,7 @@ def command(
     outs: tuple[Path, ...],
     width: float,
     as_json: bool,
-    **options: Any,
+    **loading: Any,
 ) -> None:
     """Compare sequence memories on one test, each with the same sequences and the same corrupted cues.
 
@@ -100,11 +101,11 @@ def command(
 
     Every trial is kept as it finishes, in OUT/trials.db or in the file of --study: the same command continues where it stopped.
     """
-    loading = {name: options.pop(name) for name in LOADING}
     folder, written = _outputs(outs)
     sizes: dict[str, Any] = {
-        name: None if (text := options.pop(name)) is None else parse_list(text) for name in ("n", "m", "t", "flips")
+        name: None if (text := loading.pop(name)) is None else parse_list(text) for name in ("n", "m", "t", "flips")
     }
+    options = {name: loading.pop(name) for name in ("trials", "files", "seed", "jobs", "dask")}
     chosen = None if networks is None else [name.strip() for name in networks.split(",") if name.strip()]
     data = _read_data(inputs, as_options(loading), protocol)
     along = None if values is None else [_parse(protocol, inputs, text.strip()) for text in values.split(",")]

@@ -142,11 +142,6 @@ _OPTIONS = (
 
 
 EPOCHS = click.option("--epochs", metavar="TABLE", help="NWB: a table of intervals (trials, laps), each of which is a sequence.")
-LOADING = (
-    *("format", "size", "threshold", "invert", "frames", "stride", "crop", "loop", "drop_repeats", "drop_near", "key"),
-    *("time_axis", "bin", "step"),
-)
-"""The names under which these options arrive."""
 
 
 def read_files(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequences:

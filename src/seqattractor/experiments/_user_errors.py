@@ -117,7 +117,7 @@ def _own_codes(network: SequenceMemory) -> Iterator[CodeType]:
     """The code of everything in a network that the user wrote: methods of classes, and functions as parameters."""
     members: list[Any] = [member for cls in own_classes(type(network)) for member in vars(cls).values()]
     functions = [value for value in network.get_params(deep=False).values() if inspect.isfunction(value)]
-    members += [function for function in functions if function.__module__.partition(".")[0] not in NOT_THE_USERS]
+    members += [function for function in functions if str(function.__module__).partition(".")[0] not in NOT_THE_USERS]
     for member in members:
         function = getattr(member, "__func__", member)  # of a class method or a static one
         if inspect.isfunction(function):

@@ -63,7 +63,7 @@ class Recalling(Hooks):
         """
         states, single = self._as_states(X, "X")
         if single:
-            raise ValueError("X is a single state, and predict takes a batch, an array of states: use step, or X[None].")
+            raise ValueError("X is a single state, and predict takes a batch of them: use step, or X[None].")
         return Run(self, states.reshape(len(states), -1)).step()
 
     def recall(self, cue: ArrayLike, steps: int, *, noise: int = 0, rng: _noise.Seed = None) -> Patterns:
