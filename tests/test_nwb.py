@@ -152,6 +152,7 @@ def test_missing_values_and_samples_are_named(tmp_path):
     refuse("holds nan in frame 1, value 0; fill or drop it first", [0.0, np.nan, 1.0], rate=2.0)
     refuse("no sample for 8 s after 1 s", [0, 1, 0, 1], timestamps=[0.0, 1.0, 9.0, 10.0])
     refuse("do not run forwards", [0, 1, 0], timestamps=[0.0, 2.0, 1.0])
+    refuse(r"has \d+ bins of 0.02 s and 1 units, more than can be stored; take wider", np.zeros(180_000), rate=50.0)
     refuse("values of type .* not numbers", ["a", "b"], rate=2.0)
 
 

@@ -174,12 +174,15 @@ def test_a_recall_becomes_a_frame_with_times():
         (lambda: sa.io.from_pynapple(group(), -1), "bin_size must be above 0"),
         (
             lambda: sa.io.from_pynapple(group(), 1e-7),
-            "100000000 bins of 1e-07 s and 5 units, more than can be stored; take wider",
+            "100000000 bins of 1e-07 s and 5 units, more than can be stored; take wider bins with bin_size",
         ),
         (lambda: sa.io.from_pynapple(nap.TsdFrame(t=[0, 1.0], d=[[1], [np.nan]])), "holds nan in frame 1, value 0; fill or drop"),
         (lambda: sa.io.from_pynapple(nap.TsdFrame(t=[0, 1, 2.0], d=[[1], [5], [3]])), "more than two values"),
         (lambda: sa.io.from_pynapple(nap.Tsd(t=[0, 1, 9.0, 10], d=[1, 0, 1, 0])), "no sample for 8 s after 1 s, in epoch 0"),
-        (lambda: sa.io.from_pynapple(nap.Tsd(t=[0, 1, 9.0], d=[1, 0, 1]), 2.0), "no sample between 2 and 4 s, in epoch 0"),
+        (
+            lambda: sa.io.from_pynapple(nap.Tsd(t=[0, 1, 9.0], d=[1, 0, 1]), 2.0),
+            "no sample between 2 and 4 s, in epoch 0; take wider",
+        ),
         (lambda: sa.io.from_pynapple(nap.Tsd(t=[4.0], d=[1], time_support=nap.IntervalSet(0, 5))), "too few samples"),
         (lambda: sa.io.from_pynapple(group(), 0.1, threshold="mean"), "the threshold must be a number"),
         (lambda: sa.io.to_pynapple(np.ones((3, 2))), "give a rate"),

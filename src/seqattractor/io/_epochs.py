@@ -73,19 +73,17 @@ def cut_signal(
     step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     rate = 1.0 / width if width else float(f"{1.0 / step:.6g}") if step > 0 else None  # times are known to nanoseconds
     if rate is None:
-        raise ValueError(f"{what} has too few samples at different times to tell their rate; {_give_a_bin()}.")
+        raise ValueError(f"{what} has too few samples at different times to tell their rate; {_give_a_bin(what)}.")
     epochs = _of_some_length(epochs, width or step, what)
-    if width is not None:
-        _check_room(sum(n_bins_within(start, end, width) for start, end, _ in epochs), len(units), width, what)
+    _check_room(sum(n_bins_within(start, end, width or step) for start, end, _ in epochs), len(units), width or step, what)
     found = []
     for start, end, name in epochs:
         part = slice(*np.searchsorted(times, (start, np.nextafter(end, np.inf))))
         if width is None:
             found.append(_samples(times[part], values[part], step, name, what))
         else:
-            found.append(
-                _averages(times[part] - start, values[part], n_bins_within(start, end, width), width, (start, name), what)
-            )
+            n_bins = n_bins_within(start, end, width)
+            found.append(_averages(times[part] - start, values[part], n_bins, width, (start, name), what))
     return Recording(found, "traces", epochs.names, units=units, rate=rate, per_unit=True)
 
 
@@ -97,7 +95,7 @@ def _samples(times: NDArray[np.float64], values: NDArray[Any], step: float, name
     if len(gaps):
         t, longer = float(times[gaps[0]]), float(np.diff(times)[gaps[0]])
         gap = f"{what} has no sample for {longer:.6g} s after {t:.6g} s, in {name}, but usually one each {step:.6g} s"
-        raise ValueError(f"{gap}; {_give_a_bin()}.")
+        raise ValueError(f"{gap}; {_give_a_bin(what)}.")
     return values
 
 
@@ -111,9 +109,8 @@ def _averages(
     if len(filled) < n_bins:
         start, name = place
         empty = int(np.setdiff1d(np.arange(n_bins), filled)[0])
-        wider = remedy("take wider bins with {bin}, or other {epochs}", "take wider bins")
         first_empty = f"between {start + empty * width:.6g} and {start + (empty + 1) * width:.6g} s"
-        raise ValueError(f"{what} has no sample {first_empty}, in {name}; {wider}.")
+        raise ValueError(f"{what} has no sample {first_empty}, in {name}; {_wider(what)}.")
     sums = np.add.reduceat(values[: len(rows)], first, axis=0, dtype=np.float64)
     return np.asarray(sums / np.diff(first, append=len(rows))[:, None])
 
@@ -138,10 +135,20 @@ def _of_some_length(epochs: Epochs, width: float, what: Path | str) -> Epochs:
 def _check_room(n_bins: int, n_units: int, width: float, what: Path | str) -> None:
     """Refuse more bins than can be stored, before memory is used for them."""
     if n_bins > MAX_FRAMES or n_bins * n_units > MAX_VALUES:
-        wider = remedy("take wider bins with {bin}, or a part of it with {epochs}", "take wider bins")
-        raise TooLargeError(f"{what} has {n_bins} bins of {width:g} s and {n_units} units, more than can be stored; {wider}.")
+        room = f"{n_bins} bins of {width:g} s and {n_units} units, more than can be stored"
+        raise TooLargeError(f"{what} has {room}; {_wider(what)}.")
 
 
-def _give_a_bin() -> str:
-    """What to do about samples that are not evenly spaced."""
-    return remedy("average them in bins of a width in seconds, with {bin}", "average them first")
+def _give_a_bin(what: Path | str) -> str:
+    """What to do about samples that are not evenly spaced; of a file and of an object of pynapple the option has two names."""
+    return remedy(f"average them in bins of a width in seconds, with {_option(what)}", "average them first")
+
+
+def _wider(what: Path | str) -> str:
+    """What to do about bins that are too narrow."""
+    return remedy(f"take wider bins with {_option(what)}, or other {{epochs}}", "take wider bins")
+
+
+def _option(what: Path | str) -> str:
+    """How the width of bins is called where a file is read, and where an object of pynapple is."""
+    return "{bin}" if isinstance(what, Path) else "bin_size"
