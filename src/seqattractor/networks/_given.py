@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from seqattractor._checks import check_count, check_finite, say
+from seqattractor._checks import check_count, check_finite, is_count, say
 from seqattractor.learning.firing import respond
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
@@ -136,7 +136,7 @@ class ThresholdNetwork(SequenceMemory):
         """Refuse parameters that make no sense."""
         check_count(self.n_hidden, "n_hidden", 0)
         check_count(self.order, "order")
-        if isinstance(self.silent, bool) or self.silent not in (-1, 0):
+        if not is_count(self.silent, -1) or self.silent > 0:
             raise ValueError(
                 f"silent must be -1 or 0, the state of a hidden neuron that is not active, but it is {say(self.silent)}."
             )
