@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from seqattractor.report.page import Table
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
+EXAMPLES = """\b
+Examples:
+  seqattractor compare
+  seqattractor compare --networks attractor,sparse,hebbian --values 20,50,80 --trials 10
+  seqattractor compare --protocol noise --networks paper,rival -o comparison"""
 
 
-@click.command(name="compare")
+@click.command(name="compare", epilog=EXAMPLES)
 @click.option("--networks", metavar="LIST", help="Comma-separated names, families (paper, ours, rival, yardstick) or all.")
 @click.option("--protocol", type=click.Choice(list(TESTS)), default="random", show_default=True, help="The test.")
 @click.option("--values", metavar="LIST", help="Along the axis of the test, such as 20,50,80 for random or 5x10,10x10 for multi.")
