@@ -16,6 +16,7 @@ __all__ = ["main"]
 
 # The commands in the order in which a newcomer meets them, with the line that --help shows.
 _COMMANDS = {
+    "demo": "See a walking figure learned and recalled from noise, in seconds, and saved as a GIF.",
     "reproduce": "Compute the paper's tables and figures beside its own numbers, with a report.",
     "learn": "Learn your own sequences: GIFs, folders of frames, videos, arrays, tables, music, spikes.",
     "recall": "Recall a learned sequence from a corrupted cue and write it as a GIF, a strip, MIDI, ...",
@@ -46,7 +47,15 @@ class _LazyGroup(SuggestingGroup):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+_EPILOG = """\b
+New here? This takes a few seconds:
+  seqattractor demo
+And with a film of your own:
+  seqattractor learn cat.gif -o cat.npz
+  seqattractor recall cat.npz --flips 500 -o back.gif"""
+
+
+@click.group(cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="seqattractor")
 def group() -> None:
     """Store sequences in attractor networks and recall them from corrupted cues.
@@ -67,6 +76,8 @@ def main() -> None:
         sys.exit(130)
     except click.ClickException as error:
         error.show()
+        if example := _example(error):
+            click.echo(f"For example: {example}", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:  # whoever read the output has seen enough; nothing more can be written, not even at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -74,6 +85,15 @@ def main() -> None:
     except (ValueError, TypeError, OSError, MemoryError) as error:
         click.echo(f"seqattractor: {_sentence(error)}", err=True)
         sys.exit(2)
+
+
+def _example(error: click.ClickException) -> str | None:
+    """The first example in the help of the command that was called in a wrong way."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None or isinstance(context.command, click.Group):  # their help lists commands
+        return None
+    lines = map(str.strip, (context.command.epilog or "").splitlines())
+    return next((line for line in lines if line.startswith("seqattractor ")), None)
 
 
 def _sentence(error: Exception) -> str:

@@ -11,9 +11,14 @@ import click
 from seqattractor.cli.sweep import jobs_options, parse_list, parse_setting, stopped
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+EXAMPLES = """\b
+Examples:
+  seqattractor capacity --n 50 --m 200
+  seqattractor capacity --network attractor,sparse --n 100 --m 250,500 --study capacity.db
+  seqattractor capacity --n 50,100 --m 100,200 --study map.db -o map.csv --figure map.png"""
 
 
-@click.command(name="capacity")
+@click.command(name="capacity", epilog=EXAMPLES)
 @click.option("--network", default="attractor", show_default=True, metavar="LIST", help="Networks, such as attractor,sparse.")
 @click.option("--n", default="100", show_default=True, metavar="LIST", help="N, numbers of visible neurons.")
 @click.option("--m", default="500", show_default=True, metavar="LIST", help="M, numbers of hidden neurons.")

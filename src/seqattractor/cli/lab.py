@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 
 PORT = 8765
 CLOSED = "The lab is closed."
+EXAMPLES = """\b
+Examples:
+  seqattractor lab
+  seqattractor lab --port 9000 --no-browser"""
 
 
-@click.command()
+@click.command(name="lab", epilog=EXAMPLES)
 @click.argument("model", type=PATH, required=False)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; a wider one lets others in.")
 @click.option("--port", type=click.IntRange(0, 65535), help=f"Port; by default {PORT}, or a free one if that is taken.")

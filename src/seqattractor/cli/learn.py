@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
 
 NOT_STORED = 1  # exit code
+_NOT_MODELS = {".gif", ".webp", ".png", ".mp4", ".mid", ".csv", ".txt"}  # what a recall is written as
 EXAMPLES = """\b
 Examples:
   seqattractor learn cat.gif -o cat.npz
@@ -108,8 +110,13 @@ def command(
     from seqattractor.networks._registry import make_network
     from seqattractor.tasks.learn import ConflictError, learn, prepare
 
+    for path in inputs:
+        if not os.path.exists(path):
+            raise ValueError(f"there is no file or folder {path}; for a first try without one: seqattractor demo")
     if not out.parent.is_dir():
         raise ValueError(f"the folder {out.parent} does not exist; make it first.")
+    if out.suffix.lower() in _NOT_MODELS:
+        raise ValueError(f"a model file is npz; name it {out.stem}.npz, and let `seqattractor recall` write {out.name}.")
     refuse_to_overwrite(out, inputs)
     parameters = _parameters(network or "attractor", hidden, order, epochs.presentations, seed) | _settings(settings)
     net = make_network(network or "attractor", **parameters)  # wrong names are refused before files are read

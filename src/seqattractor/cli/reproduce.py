@@ -15,12 +15,16 @@ from seqattractor.cli.sweep import jobs_options, stopped
 from seqattractor.paper.target import NEIGHBOURS, PAST_THE_PAPER, QUICK_TRIALS, TARGETS, Request
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
+EXAMPLES = """\b
+Examples:
+  seqattractor reproduce --quick
+  seqattractor reproduce table1 fig4 --trials 20 -o results"""
 
 
 @click.command(
     name="reproduce",
-    epilog=f"Targets: {', '.join(name for name in TARGETS if name not in PAST_THE_PAPER)}; beyond the paper, only by name: "
-    f"{', '.join(name for name in PAST_THE_PAPER if name not in NEIGHBOURS)}; other systems: "
+    epilog=f"{EXAMPLES}\n\nTargets: {', '.join(name for name in TARGETS if name not in PAST_THE_PAPER)}; beyond the paper, "
+    f"only by name: {', '.join(name for name in PAST_THE_PAPER if name not in NEIGHBOURS)}; other systems: "
     f"{', '.join(NEIGHBOURS)}, or neighbours for all of these.",
 )
 @click.argument("targets", nargs=-1, metavar="[TARGET]...", shell_complete=complete_target)
@@ -66,6 +70,10 @@ def command(
         gait_dir=gait_dir,
         mnist_file=mnist_file,
     )
+    if not (targets or quick or as_json):
+        click.echo(
+            f"everything, {request.trials} trials each; --quick takes about a minute. Ctrl-C keeps what is finished.", err=True
+        )
     again = shlex.join(["seqattractor", *sys.argv[1:]])
     with stopped(out / "trials.db"), trial_bars(quiet=as_json) as bar:
         sections = reproduce(names, request, out, jobs=jobs, dask=dask, bar=bar, command=again)

@@ -31,6 +31,14 @@ _OPTIONS = {
 }
 
 
+EXAMPLES = """\b
+Examples:
+  seqattractor sweep run --network attractor --n 50 --m 100,200 --t 20,40,60 -o study.db
+  seqattractor sweep status study.db
+  seqattractor sweep export study.db -o study.csv
+  seqattractor sweep plot study.db -o study.png"""
+
+
 def jobs_options(function: Any) -> Any:
     """Add --jobs and --dask to a command."""
     dask = click.option("--dask", metavar="ADDRESS", help="Use a Dask cluster: the address of its scheduler, or local.")
@@ -50,6 +58,11 @@ def stopped(study: Path | None) -> Iterator[None]:
         sys.exit(130)
 
 
+def _example(*lines: str) -> str:
+    """Examples of a command of `sweep`, for the end of its help."""
+    return "\n".join(["\b", "Examples:", *(f"  seqattractor sweep {line}" for line in lines)])
+
+
 def _grid_options(function: Any) -> Any:
     """Add an option for each common setting to a command."""
     for name, text in reversed(_OPTIONS.items()):
@@ -57,7 +70,7 @@ def _grid_options(function: Any) -> Any:
     return function
 
 
-@click.group(name="sweep", cls=SuggestingGroup)
+@click.group(name="sweep", cls=SuggestingGroup, epilog=EXAMPLES)
 def command() -> None:
     """Run grids of trials into a study file, look at it and export it.
 
@@ -66,7 +79,7 @@ def command() -> None:
     """
 
 
-@command.command(name="run")
+@command.command(name="run", epilog=_example("run --n 50 --m 100,200 --t 20,40,60 -o study.db", "run --resume -o study.db"))
 @click.argument("grid", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("-o", "--out", type=_STUDY, required=True, help="The study; made if it does not exist.")
 @_grid_options
@@ -100,7 +113,7 @@ def run(grid: Path | None, out: Path, further: tuple[str, ...], resume: bool, as
     sys.exit(int(0 < report.added == report.failed))  # nothing worked
 
 
-@command.command(name="status")
+@command.command(name="status", epilog=_example("status study.db"))
 @click.argument("study", type=_STUDY)
 @click.option("--verify", is_flag=True, help="Check every row also of a study of more than 20,000 trials.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
@@ -128,7 +141,7 @@ def status(study: Path, verify: bool, as_json: bool) -> None:
         click.echo("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
 
 
-@command.command(name="export")
+@command.command(name="export", epilog=_example("export study.db -o study.csv", "export study.db --points -o points.csv"))
 @click.argument("study", type=_STUDY)
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .csv or .parquet file.")
 @click.option("--timing", is_flag=True, help="Add seconds, host and version of the code, which differ from run to run.")
@@ -152,7 +165,7 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
     _warn(contents)
 
 
-@command.command(name="plot")
+@command.command(name="plot", epilog=_example("plot study.db -o study.png", "plot study.db --x m -o by-m.pdf"))
 @click.argument("study", type=_STUDY)
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .png, .pdf or .svg file.")
 @click.option("--x", "axis", help="The setting along the axis; by default t if it varies, else the first that does.")

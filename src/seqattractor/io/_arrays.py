@@ -140,6 +140,7 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
     if key is not None and key not in arrays:
         raise ValueError(f"{path} has no array {key!r}; it holds {brief_list(list(arrays))}.")
     if key is None:
+        _refuse_models(arrays, path)
         usual = [n for n in arrays if n in ("X", "frames", "recall")]
         candidates = usual or [n for n in arrays if not n.endswith("_shape") and n not in BESIDE]
         named = [n for n in candidates if seconds_of(n) is None and n.lower() not in UNIT_NAMES]
@@ -200,6 +201,12 @@ def _refuse_spikes(arrays: Arrays, path: Path) -> None:
         if all(array.ndim == 1 for array in pair) and len(pair[0]) == len(pair[1]):
             how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
             raise ValueError(f"{path} looks like spike times (its arrays {times[0]} and {units[0]}); {how}.")
+
+
+def _refuse_models(arrays: Arrays, path: Path) -> None:
+    """Refuse a model, whose arrays are what a network has learned, where sequences are looked for."""
+    if arrays and all(name.endswith("_") for name in arrays):  # as fitted attributes are called
+        raise ValueError(f"{path} looks like a model, which has learned already; `seqattractor recall {path.name}` uses it.")
 
 
 def _names_times(name: str) -> bool:

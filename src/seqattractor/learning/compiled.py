@@ -53,8 +53,12 @@ class _Kernel:
 
     def is_kept(self) -> bool:
         """Whether there is machine code on disk."""
-        kept = getattr(self.compiled, "_cache", None)
-        return isinstance(kept, KernelCache) and kept.is_filled()
+        return can_be_kept(self) and self.compiled._cache.is_filled()
+
+
+def can_be_kept(value: Any) -> bool:
+    """Whether this is a kernel whose machine code is written to disk."""
+    return isinstance(value, _Kernel) and isinstance(getattr(value.compiled, "_cache", None), KernelCache)
 
 
 def is_kept(value: Any) -> bool:

@@ -116,7 +116,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
 def check_model_file(target: Path) -> None:
     """Refuse what is not a file that could be read to its end."""
     if not target.exists():
-        raise FileNotFoundError(f"there is no model file {target}.")
+        raise FileNotFoundError(f"there is no model file {target}; `seqattractor learn` or `net.save` makes one.")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder, not a model file.")
     if not target.is_file():  # a pipe or a device may never end
@@ -191,7 +191,9 @@ def _members(file: IO[bytes], target: Path) -> dict[str, bytearray]:
     with zipfile.ZipFile(file) as archive:
         infos = {info.filename: info for info in archive.infolist()}
         if _HEADER not in infos:
-            raise Refused(f"{target} is not a seqattractor model: it has no header.")
+            raise Refused(
+                f"{target} is not a seqattractor model: it has no header; `seqattractor learn` makes models of sequences."
+            )
         if len(infos) < len(archive.infolist()):
             raise ValueError("two of its members have the same name")
         for name, info in infos.items():

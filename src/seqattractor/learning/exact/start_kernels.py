@@ -66,7 +66,8 @@ def add_start_fields(
             for i in range(N):
                 rows[slot, i] = np.int64((weights[row + slot, first + i] * factor[row + slot] + ROUND) - ROUND)
         turned(rows, columns)
-        total[:] = 0
+        for slot in range(SLOTS):
+            total[0, slot] = 0
         for i in range(N):
             add_column(total, 0, columns, i, False)
         for t in range(n):

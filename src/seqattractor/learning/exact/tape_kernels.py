@@ -63,9 +63,17 @@ def play(
         if changes:
             _flip_codes(K, codes, bits, flipped, groups[group_start[e] : group_start[e + 1]])
         if changes or e == 0:
-            K_versions[version[e]] = K
+            _copy(K_versions, version[e], K)
             set_ahead(ahead_versions[version[e]], K)
-            bit_versions[version[e]] = bits
+            _copy(bit_versions, version[e], bits)
+
+
+@part
+def _copy(versions: Any, number: int, now: Any) -> None:
+    """Write versions[number] = now, in loops: numba takes three seconds to compile such an assignment of arrays."""
+    for t in range(now.shape[0]):
+        for s in range(now.shape[1]):
+            versions[number, t, s] = now[t, s]
 
 
 @part

@@ -1,0 +1,130 @@
+"""`seqattractor demo`: something to see within seconds, a walking figure that comes out of noise."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from seqattractor.cli.loading import FILE
+from seqattractor.datasets._walker import FRAME_SHAPE
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
+
+    from seqattractor.tasks.demo import Demo
+
+EXAMPLES = """\b
+Examples:
+  seqattractor demo
+  seqattractor demo --flips 4000 --seed 1 -o walk.gif"""
+NEXT = """\
+What next:
+  seqattractor learn cat.gif -o cat.npz      a film, pictures, a tune, a table or spikes of your own
+  seqattractor recall cat.npz -o back.gif    from a cue that you may corrupt, such as with --flips 500
+  seqattractor lab                           learning and recall in the browser
+  seqattractor reproduce --quick             the paper's tables and figures, in a report"""
+FRAMES_PER_SECOND = 40
+STEPS_SHOWN = 68  # two strides
+_GAP = "  "
+
+
+@click.command(name="demo", epilog=EXAMPLES)
+@click.option("--flips", type=click.IntRange(min=0), default=3000, show_default=True, help="Pixels of the cue to flip.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same recall.")
+@click.option("-o", "--out", type=FILE, default=Path("demo.gif"), show_default=True, help="The GIF to write.")
+def command(flips: int, seed: int, out: Path) -> None:
+    """Learn a walking figure and watch it come back from a cue of which a good part is wrong.
+
+    Takes a few seconds; the very first time on a machine, some 10 s more, in which the learning kernels are compiled.
+    """
+    from rich.console import Console
+
+    from seqattractor.io._write import write_recall
+    from seqattractor.tasks.demo import demo
+
+    if out.suffix.lower() != ".gif":
+        raise click.UsageError(f"the demo is written as a GIF, but {out} does not end in .gif.")
+    if not out.parent.is_dir():
+        raise ValueError(f"the folder {out.parent} does not exist; make it first.")
+    console = Console(highlight=False)
+    if console.is_terminal and console.color_system is not None:
+        shown = _watch(lambda: demo(flips=flips, rng=seed), console)
+    else:
+        shown = demo(flips=flips, rng=seed)
+        _strip(shown, console)
+    console.print(f"{shown.learned}\n{shown.recall.verdict}", markup=False, soft_wrap=True)
+    there = " over the one that was there" if out.exists() else ""
+    write_recall(out, shown.recalled)
+    console.print(f"wrote {out}{there}\n\n{NEXT}", markup=False, soft_wrap=True)
+
+
+def _watch(learn: Callable[[], Demo], console: Console) -> Demo:
+    """Play the walk while it is learned, then show the recall step by step; the last one stays."""
+    from rich.console import Group
+    from rich.live import Live
+    from rich.text import Text
+
+    from seqattractor.datasets._walker import walker
+    from seqattractor.report.blocks import coloured
+
+    shrink, walk, started = _shrink(console), walker().patterns, time.monotonic()
+
+    def play() -> Group:
+        frame = walk[int((time.monotonic() - started) * FRAMES_PER_SECOND) % len(walk)]
+        return Group(Text("learning this walk ...", style="bold"), *coloured(frame, None, FRAME_SHAPE, shrink), Text(""))
+
+    with Live(get_renderable=play, console=console, refresh_per_second=12, transient=True):
+        shown = learn()
+    with Live(console=console, auto_refresh=False) as live:
+        for t in range(STEPS_SHOWN + 1):
+            live.update(_moment(shown, t, shrink), refresh=True)
+            time.sleep(1.0 if t == 0 else 1 / FRAMES_PER_SECOND)  # a moment to see what the network is given
+    return shown
+
+
+def _shrink(console: Console) -> int:
+    """By how much frames are shrunk, so that three of them fit side by side into the terminal."""
+    height, width = FRAME_SHAPE
+    fits = (k for k in (1, 2, 4) if height // k // 2 + 3 < console.height and 3 * (width // k) + 2 * len(_GAP) <= console.width)
+    return next(fits, 8)
+
+
+def _moment(shown: Demo, t: int, shrink: int) -> Group:
+    """One step: what is stored, the cue and what is recalled, side by side, and numbers below."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from seqattractor.report.blocks import coloured, legend
+
+    recall, shape = shown.recall, FRAME_SHAPE
+    truth, states = recall.truth, recall.states
+    overlaps, errors = recall.overlaps, recall.wrong
+    assert truth is not None  # the walk is what is stored
+    assert overlaps is not None
+    assert errors is not None
+    wrong = truth[t] if t else None  # the cue is shown as it is
+    panels = [coloured(x, y, shape, shrink) for x, y in ((truth[t], None), (states[0], None), (states[t], wrong))]
+    names = ("stored", f"cue, {errors[0]} wrong", "recall")
+    title = Text(_GAP.join(name.ljust(shape[1] // shrink) for name in names), style="bold")
+    lines = [Text(_GAP).join(line) for line in zip(*panels, strict=True)]
+    numbers = f"step {t:3d} of {recall.steps}   overlap {overlaps[t]:.4f}   {errors[t]:4d} wrong   "
+    return Group(title, *lines, Text(numbers) + legend())
+
+
+def _strip(shown: Demo, console: Console) -> None:
+    """Print some frames side by side, and the first steps in numbers, without any control codes."""
+    from seqattractor.report.blocks import plain
+
+    steps = {"cue": 0, "step 1": 1, f"step {shown.recall.steps // 2}": shown.recall.steps // 2}
+    shape, shrink, ascii_only = FRAME_SHAPE, 4, console.options.ascii_only
+    panels = [plain(shown.recall.states[t], shape, shrink, ascii_only=ascii_only) for t in steps.values()]
+    console.print(_GAP.join(name.ljust(shape[1] // shrink) for name in steps), soft_wrap=True)
+    for line in zip(*panels, strict=True):
+        console.print(_GAP.join(line).rstrip(), markup=False, soft_wrap=True)
+    console.print("step  overlap  wrong", soft_wrap=True)
+    for row in shown.recall.rows()[:4]:
+        console.print(f"{row['step']:4d}  {row['overlap']:7.4f}  {row['wrong']:5d}", soft_wrap=True)

@@ -1,0 +1,92 @@
+"""Pictures as characters of a terminal: each shows two pixels, one above the other, so that pixels are square."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqattractor.io._compose import EXTRA, MISSING, PALETTE, mark
+from seqattractor.sequences import Patterns
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+UPPER = "▀"
+_RGB = np.array(PALETTE, dtype=np.float64).reshape(-1, 3)
+_SHAPES = {False: " ▄▀█", True: " .':"}  # none, lower, upper, both; for terminals with and without such characters
+
+
+def coloured(states: Patterns, truth: Patterns | None, frame_shape: tuple[int, int], shrink: int) -> list[Text]:
+    """Draw a frame in colours, as the GIF of a recall has them, one line for each two rows of pixels.
+
+    Parameters
+    ----------
+    states : ndarray of +-1, shape (N,)
+    truth : ndarray of +-1, shape (N,), optional
+        What should be seen: units that differ from it are marked.
+    frame_shape : (int, int)
+        Rows and columns, multiples of `shrink`.
+    shrink : int
+        How many rows and columns become one; their colours are mixed.
+
+    Returns
+    -------
+    list of rich.text.Text
+
+    Examples
+    --------
+    >>> [line] = coloured(np.array([1, -1]), np.array([1, 1]), (2, 1), 1)
+    >>> line.plain, line.spans[0].style.color.name, line.spans[0].style.bgcolor.name
+    ('▀', '#ffffff', '#56b4e9')
+    """
+    from rich.style import Style
+    from rich.text import Text
+
+    colours = _RGB[mark(states, truth)].reshape(*frame_shape, 3)
+    blocks = colours.reshape(frame_shape[0] // shrink, shrink, frame_shape[1] // shrink, shrink, 3)
+    pixels = blocks.mean(axis=(1, 3)).round().astype(int)
+    names = [[f"#{r:02x}{g:02x}{b:02x}" for r, g, b in row] for row in pixels]
+    lines = []
+    for upper, lower in zip(names[::2], names[1::2], strict=True):
+        line = Text(end="")
+        for above, below in zip(upper, lower, strict=True):
+            line.append(UPPER, Style(color=above, bgcolor=below))
+        lines.append(line)
+    return lines
+
+
+def plain(states: Patterns, frame_shape: tuple[int, int], shrink: int, *, ascii_only: bool = False) -> list[str]:
+    """Draw a frame in characters without colours, one line for each two rows of pixels.
+
+    Parameters
+    ----------
+    states : ndarray of +-1, shape (N,)
+    frame_shape : (int, int)
+        Rows and columns, multiples of `shrink`.
+    shrink : int
+        Of so many rows and columns one is drawn: a mean would take the noise away that there is to see.
+    ascii_only : bool
+        Whether the terminal has no block characters.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> plain(np.array([1, -1, 1, 1]), (2, 2), 1)
+    ['█▄']
+    >>> plain(np.array([1, -1, 1, 1]), (2, 2), 1, ascii_only=True)
+    [':.']
+    """
+    on = np.asarray(states > 0).reshape(frame_shape)[shrink // 2 :: shrink, shrink // 2 :: shrink]
+    return ["".join(_SHAPES[ascii_only][k] for k in 2 * row + below) for row, below in zip(on[::2], on[1::2], strict=True)]
+
+
+def legend() -> Text:
+    """What the colours of wrong units mean."""
+    from rich.text import Text
+
+    wrongly_on, wrongly_off = (f"rgb({','.join(map(str, PALETTE[3 * k : 3 * k + 3]))})" for k in (EXTRA, MISSING))
+    return Text.assemble(("■", wrongly_on), " wrongly on  ", ("■", wrongly_off), " wrongly off")

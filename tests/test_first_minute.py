@@ -1,0 +1,252 @@
+"""The first minute with the command line: examples that can be typed, what to do next, and the demo."""
+
+import io
+import logging
+import shlex
+import sys
+import threading
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import typeof
+from PIL import Image
+from rich.console import Console
+
+from seqattractor import cli
+from seqattractor.cli import demo as demo_command
+from seqattractor.experiments._executors import process_pool
+from seqattractor.learning import notice
+from seqattractor.learning.compiled import _Kernel
+from seqattractor.learning.exact import first_use
+from seqattractor.report.blocks import coloured, plain
+from seqattractor.tasks.demo import demo
+
+
+def all_commands(group=cli.group, path=()):
+    """Every command with the words that call it."""
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        yield (*path, name), command
+        if isinstance(command, click.Group):
+            yield from all_commands(command, (*path, name))
+
+
+COMMANDS = dict(all_commands())
+
+
+def examples(command):
+    return [line.strip() for line in (command.epilog or "").splitlines() if line.strip().startswith("seqattractor ")]
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_the_help_of_every_command_ends_with_examples_that_it_accepts(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results.json").write_text("{}")  # one example reads what another one wrote
+    assert examples(COMMANDS[path])
+    for line in examples(COMMANDS[path]):
+        words = shlex.split(line)[1:]
+        called = max((p for p in COMMANDS if tuple(words[: len(p)]) == p), key=len)
+        assert called[: len(path)] == path
+        COMMANDS[called].make_context(called[-1], words[len(called) :])
+        assert line in COMMANDS[path].get_help(click.Context(COMMANDS[path]))
+
+
+def run_main(arguments, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["seqattractor", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    return ended.value.code, capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in COMMANDS if path[0] in ("learn", "recall", "inspect") or len(path) == 2], ids=" ".join
+)
+def test_without_what_it_needs_a_command_says_what_is_missing_and_gives_an_example(path, monkeypatch, capsys):
+    code, printed = run_main(path, monkeypatch, capsys)
+    assert code == 2
+    assert "Missing" in printed.err
+    assert printed.err.endswith(f"For example: {examples(COMMANDS[path])[0]}\n")
+
+
+def test_without_a_command_the_demo_is_named(monkeypatch, capsys):
+    _, printed = run_main([], monkeypatch, capsys)
+    assert "\n  seqattractor demo\n" in (printed.out + printed.err).replace("    ", "  ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["learn", "none.gif", "-o", "x.npz"], "for a first try without one: seqattractor demo"),
+        (["learn", "film.txt", "-o", "film.gif"], "name it film.npz, and let `seqattractor recall` write film.gif"),
+        (["learn", "model.npz", "-o", "x.npz"], "looks like a model, which has learned already; `seqattractor recall model.npz`"),
+        (["recall", "none.npz"], "`seqattractor learn` or `net.save` makes one"),
+        (["recall", "data.npz"], "`seqattractor learn` makes models of sequences"),
+        (["demo", "-o", "walk.png"], "walk.png does not end in .gif"),
+        (["demo", "-o", "none/walk.gif"], "the folder none does not exist"),
+        (["demo", "--flips", "20000"], "the frames have 11264 pixels"),
+    ],
+)
+def test_a_mistake_points_to_the_next_step_and_leaves_nothing(arguments, says, tmp_path, monkeypatch, capsys):
+    (tmp_path / "film.txt").write_text("#.\n.#\n\n.#\n#.\n")
+    np.savez(tmp_path / "model.npz", U_=np.ones((2, 2)), V_=np.ones((2, 2)))
+    np.savez(tmp_path / "data.npz", X=np.ones((2, 2)))
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    code, printed = run_main(arguments, monkeypatch, capsys)
+    assert code == 2
+    assert says in printed.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+# -- the demo ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return demo()
+
+
+@pytest.fixture
+def learned_already(monkeypatch, walk):
+    monkeypatch.setattr("seqattractor.tasks.demo.demo", lambda **_: walk)
+
+
+def test_the_demo_recalls_the_whole_walk_from_a_cue_with_3000_wrong_pixels(walk):
+    [flips] = [option.default for option in demo_command.command.params if option.name == "flips"]
+    assert walk.recall.wrong[0] == flips == 3000
+    assert walk.recall.overlaps[-1] == 1
+    assert walk.recall.locked_on is not None
+    assert walk.recall.verdict in walk.describe()
+
+
+def test_without_a_terminal_the_demo_prints_a_strip_without_control_codes_and_writes_a_gif(
+    learned_already, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    first, second = (CliRunner().invoke(demo_command.command, []) for _ in range(2))
+    assert first.exit_code == 0, first.output
+    assert "\x1b" not in first.output
+    assert "wrote demo.gif\n" in first.output
+    assert "wrote demo.gif over the one that was there\n" in second.output
+    assert demo_command.NEXT in first.output
+    assert "█" in first.output
+    assert [path.name for path in tmp_path.iterdir()] == ["demo.gif"]
+    with Image.open("demo.gif") as film:
+        assert film.n_frames == 104
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (60, 20), (140, 40)])
+def test_in_a_terminal_every_step_fits_and_the_last_one_stays(walk, width, height, monkeypatch):
+    monkeypatch.setattr(demo_command.time, "sleep", lambda _: None)
+    screen = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor", width=width, height=height)
+    assert demo_command._watch(lambda: walk, screen) is walk
+    assert "step  68 of 103" in screen.file.getvalue()
+    moment = demo_command._moment(walk, 1, demo_command._shrink(screen))
+    lines = screen.render_lines(moment, pad=False)
+    assert len(lines) < height
+    assert max(sum(segment.cell_length for segment in line) for line in lines[:-1]) <= width
+
+
+def test_what_is_typed_next_by_the_demo_can_be_typed():
+    for line in demo_command.NEXT.splitlines()[1:]:
+        name, *words = shlex.split(line.strip().split("  ")[0])[1:]
+        COMMANDS[(name,)].make_context(name, words)
+
+
+frames = st.integers(1, 4).flatmap(
+    lambda height: st.integers(1, 5).flatmap(
+        lambda width: st.lists(st.sampled_from([-1, 1]), min_size=2 * height * width, max_size=2 * height * width).map(
+            lambda units: (np.array(units, dtype=np.int8), (2 * height, width))
+        )
+    )
+)
+
+
+@given(frames)
+def test_a_frame_in_characters_is_the_frame(drawn):
+    units, shape = drawn
+    picture = units.reshape(shape) > 0
+    for characters, ascii_only in ((" ▄▀█", False), (" .':", True)):
+        codes = np.array([[characters.index(c) for c in line] for line in plain(units, shape, 1, ascii_only=ascii_only)])
+        assert np.array_equal(picture[::2], codes >= 2)
+        assert np.array_equal(picture[1::2], codes % 2 == 1)
+    for row, line in enumerate(coloured(units, None, shape, 1)):
+        seen = [(span.style.color.name, span.style.bgcolor.name) for span in line.spans]
+        assert seen == [
+            tuple("#ffffff" if on else "#000000" for on in pair) for pair in zip(*picture[2 * row : 2 * row + 2], strict=True)
+        ]
+
+
+def test_of_pixels_that_become_one_a_colour_is_the_mean_and_without_colours_one_is_drawn():
+    units = np.array([[1, -1, 1, 1], [-1, 1, 1, 1], [1, 1, -1, -1], [-1, -1, -1, -1]], dtype=np.int8)
+    [line] = coloured(units.ravel(), None, (4, 4), 2)
+    assert [(span.style.color.name, span.style.bgcolor.name) for span in line.spans] == [("#808080",) * 2, ("#ffffff", "#000000")]
+    assert plain(units.ravel(), (4, 4), 2) == ["▀▀"]
+
+
+# -- compiling --------------------------------------------------------------------------------------------------
+
+
+def test_both_halves_together_have_all_kernels_that_the_demo_uses(monkeypatch):
+    used = set()
+    original = _Kernel.__call__
+
+    def spy(kernel, *arguments):
+        used.add((kernel.compiled.__name__, tuple(map(str, map(typeof, arguments)))))
+        return original(kernel, *arguments)
+
+    monkeypatch.setattr(_Kernel, "__call__", spy)
+    first_use.use_hidden(88 * 128)
+    here = set(used)
+    first_use.use_visible()
+    both = set(used)
+    used.clear()
+    demo()
+    assert used <= both
+    assert {name for name, _ in both - here} >= {"replay_rows", "learn_rows"}
+
+
+def test_the_process_that_helps_is_started_only_if_something_is_compiled_and_never_left(monkeypatch):
+    started = []
+
+    class Child:
+        def __init__(self, command, **_):
+            started.append(self)
+            self.waited = self.killed = 0
+
+        def wait(self):
+            self.waited += 1
+
+        def kill(self):
+            self.killed += 1
+
+    monkeypatch.setattr(first_use.subprocess, "Popen", Child)
+    monkeypatch.setattr(first_use, "say_that_kernels_are_compiled", lambda: None)
+    first_use.use_hidden(8)
+    first_use.compile_in_two_processes(8)
+    assert not started
+
+    def interrupted(n_units):
+        for _ in range(2):
+            first_use.event.start_event("numba:compile")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(first_use, "use_hidden", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        first_use.compile_in_two_processes(8)
+    assert [child.killed for child in started] == [1]
+
+
+def test_that_kernels_are_compiled_is_said_once_in_a_process_and_its_workers(monkeypatch, capfd, caplog):
+    monkeypatch.setattr(notice, "_unsaid", threading.Lock())
+    with process_pool(2) as pool:
+        for said in [pool.submit(notice.say_that_kernels_are_compiled) for _ in range(8)]:
+            said.result()
+    with caplog.at_level(logging.WARNING, logger="seqattractor"):
+        notice.say_that_kernels_are_compiled()
+    assert capfd.readouterr().err.count("compiling the learning kernels") == 1
+    assert not caplog.records
