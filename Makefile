@@ -24,9 +24,12 @@ test test-lowest paper trust: export OPENBLAS_NUM_THREADS = 1
 # A test that is stuck, where the longest takes a minute, says where and fails, and the others go on.
 STUCK := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 
+# A file of tests stays with one process, so that what its tests share is made once.
+PYTEST := -m pytest -n 2 --dist loadfile $(STUCK)
+
 test: $(VENV)/installed-dev
 	sh tests/install_browser.sh
-	$(BIN)/python -m pytest -n 2 $(STUCK) -m "not slow and not trust"
+	$(BIN)/python $(PYTEST) -m "not slow and not trust"
 
 # The same, without a browser, with the lowest version of each direct dependency that pyproject.toml allows, in a venv of its own.
 LOWEST := $(VENV)-lowest
@@ -38,7 +41,7 @@ $(LOWEST)/installed: pyproject.toml tests/lowest_versions.py
 	touch $@
 
 test-lowest: $(LOWEST)/installed
-	$(LOWEST)/$(SCRIPTS)/python -m pytest -n 2 $(STUCK) -m "not slow and not trust and not browser"
+	$(LOWEST)/$(SCRIPTS)/python $(PYTEST) -m "not slow and not trust and not browser"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -183,10 +183,10 @@ def test_the_search_ends_after_two_sizes_that_recall_no_better():
 
 
 def test_sizes_that_do_not_fit_into_memory_end_the_search(monkeypatch):
-    monkeypatch.setattr("seqattractor._checks._memory", lambda: 8 * 60 * (60 + 2 * 60))  # room for 60 hidden neurons
+    monkeypatch.setattr("seqattractor._checks._memory", lambda: 8 * 60 * (20 + 2 * 20))  # room for 60 hidden neurons
     net = sa.SequenceAttractor(n_hidden="auto", random_state=0)
     with pytest.warns(ConvergenceWarning, match="transitions"):
-        net.fit(sa.datasets.random_periodic(100, 60, rng=0))
+        net.fit(sa.datasets.random_periodic(60, 20, rng=0))
     assert net.n_hidden_ <= 50
     monkeypatch.setattr("seqattractor._checks._memory", lambda: 1000)
     with pytest.raises(ValueError, match="not enough memory"):

@@ -22,7 +22,7 @@ from seqattractor.learning import reference
 from seqattractor.learning.exact import blocks, engine, fields
 from seqattractor.learning.exact.tape_kernels import sort_flips
 
-CASES = settings(max_examples=120, deadline=None)
+CASES = settings(max_examples=70, deadline=None)
 
 
 def patterns(rng, shape, p=0.5):
@@ -230,7 +230,7 @@ def test_updates_may_be_counted_or_added_at_once_to_the_same_bit(seed, eta):
     assert np.array_equal(one, other)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(problem=problems(), narrow=st.sampled_from([400, 1500]), wider=st.sampled_from([5000, 20000]))
 def test_fields_that_outgrow_their_integers_go_on_in_wider_ones(problem, narrow, wider):
     with pytest.MonkeyPatch.context() as patch:  # small limits, so that both changes of width happen in the middle of learning

@@ -10,7 +10,7 @@ from seqattractor.learning import reference
 from seqattractor.learning.exact import engine, forms, weights
 from test_engine import assert_same, close, hard_problem, patterns, problems, run, run_visible
 
-CASES = settings(max_examples=120, deadline=None)
+CASES = settings(max_examples=60, deadline=None)
 SIZES = {"n_jobs": st.sampled_from([1, 2]), "block_rows": st.sampled_from([1, 5, 32]), "chunk": st.sampled_from([1, 3, 16, 512])}
 
 
