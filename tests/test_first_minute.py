@@ -20,8 +20,7 @@ from seqattractor import cli
 from seqattractor.cli import demo as demo_command
 from seqattractor.experiments._executors import process_pool
 from seqattractor.learning import notice
-from seqattractor.learning.compiled import _Kernel
-from seqattractor.learning.exact import first_use
+from seqattractor.learning.exact import first_use, kernels
 from seqattractor.report.blocks import coloured, plain
 from seqattractor.tasks.demo import demo
 
@@ -142,11 +141,12 @@ def test_without_a_terminal_the_demo_prints_a_strip_without_control_codes_and_wr
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (60, 20), (140, 40)])
 def test_in_a_terminal_every_step_fits_and_the_last_one_stays(walk, width, height, monkeypatch):
     monkeypatch.setattr(demo_command.time, "sleep", lambda _: None)
+    monkeypatch.setattr(demo_command, "STEPS_SHOWN", 3)
     screen = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor", width=width, height=height)
-    assert demo_command._watch(lambda: walk, screen) is walk
-    assert "step  68 of 103" in screen.file.getvalue()
-    moment = demo_command._moment(walk, 1, demo_command._shrink(screen))
-    lines = screen.render_lines(moment, pad=False)
+    assert demo_command.watch(lambda: walk, screen) is walk
+    assert "step   3 of 103" in screen.file.getvalue()
+    step = demo_command.moment(walk, 1, demo_command.fitting_shrink(screen))
+    lines = screen.render_lines(step, pad=False)
     assert len(lines) < height
     assert max(sum(segment.cell_length for segment in line) for line in lines[:-1]) <= width
 
@@ -192,14 +192,14 @@ def test_of_pixels_that_become_one_a_colour_is_the_mean_and_without_colours_one_
 
 
 def test_both_halves_together_have_all_kernels_that_the_demo_uses(monkeypatch):
-    used = set()
-    original = _Kernel.__call__
+    used, Kernel = set(), type(kernels.learn_rows)
+    original = Kernel.__call__
 
     def spy(kernel, *arguments):
         used.add((kernel.compiled.__name__, tuple(map(str, map(typeof, arguments)))))
         return original(kernel, *arguments)
 
-    monkeypatch.setattr(_Kernel, "__call__", spy)
+    monkeypatch.setattr(Kernel, "__call__", spy)
     first_use.use_hidden(88 * 128)
     here = set(used)
     first_use.use_visible()

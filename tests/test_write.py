@@ -6,6 +6,7 @@ from PIL import Image
 
 import seqattractor as sa
 from own_files import needs_ffmpeg
+from seqattractor.io._compose import EXTRA, GAP, LINE, MISSING, Recalled, frames_of, strip_of
 
 DIGITS = sa.datasets.moving_digits(2, 5, size=40)
 TUNE = sa.datasets.tune()
@@ -63,6 +64,34 @@ def test_a_recall_shows_more_than_its_patterns(tmp_path):
     with np.load(tmp_path / "a.npz") as arrays:
         assert arrays["cue"].shape == (2, 16, 16)
         assert np.allclose(arrays["overlap"], 1 - 2 * 3 / 256)
+
+
+def pictures(states, truth, frame_shape):
+    recalled = Recalled(states, truth, 1, frame_shape)
+    return [*frames_of(recalled), strip_of(recalled)]
+
+
+@pytest.mark.parametrize("frame_shape", [(40, 40), (1600,)])
+def test_wrong_units_have_a_legend_in_every_frame_and_a_right_recall_has_none(frame_shape):
+    truth = np.asarray(DIGITS.split()[0])
+    wrong = truth.copy()
+    wrong[1, 0] *= -1
+    for plain, marked in zip(pictures(truth, truth, frame_shape), pictures(wrong, truth, frame_shape), strict=True):
+        assert not np.isin(plain, [EXTRA, MISSING]).any()
+        below = marked[-(GAP + 1 + LINE) :]
+        assert {EXTRA, MISSING} <= set(below.ravel().tolist())
+        assert marked.shape[1] == plain.shape[1]
+        assert 0 < len(marked) - len(plain) <= LINE + GAP
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(1, 0), (12, 2), (30, 1)])
+def test_a_narrow_film_has_its_legend_in_two_lines_and_a_tiny_one_has_none(columns, lines):
+    truth = np.ones((3, 100 * columns), dtype=np.int8)
+    wrong = truth.copy()
+    wrong[1, 0] = -1
+    plain, marked = (next(frames_of(Recalled(states, truth, 1, (100, columns)))) for states in (truth, wrong))
+    assert round((len(marked) - len(plain)) / (LINE + 4)) == lines
+    assert set(marked[marked >= EXTRA].tolist()) == ({EXTRA, MISSING} if lines else set())
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,8 @@ def command(flips: int, seed: int, out: Path) -> None:
     if not out.parent.is_dir():
         raise ValueError(f"the folder {out.parent} does not exist; make it first.")
     console = Console(highlight=False)
-    if console.is_terminal and console.color_system is not None:
-        shown = _watch(lambda: demo(flips=flips, rng=seed), console)
+    if console.is_terminal and console.color_system is not None and not console.options.ascii_only:
+        shown = watch(lambda: demo(flips=flips, rng=seed), console)
     else:
         shown = demo(flips=flips, rng=seed)
         _strip(shown, console)
@@ -62,7 +62,7 @@ def command(flips: int, seed: int, out: Path) -> None:
     console.print(f"wrote {out}{there}\n\n{NEXT}", markup=False, soft_wrap=True)
 
 
-def _watch(learn: Callable[[], Demo], console: Console) -> Demo:
+def watch(learn: Callable[[], Demo], console: Console) -> Demo:
     """Play the walk while it is learned, then show the recall step by step; the last one stays."""
     from rich.console import Group
     from rich.live import Live
@@ -71,7 +71,7 @@ def _watch(learn: Callable[[], Demo], console: Console) -> Demo:
     from seqattractor.datasets._walker import walker
     from seqattractor.report.blocks import coloured
 
-    shrink, walk, started = _shrink(console), walker().patterns, time.monotonic()
+    shrink, walk, started = fitting_shrink(console), walker().patterns, time.monotonic()
 
     def play() -> Group:
         frame = walk[int((time.monotonic() - started) * FRAMES_PER_SECOND) % len(walk)]
@@ -81,19 +81,19 @@ def _watch(learn: Callable[[], Demo], console: Console) -> Demo:
         shown = learn()
     with Live(console=console, auto_refresh=False) as live:
         for t in range(STEPS_SHOWN + 1):
-            live.update(_moment(shown, t, shrink), refresh=True)
+            live.update(moment(shown, t, shrink), refresh=True)
             time.sleep(1.0 if t == 0 else 1 / FRAMES_PER_SECOND)  # a moment to see what the network is given
     return shown
 
 
-def _shrink(console: Console) -> int:
+def fitting_shrink(console: Console) -> int:
     """By how much frames are shrunk, so that three of them fit side by side into the terminal."""
     height, width = FRAME_SHAPE
     fits = (k for k in (1, 2, 4) if height // k // 2 + 3 < console.height and 3 * (width // k) + 2 * len(_GAP) <= console.width)
     return next(fits, 8)
 
 
-def _moment(shown: Demo, t: int, shrink: int) -> Group:
+def moment(shown: Demo, t: int, shrink: int) -> Group:
     """One step: what is stored, the cue and what is recalled, side by side, and numbers below."""
     from rich.console import Group
     from rich.text import Text
