@@ -80,9 +80,11 @@ def watch(learn: Callable[[], Demo], console: Console) -> Demo:
     with Live(get_renderable=play, console=console, refresh_per_second=12, transient=True):
         shown = learn()
     with Live(console=console, auto_refresh=False) as live:
+        due = time.monotonic()
         for t in range(STEPS_SHOWN + 1):
             live.update(moment(shown, t, shrink), refresh=True)
-            time.sleep(1.0 if t == 0 else 1 / FRAMES_PER_SECOND)  # a moment to see what the network is given
+            due += 1.0 if t == 0 else 1 / FRAMES_PER_SECOND  # longer at first, to see what the network is given
+            time.sleep(max(0.0, due - time.monotonic()))
     return shown
 
 

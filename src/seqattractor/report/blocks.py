@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,8 +51,8 @@ def coloured(states: Patterns, truth: Patterns | None, frame_shape: tuple[int, i
     lines = []
     for upper, lower in zip(names[::2], names[1::2], strict=True):
         line = Text(end="")
-        for above, below in zip(upper, lower, strict=True):
-            line.append(UPPER, Style(color=above, bgcolor=below))
+        for (above, below), alike in groupby(zip(upper, lower, strict=True)):
+            line.append(UPPER * len(list(alike)), Style(color=above, bgcolor=below))
         lines.append(line)
     return lines
 
