@@ -25,7 +25,7 @@ import seqattractor as sa
 class Fragile(sa.LookupMemory):
     def fit(self, X, lengths=None):
         died = Path({died!r})
-        if not died.exists():
+        if len(X) < 10 and not died.exists():  # not in the rehearsal of ten patterns
             died.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return super().fit(X, lengths)

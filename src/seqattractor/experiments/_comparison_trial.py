@@ -133,6 +133,11 @@ def rehearse(prototype: SequenceMemory, n_units: int) -> None:
         raise ValueError(say_failure(error, prototype)) from error
 
 
+def rehearse_brought(brought: Any, n_units: int) -> None:
+    """Do `rehearse` in a worker, with a network (`Brought`) that has travelled there."""
+    rehearse(brought.network, n_units)
+
+
 def _take_part(
     prototype: SequenceMemory, tasks: list[tuple[Task, np.random.SeedSequence]], of_network: np.random.SeedSequence
 ) -> list[Outcome]:

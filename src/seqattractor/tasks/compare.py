@@ -7,7 +7,8 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext, suppress
 from functools import cached_property
 from typing import Any
 
@@ -19,8 +20,9 @@ from seqattractor._progress import also_shown
 from seqattractor._suggest import no_such
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import TESTS, ComparisonTest, get_test, own_data_test
-from seqattractor.experiments._comparison_trial import make_prototype, make_task, place_of, rehearse
+from seqattractor.experiments._comparison_trial import make_prototype, make_task, place_of, rehearse, rehearse_brought
 from seqattractor.experiments._conclusion import Row, listed
+from seqattractor.experiments._executors import process_pool
 from seqattractor.experiments._protocol import Point, Protocol, Rounds, Trial
 from seqattractor.experiments._run import Progress, choose_executor, run_trials
 from seqattractor.experiments._settings import OWN_AXIS
@@ -137,10 +139,7 @@ def compare(
     chosen, left_out = _leave_out(chosen, plan) if networks is None else (chosen, [])
     _warn_of_time(chosen, plan, each * (1 if plan.learns_once else len(test.values)) / jobs)
     own = {name: network for name, network in chosen.items() if isinstance(network, Brought)}
-    for name, network in own.items():
-        if jobs > 1 or dask is not None:
-            _ = network.packed  # refuses what cannot be sent to workers, before there are any
-        _rehearse(name, network.network, plan.units)
+    _rehearse_all(own, plan.units, elsewhere=jobs > 1 or dask is not None)
     points = {name: plan.points(network) for name, network in chosen.items()}
     with Store(study) as store, also_shown(f"compare {test.name}", progress, verbose) as tell:
         if brought is not None:
@@ -217,15 +216,29 @@ def _length(data: OwnData) -> int | None:
     return int(data.lengths[0]) if len(set(data.lengths.tolist())) == 1 else None
 
 
-def _rehearse(name: str, network: SequenceMemory, n_units: int) -> None:
-    """Let a network that runs code of the user's learn and recall a little, so that mistakes show before anything is computed."""
-    if not has_own_code(network):
+def _rehearse_all(own: Mapping[str, Brought], n_units: int, *, elsewhere: bool) -> None:
+    """Let networks that run code of the user's learn and recall a little, so that mistakes show before anything is computed.
+
+    Where workers do the trials, a worker does this, too: a network that takes its process down with it must not end this one.
+    """
+    if elsewhere:
+        for network in own.values():
+            _ = network.packed  # refuses what cannot be sent to workers, before there are any
+    written = {name: network for name, network in own.items() if has_own_code(network.network)}
+    if not written:
         return
-    try:
-        rehearse(network, n_units)
-    except ValueError as error:
-        whose = "" if str(error).startswith(name) else f"the network {name}: "
-        raise ValueError(f"{whose}{error}") from error.__cause__
+    with process_pool(1) if elsewhere else nullcontext() as pool:
+        for name, network in written.items():
+            try:
+                if pool is None:
+                    rehearse(network.network, n_units)
+                else:
+                    pool.submit(rehearse_brought, network, n_units).result()
+            except BrokenProcessPool:  # those who do the trials know how to go on, and when to give up
+                return
+            except ValueError as error:
+                whose = "" if str(error).startswith(name) else f"the network {name}: "
+                raise ValueError(f"{whose}{error}") from error.__cause__
 
 
 def _warn_of_other_data(store: Store, data: OwnData) -> None:
