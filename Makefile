@@ -24,8 +24,8 @@ test test-lowest paper trust: export OPENBLAS_NUM_THREADS = 1
 # A test that is stuck, where the longest takes a minute, says where and fails, and the others go on.
 STUCK := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 
-# A file of tests stays with one process, so that what its tests share is made once.
-PYTEST := -m pytest -n 2 --dist loadfile $(STUCK)
+# Not by files (--dist loadfile): with it, pytest-xdist waits for ever where a worker has died.
+PYTEST := -m pytest -n 2 $(STUCK)
 
 test: $(VENV)/installed-dev
 	sh tests/install_browser.sh
