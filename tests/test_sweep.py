@@ -95,7 +95,7 @@ def test_trials_that_wait_for_one_in_which_workers_die_are_done_after_it(monkeyp
 @pytest.mark.parametrize("worker", ["that does all it is given", "that never has time for more than one"])
 def test_trials_that_are_handed_over_together_are_each_done_once(worker, monkeypatch):
     if "never" in worker:
-        monkeypatch.setattr(executors, "_do_some", do_the_first)
+        monkeypatch.setattr(executors, "do_some", do_the_first)
     monkeypatch.setattr(executors, "do_trial", do_nothing)
     point = Point(RETRIEVAL, {"network": "lookup", "n": 20, "t": 5}, 0)
     found = [each for some in executors.in_processes(1)(Trial(point, number) for number in range(60)) for each in some]
@@ -107,7 +107,7 @@ def test_a_worker_hands_over_what_it_has_when_time_is_up(monkeypatch):
     trials = [Trial(Point(RETRIEVAL, {"network": "lookup", "n": 20, "t": 5}, 0), number) for number in range(3)]
     for seconds, number in ((-1.0, 1), (1e9, 3)):
         monkeypatch.setattr(executors, "_LONG", seconds)
-        assert [each.trial for each in executors._do_some(do_nothing, trials)] == trials[:number]
+        assert [each.trial for each in executors.do_some(do_nothing, trials)] == trials[:number]
 
 
 def do_nothing(trial):

@@ -105,7 +105,7 @@ def test_a_long_run_that_wanders_is_taken_by_the_kernel_and_is_that_of_the_netwo
     monkeypatch.setattr(type(net), "next_patterns", lambda net, states, memory=None: asked.append(1) or slow(net, states))
     slow = sa.SequenceAttractor.__mro__[1].next_patterns
     assert np.array_equal(list(states_along(net, cue, 199)), plain)
-    assert len(asked) == _walk._SOON
+    assert len(asked) == _walk.SOON
 
 
 @pytest.mark.parametrize(("W", "offset", "fits"), [(1.0, 0.0, True), (1e200, 0.0, False), (1.0, 1e-200, False)])

@@ -66,7 +66,7 @@ def do_trial(trial: Trial) -> Finished:
     return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(trial), times)
 
 
-def _do_some(do: Callable[[Trial], Finished], trials: list[Trial]) -> list[Finished]:
+def do_some(do: Callable[[Trial], Finished], trials: list[Trial]) -> list[Finished]:
     """Do trials one after the other until some time has passed, but at least one; those that are left are for another time."""
     started, finished = time.perf_counter(), [do(trials[0])]
     for trial in trials[1:]:
@@ -144,7 +144,7 @@ def _until_one_dies(
                 if task:
                     try:
                         with _masked_ctrl_c():  # this may start a worker
-                            pending[pool.submit(_do_some, do_trial, task)] = task
+                            pending[pool.submit(do_some, do_trial, task)] = task
                     except BrokenProcessPool:
                         lost += task
             if not pending:

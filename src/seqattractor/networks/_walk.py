@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from seqattractor.learning.walking import Walk
     from seqattractor.networks._hooks import Hooks
 
-_SOON = 4  # steps within which most runs are over, before it pays to get ready for more
+SOON = 4  # steps within which most runs are over, before it pays to get ready for more
 _AT_ONCE = 64  # steps that are taken ahead at most
 
 
@@ -20,9 +20,9 @@ def states_along(net: Hooks, cues: Patterns, steps: int) -> Iterator[Patterns]:
     """The states of runs from cues, (B, N), and then at every step, of which there are at most so many."""
     run = Run(net, cues, remember=False)
     yield run.states
-    for _ in range(min(_SOON, steps)):
+    for _ in range(min(SOON, steps)):
         yield run.step()
-    left, ahead = steps - _SOON, _SOON
+    left, ahead = steps - SOON, SOON
     walk = _walk_of(net) if len(cues) == 1 and left > 0 else None
     while left > 0:
         path = run.states[:0] if walk is None else walk.path(run.states[0], min(ahead, left))
@@ -33,7 +33,7 @@ def states_along(net: Hooks, cues: Patterns, steps: int) -> Iterator[Patterns]:
         if len(path) < ahead and left > 0:  # there is no walk, or the next step is not decided
             left -= 1
             yield run.step()
-            walk = walk if len(path) >= _SOON else None  # ties everywhere: weights that are multiples of a number such as 0.001
+            walk = walk if len(path) >= SOON else None  # ties everywhere: weights that are multiples of a number such as 0.001
         ahead = min(2 * ahead, _AT_ONCE)
 
 
