@@ -393,7 +393,7 @@ from seqattractor.learning.exact import engine, kernels
 
 X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
 engine.learn_visible(X[:-1], X[1:], W=np.zeros((3, 3)), kappa=1.0, eta=0.5, max_epochs=5)
-print(sum(kernels.learn_rows.stats.cache_hits.values()))
+print(sum(kernels.learn_rows.compiled.stats.cache_hits.values()))
 """
 
 
