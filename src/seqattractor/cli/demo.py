@@ -39,7 +39,7 @@ _GAP = "  "
 def command(flips: int, seed: int, out: Path) -> None:
     """Learn a walking figure and watch it come back from a cue of which a good part is wrong.
 
-    Takes a few seconds; the very first time on a machine, some 10 s more, in which the learning kernels are compiled.
+    Takes a few seconds; the very first time on a machine, 10 s or more are added, in which the learning kernels are compiled.
     """
     from rich.console import Console
 
@@ -83,7 +83,7 @@ def watch(learn: Callable[[], Demo], console: Console) -> Demo:
         due = time.monotonic()
         for t in range(STEPS_SHOWN + 1):
             live.update(moment(shown, t, shrink), refresh=True)
-            due += 1.0 if t == 0 else 1 / FRAMES_PER_SECOND  # longer at first, to see what the network is given
+            due += 0.7 if t == 0 else 1 / FRAMES_PER_SECOND  # longer at first, to see what the network is given
             time.sleep(max(0.0, due - time.monotonic()))
     return shown
 

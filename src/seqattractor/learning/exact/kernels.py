@@ -202,11 +202,12 @@ def learn_rows(
     epoch, updates = np.zeros(_AT_ONCE, np.int64), np.zeros(_AT_ONCE, np.int64)
     errors, row_errors = np.zeros(n_epochs, np.int64), np.zeros((_AT_ONCE, n_epochs), np.int64)
     state = np.zeros(rows.shape[0], np.uint8)
-    flips, used = np.empty((256, 4), np.int32), 0
+    zero: Any = np.int64(0)  # a literal 0 would have numba compile every part twice that is called with what starts there
+    flips, used = np.empty((256, 4), np.int32), zero
     with_codes, any_narrow = wrong.shape[0] > 0, False
     for slot in range(_AT_ONCE):
         silence(flip, bound, slot, limit)
-    taken = busy = 0
+    taken = busy = zero
     while busy or taken < rows.shape[0]:
         while busy < _AT_ONCE and taken < rows.shape[0]:
             slot, i = busy, rows[taken]
@@ -242,7 +243,7 @@ def learn_rows(
                         i = rows[place[slot]]
                         used = _record_flips(flips, used, epoch[slot], base, i, z[i], changed, now)
                         now_wrong[slot, base // LANES] = now
-        slot = 0
+        slot = zero
         while slot < busy:
             r = place[slot]
             if r != _EMPTY:
