@@ -13,7 +13,7 @@ import pytest
 import seqattractor as sa
 from seqattractor.experiments import Store
 from seqattractor.experiments._user_networks import Brought
-from seqattractor.tasks.compare import COMPARISON, _rehearse_all, compare
+from seqattractor.tasks.compare import COMPARISON, compare, rehearse_all
 
 # A network that writes down every fit and, at a chosen one, sends a signal to the process that does the trial, once.
 MINE = """
@@ -102,9 +102,9 @@ def test_a_network_that_takes_its_process_down_in_the_rehearsal_does_not_end_thi
         def next_patterns(self, states, memory=None):
             return 0 * states
 
-    _rehearse_all({"deadly": Brought(Deadly())}, 20, elsewhere=True)  # workers do such trials again, and give up in the end
+    rehearse_all({"deadly": Brought(Deadly())}, 20, elsewhere=True)  # workers do such trials again, and give up in the end
     with pytest.raises(ValueError, match=r"Zero.next_patterns gave zeros .* of test_compare_runs.py\)"):
-        _rehearse_all({"zero": Brought(Zero())}, 20, elsewhere=True)
+        rehearse_all({"zero": Brought(Zero())}, 20, elsewhere=True)
 
 
 def test_a_damaged_trial_of_a_comparison_is_said_and_done_again(tmp_path):

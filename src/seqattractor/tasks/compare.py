@@ -134,7 +134,7 @@ def compare(
     chosen, left_out = _leave_out(chosen, plan) if networks is None else (chosen, [])
     _warn_of_time(chosen, plan, each * (1 if plan.learns_once else len(test.values)) / jobs)
     own = {name: network for name, network in chosen.items() if isinstance(network, Brought)}
-    _rehearse_all(own, plan.units, elsewhere=jobs > 1 or dask is not None)
+    rehearse_all(own, plan.units, elsewhere=jobs > 1 or dask is not None)
     points = {name: plan.points(network) for name, network in chosen.items()}
     with Store(study) as store:
         if brought is not None:
@@ -211,7 +211,7 @@ def _length(data: OwnData) -> int | None:
     return int(data.lengths[0]) if len(set(data.lengths.tolist())) == 1 else None
 
 
-def _rehearse_all(own: Mapping[str, Brought], n_units: int, *, elsewhere: bool) -> None:
+def rehearse_all(own: Mapping[str, Brought], n_units: int, *, elsewhere: bool) -> None:
     """Let networks that run code of the user's learn and recall a little, so that mistakes show before anything is computed.
 
     Where workers do the trials, a worker does this, too: a network that takes its process down with it must not end this one.
