@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 
 import pytest
 from click.testing import CliRunner
@@ -50,6 +51,19 @@ def test_a_comparison_on_a_cluster_gives_the_same_bytes_with_a_worker_killed_and
     here = compare("random", {"local": Local(), "hebbian": sa.HebbianMemory()}, **arguments)
     assert there.to_json() == here.to_json()
     assert there.row("Fragile", 9)["successes"] == 3
+
+
+def test_a_users_own_client_has_no_part_in_a_sweep(tmp_path, address):
+    ended, held = threading.Event(), []
+    grid = Grid({"network": "lookup", "n": 20, "t": [5, 9]}, trials=2)
+    with distributed.Client(address) as client:
+        client.loop.add_callback(lambda: held.append(ended.wait(100)))
+        try:
+            report = run_sweep(grid, tmp_path / "s.db", dask=address)
+        finally:
+            ended.set()
+    assert report.added == 4
+    assert held == [True]  # the sweep ended while the user's client could do nothing
 
 
 def test_capacities_on_a_cluster_are_those_of_this_process(tmp_path, address):

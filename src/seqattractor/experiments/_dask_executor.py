@@ -110,7 +110,8 @@ class _Cluster:
 
     def __init__(self, client: Any, address: str) -> None:
         self.client, self.address = client, address
-        self.completed = _distributed().as_completed(with_results=True, raise_errors=False)
+        # On the loop of this client: without it, Dask takes that of the client in whose `with` we are called, and may lose an answer.
+        self.completed = _distributed().as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self.watch = Watch(client)
         self.pending: dict[Any, list[Trial]] = {}
         self.deaths: Counter[tuple[str, int]] = Counter()
