@@ -261,7 +261,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=65536)
     parser.add_argument("--m", type=int, default=4000)
     parser.add_argument("--t", type=int, default=300)
-    parser.add_argument("--trials", type=int, default=5, help="in each cell of the table")
+    parser.add_argument("--trials", type=int, default=50, help="in each cell of the table")
     options = parser.parse_args()
     if options.measure:
         results = {
