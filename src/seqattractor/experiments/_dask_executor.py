@@ -110,7 +110,7 @@ class _Cluster:
 
     def __init__(self, client: Any, address: str) -> None:
         self.client, self.address = client, address
-        # On the loop of this client: without it, Dask takes that of the client in whose `with` we are called, and may lose an answer.
+        # The loop of this client: by default it is that of the client in whose `with` we are called, and answers may be lost.
         self.completed = _distributed().as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self.watch = Watch(client)
         self.pending: dict[Any, list[Trial]] = {}

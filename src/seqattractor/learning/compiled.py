@@ -11,10 +11,12 @@ from seqattractor.learning.kept_code import KernelCache, say_that_nothing_is_kep
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+_FOR_KERNELS_ONLY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 
 def part(function: _Function) -> _Function:
-    """Decorator of what is compiled into kernels."""
-    compiled: Any = njit(nogil=True)(function)
+    """Decorator of what is compiled into kernels; Python cannot call it, since what would let it takes long to compile."""
+    compiled: Any = njit(nogil=True, **_FOR_KERNELS_ONLY)(function)
     return cast(_Function, compiled)
 
 

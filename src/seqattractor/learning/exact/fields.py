@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning.exact import kernels, start_kernels
-from seqattractor.learning.exact.lanes import AHEAD, LANES, LINE
+from seqattractor.learning.exact.arrays import LINE
+from seqattractor.learning.exact.lanes import AHEAD, LANES
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from seqattractor.learning.bits import lowest_bit, number_of_bits
 from seqattractor.learning.compiled import kernel, part
+from seqattractor.learning.exact.arrays import copy, line, slots
 from seqattractor.learning.exact.lanes import (
     AHEAD,
     LANES,
@@ -27,7 +28,6 @@ from seqattractor.learning.exact.lanes import (
     decide,
     room_for,
     set_ahead,
-    slots,
     without_lowest_bit,
 )
 
@@ -104,17 +104,18 @@ def silence(flip: Any, bound: Any, slot: int, limit: int) -> None:
 @part
 def room_after(f: Any, flip: Any, slot: int, base: int, K: Any, row: int, updates: int, limit: int, step: int) -> Any:
     """Add updates to a row that seems to have no room; returns for how many more it has room, -1 if integers are too narrow."""
-    number, left = number_of_bits(updates), room_for(f[slot], limit, step)
-    if left >= number:
-        add_updates(f, flip, slot, base, f.shape[1], K, row, updates)
-        return left - number
-    while updates:  # no room for all of them at their worst, but perhaps as they are
-        if room_for(f[slot], limit, step) < 1:
+    left = np.int64(0)
+    while updates:
+        left = room_for(f[slot], limit, step)
+        if left < 1:
             return -1
-        later = without_lowest_bit(updates)
-        add_updates(f, flip, slot, base, f.shape[1], K, row, np.uint32(updates ^ later))
+        # Perhaps there is no room for all of them at their worst, but one by one, as they are.
+        later: Any = np.uint32(0) if left >= number_of_bits(updates) else without_lowest_bit(updates)
+        now = np.uint32(updates ^ later)
+        add_updates(f, flip, slot, base, f.shape[1], K, row, now)
+        left -= number_of_bits(now)
         updates = later
-    return 0
+    return left
 
 
 @part
@@ -122,7 +123,7 @@ def _grown(flips: Any, needed: int) -> Any:
     """The array of flips, made longer if `needed` rows do not fit."""
     if needed <= flips.shape[0]:
         return flips
-    longer = np.empty((2 * needed, flips.shape[1]), flips.dtype)
+    longer = slots(2 * needed, flips.shape[1], flips)
     for k in range(flips.shape[0]):
         for column in range(flips.shape[1]):
             longer[k, column] = flips[k, column]
@@ -145,7 +146,7 @@ def _record_flips(flips: Any, used: int, epoch: int, base: int, row: int, z: Any
 @part
 def _without_narrow(flips: Any, used: int, rows: Any, state: Any, n_rows: int) -> Any:
     """The flips of rows that are not NARROW."""
-    narrow = np.zeros(n_rows, np.bool_)
+    narrow = line(n_rows, np.bool_)
     for r in range(rows.shape[0]):
         narrow[rows[r]] = state[r] == NARROW
     kept = 0
@@ -154,13 +155,6 @@ def _without_narrow(flips: Any, used: int, rows: Any, state: Any, n_rows: int) -
             flips[kept, column] = flips[k, column]
         kept += not narrow[flips[k, 2]]
     return flips[:kept]
-
-
-@part
-def _move(of_slots: Any, source: int, slot: int) -> None:
-    """Copy what belongs to one slot to another."""
-    for s in range(of_slots.shape[1]):
-        of_slots[slot, s] = of_slots[source, s]
 
 
 @kernel
@@ -193,17 +187,16 @@ def learn_rows(
     done takes the next one, so that rows side by side need not be in the same epoch. Returns errors (n_epochs,), state
     (len(rows),) and the flips of codes (epoch, t, row, new code).
     """
-    n, padded = z.shape[1], K.shape[1]
+    n, padded, words = z.shape[1], K.shape[1], K.shape[1] // LANES
     f, flip = slots(_AT_ONCE, padded, fields), slots(_AT_ONCE, padded, fields)
     bound, edge = slots(_AT_ONCE, padded, fields), slots(_AT_ONCE, padded, fields)
-    added, now_wrong = slots(_AT_ONCE, padded, counts), slots(_AT_ONCE, padded // LANES, wrong)
-    updated, wrong_here = np.zeros(SLOTS, np.uint32), np.zeros(SLOTS, np.uint32)
-    place, left = np.full(_AT_ONCE, _EMPTY, np.int64), np.zeros(_AT_ONCE, np.int64)
-    epoch, updates = np.zeros(_AT_ONCE, np.int64), np.zeros(_AT_ONCE, np.int64)
-    errors, row_errors = np.zeros(n_epochs, np.int64), np.zeros((_AT_ONCE, n_epochs), np.int64)
-    state = np.zeros(rows.shape[0], np.uint8)
+    added, now_wrong = slots(_AT_ONCE, padded, counts), slots(_AT_ONCE, words, wrong)
+    updated, wrong_here = line(SLOTS, wrong), line(SLOTS, wrong)
+    place, left, epoch, updates = line(_AT_ONCE, room), line(_AT_ONCE, room), line(_AT_ONCE, room), line(_AT_ONCE, room)
+    errors, row_errors = line(n_epochs, np.int64), slots(_AT_ONCE, n_epochs, np.int64)
+    state = line(rows.shape[0], np.uint8)
     zero: Any = np.int64(0)  # a literal 0 would have numba compile every part twice that is called with what starts there
-    flips, used = np.empty((256, 4), np.int32), zero
+    flips, used = slots(256, 4, np.int32), zero
     with_codes, any_narrow = wrong.shape[0] > 0, False
     for slot in range(_AT_ONCE):
         silence(flip, bound, slot, limit)
@@ -216,7 +209,7 @@ def learn_rows(
                 edge[slot, t] = _edge(h0[i, t], z[i, t] * K[t, t], limit) if with_codes else (-limit - 1) ^ flip[slot, t]
                 added[slot, t] = 0
             if with_codes:
-                for word in range(now_wrong.shape[1]):
+                for word in range(words):
                     now_wrong[slot, word] = wrong[i, word]
             place[slot], left[slot], epoch[slot], updates[slot] = taken, room[i], 0, 0
             taken += 1
@@ -263,14 +256,14 @@ def learn_rows(
                 for t in range(n):
                     counts[i, t] += added[slot, t]
                 if with_codes:
-                    for word in range(now_wrong.shape[1]):
+                    for word in range(words):
                         wrong[i, word] = now_wrong[slot, word]
             busy -= 1  # the last slot takes the place of the one that is done, so that all groups but one are full
-            for of_slots in (f, flip, bound, edge):
-                _move(of_slots, busy, slot)
-            _move(added, busy, slot)
-            _move(now_wrong, busy, slot)
-            _move(row_errors, busy, slot)
+            for numbers in (f, flip, bound, edge):
+                copy(numbers, slot * padded, numbers, busy * padded, padded)
+            copy(added, slot * padded, added, busy * padded, padded)
+            copy(now_wrong, slot * words, now_wrong, busy * words, words)
+            copy(row_errors, slot * n_epochs, row_errors, busy * n_epochs, n_epochs)
             place[slot], left[slot], epoch[slot], updates[slot] = place[busy], left[busy], epoch[busy], updates[busy]
             silence(flip, bound, busy, limit)
     if any_narrow:

@@ -23,7 +23,6 @@ from seqattractor.learning.compiled import part
 LANES = 32  # rows are padded to a multiple of this, so that no loop has a scalar rest
 SLOTS = 8  # rows in turns: as many as hide the waiting of one
 AHEAD = 2 * (LANES + 1)  # rows of a block of `set_ahead`
-LINE = 64  # bytes of a cache line; a vector that lies across two takes two accesses
 _TOGETHER = 8  # vectors of a row that are held in registers while updates are added to them
 
 _BIT, _MASK, INDEX = ir.IntType(1), ir.IntType(LANES), ir.IntType(64)
@@ -349,15 +348,6 @@ def set_ahead(ahead: Any, K: Any) -> None:
         for lane in range(LANES):  # all of them, so that this is a few vector operations
             entry = K[t, block * LANES + lane] if lane > row else 0
             ahead[block, 2 * row, lane], ahead[block, 2 * row + 1, lane] = entry, -entry
-
-
-@part
-def slots(number: int, width: int, like: Any) -> Any:
-    """An array of zeros (number, width) of the type of `like`, whose vectors lie within cache lines."""
-    size = number * width
-    raw = np.zeros(size + LINE // like.itemsize, like.dtype)
-    skip = (-raw.ctypes.data % LINE) // like.itemsize
-    return raw[skip : skip + size].reshape(number, width)
 
 
 @part

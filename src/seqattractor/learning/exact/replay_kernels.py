@@ -8,9 +8,10 @@ import numpy as np
 
 from seqattractor.learning.bits import number_of_bits
 from seqattractor.learning.compiled import kernel, part
+from seqattractor.learning.exact.arrays import line, slots
 from seqattractor.learning.exact.flip_lanes import add_column, bounds_of
 from seqattractor.learning.exact.kernels import NARROW, bound_of, load, room_after, silence
-from seqattractor.learning.exact.lanes import AHEAD, LANES, SLOTS, add_if_room, add_weights, decide, room_for, slots
+from seqattractor.learning.exact.lanes import AHEAD, LANES, SLOTS, add_if_room, add_weights, decide, room_for
 from seqattractor.learning.exact.start_kernels import ROUND, turned
 
 
@@ -24,7 +25,7 @@ def _apply_flips(
     whose integers are too narrow.
     """
     lost = 0
-    bounds = np.empty(SLOTS)
+    bounds = line(SLOTS, np.float64)
     for group in range(groups.shape[0]):
         t, middle = groups[group, 0], groups[group, 2]
         for k in range(groups[group, 1], groups[group, 3]):
@@ -79,14 +80,14 @@ def replay_rows(
     n, n_epochs = x.shape[1], version.shape[0]
     padded, words = K.shape[2], Y.shape[2]
     f, flip, bound = slots(SLOTS, padded, fields), slots(SLOTS, padded, fields), slots(SLOTS, padded, fields)
-    c, columns = slots(SLOTS, words * LANES, fields), np.zeros((words * LANES, SLOTS), fields.dtype)
-    rows_of_V, v0 = slots(SLOTS, words * LANES, V), np.zeros((words * LANES, SLOTS))
-    rows_of_g, g, change = slots(SLOTS, padded, V), np.zeros((padded, SLOTS)), np.zeros((padded, SLOTS), np.int64)
-    flip_columns = np.zeros((padded, SLOTS), fields.dtype)
-    updated, lost, room_of_c = np.zeros(SLOTS, np.uint32), np.zeros(SLOTS, np.bool_), np.zeros(SLOTS, np.int64)
-    left = np.zeros(SLOTS, np.int64)
-    errors, row_errors = np.zeros(n_epochs, np.int64), np.zeros((SLOTS, n_epochs), np.int64)
-    state = np.zeros(rows.shape[0], np.uint8)
+    c, columns = slots(SLOTS, words * LANES, fields), slots(words * LANES, SLOTS, fields)
+    rows_of_V, v0 = slots(SLOTS, words * LANES, V), slots(words * LANES, SLOTS, V)
+    rows_of_g, g, change = slots(SLOTS, padded, V), slots(padded, SLOTS, V), slots(padded, SLOTS, np.int64)
+    flip_columns = slots(padded, SLOTS, fields)
+    updated, lost = line(SLOTS, np.uint32), line(SLOTS, np.bool_)
+    left, room_of_c = line(SLOTS, room), line(SLOTS, room)
+    errors, row_errors = line(n_epochs, np.int64), slots(SLOTS, n_epochs, np.int64)
+    state = line(rows.shape[0], np.uint8)
     any_flip = group_start[n_epochs] > group_start[0]
     for first in range(0, rows.shape[0], SLOTS):
         taken = min(SLOTS, rows.shape[0] - first)

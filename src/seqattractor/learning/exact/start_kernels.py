@@ -8,8 +8,9 @@ import numpy as np
 
 from seqattractor.learning.bits import lowest_bit
 from seqattractor.learning.compiled import kernel, part
+from seqattractor.learning.exact.arrays import line, slots
 from seqattractor.learning.exact.flip_lanes import add_column, add_columns, turn
-from seqattractor.learning.exact.lanes import LANES, SLOTS, slots, without_lowest_bit
+from seqattractor.learning.exact.lanes import LANES, SLOTS, without_lowest_bit
 
 ROUND = 1.5 * 2.0**52  # (a + ROUND) - ROUND is a rounded to an integer, as np.rint does it, for |a| < 2**51
 
@@ -29,8 +30,8 @@ def list_changes(bits: Any) -> Any:
     """
     n, words = bits.shape
     up, down = np.empty(n * words * LANES, np.int32), np.empty(n * words * LANES, np.int32)
-    starts = np.zeros((n + 1, 2), np.int64)
-    last = np.zeros(words, np.uint32)
+    starts = slots(n + 1, 2, np.int64)
+    last = line(words, np.uint32)
     to_up = to_down = np.int64(0)
     for t in range(n):
         for word in range(words):
@@ -58,8 +59,8 @@ def add_start_fields(
     """
     m, n = fields.shape[0], starts.shape[0] - 1
     width = -(-N // SLOTS) * SLOTS
-    rows, columns = slots(SLOTS, width, starts), np.empty((width, SLOTS), np.int64)
-    total = np.empty((1, SLOTS), np.int64)
+    rows, columns = slots(SLOTS, width, starts), slots(width, SLOTS, np.int64)
+    total = slots(1, SLOTS, np.int64)
     for row in range(0, m, SLOTS):
         some = min(SLOTS, m - row)
         for slot in range(some):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from seqattractor.learning.compiled import kernel, part
+from seqattractor.learning.exact.arrays import copy, line, slots
 from seqattractor.learning.exact.lanes import set_ahead
 
 _BITS = 32  # of a word of codes
@@ -20,13 +21,13 @@ def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
     start (n_epochs + 1,).
     """
     keys = 2 * n_epochs * n
-    place = np.zeros(keys + 1, np.int64)
+    place = line(keys + 1, np.int64)
     for k in range(flips.shape[0]):
         place[2 * (flips[k, 0] * n + flips[k, 1]) + (flips[k, 3] < 0) + 1] += 1
     for key in range(keys):
         place[key + 1] += place[key]
     used = 0
-    groups, group_start = np.empty((min(flips.shape[0], n_epochs * n), 4), np.int64), np.empty(n_epochs + 1, np.int64)
+    groups, group_start = slots(min(flips.shape[0], n_epochs * n), 4, np.int64), line(n_epochs + 1, np.int64)
     for e in range(n_epochs):
         group_start[e] = used
         for t in range(n):
@@ -35,7 +36,7 @@ def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
                 groups[used, 0], groups[used, 1], groups[used, 2], groups[used, 3] = t, place[key], place[key + 1], place[key + 2]
                 used += 1
     group_start[n_epochs] = used
-    out = np.empty_like(flips)
+    out = slots(flips.shape[0], flips.shape[1], flips)
     for k in range(flips.shape[0]):
         key = 2 * (flips[k, 0] * n + flips[k, 1]) + (flips[k, 3] < 0)
         for column in range(4):
@@ -63,17 +64,9 @@ def play(
         if changes:
             _flip_codes(K, codes, bits, flipped, groups[group_start[e] : group_start[e + 1]])
         if changes or e == 0:
-            _copy(K_versions, version[e], K)
+            copy(K_versions, version[e] * K.size, K, 0, K.size)
             set_ahead(ahead_versions[version[e]], K)
-            _copy(bit_versions, version[e], bits)
-
-
-@part
-def _copy(versions: Any, number: int, now: Any) -> None:
-    """Write versions[number] = now, in loops: numba takes three seconds to compile such an assignment of arrays."""
-    for t in range(now.shape[0]):
-        for s in range(now.shape[1]):
-            versions[number, t, s] = now[t, s]
+            copy(bit_versions, version[e] * bits.size, bits, 0, bits.size)
 
 
 @part
