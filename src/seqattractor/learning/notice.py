@@ -13,7 +13,7 @@ _unsaid: Any = threading.Lock()  # taken by whoever says it
 def say_that_kernels_are_compiled() -> None:
     """Say it, if nobody has said it yet: no other thread, and no process that shares the lock."""
     if _unsaid.acquire(False):
-        _logger.warning("compiling the learning kernels (once on this machine, 10 to 20 s)")
+        _logger.warning("compiling the learning kernels (once on this machine, about 10 s)")
 
 
 def shared_with_workers(context: Any) -> Any:
