@@ -82,6 +82,8 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_",
     "download_all_examples": False,
     "show_memory": False,
+    "remove_config_comments": True,
+    "ignore_repr_types": r"matplotlib\.",  # what a last line that draws gives back tells a reader nothing
     "abort_on_example_error": True,
 }
 
