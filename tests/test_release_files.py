@@ -161,5 +161,5 @@ def test_the_article_has_its_sections_and_cites_what_is_listed():
 
 def test_the_article_names_functions_that_exist():
     text = (ROOT / "paper/paper.md").read_text(encoding="utf-8")
-    named = ("separable", "certify", "SequenceMemory", "SparseSequenceAttractor")
+    named = ("separable", "certify", "SequenceMemory")
     assert [name for name in named if f"`{name}`" not in text or not hasattr(sa, name)] == []
