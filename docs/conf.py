@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx_gallery.scrapers import figure_rst
 
 import seqattractor
 from seqattractor.cli import group
@@ -52,7 +53,7 @@ html_show_sourcelink = False
 html_math_renderer = "mathml"  # formulas are part of the page: MathJax would have to be fetched from the web
 default_role = "code"
 
-suppress_warnings = ["config.cache"]  # the order of the gallery is a function, which cannot be pickled
+suppress_warnings = ["config.cache"]  # the settings of the gallery have functions, which cannot be pickled
 
 _GALLERY = ["first_recall", "walker", "letters", "why_sparse", "guarantees"]  # these first; the others by name
 
@@ -63,13 +64,26 @@ def gallery_order(filename):
     return (_GALLERY.index(name) if name in _GALLERY else len(_GALLERY), name)
 
 
+def moving_pictures(block, block_vars, gallery_conf):
+    """Show the GIFs that an example has just written, as they move; matplotlib's animations fetch their buttons from the web."""
+    written = sorted(Path(block_vars["src_file"]).parent.glob("*.gif"))
+    places = [Path(place).with_suffix(".gif") for _, place in zip(written, block_vars["image_path_iterator"], strict=False)]
+    for path, place in zip(written, places, strict=True):
+        path.replace(place)
+    titles = ", ".join(f"{path.stem}, stored, cue and recall side by side" for path in written)
+    return figure_rst(places, gallery_conf["src_dir"], titles)
+
+
 sphinx_gallery_conf = {
+    "image_scrapers": ("matplotlib", moving_pictures),
     "within_subsection_order": gallery_order,
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
     "download_all_examples": False,
     "show_memory": False,
+    "remove_config_comments": True,
+    "ignore_repr_types": r"matplotlib\.",  # what a last line that draws gives back tells a reader nothing
     "abort_on_example_error": True,
 }
 

@@ -74,3 +74,10 @@ print("exact from the second step on:", bool((trajectory[2:] == gallop[2:]).all(
 fig, ax = plt.subplots(figsize=(10, 2.2), layout="constrained")
 plots.recall_strip(trajectory, gallop.frame_shape, truth=gallop, n_frames=7, ax=ax)
 plt.show()
+
+# %%
+# And as a GIF again: what was stored, the cue, and the recall.
+
+sa.io.write("recall.gif", trajectory, gallop)
+
+# sphinx_gallery_thumbnail_number = 2

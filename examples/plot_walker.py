@@ -27,9 +27,16 @@ plots.overlap_curve(trajectory, X, X=X, ax=below)
 below.legend(loc="lower right")
 
 # %%
+# The first step of the walk as it moves: stored, cue and recall side by side, as `seqattractor recall` writes them, too.
+
+sa.io.write("walk.gif", trajectory[:18], X)
+
+# %%
 # What some hidden neurons look at (rows of U), and how the errors of learning died away.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 plots.weights_image(net.U_, X.frame_shape, n_neurons=10, ax=left)
 plots.error_curves(net.hidden_errors_ / net.n_hidden, net.visible_errors_ / net.n_features_in_, ax=right)
 plt.show()
+
+# sphinx_gallery_thumbnail_number = 2

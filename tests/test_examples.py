@@ -5,6 +5,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
+from PIL import Image
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
 # What must be printed for the example to be true to its words.
@@ -18,6 +19,8 @@ PROMISES = {
     "plot_tune": "recalled without a mistake: True",
     "plot_walker": "retrieved from step",
 }
+
+MOVING = ("plot_gallop", "plot_walker")
 
 
 def test_the_promised_examples_are_there():
@@ -39,6 +42,11 @@ def test_the_example_runs_and_draws_a_picture(path, capsys, monkeypatch, tmp_pat
     printed = capsys.readouterr().out
     assert PROMISES.get(path.stem, "") in printed
     assert "None" not in printed
+    for film in tmp_path.glob("*.gif"):  # the gallery shows it (docs/conf.py)
+        with Image.open(film) as picture:
+            assert 10 < picture.n_frames < 40
+        assert film.stat().st_size < 200_000
+    assert path.stem not in MOVING or list(tmp_path.glob("*.gif"))
     if path.stem == "plot_grey_film":  # the guide shows its table
         page = (path.parents[1] / "docs" / "encoders.rst").read_text()
         assert [line for line in printed.splitlines()[1:] if f"    {line.rstrip()}\n" not in page] == []

@@ -159,13 +159,7 @@ def test_the_article_has_its_sections_and_cites_what_is_listed():
     assert set(re.findall(r"@(\w+)", body)) == set(listed)
 
 
-def test_the_article_names_commands_that_exist():
-    from seqattractor.cli import group
-    from seqattractor.paper.target import NEIGHBOURS, TARGETS
-
-    text = " ".join((ROOT / "paper/paper.md").read_text(encoding="utf-8").split())
-    asked = re.findall(r"`seqattractor (\w+)(?: (\w+))?`", text)
-    assert {command for command, _ in asked} <= set(group.list_commands(None))
-    assert {target for command, target in asked if command == "reproduce" and target} <= {*TARGETS, *NEIGHBOURS, "neighbours"}
-    assert all((ROOT / page).exists() for page in re.findall(r"`(docs/\S+\.rst)`", text))
-    assert all(hasattr(sa, name) for name in ("separable", "certify", "SequenceMemory"))
+def test_the_article_names_functions_that_exist():
+    text = (ROOT / "paper/paper.md").read_text(encoding="utf-8")
+    named = ("separable", "certify", "SequenceMemory")
+    assert [name for name in named if f"`{name}`" not in text or not hasattr(sa, name)] == []

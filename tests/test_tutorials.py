@@ -5,12 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from seqattractor.cli import group
+from shown_commands import run, shown
 
 PAGES = sorted((Path(__file__).parents[1] / "docs").glob("tutorial_*.rst"))
-_COMMAND = re.compile(r"^   \$ (.+)$", re.MULTILINE)
 _FILE = re.compile(r"to ``([\w.]+)``\.[^\n]*\n\n\.\. code-block:: toml\n\n((?:   .*\n|\n)+)")
 
 
@@ -21,11 +19,9 @@ def follow(page: str) -> None:
     for name, content in _FILE.findall(page):
         Path(name).write_text(re.sub("^   ", "", content, flags=re.MULTILINE))
     for part in re.split(r"(?=^\.\. code-block:: console$)", page, flags=re.MULTILINE):
-        for command in _COMMAND.findall(part):
-            words = command.split("  #")[0].split()
-            if words[0] == "seqattractor":
-                result = CliRunner().invoke(group, words[1:])
-                assert result.exit_code == 0, f"{command}\n{result.output}\n{result.exception!r}"
+        for program, *words in shown(part):
+            if program == "seqattractor":
+                run(words)
         examples = doctest.DocTestParser().get_doctest(part, names, "tutorial", None, 0)
         checker.run(examples, clear_globs=False)
         names = examples.globs

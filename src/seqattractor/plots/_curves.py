@@ -66,10 +66,10 @@ def compared_bars(
     at = np.arange(len(labels))
     ax.bar(at - 0.2, rates, 0.4, color=color, label=f"here (of {trials[0]})")
     ax.bar(at + 0.2, paper, 0.4, facecolor="none", edgecolor=GREY, hatch="////", label="paper (of 100)")
-    for k, (count, theirs) in enumerate(zip(successes, paper, strict=True)):
+    for k, (count, theirs) in enumerate(zip(successes, paper, strict=True)):  # so small that two 100s do not touch
         ax.plot([k - 0.2] * 2, ends[:, k], color=mpl.rcParams["text.color"], linewidth=1.0)
-        ax.text(k - 0.2, max(rates[k], ends[1, k]) + 1.5, str(count), ha="center", va="bottom", fontsize=8)
-        ax.text(k + 0.2, theirs + 1.5, str(theirs), ha="center", va="bottom", fontsize=8, color=GREY)
+        ax.text(k - 0.2, max(rates[k], ends[1, k]) + 1.5, str(count), ha="center", va="bottom", fontsize=7)
+        ax.text(k + 0.2, theirs + 1.5, str(theirs), ha="center", va="bottom", fontsize=7, color=GREY)
     ax.set_xticks(range(len(labels)), [str(label) for label in labels])
     ax.set(xlim=(-0.6, len(labels) - 0.4), ylim=(0, 116), yticks=range(0, 101, 25), ylabel="success, %")
     ax.grid(axis="y")
