@@ -16,7 +16,7 @@ net = sa.SequenceAttractor(n_hidden=200, random_state=0).fit(X)
 
 cue = sa.noise.flip(X[0], 2000, rng=1)
 trajectory = net.recall(cue, steps=103)
-print("retrieved from step", sa.retrieved_at(net.recall(cue, steps=2 * 103), X))
+print("wrong pixels in the cue and after each step:", *(trajectory != X[: len(trajectory)]).sum(axis=1)[:4], "...")
 
 # %%
 # What was stored, and what came back.

@@ -17,7 +17,7 @@ PROMISES = {
     "plot_place_cells": "the lap is replayed: True",
     "plot_replay_of_laps": "context of 5 bins: 100.0% of the transitions stored",
     "plot_tune": "recalled without a mistake: True",
-    "plot_walker": "retrieved from step",
+    "plot_walker": "after each step: 2000 0 0 0",
 }
 
 MOVING = ("plot_gallop", "plot_walker")
