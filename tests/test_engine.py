@@ -256,6 +256,17 @@ def test_wide_integers_are_used_when_the_fields_need_them_and_only_then(top, wid
     assert np.array_equal(block.weights, -updates * x.astype(float))
 
 
+@pytest.mark.parametrize("n_epochs", [2**15 - 1, 2**15, 70_000])
+def test_updates_of_many_epochs_are_counted(n_epochs):
+    x, z = (
+        np.ones((2, 1), dtype=np.int8),
+        np.array([[1], [-1]], dtype=np.int8),
+    )  # a contradiction: both are updated in every epoch
+    block = blocks.LayerBlock(np.zeros((1, 1)), x, z, fields.Gram(fields.gram(x)), kappa=1.0, eta=1.0)
+    assert block.advance(n_epochs)[0].sum() == 2 * n_epochs
+    assert np.array_equal(block.counts, [[n_epochs, n_epochs]])
+
+
 def test_a_margin_out_of_reach_of_all_integers_is_refused_in_one_sentence():
     x = np.ones((1, 3), dtype=np.int8)
     huge = fields.Gram(2**55 * fields.gram(x).astype(np.int64))

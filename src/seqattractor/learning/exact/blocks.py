@@ -64,6 +64,7 @@ class _Block(Restorable):
         self, K: Integers, ahead: Integers, rows: Integers, wrong: Integers, n_epochs: int
     ) -> tuple[Integers, Integers, Integers]:
         """Let rows learn on fixed inputs with Gram matrix K; returns errors, state and flips of codes."""
+        added = np.zeros(self.counts.shape, dtype=np.int16 if n_epochs < 2**15 else np.int32)  # narrow is quick
         learned: tuple[Integers, Integers, Integers] = kernels.learn_rows(
             K,
             ahead,
@@ -75,10 +76,11 @@ class _Block(Restorable):
             self.fields,
             self.bounds,
             self.room,
-            self.counts,
+            added,
             wrong,
             n_epochs,
         )
+        self.counts += added
         return learned
 
     def _advance(self, n_epochs: int, run: Callable[[Integers], tuple[Integers, Integers]]) -> Integers:

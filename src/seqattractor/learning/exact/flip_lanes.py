@@ -79,51 +79,79 @@ def _add_column_code(typingctx: Any, total: Any, t: Any, columns: Any, i: Any, m
 add_column: Any = extending.intrinsic(_add_column_code)
 
 
-def _bounds_code(typingctx: Any, flip: Any, h0: Any, t: Any, kappa: Any, limit: Any, bounds: Any) -> Any:
-    """Put `kernels.bound_of` of targets and start fields h0[t] into bounds; False if rounding may have a say in one of them.
+def _all_slots(builder: Any, kind: Any, value: Any) -> Any:
+    """A number in every lane."""
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), SLOTS), [0] * SLOTS))
 
-    The targets are given by flip[t], which is 0 or -1; h0, limit and bounds are of float64.
+
+def _bounds(code: Code, start: Any, minus: Any, kappa: Any, limit: Any) -> tuple[Any, Any]:
+    """Code of `kernels.bound_of` for start fields and targets, which are -1 where `minus` is; and where rounding has no say."""
+    builder = code.builder
+
+    def number(value: float) -> Any:
+        return ir.Constant(_REALS, [value] * SLOTS)
+
+    def function(name: str) -> Any:
+        untyped: Any = cgutils
+        return untyped.get_or_insert_function(builder.module, ir.FunctionType(_REALS, [_REALS]), f"{name}.v{SLOTS}f64")
+
+    margin, limits = _all_slots(builder, _REALS, kappa), builder.sitofp(limit, _REALS)
+    exact = builder.fsub(margin, builder.select(minus, builder.fneg(start), start))
+    k = builder.call(function("llvm.floor"), [exact])
+    rest = builder.fsub(exact, k)
+    clear = builder.and_(builder.fcmp_ordered(">", rest, number(1e-6)), builder.fcmp_ordered("<", rest, number(1 - 1e-6)))
+    size = builder.fadd(builder.call(function("llvm.fabs"), [start]), margin)
+    sure = builder.and_(
+        builder.or_(clear, builder.fcmp_ordered("==", start, number(0.0))), builder.fcmp_ordered("<", size, number(2.0**30))
+    )
+    lowest = builder.fsub(number(-1.0), limits)
+    k = builder.select(builder.fcmp_ordered("<", k, lowest), lowest, k)
+    k = builder.select(builder.fcmp_ordered(">", k, limits), limits, k)
+    flipped = builder.fsub(number(-1.0), k)  # k ^ -1
+    return builder.fptosi(builder.select(minus, flipped, k), _WHOLES), sure
+
+
+def _move_code(
+    typingctx: Any, f: Any, bound: Any, stride: Any, flip: Any, g: Any, change: Any, t: Any, kappa: Any, limit: Any
+) -> Any:
+    """Let flips move what all slots have at t: f[:, t] += 2 change[t], which is 0 then, and bound[:, t] is that of g[t].
+
+    f and bound are of shape (SLOTS, stride). Targets are given by flip[t], which is 0 or -1. Returns the bits of slots with
+    |f| > limit, and above them those of slots whose bound rounding may have a say in; it has to be asked for again.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = Code(context, builder, signature, args)
+        place = builder.mul(args[6], ir.Constant(INDEX, SLOTS))
+        none, limits = ir.Constant(_WHOLES, None), _all_slots(builder, _WHOLES, args[8])
+        targets = _load(code, 3, place)
+        minus = builder.icmp_signed("<", targets, ir.Constant(targets.type, None))
+        bounds, sure = _bounds(code, _load(code, 4, place), minus, args[7], limits)
+        change_here = _load(code, 5, place)
+        _store(code, none, 5, place)
+        here = [builder.add(args[6], builder.mul(args[2], ir.Constant(INDEX, slot))) for slot in range(SLOTS)]
+        numbers = ir.Constant(ir.VectorType(context.get_data_type(f.dtype), SLOTS), ir.Undefined)
+        lanes = [ir.Constant(ir.IntType(32), slot) for slot in range(SLOTS)]
+        for lane, at in zip(lanes, here, strict=True):
+            numbers = builder.insert_element(numbers, builder.load(code.at(0, at)), lane)
+        narrow = f.dtype.bitwidth < INDEX.width
+        values = builder.sext(numbers, _WHOLES) if narrow else numbers
+        values = builder.add(values, builder.add(change_here, change_here))
+        size = builder.select(builder.icmp_signed("<", values, none), builder.sub(none, values), values)
+        lost = builder.bitcast(builder.icmp_signed(">", size, limits), ir.IntType(SLOTS))
+        unsure = builder.not_(builder.bitcast(sure, ir.IntType(SLOTS)))
+        for array, found in ((0, values), (1, bounds)):
+            found = builder.trunc(found, numbers.type) if narrow else found
+            for lane, at in zip(lanes, here, strict=True):
+                builder.store(builder.extract_element(found, lane), code.at(array, at))
+        return builder.or_(builder.zext(lost, INDEX), builder.shl(builder.zext(unsure, INDEX), ir.Constant(INDEX, SLOTS)))
 
-        def all_slots(value: Any) -> Any:
-            one = builder.insert_element(ir.Constant(_REALS, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
-            return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), SLOTS), [0] * SLOTS))
-
-        def number(value: float) -> Any:
-            return ir.Constant(_REALS, [value] * SLOTS)
-
-        def function(name: str) -> Any:
-            untyped: Any = cgutils
-            return untyped.get_or_insert_function(builder.module, ir.FunctionType(_REALS, [_REALS]), f"{name}.v{SLOTS}f64")
-
-        place = builder.mul(args[2], ir.Constant(INDEX, SLOTS))
-        start, minus = _load(code, 1, place), builder.sitofp(_load(code, 0, place), _REALS)
-        targets = builder.fadd(number(1.0), builder.fadd(minus, minus))
-        margin, limits = all_slots(args[3]), all_slots(args[4])
-        exact = builder.fsub(margin, builder.fmul(targets, start))
-        k = builder.call(function("llvm.floor"), [exact])
-        rest = builder.fsub(exact, k)
-        clear = builder.and_(builder.fcmp_ordered(">", rest, number(1e-6)), builder.fcmp_ordered("<", rest, number(1 - 1e-6)))
-        size = builder.fadd(builder.call(function("llvm.fabs"), [start]), margin)
-        sure = builder.and_(
-            builder.or_(clear, builder.fcmp_ordered("==", start, number(0.0))), builder.fcmp_ordered("<", size, number(2.0**30))
-        )
-        lowest = builder.fsub(number(-1.0), limits)
-        k = builder.select(builder.fcmp_ordered("<", k, lowest), lowest, k)
-        k = builder.select(builder.fcmp_ordered(">", k, limits), limits, k)
-        flipped = builder.fsub(number(-1.0), k)  # k ^ -1
-        k = builder.select(builder.fcmp_ordered("<", minus, number(0.0)), flipped, k)
-        _store(code, k, 5, ir.Constant(INDEX, 0))
-        bits = builder.bitcast(sure, ir.IntType(SLOTS))
-        return builder.icmp_unsigned("==", bits, ir.Constant(ir.IntType(SLOTS), 2**SLOTS - 1))
-
-    return types.boolean(flip, h0, types.int64, types.float64, types.float64, bounds), codegen
+    whole = types.int64
+    return whole(f, bound, whole, flip, g, change, whole, types.float64, whole), codegen
 
 
-bounds_of: Any = extending.intrinsic(_bounds_code)
+move_column: Any = extending.intrinsic(_move_code)
 
 
 def _add_columns_code(typingctx: Any, total: Any, columns: Any, chosen: Any, start: Any, stop: Any, times: Any) -> Any:
@@ -141,8 +169,7 @@ def _add_columns_code(typingctx: Any, total: Any, columns: Any, chosen: Any, sta
             return [builder.add(values[0], ir.Constant(INDEX, 1)), builder.add(values[1], column)]
 
         _, found = code.loop([args[3], ir.Constant(_WHOLES, None)], goes_on, step)
-        one = builder.insert_element(ir.Constant(_WHOLES, ir.Undefined), args[5], ir.Constant(ir.IntType(32), 0))
-        factor = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), SLOTS), [0] * SLOTS))
+        factor = _all_slots(builder, _WHOLES, args[5])
         place = ir.Constant(INDEX, 0)
         _store(code, builder.add(_load(code, 0, place), builder.mul(found, factor)), 0, place)
         return context.get_dummy_value()

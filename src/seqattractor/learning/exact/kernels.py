@@ -4,9 +4,10 @@ One call learns some epochs for some rows (neurons). A row sees only its integer
 counts its signed updates and K is the Gram matrix of its inputs; an update at t adds +-K[t] to the row of fields (SIMD).
 The test of a margin is (f <= bound) != (flip < 0), with flip = 0 for a target +1 and -1 for a target -1.
 
-SLOTS rows are worked on side by side, each in a slot of its own: LANES transitions at a time, first all decide, then each adds
-what was decided for it (`lanes`). Before it does, `room` says how many updates cannot leave the integer type of the fields; a row
-that runs out of room is left as it was and reported as NARROW, so that it can be done again in a wider type.
+Rows are worked on side by side, each in a slot of its own: LANES transitions at a time, first all decide, SLOTS in turns
+(`lanes`) or, where there are many updates, LANES at once (`column_lanes`); then each adds what was decided for it. Before it
+does, `room` says how many updates cannot leave the integer type of the fields; a row that runs out of room is left as it was and
+reported as NARROW, so that it can be done again in a wider type.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from seqattractor.learning.bits import lowest_bit, number_of_bits
 from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.exact.arrays import copy, line, slots
+from seqattractor.learning.exact.column_lanes import decide_columns
 from seqattractor.learning.exact.lanes import (
     AHEAD,
     LANES,
@@ -34,6 +36,7 @@ from seqattractor.learning.exact.lanes import (
 RUNNING, SETTLED, NARROW = 0, 1, 2  # state of a row: goes on; had an epoch without update; needs a wider integer
 
 _EMPTY = -1  # a slot without a row
+_MANY = 3 * LANES  # updates of LANES rows at LANES transitions; with more of them in the last epoch, `decide_columns` is faster
 _AT_ONCE = 64  # slots: all their rows go through a piece of K while it is in the nearest cache
 _BIGGEST = float(2**62)
 
@@ -157,6 +160,15 @@ def _without_narrow(flips: Any, used: int, rows: Any, state: Any, n_rows: int) -
     return flips[:kept]
 
 
+@part
+def _turn(slot: int, flip: Any, bound: Any, edge: Any, minus: Any, bounds: Any, edges: Any) -> None:
+    """Write bounds and edges of a slot as columns, and whether its targets are -1 as bits."""
+    word, bit = slot // LANES, np.uint32(1) << np.uint32(slot % LANES)
+    for s in range(flip.shape[1]):
+        bounds[s, slot], edges[s, slot] = bound[slot, s], edge[slot, s]
+        minus[s, word] = minus[s, word] | bit if flip[slot, s] < 0 else minus[s, word] & ~bit
+
+
 @kernel
 def look_ahead(ahead: Any, K: Any) -> None:
     """`set_ahead` for a Gram matrix (n, padded n)."""
@@ -190,8 +202,11 @@ def learn_rows(
     n, padded, words = z.shape[1], K.shape[1], K.shape[1] // LANES
     f, flip = slots(_AT_ONCE, padded, fields), slots(_AT_ONCE, padded, fields)
     bound, edge = slots(_AT_ONCE, padded, fields), slots(_AT_ONCE, padded, fields)
+    minus, turned = slots(padded, _AT_ONCE // LANES, wrong), slots(LANES, LANES, fields)
+    bound_columns, edge_columns = slots(padded, _AT_ONCE, fields), slots(padded, _AT_ONCE, fields)
+    many, in_columns = slots(words, _AT_ONCE // LANES, np.int64), line(_AT_ONCE, np.bool_)
     added, now_wrong = slots(_AT_ONCE, padded, counts), slots(_AT_ONCE, words, wrong)
-    updated, wrong_here = line(SLOTS, wrong), line(SLOTS, wrong)
+    updated, wrong_here = line(LANES, wrong), line(LANES, wrong)
     place, left, epoch, updates = line(_AT_ONCE, room), line(_AT_ONCE, room), line(_AT_ONCE, room), line(_AT_ONCE, room)
     errors, row_errors = line(n_epochs, np.int64), slots(_AT_ONCE, n_epochs, np.int64)
     state = line(rows.shape[0], np.uint8)
@@ -208,6 +223,7 @@ def learn_rows(
             for t in range(n):
                 edge[slot, t] = _edge(h0[i, t], z[i, t] * K[t, t], limit) if with_codes else (-limit - 1) ^ flip[slot, t]
                 added[slot, t] = 0
+            in_columns[slot] = False
             if with_codes:
                 for word in range(words):
                     now_wrong[slot, word] = wrong[i, word]
@@ -216,9 +232,35 @@ def learn_rows(
             busy += 1
         flips = _grown(flips, used + busy * n)
         for base in range(0, padded, LANES):
-            for group in range(0, busy, SLOTS):
-                decide(f, flip, bound, edge, group * padded + base, padded, ahead, base * AHEAD, updated, wrong_here)
-                for slot in range(group, min(group + SLOTS, busy)):
+            for group in range(0, busy, LANES):
+                start, column = group * padded + base, base * _AT_ONCE + group
+                if many[base // LANES, group // LANES] > _MANY:
+                    for slot in range(group, group + LANES):
+                        if not in_columns[slot]:
+                            _turn(slot, flip, bound, edge, minus, bound_columns, edge_columns)
+                            in_columns[slot] = True
+                    decide_columns(
+                        f,
+                        start,
+                        padded,
+                        ahead,
+                        base * AHEAD,
+                        minus,
+                        bound_columns,
+                        edge_columns,
+                        column,
+                        _AT_ONCE,
+                        turned,
+                        updated,
+                        wrong_here,
+                    )
+                else:
+                    for first in range(0, min(LANES, busy - group), SLOTS):
+                        decide(
+                            f, flip, bound, edge, start + first * padded, padded, ahead, base * AHEAD, updated, wrong_here, first
+                        )
+                found = zero
+                for slot in range(group, min(group + LANES, busy)):
                     mask, now = updated[slot - group], wrong_here[slot - group]
                     changed = now_wrong[slot, base // LANES] ^ now
                     if place[slot] == _EMPTY or not (mask | changed):
@@ -229,13 +271,16 @@ def learn_rows(
                         if left[slot] < 0:
                             state[place[slot]], any_narrow, place[slot] = NARROW, True, _EMPTY
                             silence(flip, bound, slot, limit)
+                            in_columns[slot] = False
                             continue
                         count(added, slot * padded + base, mask)
                         updates[slot] += number_of_bits(mask)
+                        found += number_of_bits(mask)
                     if changed:
                         i = rows[place[slot]]
                         used = _record_flips(flips, used, epoch[slot], base, i, z[i], changed, now)
                         now_wrong[slot, base // LANES] = now
+                many[base // LANES, group // LANES] = found
         slot = zero
         while slot < busy:
             r = place[slot]
@@ -266,6 +311,7 @@ def learn_rows(
             copy(row_errors, slot * n_epochs, row_errors, busy * n_epochs, n_epochs)
             place[slot], left[slot], epoch[slot], updates[slot] = place[busy], left[busy], epoch[busy], updates[busy]
             silence(flip, bound, busy, limit)
+            in_columns[slot] = in_columns[busy] = False
     if any_narrow:
         return errors, state, _without_narrow(flips, used, rows, state, fields.shape[0])
     return errors, state, flips[:used]

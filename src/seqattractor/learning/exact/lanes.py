@@ -61,7 +61,11 @@ class Code:
         kind = self.context.get_data_type(dtype)
         value = self.builder.trunc(value, kind) if value.type.width > kind.width else self.builder.sext(value, kind)
         one = self.builder.insert_element(ir.Constant(self.vector(dtype), ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
-        return self.builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+        return self.shuffle(one, one, [0] * LANES)
+
+    def shuffle(self, left: Any, right: Any, lanes: list[int]) -> Any:
+        """Lanes of two vectors in some order; those of the right one have numbers from LANES on."""
+        return self.builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), LANES), lanes))
 
     def bits(self, relation: str, left: Any, right: Any) -> Any:
         """Bit k says whether the relation holds in lane k."""
@@ -105,8 +109,9 @@ def _decide_code(
     first: Any,
     updated: Any,
     wrong: Any,
+    first_slot: Any,
 ) -> Any:
-    """Find the updates of SLOTS rows at the LANES transitions from `base` on, as bits in updated[slot].
+    """Find the updates of SLOTS rows at the LANES transitions from `base` on, as bits in updated[first_slot + slot].
 
     f, flip, bound and edge are of shape (SLOTS, stride). A margin is violated if (f <= bound) != (flip < 0); what an update then
     adds to the fields of later ones is in the rows of `ahead` from ahead.flat[first] on (see `set_ahead`). Each step is one
@@ -154,7 +159,7 @@ def _decide_code(
             start += [fields, unlike(fields, bounds[slot], slot)]
         last = code.loop(start, some_left, update)
         for slot, p in enumerate(here):
-            place, fields = ir.Constant(INDEX, slot), last[2 * slot]
+            place, fields = builder.add(args[10], ir.Constant(INDEX, slot)), last[2 * slot]
             done = unlike(fields, bounds[slot], slot)
             builder.store(done, code.at(8, place))
             if with_codes:
@@ -162,7 +167,7 @@ def _decide_code(
         return context.get_dummy_value()
 
     whole = types.int64
-    return types.void(f, flip, bound, edge, whole, whole, ahead, whole, updated, wrong), codegen
+    return types.void(f, flip, bound, edge, whole, whole, ahead, whole, updated, wrong, whole), codegen
 
 
 decide: Any = extending.intrinsic(_decide_code)

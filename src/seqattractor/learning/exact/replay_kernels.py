@@ -9,7 +9,7 @@ import numpy as np
 from seqattractor.learning.bits import number_of_bits
 from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.exact.arrays import line, slots
-from seqattractor.learning.exact.flip_lanes import add_column, bounds_of
+from seqattractor.learning.exact.flip_lanes import add_column, move_column
 from seqattractor.learning.exact.kernels import NARROW, bound_of, load, room_after, silence
 from seqattractor.learning.exact.lanes import AHEAD, LANES, SLOTS, add_if_room, add_weights, decide, room_for
 from seqattractor.learning.exact.start_kernels import ROUND, turned
@@ -25,7 +25,6 @@ def _apply_flips(
     whose integers are too narrow.
     """
     lost = 0
-    bounds = line(SLOTS, np.float64)
     for group in range(groups.shape[0]):
         t, middle = groups[group, 0], groups[group, 2]
         for k in range(groups[group, 1], groups[group, 3]):
@@ -33,13 +32,9 @@ def _apply_flips(
             add_column(g, t, v0, flipped[k], k >= middle)
     for group in range(groups.shape[0]):
         t = groups[group, 0]
-        sure = bounds_of(flip, g, t, kappa, np.float64(limit), bounds)
-        for slot in range(SLOTS):
-            value = np.int64(f[slot, t]) + 2 * change[t, slot]
-            change[t, slot] = 0
-            lost |= (abs(value) > limit) << slot
-            f[slot, t], bound[slot, t] = value, bounds[slot]
-        if not sure:
+        found = move_column(f, bound, f.shape[1], flip, g, change, t, kappa, limit)
+        lost |= found
+        if found >> SLOTS:
             for slot in range(SLOTS):
                 bound[slot, t] = bound_of(1 + 2 * np.int64(flip[t, slot]), g[t, slot], kappa, limit)
     return lost
@@ -111,13 +106,15 @@ def replay_rows(
             turned(rows_of_V, v0)
             turned(rows_of_g, g)
             turned(flip, flip_columns)
-        quiet = False
+        quiet = up_to_date = False  # whether nobody was updated, and whether `columns` are those of c
         for e in range(n_epochs):
             for slot in range(SLOTS):
                 row_errors[slot, e] = 0
             if group_start[e + 1] > group_start[e]:
                 now = groups[group_start[e] : group_start[e + 1]]
-                turned(c, columns)
+                if not up_to_date:
+                    turned(c, columns)
+                    up_to_date = True
                 too_narrow = _apply_flips(f, bound, flip_columns, g, change, columns, v0, flipped, now, kappa, limit)
                 for slot in range(SLOTS):
                     left[slot] = 0
@@ -130,12 +127,12 @@ def replay_rows(
             for base in range(0, padded, LANES):
                 row = version[e] * n + base
                 block = (version[e] * padded + base) // LANES * AHEAD * LANES
-                decide(f, flip, bound, None, base, padded, ahead, block, updated, None)
+                decide(f, flip, bound, None, base, padded, ahead, block, updated, None, 0)
                 for slot in range(taken):
                     mask = updated[slot]
                     if not mask:
                         continue
-                    quiet = False
+                    quiet = up_to_date = False
                     number = number_of_bits(mask)
                     if room_of_c[slot] < number:
                         room_of_c[slot] = room_for(c[slot], limit, 1)
