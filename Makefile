@@ -8,11 +8,10 @@ OUT    ?= results
 .PHONY: run test test-lowest lint paper trust bench watch docs dist clean
 .DELETE_ON_ERROR:
 
-# One stamp for each set of packages (run: none but the package's own), renewed when pyproject.toml changes. Modules are compiled when they are
-# first imported: to compile all of them takes as long as to install them.
+# One stamp for each set of packages (run: none but the package's own), renewed when pyproject.toml changes.
 $(VENV)/installed-%: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile -e '.$(if $(filter-out run,$*),[$*])'
+	$(BIN)/python -m pip install --quiet -e '.$(if $(filter-out run,$*),[$*])'
 	touch $(VENV)/installed-run $@
 
 # The paper's tables and figures in a quick version; the last line says where the report is.
@@ -38,7 +37,7 @@ LOWEST := $(VENV)-lowest
 $(LOWEST)/installed: pyproject.toml tests/lowest_versions.py
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/$(SCRIPTS)/python tests/lowest_versions.py > $(LOWEST)/constraints.txt
-	$(LOWEST)/$(SCRIPTS)/python -m pip install --quiet --no-compile -c $(LOWEST)/constraints.txt -e '.[dev]'
+	$(LOWEST)/$(SCRIPTS)/python -m pip install --quiet -c $(LOWEST)/constraints.txt -e '.[dev]'
 	touch $@
 
 test-lowest: $(LOWEST)/installed
