@@ -10,11 +10,11 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import seqattractor as sa
 from films import grey_film
+from parameter_checks import PARAMETER_CHECKS
 from seqattractor.encoders import LevelCode, LevelEncoder, PopulationEncoder, SpikeBinner, ThresholdEncoder
 
 TABLES = arrays(
@@ -34,17 +34,7 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize(
-    "check",
-    [
-        estimator_checks.check_estimator_cloneable,
-        estimator_checks.check_estimator_repr,
-        estimator_checks.check_get_params_invariance,
-        estimator_checks.check_no_attributes_set_in_init,
-        estimator_checks.check_parameters_default_constructible,
-        estimator_checks.check_set_params,
-    ],
-)
+@pytest.mark.parametrize("check", PARAMETER_CHECKS)
 def test_the_binner_passes_those_that_feed_it_no_random_numbers(check):
     """Its rows are spikes, two columns each, and it gives one row per time bin: the other checks expect one row per row."""
     check("SpikeBinner", SpikeBinner())

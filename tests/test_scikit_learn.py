@@ -5,11 +5,11 @@ import copy
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import seqattractor as sa
+from parameter_checks import PARAMETER_CHECKS
 from seqattractor.networks import make_network, network_names
 
 SLOW = {"innate", "bcpnn", "rnn", "pinning"}  # take seconds whatever their size
@@ -77,17 +77,7 @@ def test_scikit_learns_own_checks(estimator, check):
 
 
 @pytest.mark.parametrize("net", NETWORKS, ids=lambda net: type(net).__name__)
-@pytest.mark.parametrize(
-    "check",
-    [
-        estimator_checks.check_estimator_cloneable,
-        estimator_checks.check_estimator_repr,
-        estimator_checks.check_get_params_invariance,
-        estimator_checks.check_no_attributes_set_in_init,
-        estimator_checks.check_parameters_default_constructible,
-        estimator_checks.check_set_params,
-    ],
-)
+@pytest.mark.parametrize("check", PARAMETER_CHECKS)
 def test_scikit_learns_checks_of_parameters(net, check):
     check(type(net).__name__, clone(net))
 

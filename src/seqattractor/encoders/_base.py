@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from seqattractor._checks import LARGEST, as_array, check_memory, check_number, refuse_masked, say
+from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.sequences import Patterns, check_patterns
 
 _BYTES = 17  # for each unit while it is made
@@ -40,15 +41,10 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         >>> sa.encoders.LevelEncoder(3).fit([[0.0], [1.0]]).high_
         array([1.])
         """
-        before = vars(self).copy()
-        try:
+        with unchanged_by_failure(self):
             self._check_parameters()
             values, self.frame_shape_ = self._numbers(X, reset=True)
             self._learn(values)
-        except BaseException:  # what is refused leaves nothing behind
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         return self
 
     def transform(self, X: ArrayLike) -> Patterns:

@@ -18,6 +18,7 @@ from seqattractor._checks import (
     check_number,
     check_positive,
 )
+from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module, presenting_engine
 from seqattractor.learning.firing import respond
@@ -272,7 +273,7 @@ class SequenceAttractor(SizedMemory):
         """
         from seqattractor.learning.exact.cluster import learn
 
-        with self._unchanged_by_failure():
+        with unchanged_by_failure(self):
             self.check_parameters()
             if self._learns_targets:
                 raise ValueError(

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor._checks import check_count, check_flag, is_auto, is_count
 from seqattractor._progress import can_draw, epoch_progress, say_line
+from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._hooks import Hooks, LearnedFrom
 from seqattractor.sequences import Transitions, check_patterns, check_sequences, transitions
@@ -56,7 +57,7 @@ class Fitting(Hooks):
         (True, (0, 0))
         """
         goes_on = bool(self.warm_start and self._fitted())
-        with self._unchanged_by_failure(in_place=goes_on):
+        with unchanged_by_failure(self, in_place=goes_on):
             self.check_parameters()
             if not goes_on:
                 self._forget()
@@ -110,27 +111,6 @@ class Fitting(Hooks):
         return transitions(patterns, checked, self.order_)
 
     # -- inside -------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _unchanged_by_failure(self, *, in_place: bool = False) -> Iterator[None]:
-        """Put all attributes back if learning fails, is interrupted, or its callback raises; random generators too.
-
-        Learning on top of what is there may change arrays in place: then their contents are put back as well.
-        """
-        before = dict(vars(self))
-        arrays = [(value, value.copy()) for value in before.values() if in_place and isinstance(value, np.ndarray)]
-        generators = [value.bit_generator for value in before.values() if isinstance(value, np.random.Generator)]
-        states = [generator.state for generator in generators]
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            for array, content in arrays:
-                array[...] = content
-            for generator, state in zip(generators, states, strict=True):
-                generator.state = state
-            raise
 
     def _conclude(self, left: tuple[int, int] | None, transitions: Transitions) -> None:
         """Note what was learned from; warn as scikit-learn does if errors are left, and say what they mean for what is stored."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import is_auto
+from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns, Transitions, check_patterns
@@ -84,7 +85,7 @@ class OnlineMemory(SequenceMemory):
         >>> pieces.n_iter_, bool((pieces.V_ == whole.V_).all())
         (1, True)
         """
-        with self._unchanged_by_failure(in_place=True):
+        with unchanged_by_failure(self, in_place=True):
             self.check_parameters()
             if isinstance(X, Iterator):
                 if lengths is not None:
