@@ -14,7 +14,7 @@ from typing import Any
 from llvmlite import ir
 from numba import extending, types
 
-from seqattractor.learning.exact.lanes import INDEX, LANES, Code
+from seqattractor.learning.exact.lanes import AHEAD, INDEX, LANES, Code
 
 _CHUNK = 4  # transitions whose fields and updates are held in registers
 
@@ -34,25 +34,21 @@ def _turned(code: Code, rows: list[Any]) -> list[Any]:
 def _decide_columns_code(
     typingctx: Any,
     f: Any,
-    start: Any,
-    stride: Any,
+    slot: Any,
+    base: Any,
     ahead: Any,
-    first: Any,
     minus: Any,
     bound: Any,
     edge: Any,
-    column: Any,
-    width: Any,
     turned: Any,
     updated: Any,
     wrong: Any,
 ) -> Any:
-    """Find the updates of LANES rows at LANES transitions, as bits in updated[row]; the same as `lanes.decide`.
+    """Find the updates of LANES rows from `slot` on at the LANES transitions from `base` on; the same as `lanes.decide`.
 
-    The fields of the first row begin at f.flat[start], and rows are `stride` long. Bounds and edges are columns of `width` rows;
-    those of the first transition begin at bound.flat[column]. `minus` has a bit for each of them: whether the target is -1. What
-    an update adds to later fields is in every second row of `ahead` from ahead.flat[first] on (see `lanes.set_ahead`). `turned`
-    is room for (LANES, LANES) fields; `updated` and `wrong` have LANES words.
+    f is of shape (slots, padded n), bound and edge of shape (padded n, slots). `minus` has a bit in place of each number:
+    whether the target is -1. What an update adds to later fields is in every second row of `ahead` (see `lanes.set_ahead`).
+    `turned` is room for (LANES, LANES) fields. Updates are the bits of updated[row], and wrong codes those of wrong[row].
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -64,28 +60,32 @@ def _decide_columns_code(
         def number(value: int) -> Any:
             return ir.Constant(INDEX, value)
 
+        slots, padded = code.shape(0)
+        first = builder.mul(args[2], number(AHEAD))
+        column = builder.add(builder.mul(args[2], slots), args[1])
+
         def place(t: Any) -> Any:
             return builder.mul(t, number(LANES))
 
         def effect(update: Any, t: Any, later: Any) -> Any:
-            there = builder.add(builder.add(args[4], place(builder.add(t, t))), later)
+            there = builder.add(builder.add(first, place(builder.add(t, t))), later)
             return builder.mul(update, code.all_lanes(builder.load(code.at(3, there)), dtype))
 
         def chunk(values: list[Any]) -> list[Any]:
             """Decide about _CHUNK transitions, then add the updates to the fields of those after them."""
             begin, bit, done, now_wrong = values
             ts = [builder.add(begin, number(i)) for i in range(_CHUNK)]
-            fields = [code.load(10, place(t), dtype) for t in ts]
+            fields = [code.load(7, place(t), dtype) for t in ts]
             updates: list[Any] = []
             for i, t in enumerate(ts):
-                here = builder.add(args[8], builder.mul(t, args[9]))
-                word = builder.load(code.at(5, builder.udiv(here, number(LANES))))
+                here = builder.add(column, builder.mul(t, slots))
+                word = builder.load(code.at(4, builder.udiv(here, number(LANES))))
                 minus_here = builder.bitcast(word, ir.VectorType(ir.IntType(1), LANES))
                 targets = builder.select(minus_here, minus_ones, ones)
-                violated = builder.xor(builder.icmp_signed("<=", fields[i], code.load(6, here, dtype)), minus_here)
+                violated = builder.xor(builder.icmp_signed("<=", fields[i], code.load(5, here, dtype)), minus_here)
                 bits = code.all_lanes(bit, types.uint32)
                 done = builder.or_(done, builder.select(violated, bits, no_bits))
-                unlike = builder.xor(builder.icmp_signed("<=", fields[i], code.load(7, here, dtype)), minus_here)
+                unlike = builder.xor(builder.icmp_signed("<=", fields[i], code.load(6, here, dtype)), minus_here)
                 now_wrong = builder.or_(now_wrong, builder.select(builder.and_(unlike, violated), bits, no_bits))
                 bit = builder.shl(bit, ir.Constant(bit.type, 1))
                 updates.append(builder.select(violated, targets, nothing))
@@ -93,27 +93,28 @@ def _decide_columns_code(
                     fields[j] = builder.add(fields[j], effect(updates[i], t, ts[j]))
 
             def add(later: list[Any]) -> list[Any]:
-                value = code.load(10, place(later[0]), dtype)
+                value = code.load(7, place(later[0]), dtype)
                 for t, update in zip(ts, updates, strict=True):
                     value = builder.add(value, effect(update, t, later[0]))
-                code.store(value, 10, place(later[0]))
+                code.store(value, 7, place(later[0]))
                 return [builder.add(later[0], number(1))]
 
             end = builder.add(begin, number(_CHUNK))
             code.loop([end], lambda later: builder.icmp_signed("<", later[0], number(LANES)), add)
             return [end, bit, done, now_wrong]
 
-        rows = [code.load(0, builder.add(args[1], builder.mul(args[2], number(row))), dtype) for row in range(LANES)]
+        starts = [builder.add(builder.mul(builder.add(args[1], number(row)), padded), args[2]) for row in range(LANES)]
+        rows = [code.load(0, start, dtype) for start in starts]
         for t, fields in enumerate(_turned(code, rows)):
-            code.store(fields, 10, number(t * LANES))
+            code.store(fields, 7, number(t * LANES))
         begin = [number(0), ir.Constant(ir.IntType(LANES), 1), no_bits, no_bits]
         _, _, done, now_wrong = code.loop(begin, lambda values: builder.icmp_signed("<", values[0], number(LANES)), chunk)
-        code.store(done, 11, number(0))
-        code.store(now_wrong, 12, number(0))
+        code.store(done, 8, number(0))
+        code.store(now_wrong, 9, number(0))
         return context.get_dummy_value()
 
     whole = types.int64
-    return types.void(f, whole, whole, ahead, whole, minus, bound, edge, whole, whole, turned, updated, wrong), codegen
+    return types.void(f, whole, whole, ahead, minus, bound, edge, turned, updated, wrong), codegen
 
 
 decide_columns: Any = extending.intrinsic(_decide_columns_code)

@@ -233,32 +233,16 @@ def learn_rows(
         flips = _grown(flips, used + busy * n)
         for base in range(0, padded, LANES):
             for group in range(0, busy, LANES):
-                start, column = group * padded + base, base * _AT_ONCE + group
                 if many[base // LANES, group // LANES] > _MANY:
                     for slot in range(group, group + LANES):
                         if not in_columns[slot]:
                             _turn(slot, flip, bound, edge, minus, bound_columns, edge_columns)
                             in_columns[slot] = True
-                    decide_columns(
-                        f,
-                        start,
-                        padded,
-                        ahead,
-                        base * AHEAD,
-                        minus,
-                        bound_columns,
-                        edge_columns,
-                        column,
-                        _AT_ONCE,
-                        turned,
-                        updated,
-                        wrong_here,
-                    )
+                    decide_columns(f, group, base, ahead, minus, bound_columns, edge_columns, turned, updated, wrong_here)
                 else:
                     for first in range(0, min(LANES, busy - group), SLOTS):
-                        decide(
-                            f, flip, bound, edge, start + first * padded, padded, ahead, base * AHEAD, updated, wrong_here, first
-                        )
+                        start = (group + first) * padded + base
+                        decide(f, flip, bound, edge, start, padded, ahead, base * AHEAD, updated, wrong_here, first)
                 found = zero
                 for slot in range(group, min(group + LANES, busy)):
                     mask, now = updated[slot - group], wrong_here[slot - group]

@@ -38,6 +38,11 @@ class Code:
         """The type of LANES numbers."""
         return ir.VectorType(self.context.get_data_type(dtype), LANES)
 
+    def shape(self, array: int) -> Any:
+        """The lengths of an array along its axes."""
+        whole = self.context.make_array(self.kinds[array])(self.context, self.builder, self.args[array])
+        return [self.builder.extract_value(whole.shape, axis) for axis in range(self.kinds[array].ndim)]
+
     def at(self, array: int, position: Any) -> Any:
         """A pointer to an element of an array."""
         first = self.context.make_array(self.kinds[array])(self.context, self.builder, self.args[array]).data
