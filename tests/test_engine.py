@@ -145,21 +145,55 @@ def test_slots_take_the_next_row_when_one_is_done():
     assert np.array_equal(fast.V, plain.V)
 
 
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), N=st.integers(1, 50), m=st.integers(1, 20), piece=st.integers(1, 40))
+def test_start_fields_are_the_exact_sums_of_weights(seed, n, N, m, piece):
+    rng = np.random.default_rng(seed)
+    X, whole = patterns(rng, (n, N)), rng.integers(-(2**30), 2**30, (m, N))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fields, "_COLUMNS", piece)
+        found = fields.start_fields(whole * 2.0**-40, fields.Inputs(X), fields.Grid(whole * 2.0**-40, 2.0**-20))
+    assert np.array_equal(found, (whole @ X.T.astype(np.int64)) * 2.0**-20)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 70), N=st.integers(1, 100))
+def test_the_gram_matrix_has_the_products_of_all_patterns(seed, n, N):
+    X = patterns(np.random.default_rng(seed), (n, N))
+    K = fields.gram(X)
+    assert np.array_equal(K[:, :n], X.astype(np.int64) @ X.T)
+    assert not K[:, n:].any()
+
+
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 40),
     N=st.integers(1, 50),
     m=st.integers(1, 20),
-    pieces=st.tuples(*[st.integers(1, 40)] * 2),
+    piece=st.integers(1, 40),
+    by_changes=st.booleans(),
 )
-def test_start_fields_are_the_exact_sums_of_weights(seed, n, N, m, pieces):
+def test_learned_weights_are_the_exact_sums_of_patterns_by_changes_or_by_blas(seed, n, N, m, piece, by_changes):
     rng = np.random.default_rng(seed)
-    X, whole = patterns(rng, (n, N)), rng.integers(-(2**30), 2**30, (m, N))
+    X, counts, start = patterns(rng, (n, N)), rng.integers(-(2**20), 2**20, (m, n)), rng.standard_normal((m, N))
+    found = start.copy()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fields, "_COLUMNS", pieces[0])
-        patch.setattr(fields, "_PATTERNS", pieces[1])
-        found = fields.start_fields(whole * 2.0**-40, X, 2.0**-20)
-    assert np.array_equal(found, (whole @ X.T.astype(np.int64)) * 2.0**-20)
+        patch.setattr(fields, "_COLUMNS", piece)
+        patch.setattr(fields, "_FEW_CHANGES", 2.0 if by_changes else 0.0)
+        fields.add_learned(found, counts, fields.Inputs(X), 1e-3)
+    assert np.array_equal(found, start + 1e-3 * (counts @ X.astype(np.int64)))
+
+
+def test_films_change_little_and_random_patterns_do_not():
+    rng = np.random.default_rng(0)
+    film = np.repeat(patterns(rng, (3, 200)), 20, axis=0)
+    assert fields.Inputs(film).change_little
+    assert not fields.Inputs(patterns(rng, (60, 200))).change_little
+
+
+def test_zero_weights_have_fields_whatever_the_unit_is():
+    zeros = np.zeros((2, 3))
+    assert not fields.start_fields(
+        zeros, fields.Inputs(patterns(np.random.default_rng(0), (4, 3))), fields.Grid(zeros, 1e-300)
+    ).any()
 
 
 @settings(max_examples=30, deadline=None)
@@ -225,8 +259,8 @@ def test_updates_may_be_counted_or_added_at_once_to_the_same_bit(seed, eta):
     y, start = patterns(rng, (6, 9)), rng.standard_normal((5, 9))
     counts, moved = rng.integers(-40, 40, (2, 5, 6))
     one, other = start.copy(), start.copy()
-    fields.add_learned(one, counts, y, eta, np.zeros((5, 9), dtype=np.int64))
-    fields.add_learned(other, counts - moved, y, eta, moved @ y.astype(np.int64))
+    fields.add_learned(one, counts, fields.Inputs(y), eta, np.zeros((5, 9), dtype=np.int64))
+    fields.add_learned(other, counts - moved, fields.Inputs(y), eta, moved @ y.astype(np.int64))
     assert np.array_equal(one, other)
 
 
@@ -248,7 +282,7 @@ def test_wide_integers_are_used_when_the_fields_need_them_and_only_then(top, wid
     x = patterns(np.random.default_rng(0), (1, N))
     updates = top // N + 1  # from zero weights every update adds N; H(0) = 1 asks for more than kappa
     K = fields.Gram(fields.gram(x))
-    block = blocks.LayerBlock(np.zeros((1, N)), x, np.array([[-1]], dtype=np.int8), K, kappa=float(top), eta=1.0)
+    block = blocks.LayerBlock(np.zeros((1, N)), fields.Inputs(x), np.array([[-1]], dtype=np.int8), K, kappa=float(top), eta=1.0)
     errors, _ = block.advance(updates + 5)
     assert errors.sum() == updates
     assert block.width == width
@@ -262,7 +296,7 @@ def test_updates_of_many_epochs_are_counted(n_epochs):
         np.ones((2, 1), dtype=np.int8),
         np.array([[1], [-1]], dtype=np.int8),
     )  # a contradiction: both are updated in every epoch
-    block = blocks.LayerBlock(np.zeros((1, 1)), x, z, fields.Gram(fields.gram(x)), kappa=1.0, eta=1.0)
+    block = blocks.LayerBlock(np.zeros((1, 1)), fields.Inputs(x), z, fields.Gram(fields.gram(x)), kappa=1.0, eta=1.0)
     assert block.advance(n_epochs)[0].sum() == 2 * n_epochs
     assert np.array_equal(block.counts, [[n_epochs, n_epochs]])
 
@@ -270,7 +304,7 @@ def test_updates_of_many_epochs_are_counted(n_epochs):
 def test_a_margin_out_of_reach_of_all_integers_is_refused_in_one_sentence():
     x = np.ones((1, 3), dtype=np.int8)
     huge = fields.Gram(2**55 * fields.gram(x).astype(np.int64))
-    block = blocks.LayerBlock(np.zeros((1, 3)), x, x[:, :1], huge, kappa=1.0, eta=1e-300)
+    block = blocks.LayerBlock(np.zeros((1, 3)), fields.Inputs(x), x[:, :1], huge, kappa=1.0, eta=1e-300)
     with pytest.raises(OverflowError, match="larger eta"):
         block.advance(100)
 

@@ -13,7 +13,7 @@ import numpy as np
 from seqattractor.bench.cases import ETA, KAPPA, make_problem
 from seqattractor.learning.exact import kernels
 from seqattractor.learning.exact.blocks import LayerBlock
-from seqattractor.learning.exact.fields import Gram, gram
+from seqattractor.learning.exact.fields import Gram, Inputs, gram
 
 _MEMORY = """
 import json, pathlib, resource, sys, time
@@ -57,7 +57,7 @@ def kernel_limit() -> dict[str, float]:
     errors = 0
     best = np.inf
     for _ in range(3):
-        block = LayerBlock(problem.U, problem.inputs, problem.hidden_targets, K, kappa=KAPPA, eta=ETA)
+        block = LayerBlock(problem.U, Inputs(problem.inputs), problem.hidden_targets, K, kappa=KAPPA, eta=ETA)
         started = time.process_time()
         counted, _ = block.advance(100)
         best, errors = min(best, time.process_time() - started), int(counted.sum())

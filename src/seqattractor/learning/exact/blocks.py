@@ -16,6 +16,7 @@ from seqattractor.learning.exact.fields import (
     Floats,
     Gram,
     Grid,
+    Inputs,
     Integers,
     add_learned,
     least_width,
@@ -104,7 +105,8 @@ class LayerBlock(_Block):
     ----------
     weights : ndarray of float64, shape (m, N_in)
         Their start weights; the learned ones are written back by `finish`.
-    inputs : ndarray of int8, shape (n, N_in)
+    inputs : Inputs
+        Patterns (n, N_in).
     targets : ndarray of int8, shape (n, m)
     K : Gram
         Of the inputs.
@@ -118,7 +120,7 @@ class LayerBlock(_Block):
     def __init__(
         self,
         weights: Floats,
-        inputs: Patterns,
+        inputs: Inputs,
         targets: Patterns,
         K: Gram,
         *,
@@ -127,7 +129,7 @@ class LayerBlock(_Block):
         theta: float = 0.0,
         first: int = 0,
     ) -> None:
-        super().__init__(targets, start_fields(weights, inputs, eta, theta), kappa / eta, K.step)
+        super().__init__(targets, start_fields(weights, inputs, Grid(weights, eta), theta), kappa / eta, K.step)
         self.weights, self.inputs, self.eta, self.K, self.first = weights, inputs, eta, K, first
         self.wrong = np.zeros((len(self.fields), self.fields.shape[1] // LANES), dtype=np.uint32)
 
@@ -156,18 +158,17 @@ class VisibleBlock(_Block):
     ----------
     V : ndarray of float64, shape (m, M)
         Their start weights; the learned ones are written back by `finish`.
-    y : ndarray of int8, shape (n, M)
-        The codes of the first epoch.
+    y : Inputs
+        The codes (n, M) of the first epoch.
     targets : ndarray of int8, shape (n, m)
     kappa, eta : float
     """
 
     changing: ClassVar[tuple[str, ...]] = (*_Block.changing, "C")
 
-    def __init__(self, V: Floats, y: Patterns, targets: Patterns, *, kappa: float, eta: float) -> None:
-        super().__init__(targets, start_fields(V, y, eta), kappa / eta, step=V.shape[1])
-        self.V, self.eta = V, eta
-        self.grid = Grid(V, eta)
+    def __init__(self, V: Floats, y: Inputs, targets: Patterns, *, kappa: float, eta: float) -> None:
+        self.V, self.eta, self.grid = V, eta, Grid(V, eta)
+        super().__init__(targets, start_fields(V, y, self.grid), kappa / eta, step=V.shape[1])
         self.C = np.zeros((0, padded(V.shape[1])), dtype=self.fields.dtype)  # integer weights, needed only if codes flip
 
     def advance(self, tape: Tape) -> Integers:
@@ -205,7 +206,7 @@ class VisibleBlock(_Block):
 
         return self._advance(n_epochs, run)
 
-    def finish(self, y: Patterns) -> None:
+    def finish(self, y: Inputs) -> None:
         """Write the learned weights: V += eta * (C + A Y), with the counts A of updates since the codes `y` are final."""
         C = self.C[:, : self.V.shape[1]] if len(self.C) else None
         add_learned(self.V, self.counts * self.targets, y, self.eta, C)

@@ -18,7 +18,7 @@ import numpy as np
 
 from seqattractor._dask import ClusterLost, Watch, in_a_line, quiet_logs
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, start_fields
+from seqattractor.learning.exact.fields import Floats, Gram, Grid, Inputs, Integers, gram, start_fields
 from seqattractor.learning.exact.tape import Codes
 from seqattractor.learning.exact.workers import Workers
 from seqattractor.learning.result import Learned, ProgressCallback
@@ -80,7 +80,7 @@ def learn(
         y[flips[at_once, 1], flips[at_once, 2]] = flips[at_once, 3]
         flips = flips[~at_once]
     else:
-        fixed = start_fields(U, seen, 1.0, input_threshold).T  # eq. (7): a fixed U makes one code
+        fixed = start_fields(U, Inputs(seen), Grid(U, 1.0), input_threshold).T  # eq. (7): a fixed U makes one code
         y = sign(fixed)
     y = with_constant(y) if bias else y
     visible_errors = run.visible(y, flips, targets, V)
@@ -153,7 +153,7 @@ class _Cluster:
             more_errors, flips[rows.start], U[rows] = learned
             np.add(errors, more_errors, out=errors)
 
-        self._learn_blocks(U, (inputs, Gram(gram(inputs))), submit, take)
+        self._learn_blocks(U, (Inputs(inputs), Gram(gram(inputs))), submit, take)
         return errors, np.concatenate([flips[first] for first in sorted(flips)])
 
     def visible(self, y: Patterns, flips: Integers, targets: Patterns, V: Floats) -> Integers:
@@ -232,7 +232,7 @@ class _Cluster:
 
 def _hidden_block(
     start: tuple[Floats, Patterns],
-    shared: tuple[Patterns, Gram],
+    shared: tuple[Inputs, Gram],
     kappa: float,
     eta: float,
     theta: float,
@@ -257,8 +257,8 @@ def _visible_block(
     learned = weights.copy()
     with Workers(1):
         codes = Codes(y)
-        block = VisibleBlock(learned, y, targets, kappa=kappa, eta=eta)
+        block = VisibleBlock(learned, Inputs(y), targets, kappa=kappa, eta=eta)
         # The tape is whole: beyond its last flip none can come.
         errors = [block.advance(piece) for piece in codes.play(flips, max_epochs, ended=True)]
-        block.finish(codes.y)
+        block.finish(Inputs(codes.y))
     return np.concatenate(errors), learned

@@ -16,7 +16,7 @@ import numpy as np
 
 from seqattractor.learning.exact import weights
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.learning.exact.fields import Floats, Gram, Integers, gram, start_fields
+from seqattractor.learning.exact.fields import Floats, Gram, Grid, Inputs, Integers, gram, start_fields
 from seqattractor.learning.exact.forms import Form, choose_form
 from seqattractor.learning.exact.tape import Codes, Restorable, Tape
 from seqattractor.learning.exact.workers import Workers
@@ -100,20 +100,20 @@ def learn(
             callback=callback,
             block_rows=block_rows,
         )
-    inputs = with_constant(inputs) if bias else inputs
+    x = Inputs(with_constant(inputs) if bias else inputs)
     with Workers(n_jobs) as workers:
         if learn_U:
-            K = Gram(gram(inputs))
+            K = Gram(gram(x.X))
             hidden = workers.run(
                 lambda rows: LayerBlock(
-                    U[rows], inputs, hidden_targets[:, rows], K, kappa=kappa, eta=eta, theta=input_threshold, first=rows.start
+                    U[rows], x, hidden_targets[:, rows], K, kappa=kappa, eta=eta, theta=input_threshold, first=rows.start
                 ),
                 pieces(len(U), block_rows),
             )
             y = hidden_targets
         else:
             hidden = []
-            y = sign(start_fields(U, inputs, 1.0, input_threshold).T)  # eq. (7): a fixed U makes one code
+            y = sign(start_fields(U, x, Grid(U, 1.0), input_threshold).T)  # eq. (7): a fixed U makes one code
         # A constant unit in the codes never flips, so the tape need not know of it.
         run = _Learning(workers, targets, V, kappa, eta, block_rows, hidden, with_constant(y) if bias else y)
         errors, converged = _in_windows(run.window, run.parts, max_epochs, callback)
@@ -156,9 +156,9 @@ def learn_visible(
             block_rows=block_rows,
         )
     with Workers(n_jobs) as workers:
-        K = Gram(gram(inputs))
+        x, K = Inputs(inputs), Gram(gram(inputs))
         blocks = workers.run(
-            lambda rows: LayerBlock(W[rows], inputs, targets[:, rows], K, kappa=kappa, eta=eta), pieces(len(W), block_rows)
+            lambda rows: LayerBlock(W[rows], x, targets[:, rows], K, kappa=kappa, eta=eta), pieces(len(W), block_rows)
         )
 
         def window(n_epochs: int) -> Integers:
@@ -215,9 +215,10 @@ class _Learning:
 
     def _visible_blocks(self, y: Patterns) -> list[VisibleBlock]:
         """Blocks of visible neurons that start with the codes y."""
+        codes = Inputs(y)
 
         def block(rows: slice) -> VisibleBlock:
-            return VisibleBlock(self._V[rows], y, self._targets[:, rows], kappa=self._kappa, eta=self._eta)
+            return VisibleBlock(self._V[rows], codes, self._targets[:, rows], kappa=self._kappa, eta=self._eta)
 
         return self.workers.run(block, pieces(len(self._V), self._block_rows))
 
@@ -225,7 +226,7 @@ class _Learning:
         """Write the learned weights."""
         self.workers.run(lambda block: block.finish(), self.hidden)
         if self.codes is not None:
-            y = self.codes.y
+            y = Inputs(self.codes.y)
             self.workers.run(lambda block: block.finish(y), self.visible)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.exact import kernels, start_kernels
+from seqattractor.learning.exact import input_kernels, kernels
 from seqattractor.learning.exact.arrays import LINE
 from seqattractor.learning.exact.lanes import AHEAD, LANES
 from seqattractor.sequences import Patterns
@@ -21,8 +22,8 @@ WIDTHS = (np.dtype(np.int16), np.dtype(np.int32), np.dtype(np.int64))
 
 _FLOAT32_WHOLE = 2**24  # whole numbers up to here are exact in float32
 _CHUNK = 2**22  # elements of a temporary float array
-_PATTERNS = 1024  # whose changes are listed at a time, however many there are
 _COLUMNS = 4096  # inputs whose weights are at hand at a time, for a few rows in the second cache
+_FEW_CHANGES = 1 / 8  # of all inputs; with fewer, sums over patterns are quicker by changes than by BLAS
 
 
 def limit_of(width: int) -> int:
@@ -51,19 +52,52 @@ def in_bits(X: Patterns) -> NDArray[np.uint32]:
     return np.packbits(negative, axis=1, bitorder="little").view("<u4").astype(np.uint32)
 
 
+class Changes(NamedTuple):
+    """What changes from one pattern to the next, from one of all +1 on, in some of the inputs."""
+
+    first: int
+    """The first of these inputs."""
+    N: int
+    """Their number."""
+    up: NDArray[np.int16]
+    """Those that go to +1, in the order of the patterns, counted from the first input."""
+    down: NDArray[np.int16]
+    """Those that go to -1."""
+    starts: NDArray[np.int64]
+    """Where the changes of each pattern begin in both lists, shape (n + 1, 2)."""
+
+
+class Inputs:
+    """Patterns that neurons learn from, and what changes from each to the next: listed once for all neurons.
+
+    Parameters
+    ----------
+    X : ndarray of int8, shape (n, N)
+    """
+
+    def __init__(self, X: Patterns) -> None:
+        self.X = X
+
+    @cached_property
+    def changes(self) -> list[Changes]:
+        """All changes, of some inputs after others."""
+        parts = pieces(self.X.shape[1], _COLUMNS)
+        return [Changes(p.start, p.stop - p.start, *input_kernels.list_changes(in_bits(self.X[:, p]))) for p in parts]
+
+    @property
+    def change_little(self) -> bool:
+        """Whether so few inputs change, as in films, that sums are quicker by changes."""
+        return sum(len(some.up) + len(some.down) for some in self.changes) < _FEW_CHANGES * self.X.size
+
+
 def gram(X: Patterns, kind: np.dtype[Any] | None = None) -> Integers:
     """The integer Gram matrix X X^T of +-1 rows in whole SIMD lanes, shape (n, padded n), with zeros beyond n.
 
-    Sums of +-1 are exact in float32, in any order that BLAS adds them. It is made a few rows at a time: of thousands of
-    transitions it is by far the largest array, and only the result, in the narrowest integers or of a given kind, stays.
+    It is of the narrowest integers, or of a given kind: of thousands of transitions it is by far the largest array.
     """
     n, N = X.shape
     K = aligned_zeros((n, padded(n)), narrowest(N) if kind is None else kind)
-    for rows in pieces(n, _CHUNK // n + 1):
-        sums = np.zeros((len(X[rows]), n), dtype=np.float32 if N <= _FLOAT32_WHOLE else np.float64)
-        for part in pieces(N, min(_CHUNK // n + 1, _FLOAT32_WHOLE)):
-            sums += X[rows, part].astype(np.float32) @ X[:, part].T.astype(np.float32)
-        K[rows, :n] = sums
+    input_kernels.multiply(K, in_bits(X), N)
     return K
 
 
@@ -113,9 +147,11 @@ class Grid:
     """
 
     def __init__(self, weights: Floats, eta: float) -> None:
-        _, exponent = np.frexp(np.abs(weights).sum(axis=1) / eta)
+        bounds = np.abs(weights).sum(axis=1) / eta
+        _, exponent = np.frexp(bounds)
+        self.eta, self.all_zero = eta, not bounds.any()
         self.scale = np.ldexp(1.0, np.minimum(51 - exponent, 900))
-        self.factor = self.scale / eta
+        self.factor = np.divide(self.scale, eta, out=np.zeros_like(self.scale), where=bounds > 0)  # of zeros any will do
 
     def place(self, weights: Floats) -> Floats:
         """The weights in units of eta, moved to the grid."""
@@ -125,40 +161,35 @@ class Grid:
         return on_grid
 
 
-def start_fields(weights: Floats, X: Patterns, eta: float, theta: float = 0.0) -> Floats:
-    """Start fields weights . x(t) - theta in units of eta, shape (rows, n), exact on the `Grid` of the weights."""
-    fields = np.zeros((len(weights), len(X)))
-    if weights.any():
-        grid = Grid(weights, eta)
-        for part in pieces(X.shape[1], _COLUMNS):
-            for some in pieces(len(X), _PATTERNS):
-                changes = start_kernels.list_changes(in_bits(X[some, part]))
-                start_kernels.add_start_fields(
-                    fields, some.start, weights, part.start, part.stop - part.start, grid.factor, grid.scale, *changes
-                )
-    fields -= theta / eta
+def start_fields(weights: Floats, inputs: Inputs, grid: Grid, theta: float = 0.0) -> Floats:
+    """Start fields weights . x(t) - theta in units of eta, shape (rows, n), exact on the grid of the weights."""
+    fields = np.zeros((len(weights), len(inputs.X)))
+    if not grid.all_zero:
+        for some in inputs.changes:
+            input_kernels.add_start_fields(fields, weights, some.first, some.N, grid.factor, grid.scale, *some[2:])
+    if theta:
+        fields -= theta / grid.eta
     return fields
 
 
-def add_learned(weights: Floats, counts: Integers, X: Patterns, eta: float, more: Integers | None = None) -> None:
+def add_learned(weights: Floats, counts: Integers, inputs: Inputs, eta: float, more: Integers | None = None) -> None:
     """Add eta * (counts X + more) to the weights in place, for integer counts (rows, n) and integers `more` like the weights.
 
     The sum of integers is exact and each weight is rounded once, so that it does not matter which updates are in which of them.
     """
-    n, N = X.shape
-    counted: NDArray[np.bool_] = np.any(counts, axis=1)  # often few: most visible neurons have settled before the tape ends
-    if more is not None:
-        for rows in pieces(len(weights), max(_CHUNK // N, 1)):
-            weights[rows][~counted[rows]] += eta * more[rows][~counted[rows]]
-    changed = np.flatnonzero(counted)
+    if more is None and inputs.change_little:
+        counts = np.ascontiguousarray(counts, dtype=np.int64)
+        for some in inputs.changes:
+            input_kernels.add_sums(weights, some.first, some.N, counts, eta, *some[2:])
+        return
+    n, N = inputs.X.shape
+    counted = np.flatnonzero(np.any(counts, axis=1))  # often few: most visible neurons have settled before the tape ends
     most = int(np.abs(counts).sum(axis=1).max(initial=0))
     kind: np.dtype[Any] = np.dtype(np.float32 if most < _FLOAT32_WHOLE else np.float64)
-    for part in pieces(N, max(_CHUNK // n, 1)):
-        x: NDArray[Any] = X[:, part].astype(kind)
-        for some in pieces(len(changed), max(_CHUNK // x.shape[1], 1)):
-            chosen = changed[some]
-            learned: Floats = (counts[chosen].astype(kind) @ x).astype(np.float64)
-            if more is not None:
-                learned += more[chosen, part]
-            learned *= eta
-            weights[chosen, part] += learned
+    few = counts[counted].astype(kind)
+    for part in pieces(N, max(_CHUNK // max(n, len(weights)), 1)):
+        learned: Floats = np.zeros(weights[:, part].shape) if more is None else more[:, part].astype(np.float64)
+        if len(counted):
+            learned[counted] += few @ inputs.X[:, part].astype(kind)
+        learned *= eta
+        weights[:, part] += learned

@@ -17,7 +17,7 @@ from numba.core import event
 from seqattractor.learning.compiled import can_be_kept
 from seqattractor.learning.exact import kernels
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.learning.exact.fields import Gram, gram
+from seqattractor.learning.exact.fields import Gram, Inputs, gram
 from seqattractor.learning.exact.lanes import AHEAD, LANES
 from seqattractor.learning.exact.tape import Codes, Tape
 from seqattractor.learning.notice import say_that_kernels_are_compiled
@@ -77,7 +77,9 @@ class _Helper(event.Listener):
 def use_hidden(n_units: int) -> None:
     """Let a hidden neuron learn one transition of patterns of so many units, and its code change."""
     x = np.ones((1, n_units), dtype=np.int8)
-    LayerBlock(np.ones((1, n_units)), x, x[:, :1], Gram(gram(x)), kappa=1.0, eta=1.0).advance(1)
+    block = LayerBlock(np.ones((1, n_units)), Inputs(x), x[:, :1], Gram(gram(x)), kappa=1.0, eta=1.0)
+    block.advance(1)
+    block.finish()
     for _ in Codes(x[:, :1]).play(_FLIP, 1, ended=False):
         pass
 
@@ -85,7 +87,7 @@ def use_hidden(n_units: int) -> None:
 def use_visible() -> None:
     """Let a visible neuron learn while a code changes, and after it has."""
     y = np.ones((1, 1), dtype=np.int8)
-    codes, block = Codes(y), VisibleBlock(np.zeros((1, 1)), y, y, kappa=1.0, eta=1.0)
+    codes, block = Codes(y), VisibleBlock(np.zeros((1, 1)), Inputs(y), y, kappa=1.0, eta=1.0)
     ahead = np.zeros((1, 1, AHEAD, LANES), dtype=codes.K.dtype)
     groups, start, flipped = np.array([[0, 0, 0, 1]]), np.array([0, 1]), np.ascontiguousarray(_FLIP[:, 2])
     tape = Tape(codes.K[np.newaxis], ahead, codes.bits[np.newaxis], start[:1], flipped, groups, start, ended=False)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.exact.fields import Floats, Grid, add_learned, gram, start_fields
+from seqattractor.learning.exact.fields import Floats, Grid, Inputs, add_learned, gram, start_fields
 from seqattractor.learning.exact.workers import Workers, count_jobs
 from seqattractor.learning.reference import repeat
 from seqattractor.learning.result import Learned, ProgressCallback
@@ -70,7 +70,7 @@ def learn_with_feedback(
     inputs = with_constant(inputs) if bias else inputs
     (n, n_in), (n_visible, n_code) = inputs.shape, V.shape
     whole = _whole_type(n * max_epochs * max(n_in, n_visible, n_code) + int(np.abs(Q).sum(axis=1).max()))
-    hidden_start = np.ascontiguousarray(start_fields(U, inputs, eta, input_threshold).T)
+    hidden_start = np.ascontiguousarray(start_fields(U, Inputs(inputs), Grid(U, eta), input_threshold).T)
     codes = sign(hidden_start)
     codes = with_constant(codes) if bias else codes
     start = Grid(V, eta).place(V)
@@ -91,7 +91,7 @@ def learn_with_feedback(
             return int(mu), int(nu)
 
         errors, converged = repeat(epoch, max_epochs, callback)
-    add_learned(U, updates.T, inputs, eta)
+    add_learned(U, updates.T, Inputs(inputs), eta)
     V += eta * learned.T
     return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), converged, Q + learned[: len(Q)])
 

@@ -12,7 +12,7 @@ from seqattractor.learning.exact.arrays import line, slots
 from seqattractor.learning.exact.flip_lanes import add_column, move_column
 from seqattractor.learning.exact.kernels import NARROW, bound_of, load, room_after, silence
 from seqattractor.learning.exact.lanes import AHEAD, LANES, SLOTS, add_if_room, add_weights, decide, room_for
-from seqattractor.learning.exact.start_kernels import ROUND, turned
+from seqattractor.learning.exact.input_kernels import ROUND, turned
 
 
 @part

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seqattractor.learning.exact import weights_kernels
-from seqattractor.learning.exact.fields import WIDTHS, Floats, Grid, Integers, narrowest, start_fields
+from seqattractor.learning.exact.fields import WIDTHS, Floats, Grid, Inputs, Integers, narrowest, start_fields
 from seqattractor.learning.exact.lanes import LANES
 from seqattractor.learning.exact.weights_lanes import GROUP, KINDS
 from seqattractor.learning.exact.workers import Workers
@@ -141,9 +141,10 @@ def learn_visible(
 def _codes_of(U: Floats, inputs: Patterns, theta: float, bias: bool, chunk: int) -> Patterns:
     """The codes (n, M) that a fixed U makes of the inputs, eq. (7)."""
     y = np.empty((len(inputs), len(U)), dtype=np.int8)
+    grid = Grid(U, 1.0)
     for part in pieces(len(inputs), chunk):
         x = with_constant(inputs[part]) if bias else inputs[part]
-        y[part] = sign(start_fields(U, x, 1.0, theta).T)
+        y[part] = sign(start_fields(U, Inputs(x), grid, theta).T)
     return y
 
 
