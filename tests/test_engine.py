@@ -245,7 +245,7 @@ def test_how_many_epochs_are_done_at_a_time_changes_no_bit(problem, sizes):
     one = run(engine, problem)
     with pytest.MonkeyPatch.context() as patch:  # on a machine of another speed, or a busy one, windows are other ones
         order = itertools.cycle(sizes)
-        patch.setattr(engine, "_next_size", lambda size, seconds: next(order))
+        patch.setattr(engine, "_next_size", lambda size, seconds, told: next(order))
         other = run(engine, problem)
     assert np.array_equal(one.visible_errors, other.visible_errors)
     assert np.array_equal(one.U, other.U)

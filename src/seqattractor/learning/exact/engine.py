@@ -26,7 +26,8 @@ from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
 BLOCK_ROWS = 128
-_WINDOW_SECONDS = 0.2
+_WINDOW_SECONDS, _GROWTH = 0.4, 64  # Ctrl-C gets through between windows
+_TOLD_SECONDS, _TOLD_GROWTH = 0.2, 4  # where somebody is told of each epoch, and may stop after it
 _KEEP_BYTES = 2**28  # above this much state a window is one epoch, so that no copy is needed to stop within it
 
 
@@ -265,10 +266,11 @@ def _in_windows(
         errors = np.concatenate([errors, done])
         if len(quiet):
             return errors, True
-        size = 1 if too_big else _next_size(size, seconds)
+        size = 1 if too_big else _next_size(size, seconds, told=callback is not None)
     return errors, False
 
 
-def _next_size(size: int, seconds: float) -> int:
-    """The number of epochs for the next window, so that it takes about `_WINDOW_SECONDS`."""
-    return int(np.clip(size * _WINDOW_SECONDS / max(seconds, 1e-6), 1, 4 * size))
+def _next_size(size: int, seconds: float, *, told: bool) -> int:
+    """The number of epochs for the next window, so that it takes about as long as it should."""
+    wanted, growth = (_TOLD_SECONDS, _TOLD_GROWTH) if told else (_WINDOW_SECONDS, _GROWTH)
+    return int(np.clip(size * wanted / max(seconds, 1e-6), 1, growth * size))
