@@ -5,7 +5,7 @@ counts its signed updates and K is the Gram matrix of its inputs; an update at t
 The test of a margin is (f <= bound) != (flip < 0), with flip = 0 for a target +1 and -1 for a target -1.
 
 Rows are worked on side by side, each in a slot of its own: LANES transitions at a time, first all decide, SLOTS in turns
-(`lanes`) or, where there are many updates, LANES at once (`column_lanes`); then each adds what was decided for it. Before it
+(`lanes`) or, where there are many updates, all at once (`column_lanes`); then each adds what was decided for it. Before it
 does, `room` says how many updates cannot leave the integer type of the fields; a row that runs out of room is left as it was and
 reported as NARROW, so that it can be done again in a wider type.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from seqattractor.learning.bits import lowest_bit, number_of_bits
 from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.exact.arrays import copy, line, slots
-from seqattractor.learning.exact.column_lanes import decide_columns
+from seqattractor.learning.exact.column_lanes import ROWS, decide_columns, set_twice
 from seqattractor.learning.exact.lanes import (
     AHEAD,
     LANES,
@@ -36,8 +36,7 @@ from seqattractor.learning.exact.lanes import (
 RUNNING, SETTLED, NARROW = 0, 1, 2  # state of a row: goes on; had an epoch without update; needs a wider integer
 
 _EMPTY = -1  # a slot without a row
-_MANY = 3 * LANES  # updates of LANES rows at LANES transitions; with more of them in the last epoch, `decide_columns` is faster
-_AT_ONCE = 64  # slots: all their rows go through a piece of K while it is in the nearest cache
+_MANY = 3 * ROWS  # updates of ROWS rows at LANES transitions; with more of them in the last epoch, `decide_columns` is faster
 _BIGGEST = float(2**62)
 
 
@@ -135,12 +134,12 @@ def _grown(flips: Any, needed: int) -> Any:
 
 @part
 def _record_flips(flips: Any, used: int, epoch: int, base: int, row: int, z: Any, changed: int, wrong: int) -> Any:
-    """Append (epoch, t, row, new code) for each bit of `changed`, t - base: the code is z now, or -z where it is wrong."""
+    """Append (epoch, t, row, new code) for each bit of `changed`, t - base: the code is z, or -z where it is wrong."""
     while changed:
         bit = lowest_bit(changed)
         changed = without_lowest_bit(changed)
         t = base + bit
-        code = -z[t] if (wrong >> np.uint32(bit)) & np.uint32(1) else z[t]
+        code = -z[row, t] if (wrong >> np.uint32(bit)) & np.uint32(1) else z[row, t]
         flips[used, 0], flips[used, 1], flips[used, 2], flips[used, 3] = epoch, t, row, code
         used += 1
     return used
@@ -163,10 +162,10 @@ def _without_narrow(flips: Any, used: int, rows: Any, state: Any, n_rows: int) -
 @part
 def _turn(slot: int, flip: Any, bound: Any, edge: Any, minus: Any, bounds: Any, edges: Any) -> None:
     """Write bounds and edges of a slot as columns, and whether its targets are -1 as bits."""
-    word, bit = slot // LANES, np.uint32(1) << np.uint32(slot % LANES)
+    bit = np.uint64(1) << np.uint64(slot)
     for s in range(flip.shape[1]):
         bounds[s, slot], edges[s, slot] = bound[slot, s], edge[slot, s]
-        minus[s, word] = minus[s, word] | bit if flip[slot, s] < 0 else minus[s, word] & ~bit
+        minus[s] = minus[s] | bit if flip[slot, s] < 0 else minus[s] & ~bit
 
 
 @kernel
@@ -200,79 +199,84 @@ def learn_rows(
     (len(rows),) and the flips of codes (epoch, t, row, new code).
     """
     n, padded, words = z.shape[1], K.shape[1], K.shape[1] // LANES
-    f, flip = slots(_AT_ONCE, padded, fields), slots(_AT_ONCE, padded, fields)
-    bound, edge = slots(_AT_ONCE, padded, fields), slots(_AT_ONCE, padded, fields)
-    minus, turned = slots(padded, _AT_ONCE // LANES, wrong), slots(LANES, LANES, fields)
-    bound_columns, edge_columns = slots(padded, _AT_ONCE, fields), slots(padded, _AT_ONCE, fields)
-    many, in_columns = slots(words, _AT_ONCE // LANES, np.int64), line(_AT_ONCE, np.bool_)
-    added, now_wrong = slots(_AT_ONCE, padded, counts), slots(_AT_ONCE, words, wrong)
-    updated, wrong_here = line(LANES, wrong), line(LANES, wrong)
-    place, left, epoch, updates = line(_AT_ONCE, room), line(_AT_ONCE, room), line(_AT_ONCE, room), line(_AT_ONCE, room)
-    errors, row_errors = line(n_epochs, np.int64), slots(_AT_ONCE, n_epochs, np.int64)
+    f, flip = slots(ROWS, padded, fields), slots(ROWS, padded, fields)
+    bound, edge = slots(ROWS, padded, fields), slots(ROWS, padded, fields)
+    minus, turned, found = line(padded, np.uint64), slots(LANES, ROWS, fields), slots(LANES, ROWS, np.uint8)
+    bound_columns, edge_columns = slots(padded, ROWS, fields), slots(padded, ROWS, fields)
+    many, is_new, twice = line(words, np.int64), line(ROWS, np.bool_), slots(padded, 2 * LANES, fields)
+    added, now_wrong = slots(ROWS, padded, counts), slots(ROWS, words, wrong)
+    updated, wrong_here = line(ROWS, wrong), line(ROWS, wrong)
+    place, left, epoch, updates = line(ROWS, room), line(ROWS, room), line(ROWS, room), line(ROWS, room)
+    errors, row_errors = line(n_epochs, np.int64), slots(n_epochs, ROWS, np.int64)
     state = line(rows.shape[0], np.uint8)
     zero: Any = np.int64(0)  # a literal 0 would have numba compile every part twice that is called with what starts there
     flips, used = slots(256, 4, np.int32), zero
-    with_codes, any_narrow = wrong.shape[0] > 0, False
-    for slot in range(_AT_ONCE):
+    with_codes, any_narrow, any_new = wrong.shape[0] > 0, False, True
+    set_twice(twice, K)
+    for slot in range(ROWS):
         silence(flip, bound, slot, limit)
+        is_new[slot] = True
     taken = busy = zero
     while busy or taken < rows.shape[0]:
-        while busy < _AT_ONCE and taken < rows.shape[0]:
+        while busy < ROWS and taken < rows.shape[0]:
             slot, i = busy, rows[taken]
             load(f, flip, bound, slot, fields, bounds, z, i)
             for t in range(n):
                 edge[slot, t] = _edge(h0[i, t], z[i, t] * K[t, t], limit) if with_codes else (-limit - 1) ^ flip[slot, t]
                 added[slot, t] = 0
-            in_columns[slot] = False
+            is_new[slot] = any_new = True
             if with_codes:
                 for word in range(words):
                     now_wrong[slot, word] = wrong[i, word]
-            place[slot], left[slot], epoch[slot], updates[slot] = taken, room[i], 0, 0
+            place[slot], left[slot], epoch[slot] = taken, room[i], 0
             taken += 1
             busy += 1
         flips = _grown(flips, used + busy * n)
+        for slot in range(busy):
+            updates[slot] = 0
         for base in range(0, padded, LANES):
-            for group in range(0, busy, LANES):
-                if many[base // LANES, group // LANES] > _MANY:
-                    for slot in range(group, group + LANES):
-                        if not in_columns[slot]:
-                            _turn(slot, flip, bound, edge, minus, bound_columns, edge_columns)
-                            in_columns[slot] = True
-                    decide_columns(f, group, base, ahead, minus, bound_columns, edge_columns, turned, updated, wrong_here)
-                else:
-                    for first in range(0, min(LANES, busy - group), SLOTS):
-                        start = (group + first) * padded + base
-                        decide(f, flip, bound, edge, start, padded, ahead, base * AHEAD, updated, wrong_here, first)
-                found = zero
-                for slot in range(group, min(group + LANES, busy)):
-                    mask, now = updated[slot - group], wrong_here[slot - group]
-                    changed = now_wrong[slot, base // LANES] ^ now
-                    if place[slot] == _EMPTY or not (mask | changed):
-                        continue
-                    if mask:
-                        if not add_if_room(f, flip, slot, base, padded, K, base * padded, mask, left):
-                            left[slot] = room_after(f, flip, slot, base, K, base * padded, mask, limit, step)
-                        if left[slot] < 0:
-                            state[place[slot]], any_narrow, place[slot] = NARROW, True, _EMPTY
-                            silence(flip, bound, slot, limit)
-                            in_columns[slot] = False
-                            continue
-                        count(added, slot * padded + base, mask)
-                        updates[slot] += number_of_bits(mask)
-                        found += number_of_bits(mask)
-                    if changed:
-                        i = rows[place[slot]]
-                        used = _record_flips(flips, used, epoch[slot], base, i, z[i], changed, now)
-                        now_wrong[slot, base // LANES] = now
-                many[base // LANES, group // LANES] = found
+            word = base // LANES
+            if many[word] > _MANY:
+                for slot in range(ROWS if any_new else 0):
+                    if is_new[slot]:
+                        _turn(slot, flip, bound, edge, minus, bound_columns, edge_columns)
+                        is_new[slot] = False
+                any_new = False
+                decide_columns(f, base, twice, minus, bound_columns, edge_columns, turned, found, updated, wrong_here)
+            else:
+                for first in range(0, busy, SLOTS):
+                    start = first * padded + base
+                    decide(f, flip, bound, edge, start, padded, ahead, base * AHEAD, updated, wrong_here, first)
+            for slot in range(busy):
+                mask = updated[slot]
+                if mask and not add_if_room(f, flip, slot, base, padded, K, base * padded, mask, left):
+                    left[slot] = room_after(f, flip, slot, base, K, base * padded, mask, limit, step)
+                    if left[slot] < 0:
+                        state[place[slot]], any_narrow, place[slot] = NARROW, True, _EMPTY
+                        silence(flip, bound, slot, limit)
+                        is_new[slot], any_new = True, True
+                        updated[slot], wrong_here[slot] = 0, now_wrong[slot, word]
+            total = zero
+            for slot in range(busy):
+                count(added, slot * padded + base, updated[slot])
+                updates[slot] += number_of_bits(updated[slot])
+                total += number_of_bits(updated[slot])
+            many[word] = total
+            for slot in range(busy):
+                changed = now_wrong[slot, word] ^ wrong_here[slot]
+                if changed and place[slot] != _EMPTY:
+                    used = _record_flips(flips, used, epoch[slot], base, rows[place[slot]], z, changed, wrong_here[slot])
+                    now_wrong[slot, word] = wrong_here[slot]
+        any_done = any_narrow
+        for slot in range(busy):
+            row_errors[epoch[slot], slot] = updates[slot]
+            epoch[slot] += 1
+            any_done |= updates[slot] == 0 or epoch[slot] == n_epochs
         slot = zero
-        while slot < busy:
+        while any_done and slot < busy:
             r = place[slot]
             if r != _EMPTY:
-                row_errors[slot, epoch[slot]] = updates[slot]
-                epoch[slot] += 1
                 if updates[slot] and epoch[slot] < n_epochs:
-                    updates[slot] = 0
                     slot += 1
                     continue
                 i = rows[r]
@@ -281,21 +285,22 @@ def learn_rows(
                 for s in range(padded):
                     fields[i, s] = f[slot, s]
                 for e in range(epoch[slot]):
-                    errors[e] += row_errors[slot, e]
+                    errors[e] += row_errors[e, slot]
                 for t in range(n):
                     counts[i, t] += added[slot, t]
                 if with_codes:
                     for word in range(words):
                         wrong[i, word] = now_wrong[slot, word]
-            busy -= 1  # the last slot takes the place of the one that is done, so that all groups but one are full
+            busy -= 1  # the last slot takes the place of the one that is done
             for numbers in (f, flip, bound, edge):
                 copy(numbers, slot * padded, numbers, busy * padded, padded)
             copy(added, slot * padded, added, busy * padded, padded)
             copy(now_wrong, slot * words, now_wrong, busy * words, words)
-            copy(row_errors, slot * n_epochs, row_errors, busy * n_epochs, n_epochs)
+            for e in range(epoch[busy]):
+                row_errors[e, slot] = row_errors[e, busy]
             place[slot], left[slot], epoch[slot], updates[slot] = place[busy], left[busy], epoch[busy], updates[busy]
             silence(flip, bound, busy, limit)
-            in_columns[slot] = in_columns[busy] = False
+            is_new[slot] = is_new[busy] = any_new = True
     if any_narrow:
         return errors, state, _without_narrow(flips, used, rows, state, fields.shape[0])
     return errors, state, flips[:used]

@@ -21,13 +21,16 @@ def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
     start (n_epochs + 1,).
     """
     keys = 2 * n_epochs * n
-    place = line(keys + 1, np.int64)
+    place = line(keys + 1, np.int32)
     for k in range(flips.shape[0]):
         place[2 * (flips[k, 0] * n + flips[k, 1]) + (flips[k, 3] < 0) + 1] += 1
     for key in range(keys):
         place[key + 1] += place[key]
     used = 0
-    groups, group_start = slots(min(flips.shape[0], n_epochs * n), 4, np.int64), line(n_epochs + 1, np.int64)
+    for key in range(0, keys, 2):
+        used += place[key + 2] > place[key]
+    groups, group_start = slots(used, 4, np.int64), line(n_epochs + 1, np.int64)
+    used = 0
     for e in range(n_epochs):
         group_start[e] = used
         for t in range(n):
@@ -42,7 +45,7 @@ def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
         for column in range(4):
             out[place[key], column] = flips[k, column]
         place[key] += 1
-    return out, groups[:used], group_start
+    return out, groups, group_start
 
 
 @kernel
