@@ -112,32 +112,50 @@ def _bounds(code: Code, start: Any, minus: Any, kappa: Any, limit: Any) -> tuple
     return builder.fptosi(builder.select(minus, flipped, k), _WHOLES), sure
 
 
-def _move_code(
-    typingctx: Any, f: Any, bound: Any, stride: Any, flip: Any, g: Any, change: Any, t: Any, kappa: Any, limit: Any
+def _flip_code(
+    typingctx: Any, f: Any, bound: Any, flip: Any, g: Any, columns: Any, v0: Any, flipped: Any, group: Any, kappa: Any, limit: Any
 ) -> Any:
-    """Let flips move what all slots have at t: f[:, t] += 2 change[t], which is 0 then, and bound[:, t] is that of g[t].
+    """Let a group of flips (t, start, middle, end), see `tape.Tape`, move what all slots have at t.
 
-    f and bound are of shape (SLOTS, stride). Targets are given by flip[t], which is 0 or -1. Returns the bits of slots with
-    |f| > limit, and above them those of slots whose bound rounding may have a say in; it has to be asked for again.
+    f[:, t] moves by twice the learned weights `columns` of the inputs that flip, g[t] by the start weights `v0`, which are
+    doubled already, and bound[:, t] is that of g[t]. f and bound are of shape (SLOTS, padded n); targets are given by flip[t],
+    which is 0 or -1. Returns the bits of slots with |f| > limit, and above them those of slots whose bound rounding may have a
+    say in; it has to be asked for again.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = Code(context, builder, signature, args)
-        place = builder.mul(args[6], ir.Constant(INDEX, SLOTS))
-        none, limits = ir.Constant(_WHOLES, None), _all_slots(builder, _WHOLES, args[8])
-        targets = _load(code, 3, place)
-        minus = builder.icmp_signed("<", targets, ir.Constant(targets.type, None))
-        bounds, sure = _bounds(code, _load(code, 4, place), minus, args[7], limits)
-        change_here = _load(code, 5, place)
-        _store(code, none, 5, place)
-        here = [builder.add(args[6], builder.mul(args[2], ir.Constant(INDEX, slot))) for slot in range(SLOTS)]
+        t, start, middle, end = (builder.extract_value(args[7], k) for k in range(4))
+        place = builder.mul(t, ir.Constant(INDEX, SLOTS))
+        none, limits = ir.Constant(_WHOLES, None), _all_slots(builder, _WHOLES, args[9])
+
+        def goes_on(values: list[Any]) -> Any:
+            return builder.icmp_signed("<", values[0], end)
+
+        def add(values: list[Any]) -> list[Any]:
+            k, learned, started = values
+            i = builder.mul(builder.sext(builder.load(code.at(6, k)), INDEX), ir.Constant(INDEX, SLOTS))
+            minus = _all_slots(builder, _WHOLES, builder.sext(builder.icmp_signed(">=", k, middle), INDEX))
+            weights = _load(code, 4, i)
+            weights = builder.sext(weights, _WHOLES) if weights.type != _WHOLES else weights
+            sign_bits = builder.and_(minus, ir.Constant(_WHOLES, [-(2**63)] * SLOTS))
+            real = builder.bitcast(builder.xor(builder.bitcast(_load(code, 5, i), _WHOLES), sign_bits), _REALS)
+            learned = builder.add(learned, builder.sub(builder.xor(weights, minus), minus))
+            return [builder.add(k, ir.Constant(INDEX, 1)), learned, builder.fadd(started, real)]
+
+        _, learned, started = code.loop([start, none, _load(code, 3, place)], goes_on, add)
+        _store(code, started, 3, place)
+        targets = _load(code, 2, place)
+        bounds, sure = _bounds(code, started, builder.icmp_signed("<", targets, ir.Constant(targets.type, None)), args[8], limits)
+        _, stride = code.shape(0)
+        here = [builder.add(t, builder.mul(stride, ir.Constant(INDEX, slot))) for slot in range(SLOTS)]
         numbers = ir.Constant(ir.VectorType(context.get_data_type(f.dtype), SLOTS), ir.Undefined)
         lanes = [ir.Constant(ir.IntType(32), slot) for slot in range(SLOTS)]
         for lane, at in zip(lanes, here, strict=True):
             numbers = builder.insert_element(numbers, builder.load(code.at(0, at)), lane)
         narrow = f.dtype.bitwidth < INDEX.width
         values = builder.sext(numbers, _WHOLES) if narrow else numbers
-        values = builder.add(values, builder.add(change_here, change_here))
+        values = builder.add(values, builder.add(learned, learned))
         size = builder.select(builder.icmp_signed("<", values, none), builder.sub(none, values), values)
         lost = builder.bitcast(builder.icmp_signed(">", size, limits), ir.IntType(SLOTS))
         unsure = builder.not_(builder.bitcast(sure, ir.IntType(SLOTS)))
@@ -148,10 +166,10 @@ def _move_code(
         return builder.or_(builder.zext(lost, INDEX), builder.shl(builder.zext(unsure, INDEX), ir.Constant(INDEX, SLOTS)))
 
     whole = types.int64
-    return whole(f, bound, whole, flip, g, change, whole, types.float64, whole), codegen
+    return whole(f, bound, flip, g, columns, v0, flipped, types.UniTuple(whole, 4), types.float64, whole), codegen
 
 
-move_column: Any = extending.intrinsic(_move_code)
+flip_column: Any = extending.intrinsic(_flip_code)
 
 
 def _add_columns_code(typingctx: Any, total: Any, columns: Any, chosen: Any, start: Any, stop: Any, times: Any) -> Any:

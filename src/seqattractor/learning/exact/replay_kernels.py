@@ -9,30 +9,37 @@ import numpy as np
 from seqattractor.learning.bits import number_of_bits
 from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.exact.arrays import line, slots
-from seqattractor.learning.exact.flip_lanes import add_column, move_column
+from seqattractor.learning.exact.flip_lanes import flip_column
+from seqattractor.learning.exact.input_kernels import ROUND, turned
 from seqattractor.learning.exact.kernels import NARROW, bound_of, load, room_after, silence
 from seqattractor.learning.exact.lanes import AHEAD, LANES, SLOTS, add_if_room, add_weights, decide, room_for
-from seqattractor.learning.exact.input_kernels import ROUND, turned
 
 
 @part
 def _apply_flips(
-    f: Any, bound: Any, flip: Any, g: Any, change: Any, columns: Any, v0: Any, flipped: Any, groups: Any, kappa: float, limit: int
+    f: Any,
+    bound: Any,
+    flip: Any,
+    g: Any,
+    columns: Any,
+    v0: Any,
+    flipped: Any,
+    groups: Any,
+    first: int,
+    last: int,
+    kappa: float,
+    limit: int,
 ) -> Any:
     """Move the fields of all slots to the codes of the next epoch: g(t) += V . (new y(t) - old y(t)).
 
-    The weights V are `columns` of learned ones and `v0` of start weights in units that are those of g. Returns the bits of slots
-    whose integers are too narrow.
+    The weights V are `columns` of learned ones and `v0` of start weights in units that are those of g. The flips are in
+    groups[first:last]. Returns the bits of slots whose integers are too narrow.
     """
     lost = 0
-    for group in range(groups.shape[0]):
-        t, middle = groups[group, 0], groups[group, 2]
-        for k in range(groups[group, 1], groups[group, 3]):
-            add_column(change, t, columns, flipped[k], k >= middle)
-            add_column(g, t, v0, flipped[k], k >= middle)
-    for group in range(groups.shape[0]):
-        t = groups[group, 0]
-        found = move_column(f, bound, f.shape[1], flip, g, change, t, kappa, limit)
+    for k in range(first, last):
+        t = groups[k, 0]
+        group = (t, groups[k, 1], groups[k, 2], groups[k, 3])
+        found = flip_column(f, bound, flip, g, columns, v0, flipped, group, kappa, limit)
         lost |= found
         if found >> SLOTS:
             for slot in range(SLOTS):
@@ -77,7 +84,7 @@ def replay_rows(
     f, flip, bound = slots(SLOTS, padded, fields), slots(SLOTS, padded, fields), slots(SLOTS, padded, fields)
     c, columns = slots(SLOTS, words * LANES, fields), slots(words * LANES, SLOTS, fields)
     rows_of_V, v0 = slots(SLOTS, words * LANES, V), slots(words * LANES, SLOTS, V)
-    rows_of_g, g, change = slots(SLOTS, padded, V), slots(padded, SLOTS, V), slots(padded, SLOTS, np.int64)
+    rows_of_g, g = slots(SLOTS, padded, V), slots(padded, SLOTS, V)
     flip_columns = slots(padded, SLOTS, fields)
     updated, lost = line(SLOTS, np.uint32), line(SLOTS, np.bool_)
     left, room_of_c = line(SLOTS, room), line(SLOTS, room)
@@ -111,11 +118,11 @@ def replay_rows(
             for slot in range(SLOTS):
                 row_errors[slot, e] = 0
             if group_start[e + 1] > group_start[e]:
-                now = groups[group_start[e] : group_start[e + 1]]
+                now, then = group_start[e], group_start[e + 1]
                 if not up_to_date:
                     turned(c, columns)
                     up_to_date = True
-                too_narrow = _apply_flips(f, bound, flip_columns, g, change, columns, v0, flipped, now, kappa, limit)
+                too_narrow = _apply_flips(f, bound, flip_columns, g, columns, v0, flipped, groups, now, then, kappa, limit)
                 for slot in range(SLOTS):
                     left[slot] = 0
                     lost[slot] |= (too_narrow >> slot) & 1
