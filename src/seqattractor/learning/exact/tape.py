@@ -98,8 +98,7 @@ class Codes(Restorable):
 
         A piece is overwritten by the next one.
         """
-        flips, groups, start = tape_kernels.sort_flips(flips, len(self.K), n_epochs)
-        flipped = np.ascontiguousarray(flips[:, 2])
+        flipped, groups, start = tape_kernels.sort_flips(flips, len(self.K), n_epochs)
         ahead_bytes = self.K.itemsize * self.K.shape[1] * AHEAD
         version_bytes = self.K.nbytes + ahead_bytes + self.bits.nbytes
         most = max(_PIECE_BYTES // version_bytes, min(_LARGE_PIECE_BYTES // version_bytes, _FEW_VERSIONS), 1)

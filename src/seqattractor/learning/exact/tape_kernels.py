@@ -17,7 +17,7 @@ _BITS = 32  # of a word of codes
 def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
     """Sort flips (epoch, t, row, code) by epoch, t and code (+1 first).
 
-    Returns them, groups (t, start, start of those to -1, end) of one epoch and t each, and where the groups of each epoch
+    Returns their rows, groups (t, start, start of those to -1, end) of one epoch and t each, and where the groups of each epoch
     start (n_epochs + 1,).
     """
     keys = 2 * n_epochs * n
@@ -39,13 +39,12 @@ def sort_flips(flips: Any, n: int, n_epochs: int) -> Any:
                 groups[used, 0], groups[used, 1], groups[used, 2], groups[used, 3] = t, place[key], place[key + 1], place[key + 2]
                 used += 1
     group_start[n_epochs] = used
-    out = slots(flips.shape[0], flips.shape[1], flips)
+    flipped = line(flips.shape[0], flips)
     for k in range(flips.shape[0]):
         key = 2 * (flips[k, 0] * n + flips[k, 1]) + (flips[k, 3] < 0)
-        for column in range(4):
-            out[place[key], column] = flips[k, column]
+        flipped[place[key]] = flips[k, 2]
         place[key] += 1
-    return out, groups, group_start
+    return flipped, groups, group_start
 
 
 @kernel
