@@ -1,4 +1,4 @@
-"""Operations on the bits of a word, for kernels: an instruction each, which numba has no name for."""
+"""Operations on bits, for kernels: of a word, an instruction each, which numba has no name for, and of patterns in words."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 from llvmlite import ir
 from numba import extending, types
+
+from seqattractor.learning.compiled import part
 
 
 def _number_of_bits_code(typingctx: Any, word: Any) -> Any:
@@ -30,3 +32,14 @@ def _lowest_bit_code(typingctx: Any, word: Any) -> Any:
 
 
 lowest_bit: Any = extending.intrinsic(_lowest_bit_code)
+
+
+@part
+def count_differences(bits: Any, x: Any, where: Any, out: Any, count: int) -> None:
+    """Set out[s] to the number of units, of those in `where`, in which x differs from packed pattern s, for s < count."""
+    for s in range(count):
+        out[s] = 0
+    for word in range(len(x)):
+        row, mask, here = bits[word], where[word], x[word]
+        for s in range(count):
+            out[s] += number_of_bits(mask & (row[s] ^ here))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.learning.bits import lowest_bit, number_of_bits
+from seqattractor.learning.bits import count_differences, lowest_bit, number_of_bits
 from seqattractor.learning.compiled import kernel, part
 from seqattractor.learning.exact.arrays import line, slots
 from seqattractor.learning.exact.flip_lanes import add_column, add_columns, turn
@@ -26,16 +26,13 @@ def turned(rows: Any, columns: Any) -> None:
 def multiply(K: Any, bits: Any, N: int) -> None:
     """Write the Gram matrix (n, padded n) of n patterns of N units, given in bits (n, words): where they differ counts."""
     n, words = bits.shape
-    columns, unlike = slots(words, n, bits), line(n, np.int64)
-    for t in range(n):
-        for word in range(words):
+    columns, everywhere, unlike = slots(words, n, bits), line(words, bits), line(n, np.int64)
+    for word in range(words):
+        everywhere[word] = ~np.uint32(0)
+        for t in range(n):
             columns[word, t] = bits[t, word]
     for t in range(n):
-        for s in range(n):
-            unlike[s] = 0
-        for word in range(words):
-            for s in range(n):
-                unlike[s] += number_of_bits(bits[t, word] ^ columns[word, s])
+        count_differences(columns, bits[t], everywhere, unlike, n)
         for s in range(n):
             K[t, s] = N - 2 * unlike[s]
 

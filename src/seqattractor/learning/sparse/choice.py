@@ -12,18 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.learning.bits import lowest_bit
+from seqattractor.learning.bits import count_differences, lowest_bit
 from seqattractor.learning.compiled import inlined, part
 from seqattractor.learning.sparse.arguments import WIDTH
-from seqattractor.learning.sparse.rows import (
-    add_multiple,
-    add_rows,
-    copy,
-    count_differences,
-    list_not_below,
-    not_below,
-    transpose,
-)
+from seqattractor.learning.sparse.rows import add_multiple, add_rows, copy, list_not_below, not_below, transpose
 from seqattractor.learning.sparse.rule import PROTOTYPE, STEP_BITS
 
 _ADDED = 7  # entries of P add up within int16

@@ -28,20 +28,12 @@ from typing import Any
 
 import numpy as np
 
+from seqattractor.learning.bits import count_differences
 from seqattractor.learning.compiled import inlined, kernel, part
 from seqattractor.learning.sparse.arguments import AHEAD, PENDING
 from seqattractor.learning.sparse.choice import choose, follow
 from seqattractor.learning.sparse.flips import draw_flips, split_by_sign
-from seqattractor.learning.sparse.rows import (
-    add_multiple,
-    add_rows,
-    borrowed,
-    copy,
-    count_differences,
-    list_not_below,
-    next_violation,
-    transpose,
-)
+from seqattractor.learning.sparse.rows import add_multiple, add_rows, borrowed, copy, list_not_below, next_violation, transpose
 from seqattractor.learning.sparse.visible import learn_visible
 
 _WEIGHTS, _SIGNS = 16, 32  # rows that are added at a time: of weights, and of +-1 as int8

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import extending, types
 from numba.core import cgutils as _cgutils
 
-from seqattractor.learning.bits import lowest_bit, number_of_bits
+from seqattractor.learning.bits import lowest_bit
 from seqattractor.learning.compiled import part
 from seqattractor.learning.sparse.arguments import WIDTH
 
@@ -226,14 +226,3 @@ def next_violation(h: Any, z: Any, margin: int, active_margin: int, start: int) 
             return len(h)
         mask = _violations(h, z, least, most, base)
     return base + lowest_bit(mask)
-
-
-@part
-def count_differences(bits: Any, x: Any, where: Any, out: Any, count: int) -> None:
-    """Set out[s] to the number of units, of those in `where`, in which x differs from packed pattern s, for s < count."""
-    for s in range(count):
-        out[s] = 0
-    for word in range(len(x)):
-        row, mask, here = bits[word], where[word], x[word]
-        for s in range(count):
-            out[s] += number_of_bits(mask & (row[s] ^ here))
