@@ -103,7 +103,7 @@ def rst(results: dict) -> str:
     if limit := results.get("limit"):
         lines.append(
             f"* The hidden phase (N=100, M=500, T=150) makes {limit['updates_per_second'] / 1e6:.1f} million updates a second, "
-            f"{limit['fraction']:.0%} of what a loop reaches that only adds such int16 rows."
+            f"{limit['fraction']:.0%} of what a loop reaches that only adds such int16 rows, and decides nothing."
         )
     for growth in results.get("growth", []):
         name, values = growth["varies"], growth["values"]

@@ -307,8 +307,9 @@ def learn_rows(
 
 
 @kernel
-def add_rows(f: Any, flip: Any, K: Any, rows: Any) -> None:
-    """Only the additions of updates, one by one, to the rows of f in turn: without looking for them or waiting."""
-    padded = K.shape[1]
-    for r in range(rows.shape[0]):
-        add_updates(f, flip, r % f.shape[0], 0, padded, K, rows[r] * padded, np.uint32(1))
+def add_all(f: Any, flip: Any, K: Any, blocks: Any) -> None:
+    """Only the additions, of all LANES updates of some blocks of transitions to the rows of f in turn: nothing is decided."""
+    padded, all_of_them = K.shape[1], ~np.uint32(0)
+    for k in range(blocks.shape[0]):
+        base = blocks[k] * LANES
+        add_updates(f, flip, k % f.shape[0], base, padded, K, base * padded, all_of_them)
