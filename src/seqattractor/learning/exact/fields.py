@@ -183,13 +183,16 @@ def add_learned(weights: Floats, counts: Integers, inputs: Inputs, eta: float, m
             input_kernels.add_sums(weights, some.first, some.N, counts, eta, *some[2:])
         return
     n, N = inputs.X.shape
-    counted = np.flatnonzero(np.any(counts, axis=1))  # often few: most visible neurons have settled before the tape ends
-    most = int(np.abs(counts).sum(axis=1).max(initial=0))
+    rows: Any = np.flatnonzero(np.any(counts, axis=1))  # often few: most visible neurons have settled before the tape ends
+    if 2 * len(rows) > len(counts):
+        rows = slice(None)  # to pick most of them out would take longer
+    counted = counts[rows]
+    most = int(np.abs(counted).sum(axis=1).max(initial=0))
     kind: np.dtype[Any] = np.dtype(np.float32 if most < _FLOAT32_WHOLE else np.float64)
-    few = counts[counted].astype(kind)
+    counted = counted.astype(kind)
     for part in pieces(N, max(_CHUNK // max(n, len(weights)), 1)):
         learned: Floats = np.zeros(weights[:, part].shape) if more is None else more[:, part].astype(np.float64)
         if len(counted):
-            learned[counted] += few @ inputs.X[:, part].astype(kind)
+            learned[rows] += counted @ inputs.X[:, part].astype(kind)
         learned *= eta
         weights[:, part] += learned
