@@ -28,6 +28,7 @@ from seqattractor.sequences._patterns import pieces
 BLOCK_ROWS = 128
 _WINDOW_SECONDS, _GROWTH = 0.4, 64  # Ctrl-C gets through between windows
 _TOLD_SECONDS, _TOLD_GROWTH = 0.2, 4  # where somebody is told of each epoch, and may stop after it
+_WINDOW_EPOCHS = 2**14  # at most: errors are kept for each epoch of a window and each of the rows side by side
 _KEEP_BYTES = 2**28  # above this much state a window is one epoch, so that no copy is needed to stop within it
 
 
@@ -243,34 +244,34 @@ def _in_windows(
     callback: ProgressCallback | None,
 ) -> tuple[Integers, bool]:
     """Learn window by window up to the first epoch without any error, or to the one after which the callback says stop."""
-    errors = np.zeros((0, 2), dtype=np.int64)
-    size, too_big = 1, False
-    while len(errors) < max_epochs:
-        size = min(size, max_epochs - len(errors))
+    windows = [np.zeros((0, 2), dtype=np.int64)]
+    epochs, size, ended = 0, 1, False
+    while epochs < max_epochs and not ended:
+        size = min(size, max_epochs - epochs)
         snapshots = [(part, part.snapshot()) for part in parts()] if callback is not None and size > 1 else []
         started = time.perf_counter()  # processor time, where the machine is busy elsewhere, may cost as much as a small window
         done = window(size)
         seconds = time.perf_counter() - started
         quiet = np.flatnonzero(~done.any(axis=1))
-        done = done[: quiet[0] + 1] if len(quiet) else done
+        done, ended, too_big = done[: quiet[0] + 1] if len(quiet) else done, len(quiet) > 0, False
         if callback is not None:
             for e, (hidden, visible) in enumerate(done.tolist(), start=1):
-                if callback(len(errors) + e, hidden, visible):
+                if callback(epochs + e, hidden, visible):
                     if e < size:  # the window went further: put everything back and learn only up to here
                         for part, snapshot in snapshots:
                             part.restore(snapshot)
                         window(e)
-                    errors = np.concatenate([errors, done[:e]])
-                    return errors, not errors[-1].any()
+                    done, ended = done[:e], True
+                    break
             too_big = sum(part.nbytes for part in parts()) > _KEEP_BYTES
-        errors = np.concatenate([errors, done])
-        if len(quiet):
-            return errors, True
+        windows.append(done)
+        epochs += len(done)
         size = 1 if too_big else _next_size(size, seconds, told=callback is not None)
-    return errors, False
+    errors = np.concatenate(windows)
+    return errors, epochs > 0 and not errors[-1].any()
 
 
 def _next_size(size: int, seconds: float, *, told: bool) -> int:
     """The number of epochs for the next window, so that it takes about as long as it should."""
     wanted, growth = (_TOLD_SECONDS, _TOLD_GROWTH) if told else (_WINDOW_SECONDS, _GROWTH)
-    return int(np.clip(size * wanted / max(seconds, 1e-6), 1, growth * size))
+    return int(np.clip(size * wanted / max(seconds, 1e-6), 1, min(growth * size, _WINDOW_EPOCHS)))
