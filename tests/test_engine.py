@@ -349,8 +349,8 @@ def hard_problem(rng, max_epochs):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_stops_within_a_second(n_jobs):
-    problem = hard_problem(np.random.default_rng(3), 5)
-    run(engine, problem, n_jobs=n_jobs)  # compiled and loaded before the clock starts
+    problem = hard_problem(np.random.default_rng(3), 20_000)  # so many that fields need wider integers
+    run(engine, problem, n_jobs=n_jobs)  # all kernels are compiled and loaded before the clock starts
     pressed = []
 
     def press():

@@ -26,8 +26,8 @@ from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
 BLOCK_ROWS = 128
-_WINDOW_SECONDS, _GROWTH = 0.4, 64  # Ctrl-C gets through between windows
-_TOLD_SECONDS, _TOLD_GROWTH = 0.2, 4  # where somebody is told of each epoch, and may stop after it
+_WINDOW_SECONDS = 0.2  # Ctrl-C gets through between windows
+_GROWTH, _TOLD_GROWTH = 64, 4  # from one window to the next; less where somebody is told of each epoch, and may stop after it
 _WINDOW_EPOCHS = 2**14  # at most: errors are kept for each epoch of a window and each of the rows side by side
 _KEEP_BYTES = 2**28  # above this much state a window is one epoch, so that no copy is needed to stop within it
 
@@ -272,6 +272,6 @@ def _in_windows(
 
 
 def _next_size(size: int, seconds: float, *, told: bool) -> int:
-    """The number of epochs for the next window, so that it takes about as long as it should."""
-    wanted, growth = (_TOLD_SECONDS, _TOLD_GROWTH) if told else (_WINDOW_SECONDS, _GROWTH)
-    return int(np.clip(size * wanted / max(seconds, 1e-6), 1, min(growth * size, _WINDOW_EPOCHS)))
+    """The number of epochs for the next window, so that it takes about `_WINDOW_SECONDS`."""
+    most = min(size * (_TOLD_GROWTH if told else _GROWTH), _WINDOW_EPOCHS)
+    return int(np.clip(size * _WINDOW_SECONDS / max(seconds, 1e-6), 1, most))
