@@ -1,4 +1,4 @@
-"""Compiled kernels of inputs: their products with each other and with weights; of like patterns only what changes counts."""
+"""Compiled kernels of inputs: their products; and start fields and learned weights from what changes between patterns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def turned(rows: Any, columns: Any) -> None:
 
 @kernel
 def multiply(K: Any, bits: Any, N: int) -> None:
-    """Write the Gram matrix (n, padded n) of n patterns of N units, given in bits (n, words): where they differ counts."""
+    """Write the Gram matrix (n, padded n) of patterns in bits (n, words): N less twice the units in which two of them differ."""
     n, words = bits.shape
     columns, everywhere, unlike = slots(words, n, bits), line(words, bits), line(n, np.int64)
     for word in range(words):
@@ -106,7 +106,8 @@ def add_start_fields(
 def add_sums(weights: Any, first: int, N: int, counts: Any, eta: float, up: Any, down: Any, starts: Any) -> None:
     """Add eta * (counts X) to weights[:, first:first + N], for whole numbers `counts` (m, n) and patterns given by changes.
 
-    The last patterns have in common what they have since a change, so that there the sum of their counts is added.
+    An input keeps its new value from a change to the next one. So each change adds or takes away twice the sum of all counts from
+    its pattern on.
     """
     m, n = counts.shape
     columns, total, twice = slots(N, SLOTS, starts), slots(1, SLOTS, starts), slots(1, SLOTS, starts)
