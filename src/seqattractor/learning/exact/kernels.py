@@ -255,7 +255,6 @@ def learn_rows(
                         state[place[slot]], any_narrow, place[slot] = NARROW, True, _EMPTY
                         silence(flip, bound, slot, limit)
                         is_new[slot], any_new = True, True
-                        updated[slot], wrong_here[slot] = 0, now_wrong[slot, word]
             total = zero
             for slot in range(busy):
                 count(added, slot * padded + base, updated[slot])
