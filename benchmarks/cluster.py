@@ -46,18 +46,33 @@ class CountingClient:
 
     def __init__(self, client: Any, workers: int) -> None:
         self._client, self._workers = client, workers
-        self.to_each = self.to_one = self.back = self.tasks = 0
+        self.back = self.tasks = 0
+        self._sizes: dict[str, int] = {}
+        self._for_each: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
 
     def scatter(self, data: Any, **options: Any) -> Any:
-        """Send data to one worker, or to each."""
-        if options.get("broadcast"):
-            self.to_each += size_of(data)
-        else:
-            self.to_one += size_of(data)
-        return self._client.scatter(data, **options)
+        """Send data to workers."""
+        sent = self._client.scatter(data, **options)
+        self._sizes |= {future.key: size_of(each) for future, each in zip(sent, data, strict=True)}
+        return sent
+
+    def submit(self, function: Any, block: Any, shared: Any, *arguments: Any, **options: Any) -> Any:
+        """Let a worker learn a block, with what all workers need."""
+        self._for_each.add(shared.key)
+        return self._client.submit(function, block, shared, *arguments, **options)
+
+    @property
+    def to_each(self) -> int:
+        """Bytes that every worker gets."""
+        return sum(self._sizes[key] for key in self._for_each)
+
+    @property
+    def to_one(self) -> int:
+        """Bytes that one worker gets."""
+        return sum(self._sizes.values()) - self.to_each
 
     def gather(self, tasks: Any) -> Any:
         """Get results."""

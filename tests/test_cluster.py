@@ -105,6 +105,10 @@ class WatchedClient:
     def __getattr__(self, name):
         return getattr(self.client, name)
 
+    def scatter(self, data, **options):
+        assert not options.get("broadcast")  # for which the scheduler goes on for ever if a worker is lost meanwhile
+        return self.client.scatter(data, **options)
+
     def submit(self, *args, **options):
         self.submitted += 1
         self.most = max(self.most, self.submitted - self.gathered)

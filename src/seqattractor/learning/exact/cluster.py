@@ -183,7 +183,7 @@ class _Cluster:
         done: set[int] = set()
 
         def learn_what_is_left() -> None:
-            everywhere = self._scatter(shared, broadcast=True)
+            everywhere = self._scatter(shared)
             waiting = deque(rows for rows in blocks if rows.start not in done)
             running: list[tuple[slice, Any]] = []
             while waiting or running:
@@ -219,15 +219,19 @@ class _Cluster:
 
     def _send(self, *arrays: Any) -> Any:
         """Send arrays to some worker, the same for all of them; a task goes where its data is."""
-        (sent,) = self._scatter([tuple(map(np.ascontiguousarray, arrays))], hash=False)
-        return sent
+        return self._scatter(tuple(map(np.ascontiguousarray, arrays)))
 
-    def _scatter(self, data: Any, **options: Any) -> Any:
-        """Send data to workers; if one is gone before the scheduler has noted what it got, that is a lost connection, too."""
+    def _scatter(self, data: Any) -> Any:
+        """Send data to some worker; if one is gone before the scheduler has noted what it got, that is a lost connection, too.
+
+        Other workers get them from there when they need them. Not `broadcast=True`: should a worker be lost while it gets a copy,
+        the scheduler goes on copying for ever.
+        """
         try:
-            return self.client.scatter(data, **options)
+            (sent,) = self.client.scatter([data], hash=False)
         except KeyError as error:  # the scheduler's, with the address of the worker
             raise OSError(f"the worker {error} was lost while data were sent") from error
+        return sent
 
 
 def _hidden_block(

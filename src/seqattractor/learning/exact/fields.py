@@ -78,6 +78,10 @@ class Inputs:
     def __init__(self, X: Patterns) -> None:
         self.X = X
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Changes are listed again where this is sent to."""
+        return Inputs, (self.X,)
+
     @cached_property
     def changes(self) -> list[Changes]:
         """All changes, of some inputs after others."""
