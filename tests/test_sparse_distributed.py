@@ -94,6 +94,6 @@ def test_ten_patterns_are_recalled_from_most_noisy_cues_and_a_hundred_from_none(
     ],
 )
 def test_it_stores_as_much_as_a_first_probe_with_code_of_its_own(T, M, k, step, basin):
-    found = one_step_and_basin(T, M, k, 12)
+    found = one_step_and_basin(T, M, k, 40)
     assert abs(found[0] - step) < 0.1
     assert abs(found[1] - basin) < 0.12
