@@ -11,6 +11,7 @@ import json
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -108,11 +109,12 @@ def campaign(name: str) -> Iterator[Campaign]:
     start, children = time.monotonic(), _peak_of_children()
     _forget_peak()
     before = _peak()
-    yield verdicts
+    with _watched_children() as seen:
+        yield verdicts
     verdicts.seconds = time.monotonic() - start
     # What is no more than before was a child of an earlier test. What is no more than this process has may be what this process
-    # had when it started the child: Linux counts that for the child, too.
-    of_children = _peak_of_children() if _peak_of_children() > max(children, _peak()) else 0
+    # had when it started the child, since Linux counts that for the child, too; then what was seen of the children counts.
+    of_children = _peak_of_children() if _peak_of_children() > max(children, _peak()) else max(seen, default=0)
     verdicts.largest_memory = max(verdicts.largest_memory, _peak(), of_children)
     verdicts.memory_taken = max(_peak() - before, of_children)
 
@@ -126,11 +128,44 @@ def _forget_peak() -> None:
 _UNIT = 1 if sys.platform == "darwin" else 1024
 
 
+@contextlib.contextmanager
+def _watched_children() -> Iterator[list[int]]:
+    """Look at the processes that this one has started, a hundred times a second, and list their largest memory (Linux)."""
+    seen: list[int] = []
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(0.01):
+            for children in Path("/proc/self/task").glob("*/children"):
+                for pid in _text(children).split():
+                    seen[:] = [max([*seen, _high_water(pid)])]
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file, none if it is gone."""
+    with contextlib.suppress(OSError):
+        return path.read_text()
+    return ""
+
+
+def _high_water(process: str) -> int:
+    """Return the largest memory of a process in bytes since it began its program, 0 where nobody tells (Linux)."""
+    lines = _text(Path(f"/proc/{process}/status")).splitlines()
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), 0)
+
+
 def _peak() -> int:
     """Return the largest memory of this process in bytes."""
-    with contextlib.suppress(OSError):
-        status = Path("/proc/self/status").read_text()
-        return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+    if found := _high_water("self"):
+        return found
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
 
 
