@@ -67,17 +67,17 @@ def learn_with_feedback(
     """
     from seqattractor.learning.exact import learned_targets_kernels as kernels
 
-    inputs = with_constant(inputs) if bias else inputs
-    (n, n_in), (n_visible, n_code) = inputs.shape, V.shape
+    x = Inputs(with_constant(inputs) if bias else inputs)
+    (n, n_in), (n_visible, n_code) = x.X.shape, V.shape
     whole = _whole_type(n * max_epochs * max(n_in, n_visible, n_code) + int(np.abs(Q).sum(axis=1).max()))
-    hidden_start = np.ascontiguousarray(start_fields(U, Inputs(inputs), Grid(U, eta), input_threshold).T)
+    hidden_start = np.ascontiguousarray(start_fields(U, x, Grid(U, eta), input_threshold).T)
     codes = sign(hidden_start)
     codes = with_constant(codes) if bias else codes
     start = Grid(V, eta).place(V)
     fields = codes.astype(np.float64) @ start.T
     updates, learned = np.zeros((n, len(U)), dtype=whole), np.zeros((n_code, n_visible), dtype=whole)
     projected = (targets.astype(np.float64) @ Q.T).astype(whole)  # whole numbers: exact in float64
-    products = gram(inputs).astype(whole)
+    products = gram(x.X).astype(whole)
     hidden = hidden_start, np.zeros_like(updates), updates
     visible = np.ascontiguousarray(start.T), fields, learned, codes
     real = np.array([kappa / eta, learned_feedback])
@@ -91,7 +91,7 @@ def learn_with_feedback(
             return int(mu), int(nu)
 
         errors, converged = repeat(epoch, max_epochs, callback)
-    add_learned(U, updates.T, Inputs(inputs), eta)
+    add_learned(U, updates.T, x, eta)
     V += eta * learned.T
     return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), converged, Q + learned[: len(Q)])
 
