@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 from dataclasses import replace
+from math import comb
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,7 +23,7 @@ from own_files import save_animation
 from seqattractor.cli.compare import command
 from seqattractor.experiments._comparison_tests import get_test
 from seqattractor.experiments._comparison_trial import make_task
-from seqattractor.experiments._statistics import decide, differences
+from seqattractor.experiments._statistics import Decided, decide, differences
 from seqattractor.experiments._user_data import OwnData
 from seqattractor.networks import REGISTRY
 from seqattractor.plots._looks import LOOKS, looks_of
@@ -526,8 +527,18 @@ def test_differences_are_sign_tests_with_holms_correction(successes):
         assert each.p == pytest.approx(max(steps))
 
 
-def test_intervals_decide_only_on_their_side_of_one_half():
-    rows = [{"value": v, "low": low, "high": high} for v, low, high in ((1, 0.6, 1), (2, 0.4, 0.9), (3, 0.6, 1), (4, 0, 0.4))]
+@pytest.mark.parametrize("trials", range(1, 51))
+def test_a_rate_of_one_half_is_called_more_or_less_in_at_most_5_percent_of_cases(trials):
+    told = 0
+    for successes in range(trials + 1):
+        low, high = sa.wilson_interval(successes, trials)
+        found = decide([{"value": 0, "successes": successes, "trials": trials, "low": low, "high": high}])
+        told += comb(trials, successes) * (found != Decided(None, None))
+    assert told / 2**trials <= 0.05
+
+
+def test_trials_decide_only_on_their_side_of_one_half():
+    rows = [{"value": v, "successes": s, "trials": 8, "low": 0, "high": 1} for v, s in ((1, 8), (2, 6), (3, 8), (4, 0))]
     assert (decide(rows).most, decide(rows).fails_from) == (1, 4)
     assert (decide(rows[1:2]).most, decide(rows[1:2]).fails_from) == (None, None)
 
@@ -546,7 +557,7 @@ def test_the_conclusion_says_what_trials_support_and_no_more(found):
 def test_where_more_is_easier_the_words_turn_round():
     text = get_test("random").ask(n=[50, 20], t=5)
     assert text.values == (50, 20)
-    fewer = compare(networks=["attractor"], n=20, t=5, m=[4, 60], flips=0, trials=4)
+    fewer = compare(networks=["attractor"], n=20, t=5, m=[4, 60], flips=0, trials=6)
     assert repr(fewer) == "Comparison: 1 network, hidden neurons M 60 to 4; down to 60: attractor"
     assert "attractor succeeds in more than half of all trials down to 60" in fewer.conclusion()
 

@@ -435,7 +435,7 @@ def test_figure_1_proves_that_the_toy_sequences_need_hidden_neurons(tmp_path):
 
 @pytest.mark.parametrize(
     ("successes", "trials", "agrees"),
-    [(1, 2, True), (0, 2, None), (4, 5, True), (0, 5, False), (49, 100, True), (30, 100, False)],
+    [(1, 2, True), (0, 2, None), (4, 5, True), (0, 5, None), (0, 6, False), (49, 100, True), (30, 100, False)],
 )
 def test_a_few_failed_retrievals_of_the_toy_sequences_are_no_disagreement(successes, trials, agrees):
     row = {"successes": successes, "trials": trials, "learned": trials, "interval": sa.wilson_interval(successes, trials)}

@@ -126,7 +126,7 @@ class Comparison(Result):
         return description(self)
 
     def conclusion(self) -> str:
-        """Say only what the statistics support: where intervals decide, and which networks differ, after Holm's correction.
+        """Say only what the statistics support: where exact tests decide, and which networks differ, after Holm's correction.
 
         Returns
         -------
@@ -137,8 +137,8 @@ class Comparison(Result):
         >>> import seqattractor as sa
         >>> comparison = sa.compare("random", ["hebbian", "lookup"], values=[5, 40], trials=6)
         >>> print(comparison.conclusion().split(". ")[2])
-        By 95 % Wilson intervals, each taken by itself: hebbian succeeds in more than half of all trials up to 5 and in less than
-        half from 40 on; lookup in more than half at every value
+        By the exact binomial test (p < 0.05, each network taken by itself): hebbian succeeds in more than half of all trials up
+        to 5 and in less than half from 40 on; lookup in more than half at every value
         """
         return conclusion(self)
 

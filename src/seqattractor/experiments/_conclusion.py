@@ -11,7 +11,7 @@ Row = dict[str, Any]
 
 
 def conclusion(comparison: Any) -> str:
-    """Say only what the trials support: where intervals decide, and which networks differ after Holm's correction."""
+    """Say only what the trials support: where they decide on one half, and which networks differ after Holm's correction."""
     s = comparison.settings
     trials = f"{s['trials']} trial{'s' if s['trials'] != 1 else ''} at each value of the {s['axis']}"
     sentences = [
@@ -62,7 +62,7 @@ def ends(values: Sequence[Any]) -> str:
 
 
 def _decided(comparison: Any) -> str:
-    """Where the intervals decide whether a network succeeds in more than half of all trials."""
+    """Where exact tests decide whether a network succeeds in more than half of all trials."""
     values = comparison.settings["values"]
     groups: dict[str, list[str]] = {}
     for name in _taking_part(comparison):
@@ -77,8 +77,8 @@ def _decided(comparison: Any) -> str:
             parts[0].replace(f"{listed(first)} in", f"{listed(first)} {verb} in", 1).replace("half", "half of all trials", 1)
         )
     if undecided:
-        parts.append(f"for {listed(undecided)} they decide at no value")
-    return f"By 95 % Wilson intervals, each taken by itself: {'; '.join(parts)}." if parts else ""
+        parts.append(f"for {listed(undecided)} it decides at no value")
+    return f"By the exact binomial test (p < {LEVEL}, each network taken by itself): {'; '.join(parts)}." if parts else ""
 
 
 def _halves(found: Decided, values: Sequence[Any]) -> str:

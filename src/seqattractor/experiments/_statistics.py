@@ -12,7 +12,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Decided:
-    """At which values the intervals decide that a network succeeds in more or in less than half of all trials."""
+    """At which values the trials decide that a network succeeds in more or in less than half of all trials."""
 
     most: Any
     """The hardest value up to which it is more than half, at this and all easier ones; None if there is none."""
@@ -21,23 +21,40 @@ class Decided:
 
 
 def decide(rows: Sequence[Mapping[str, Any]]) -> Decided:
-    """Read from the Wilson intervals of a network, easy values first, what they decide.
+    """Decide from the successes of a network, easy values first, where it succeeds in more and where in less than half.
+
+    One value after another is tested, from either end, until one is not decided: so the level is that of a network, not only of
+    a value. A row whose interval is one point stands for trials that would all be the same, and needs no test.
 
     Examples
     --------
-    >>> decide([{"value": v, "low": low, "high": high} for v, low, high in ((10, 0.8, 1.0), (20, 0.3, 0.7), (40, 0.0, 0.2))])
+    >>> rows = [{"value": v, "successes": s, "trials": 6, "low": 0, "high": 1} for v, s in ((10, 6), (20, 4), (40, 0))]
+    >>> decide(rows)
     Decided(most=10, fails_from=40)
     """
-    most, fails_from = None, None
-    for row in rows:
-        if row["low"] <= 0.5:
-            break
-        most = row["value"]
-    for row in reversed(rows):
-        if row["high"] >= 0.5:
-            break
-        fails_from = row["value"]
-    return Decided(most, fails_from)
+    sides = [int(2 * row["low"] - 1) if row["low"] == row["high"] else side(row["successes"], row["trials"]) for row in rows]
+    values = [row["value"] for row in rows]
+    up = next((k for k, each in enumerate(sides) if each != 1), len(sides))
+    down = next((k for k, each in enumerate(reversed(sides)) if each != -1), len(sides))
+    return Decided(values[up - 1] if up else None, values[-down] if down else None)
+
+
+def side(successes: int, trials: int) -> int:
+    """Give 1 if success is shown to be more likely than not, -1 if less, and 0 if that is not decided.
+
+    This is the exact binomial test of one half, two-sided at the level 0.05: a Wilson interval beside one half is wrong in 12.5 %
+    of cases with 4 trials. Fewer than 6 trials decide nothing.
+
+    Examples
+    --------
+    >>> side(4, 4), side(6, 6), side(0, 6)
+    (0, 1, -1)
+    """
+    from scipy.stats import binomtest
+
+    if not trials or binomtest(successes, trials).pvalue >= LEVEL:
+        return 0
+    return 1 if 2 * successes > trials else -1
 
 
 @dataclass(frozen=True)

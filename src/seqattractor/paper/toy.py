@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from seqattractor import plots
 from seqattractor.datasets._small import toy
 from seqattractor.experiments._settings import PERIODS
+from seqattractor.experiments._statistics import side
 from seqattractor.paper.settings import LEARNING, TOY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes
 from seqattractor.report.page import Table, Verdict
@@ -118,14 +119,14 @@ class Figure4(Target):
         """The paper shows that it works; here is how often."""
         rows = result.rows()
         counts = " and ".join(f"{row['successes']} of {row['trials']}" for row in rows)
-        usual = all(row["interval"][1] >= 0.5 for row in rows)  # else chance does not explain so few
+        usual = all(side(row["successes"], row["trials"]) >= 0 for row in rows)  # else chance does not explain so few
         shown = all(row["successes"] for row in rows)
         learned = " and ".join(f"{row['learned']}" for row in rows)
         return Verdict(
             usual if shown or not usual else None,  # a few trials without a success say nothing
             f"With hidden neurons {learned} of {rows[0]['trials']} networks make every transition of sequences 1 and 2, and "
             f"{counts} retrieve them from two flipped units; the paper shows one retrieval of each, and the figure here the "
-            "cleanest of ours. That counts as agreement unless the 95 % interval of a success rate lies below one half.",
+            "cleanest of ours. That counts as agreement unless the exact binomial test shows a success rate below one half.",
         )
 
     def tables(self, result: Result) -> list[Table]:
