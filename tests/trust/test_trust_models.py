@@ -25,7 +25,6 @@ import seqattractor as sa
 sys.path.insert(0, str(Path(__file__).parent))
 from campaign import campaign
 
-OLD = Path(__file__).parent.parent / "data" / "models_of_0_1_0"
 X = sa.datasets.random_periodic(5, 8, rng=3)
 SMALL = {"n_hidden": 20, "n_latent": 5, "max_epochs": 5, "random_state": 0}
 STEPS = 6
@@ -57,19 +56,12 @@ class Model:
     content: bytes
     members: dict[str, bytes]
     arrays: dict[str, np.ndarray]
-    """In the file: arrays, and parts of those that are packed."""
-    learned: dict[str, np.ndarray]
     recall: np.ndarray
 
     @property
     def header(self) -> dict[str, Any]:
         """A copy of its header."""
         return json.loads(self.members["header.json"])
-
-    @property
-    def old(self) -> bool:
-        """Whether it has no digest."""
-        return self.name.startswith("0.1 ")
 
 
 def recalled(net: sa.SequenceMemory) -> np.ndarray:
@@ -80,7 +72,7 @@ def recalled(net: sa.SequenceMemory) -> np.ndarray:
 
 
 def models(folder: Path) -> list[Model]:
-    """Small trained networks of every class, one of the user's, packed or with all arrays as they are, and older files."""
+    """Small trained networks of every class, and one of the user's."""
     nets: dict[str, Any] = {"own": OfAUser()}
     for name in sa.networks.REGISTRY:
         parameters = {k: v for k, v in SMALL.items() if k in sa.networks.network_class(name)().get_params()}
@@ -98,16 +90,9 @@ def models(folder: Path) -> list[Model]:
         net.metadata_ = {"frame_shape": [2, 4], "name": "wälk"}
         if len(whole) % 2:
             net.attached_patterns_ = np.packbits(X > 0, axis=1)
-        for compact in (False, True):
-            net.save(path, compact=compact)
-            packed = any(
-                "." in member.removesuffix(".npy") for member in zipfile.ZipFile(path).namelist() if member != "header.json"
-            )
-            if packed == compact:  # some classes have nothing to pack
-                whole.append(read(f"{name}, packed" if packed else name, path))
-    assert sum("packed" in model.name for model in whole) >= 8
-    whole += [read(f"version 2 {path.stem}", path) for path in sorted(OLD.with_name("models_of_version_2").glob("[!r]*.npz"))]
-    return whole + [read(f"0.1 {path.stem}", path) for path in sorted(OLD.glob("*.npz")) if path.stem != "recalls"]
+        net.save(path)
+        whole.append(read(name, path))
+    return whole
 
 
 def make(name: str, parameters: dict[str, Any]) -> Any:
@@ -122,9 +107,7 @@ def read(name: str, path: Path) -> Model:
     with zipfile.ZipFile(path) as archive:
         members = {member: archive.read(member) for member in archive.namelist()}
     arrays = {member.removesuffix(".npy"): from_npy(content) for member, content in members.items() if member != "header.json"}
-    net = sa.load(path)
-    learned = {key: value for key, value in vars(net).items() if key.endswith("_") and isinstance(value, np.ndarray)}
-    return Model(name, path.read_bytes(), members, arrays, learned, recalled(net))
+    return Model(name, path.read_bytes(), members, arrays, recalled(sa.load(path)))
 
 
 def from_npy(content: bytes) -> np.ndarray:
@@ -156,24 +139,14 @@ def zipped(members: list[tuple[str, bytes]], compression: int = zipfile.ZIP_STOR
 
 
 def with_digest(header: Any, members: dict[str, bytes]) -> list[tuple[str, bytes]]:
-    """What an attacker writes who knows how the digest is made (in files of 0.1: the list of shapes)."""
-    if isinstance(header, dict) and header.get("version") == 1:
-        header["arrays"] = {name.removesuffix(".npy"): shape_of(content) for name, content in members.items()}
-    elif isinstance(header, dict):
+    """What an attacker writes who knows how the digest is made."""
+    if isinstance(header, dict):
         header.pop("digest", None)
         found = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
         for name in sorted(members):
             found.update(f"{name} {len(members[name])} ".encode() + members[name])
         header["digest"] = found.hexdigest()
     return [("header.json", json.dumps(header).encode()), *members.items()]
-
-
-def shape_of(content: bytes) -> Any:
-    """The shape of an array, if it is one."""
-    try:
-        return list(from_npy(content).shape)
-    except Exception:
-        return None
 
 
 # -- damage: accidents, after which a file is refused or still what was saved -----------------------------------
@@ -226,7 +199,6 @@ def zipped_again(model: Model, rng: np.random.Generator) -> bytes:
 
 
 DAMAGES = [flip, flip, cut, insert, blank, zipped_again]
-OLD_DAMAGES = DAMAGES[:-1]  # without a digest a changed weight in a new archive cannot be noticed: nothing is promised or counted
 
 
 # -- attacks: by somebody who knows the format and makes the digest fit ------------------------------------------
@@ -252,14 +224,6 @@ GENERATORS: list[Any] = [
 ]
 
 
-WILD_FORMS: list[Any] = [
-    *([6, 8], [8, 6], [48], [6, 8, 1], [0, 8], [2**40, 2**40], [10**5, 10**5], [4000, 1000], [-6, -8], [6.0, 8.0], [True, 48]),
-    *("f8", "i8", "i1", "f4", "u1", "O", "<f8", 2**31, 2**31 - 1, 3, 1e-300, 1e300, 48, 49, 96, 2**40),
-    *({"first": 0, "scale": 1.0, "grid": 0.0, "digest": ""}, {"first": 2**50, "scale": 1, "grid": 0, "digest": ""}),
-    *({"__generator__": {"bit_generator": "PCG64", "state": {"state": 1, "inc": 1}, "has_uint32": 0, "uinteger": 0}},),
-]
-
-
 def wild_header(model: Model, rng: np.random.Generator) -> bytes:
     """A value of the header is anything."""
     header = model.header
@@ -269,8 +233,7 @@ def wild_header(model: Model, rng: np.random.Generator) -> bytes:
         names = [*header[part], "recall", "_x", "new_", "fit", "metadata_", "n_hidden", "order_"]
         header[part][str(rng.choice(names))] = wild
     else:
-        # The version of today and a right digest would make a file of 0.1 one of today.
-        header[str(rng.choice([*(name for name in header if name != "version" or wild != 2), "more"]))] = wild
+        header[str(rng.choice([*header, "more"]))] = wild
     return zipped(with_digest(header, arrays_of(model)))
 
 
@@ -281,28 +244,6 @@ def wild_generator(model: Model, rng: np.random.Generator) -> bytes:
     header["parameters"]["random_state"] = {"__generator__": state}
     if "rng_" in header["values"] and rng.random() < 0.5:
         header["values"]["rng_"], header["parameters"]["random_state"] = header["parameters"]["random_state"], 0
-    return zipped(with_digest(header, arrays_of(model)))
-
-
-def wild_form(model: Model, rng: np.random.Generator) -> bytes:
-    """What is said of a packed array is anything, or said of another one, or missing."""
-    header = model.header
-    forms = header.setdefault("forms", {})
-    wild = copy.deepcopy([*WILD, *WILD_FORMS][rng.integers(len(WILD) + len(WILD_FORMS))])
-    name = str(rng.choice(sorted(forms) or ["U_"]))
-    form = forms.setdefault(name, {"shape": [6, 8], "kind": "f8", "unit": 1.0, "factor": 1})
-    match int(rng.integers(8)):
-        case 0 | 1 | 2:
-            form[str(rng.choice(["shape", "kind", "unit", "factor", "start", "more"]))] = wild
-        case 3 | 4:
-            form.setdefault("start", {"first": 0, "scale": 1.0, "grid": 0.0, "digest": ""})
-            form["start"][str(rng.choice(["first", "scale", "grid", "digest"]))] = wild
-        case 5:
-            form.pop(str(rng.choice(sorted(form))))
-        case 6:
-            forms[str(rng.choice([*sorted(model.learned), "new_", "recall"]))] = copy.deepcopy(form)
-        case 7:
-            header[str(rng.choice(["forms", "drawn_from", "numpy"]))] = wild
     return zipped(with_digest(header, arrays_of(model)))
 
 
@@ -326,7 +267,7 @@ def hostile_json(model: Model, rng: np.random.Generator) -> bytes:
         b"null",
         b"NaN",
         b"1" * 10_000,
-        b'{"format": "seqattractor-model", "version": 2, "class": "LookupMemory", "class": 1}',
+        b'{"format": "seqattractor-model", "version": 1, "class": "LookupMemory", "class": 1}',
         b'{"format": "seqattractor-model", "version": ' + b"9" * 5000 + b"}",
         json.dumps({**model.header, "metadata_": "[" * 1000}).encode(),
         b"[" + b"[]," * 30_000 + b"[]]",
@@ -426,14 +367,14 @@ def hostile_zip(model: Model, rng: np.random.Generator) -> bytes:
             at = data.index(b"PK\x01\x02") if rng.random() < 0.5 else data.rindex(b"PK\x01\x02")
             data[at + 20 : at + 28] = struct.pack("<II", *rng.integers(0, 2**32, 2, dtype=np.uint64).tolist())
             return bytes(data)
-        case 8:  # a part of an array that is a bomb, whatever the directory says of it
-            return bomb(members, f"{rng.choice(sorted(model.learned))}.{rng.choice(['steps', 'ulps', 'rest', 'tails'])}.npy", rng)
+        case 8:  # an array that is a bomb, whatever the directory says of it
+            return bomb(members, f"{rng.choice(sorted(model.arrays))}.npy", rng)
         case _:
             return zipped(members, int(rng.choice([zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])))
 
 
 def bomb(members: list[tuple[str, bytes]], name: str, rng: np.random.Generator) -> bytes:
-    """Zeros by the megabyte in place of a part, which is compressed, and a size that is true or not."""
+    """Zeros by the megabyte in place of an array, which is compressed, and a size that is true or not."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for other, content in members:
@@ -465,17 +406,9 @@ def arrays_of(model: Model) -> dict[str, bytes]:
     return {name: content for name, content in model.members.items() if name != "header.json"}
 
 
-def without_digest(model: Model, rng: np.random.Generator) -> bytes:
-    """A file that says that it is of 0.1 and so needs no digest."""
-    header = {**model.header, "version": 1}
-    if rng.random() < 0.5:
-        header.pop("digest", None)
-    return zipped(with_digest(header, arrays_of(model)))
-
-
 ATTACKS = [
     *(wild_header, wild_header, wild_array, wild_array, wild_generator, missing_header),
-    *(hostile_json, hostile_npy, hostile_zip, without_digest, wild_form, wild_form, wild_form),
+    *(hostile_json, hostile_npy, hostile_zip),
 ]
 
 
@@ -485,18 +418,15 @@ ATTACKS = [
 def check_damaged(net: Any, model: Model) -> None:
     """After an accident: everything is what was saved."""
     assert np.array_equal(recalled(net), model.recall), "it recalls something else"
-    for name, array in model.learned.items():
+    for name, array in model.arrays.items():
         assert np.array_equal(getattr(net, name), array), f"{name} is not what was saved"
 
 
 def check_attacked(net: Any, model: Model) -> None:
     """After an attack: all numbers are finite, all attributes those of an honest network, and recall gives patterns."""
-    # What older files of the sparse network and of dense memories do not hold:
-    later = {"max_epochs_", "learned_drive_", "learned_feedback_", "clean_first_", "degree_"}
-    honest = set(model.learned) | set(model.header["values"]) | later
-    honest |= {"metadata_", "attached_patterns_", "_ready", "_drawn_from"}
+    honest = set(model.arrays) | set(model.header["values"]) | {"metadata_", "attached_patterns_", "_ready"}
     assert set(vars(net)) <= honest | set(net.get_params()), f"it has {set(vars(net)) - honest}"
-    for name, array in model.learned.items():
+    for name, array in model.arrays.items():
         if name != "attached_patterns_":
             found = getattr(net, name)
             assert found.ndim == array.ndim or isinstance(net, OfAUser), name  # which declares no shapes
@@ -509,22 +439,18 @@ def check_attacked(net: Any, model: Model) -> None:
             net.partial_fit(X)
 
 
-def load(path: Path, *, warns: bool) -> Any:
-    """Load a file; a refusal must name it and be short, and a file without a digest must be said to have none."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        try:
-            net = sa.load(path)
-        except ValueError as refusal:
-            if not re.match(rf"(the model file )?{path} (is|holds) .{{,600}}$", str(refusal)):
-                raise AssertionError(f"this does not say enough, or too much: {refusal}") from None
-            raise
-    assert warns == any("without a digest" in str(warning.message) for warning in said), "what is said of the digest is not true"
-    return net
+def load(path: Path) -> Any:
+    """Load a file; a refusal must name it and be short."""
+    try:
+        return sa.load(path)
+    except ValueError as refusal:
+        if not re.match(rf"(the model file )?{path} (is|holds) .{{,600}}$", str(refusal)):
+            raise AssertionError(f"this does not say enough, or too much: {refusal}") from None
+        raise
 
 
 @pytest.mark.parametrize("cases", [300, pytest.param(20_000, marks=pytest.mark.trust)])
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*without a digest", "ignore::SyntaxWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::SyntaxWarning")
 def test_damaged_and_hostile_model_files_are_refused_or_whole(tmp_path, cases, monkeypatch):
     monkeypatch.chdir(tmp_path)
     whole = models(tmp_path)
@@ -534,11 +460,11 @@ def test_damaged_and_hostile_model_files_are_refused_or_whole(tmp_path, cases, m
         for case in range(cases):
             rng = np.random.default_rng([14, case])
             model, attacked = whole[case % len(whole)], bool(case // len(whole) % 2)
-            hows = ATTACKS if attacked else OLD_DAMAGES if model.old else DAMAGES
+            hows = ATTACKS if attacked else DAMAGES
             how = hows[rng.integers(len(hows))]
             path.write_bytes(how(model, rng))
             with verdicts.case(f"case {case}: {model.name}, {how.__name__}", refusals=(ValueError,), seconds=120):
-                net = load(path, warns=model.old or how is without_digest)
+                net = load(path)
                 if attacked:
                     check_attacked(net, model)
                 else:

@@ -26,8 +26,6 @@ from seqattractor.learning.result import Learned, ProgressCallback
 from seqattractor.learning.resume import resume
 from seqattractor.networks._base import check_learned
 from seqattractor.networks._layered import Weights, split_bias
-from seqattractor.networks._origins import Origin, Start
-from seqattractor.networks._plain_values import to_json
 from seqattractor.networks._sized import SizedMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
@@ -310,8 +308,10 @@ class SequenceAttractor(SizedMemory):
         M, N, N_in = self._given_size(), self.n_features_in_, self.n_features_in_ * self.order_
         rng = as_generator(self.random_state)
         check_memory(8 * M * (N_in + (3 if self._learns_targets else 2) * N), f"a network of {M} hidden neurons")
-        self._drawn_from = to_json(rng, "rng")
-        self.U_, self.V_, self.P_ = (start.draw(rng) for start in self._starts(M))
+        scale = float(self.init_scale)
+        self.U_: Weights = rng.standard_normal((M, N_in)) * (1.0 if self._has_standard_U else scale)
+        self.V_: Weights = rng.standard_normal((N, M)) * (0.0 if self.rule == "hebbian" else scale)
+        self.P_: Weights = rng.standard_normal((M, N))
         if self.bias:
             self._draw_biases(rng)
         if self._learns_targets:
@@ -467,17 +467,6 @@ class SequenceAttractor(SizedMemory):
             drive = self._target_drive(x_next)
             return learner(x, x_next, drive, Q=self.Q_, learned_feedback=float(self.learned_feedback), **how)
         return learner(x, x_next, self.hidden_targets(x_next), learn_U=self.learn == "UV", **how)
-
-    def _starts(self, M: int) -> tuple[Start, Start, Start]:
-        """What U, V and P begin with, in the order in which they are drawn."""
-        N, scale = self.n_features_in_, float(self.init_scale)
-        U = Start((M, N * self.order_), 1.0 if self._has_standard_U else scale)
-        return U, Start((N, M), 0.0 if self.rule == "hebbian" else scale), Start((M, N))
-
-    def _origins(self) -> dict[str, Origin]:
-        U, V, P = self._starts(self.n_hidden_)
-        eta = float(self.eta)
-        return {"U_": Origin(U, eta), "V_": Origin(V, 1.0 if self.rule == "hebbian" else eta), "P_": Origin(P)}
 
     def _add_hebbian(self, transitions: Transitions) -> None:
         """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator
 
 from seqattractor._checks import check_choice, is_auto, is_count, say
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.networks._origins import Origin
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions
 
@@ -50,9 +49,6 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     warm_start: bool = False
     _learned_from: LearnedFrom | None = None
     """What the last `fit` learned from; None if something else has changed the network since."""
-    _drawn_from: dict[str, Any] | None = None
-    """The state of the generator from which the first weights were drawn, before it was used (`to_json`): a model file draws them
-    again instead of holding them."""
 
     @abstractmethod
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
@@ -200,10 +196,6 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
 
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Refuse arrays of a model file that do not fit each other in a way that `declared_arrays` cannot say."""
-
-    def _origins(self) -> dict[str, Origin]:
-        """Where arrays come from, in the order in which their starts are drawn: for small model files."""
-        return {}
 
     def _fitted(self) -> dict[str, Any]:
         """What the network has learned, by the name of the attribute."""

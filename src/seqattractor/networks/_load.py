@@ -1,8 +1,7 @@
-"""Reading a saved network, also one that was saved when several models still shared a class."""
+"""Reading a saved network."""
 
 from __future__ import annotations
 
-import inspect
 import os
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import is_count
 from seqattractor._files import named_path
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._declared import check_fitted, declares
 from seqattractor.networks._exchange.from_onnx import read_onnx
 from seqattractor.networks._exchange.safetensors_file import read_safetensors
 from seqattractor.networks._model_file import Refused, check_model_file, read_model, refusing
-from seqattractor.networks._plain_values import as_generator_of, from_json
+from seqattractor.networks._plain_values import from_json
 from seqattractor.networks._registry import package_class
 from seqattractor.networks._run import Run
 
@@ -65,13 +63,7 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
 def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path) -> SequenceMemory:
     """The network that a header and arrays tell of, if they fit each other."""
     name, parameters = str(header["class"]), {k: from_json(v) for k, v in header["parameters"].items()}
-    if header.get("version") == 1:
-        name, parameters = _of_today(name, parameters)
     values = {k: from_json(v) for k, v in header["values"].items()}
-    if name == "SparseSequenceAttractor" and "feedback" in parameters:
-        _learned_feedback_instead(parameters, values, arrays)
-    if name == "DenseSequenceMemory":
-        values.setdefault("degree_", parameters.get("degree"))  # a number was all that there could be
     cls = package_class(name) or SequenceMemory._of_users.get(name)
     if cls is None:
         raise Refused(
@@ -83,9 +75,6 @@ def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path
         values["feature_names_in_"] = np.array(values["feature_names_in_"], dtype=object)
     for attribute, value in {**values, **arrays}.items():
         setattr(net, attribute, value)
-    if "drawn_from" in header:
-        as_generator_of(header["drawn_from"])
-        net._drawn_from = header["drawn_from"]
     if not declares(cls):
         _try_a_step(net)
     return net
@@ -95,32 +84,3 @@ def _try_a_step(net: SequenceMemory) -> None:
     """Let a network make one step: where a class declares no shapes, this tells whether what was loaded is all there and fits."""
     if (width := net.n_features_in_ * net.order_) <= _MOST_UNITS:
         Run(net, np.ones((1, width), dtype=np.int8)).step()
-
-
-def _learned_feedback_instead(parameters: dict[str, Any], values: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Change what is said of a sparse network that learned before its P did, and which was fed back its own fields."""
-    for known, gone in ((parameters, "feedback"), (values, "feedback_"), (arrays, "average_field_")):
-        known.pop(gone, None)
-    values |= {"learned_drive_": False, "learned_feedback_": 0.0, "clean_first_": False}
-    if is_count(parameters.get("max_epochs")):
-        values.setdefault("max_epochs_", parameters["max_epochs"])  # a number was all that there could be
-
-
-def _of_today(name: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The class and the parameters of a model of version 0.1, in which a parameter chose between models of one class."""
-    split = {
-        "VisibleNetwork": {
-            "hebbian": "HebbianMemory",
-            "pseudo-inverse": "PseudoInverseMemory",
-            "slow-synapses": "SlowSynapseMemory",
-        }.get(str(parameters.get("rule"))),
-        "DenseSequenceMemory": "MixedSequenceMemory" if parameters.get("slow_weight") is not None else None,
-        "PredictiveCodingMemory": "LatentPredictiveMemory" if parameters.get("n_latent") is not None else None,
-    }
-    if name not in split:
-        return name, parameters
-    of_today = split[name] or name
-    cls = package_class(of_today)
-    assert cls is not None
-    known = inspect.signature(cls).parameters
-    return of_today, {k: v for k, v in parameters.items() if k in known and not (k == "init_scale" and v is None)}

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import os
-import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -17,13 +16,9 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_memory
 from seqattractor._files import atomic_write, named_path
-from seqattractor.networks._compact import is_part, most_bytes, pack_arrays, unpack_arrays, unpacked_size
-from seqattractor.networks._origins import Origin
-from seqattractor.networks._packed_array import NotDrawnAlike
 
 FORMAT = "seqattractor-model"
-FORMAT_VERSION = 3
-_WITHOUT_DIGEST, _WHOLE_ARRAYS = 1, 2  # older versions that can be read
+FORMAT_VERSION = 1
 _HEADER = "header.json"
 _MOST_HEADER = 2**22  # bytes; settings take some thousands, the names of many sequences and units some hundred thousands
 _MOST_DIRECTORY = 2**20  # bytes; a network has some ten arrays, of a hundred bytes each
@@ -35,38 +30,9 @@ DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 _MADE = (1980, 1, 1, 0, 0, 0)  # the time of every member, so that the same network gives the same bytes
 
 
-def write_model(
-    path: str | os.PathLike[str],
-    header: dict[str, Any],
-    arrays: dict[str, NDArray[Any]],
-    origins: dict[str, Origin] | None = None,
-    generator: np.random.Generator | None = None,
-) -> None:
-    """Write a model file: an npz with one .npy for each array or part of one, and a JSON header with a digest of everything.
-
-    Arrays are packed if `origins` are given. Their parts are compressed, or not if the file would be so small that it could not
-    be told from one that asks for too much memory.
-    """
-    whole: tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str, NDArray[Any]]] = ({"forms": {}}, arrays, {})
-    packed = whole if origins is None else pack_arrays(arrays, origins, generator)
-    with atomic_write(path) as file:
-        for (entries, kept, parts), compression in (
-            (packed, zipfile.ZIP_DEFLATED),
-            (packed, zipfile.ZIP_STORED),
-            (whole, zipfile.ZIP_STORED),
-        ):
-            file.seek(0)
-            file.truncate()
-            _write_archive(file, {**header, **entries}, kept, parts, compression)
-            if unpacked_size(entries["forms"], {**kept, **parts}) <= most_bytes(file.seek(0, os.SEEK_END)):
-                break
-
-
-def _write_archive(
-    file: IO[bytes], header: dict[str, Any], kept: dict[str, NDArray[Any]], parts: dict[str, NDArray[Any]], compression: int
-) -> None:
-    """Write the archive; parts are compressed as is said."""
-    members = {f"{name}.npy": _npy_parts(array) for name, array in sorted({**kept, **parts}.items())}
+def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a model file: an npz with one .npy for each array, as it is, and a JSON header with a digest of everything."""
+    members = {f"{name}.npy": _npy_parts(array) for name, array in sorted(arrays.items())}
     full = {"format": FORMAT, "version": FORMAT_VERSION, **header}
     full["digest"] = _digest(full, members)
     text = json.dumps(full, indent=1).encode()
@@ -74,11 +40,9 @@ def _write_archive(
         raise ValueError(
             f"settings and metadata_ take {len(text)} bytes, and a model file holds {_MOST_HEADER}; keep less there."
         )
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+    with atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, contents in {_HEADER: [text], **members}.items():
-            info = zipfile.ZipInfo(name, _MADE)
-            info.compress_type = compression if name.removesuffix(".npy") in parts else zipfile.ZIP_STORED
-            with archive.open(info, "w", force_zip64=True) as member:
+            with archive.open(zipfile.ZipInfo(name, _MADE), "w", force_zip64=True) as member:
                 for content in contents:
                     member.write(content)
 
@@ -86,8 +50,7 @@ def _write_archive(
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read a model file; what is not one, or is damaged, gives a ValueError that says so.
 
-    Only parts of arrays may be compressed, and what everything takes in memory is known, and bounded by `most_bytes`, before
-    anything is unpacked.
+    Nothing in it may be compressed, so that it cannot take more memory than it has bytes.
     """
     target = named_path(path)
     check_model_file(target)
@@ -95,22 +58,9 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         members = _members(file, target)
         header = json.loads(members.pop(_HEADER))
         _check_header(header, target)
-        digest = header.pop("digest", None)
-        with_digest = header["version"] != _WITHOUT_DIGEST
-        if digest != (_digest(header, {name: [content] for name, content in members.items()}) if with_digest else None):
+        if header.pop("digest", None) != _digest(header, {name: [content] for name, content in members.items()}):
             raise ValueError("its contents are not what was saved")
-        arrays = {name.removesuffix(".npy"): _from_npy(content) for name, content in members.items()}
-        if not with_digest and header["arrays"] != {name: list(array.shape) for name, array in arrays.items()}:
-            raise ValueError("its arrays are not those that its header names")
-        if header["version"] == FORMAT_VERSION:
-            _check_size(unpacked_size(header["forms"], arrays), os.fstat(file.fileno()).st_size, target)
-            arrays = _unpacked(header, arrays, target)
-    if not with_digest:
-        warnings.warn(
-            f"{target} was saved by seqattractor 0.1 without a digest, so that damage may go unnoticed; save it again.",
-            stacklevel=3,
-        )
-    return header, arrays
+        return header, {name.removesuffix(".npy"): _from_npy(content) for name, content in members.items()}
 
 
 def check_model_file(target: Path) -> None:
@@ -121,17 +71,6 @@ def check_model_file(target: Path) -> None:
         raise IsADirectoryError(f"{target} is a folder, not a model file.")
     if not target.is_file():  # a pipe or a device may never end
         raise OSError(f"{target} is not a regular file, so that it cannot be a model file.")
-
-
-def _unpacked(header: dict[str, Any], members: dict[str, NDArray[Any]], target: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a file of today."""
-    try:
-        return unpack_arrays(header, members)
-    except NotDrawnAlike:
-        raise Refused(
-            f"{target} holds weights that begin with random numbers of numpy {str(header.get('numpy'))[:20]!r}, and numpy "
-            f"{np.__version__} draws other ones here; load it where it was saved, and save it with compact=False."
-        ) from None
 
 
 class Refused(ValueError):
@@ -177,15 +116,15 @@ def _check_header(header: Any, target: Path) -> None:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise Refused(f"{target} is not a seqattractor model.")
     version = header.get("version")
-    if type(version) is not int or version not in (_WITHOUT_DIGEST, _WHOLE_ARRAYS, FORMAT_VERSION):
+    if type(version) is not int or version != FORMAT_VERSION:
         raise Refused(
-            f"{target} is a model file of version {repr(version)[:20]}, but this seqattractor reads versions "
-            f"{_WITHOUT_DIGEST} to {FORMAT_VERSION}; save it again with a matching release."
+            f"{target} is a model file of version {repr(version)[:20]}, but this seqattractor reads version {FORMAT_VERSION}; "
+            "save it again with a matching release."
         )
 
 
 def _members(file: IO[bytes], target: Path) -> dict[str, bytearray]:
-    """What is in the archive, by name. Sizes are checked first: only parts of arrays may be larger than they are in the file."""
+    """What is in the archive, by name. Sizes are checked first: members lie in the file as they are, and side by side."""
     size = os.fstat(file.fileno()).st_size
     _check_directory(file, size)
     with zipfile.ZipFile(file) as archive:
@@ -199,28 +138,19 @@ def _members(file: IO[bytes], target: Path) -> dict[str, bytearray]:
         for name, info in infos.items():
             if name != _HEADER and not name.endswith(".npy"):
                 raise ValueError(f"it has a member {name!r}")
-            if info.compress_type == zipfile.ZIP_DEFLATED and is_part(name.removesuffix(".npy")):
-                continue
             if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
-                raise ValueError(f"its member {name!r} is compressed, which only parts of arrays may be")
+                raise ValueError(f"its member {name!r} is compressed")
         if infos[_HEADER].file_size > _MOST_HEADER:
             raise ValueError(f"its header has {infos[_HEADER].file_size} bytes")
-        if sum(info.compress_size for info in infos.values()) > size:
+        if (total := sum(info.file_size for info in infos.values())) > size:
             raise ValueError("its members lie one over the other")
-        _check_size(sum(info.file_size for info in infos.values()), size, target)
+        try:
+            check_memory(total, "it")
+        except ValueError:
+            raise Refused(
+                f"{target} holds a network that takes {total / 2**30:.3g} GiB of memory, which is more than there is."
+            ) from None
         return {name: _content(archive, info) for name, info in infos.items()}
-
-
-def _check_size(n_bytes: int, file_size: int, target: Path) -> None:
-    """Refuse a file that would take much more memory than it has bytes, or more than there is."""
-    if n_bytes > most_bytes(file_size):
-        raise ValueError(f"it would take {n_bytes} bytes of memory, too much for a file of {file_size}")
-    try:
-        check_memory(n_bytes, "it")
-    except ValueError:
-        raise Refused(
-            f"{target} holds a network that takes {n_bytes / 2**30:.3g} GiB of memory, which is more than there is."
-        ) from None
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytearray:

@@ -56,21 +56,6 @@ def from_json(value: Any) -> Any:
     return value
 
 
-def as_generator_of(value: Any) -> np.random.Generator:
-    """The generator that `to_json` wrote, and nothing else.
-
-    Examples
-    --------
-    >>> as_generator_of(5)
-    Traceback (most recent call last):
-    ValueError: it has no random generator from which to draw
-    """
-    generator = from_json(value)
-    if not isinstance(generator, np.random.Generator):
-        raise ValueError("it has no random generator from which to draw")
-    return generator
-
-
 def _check_state(state: dict[str, Any]) -> None:
     """Refuse states that numpy takes without a look: places outside of an array, and numbers that would repeat for ever."""
     kind, inner = state["bit_generator"], state["state"]

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from seqattractor._checks import check_flag
 from seqattractor.networks._declared import check_fitted
 from seqattractor.networks._hooks import Hooks
 from seqattractor.networks._model_file import write_model
-from seqattractor.networks._plain_values import as_generator_of, from_json, to_json
-from seqattractor.noise import as_generator
+from seqattractor.networks._plain_values import from_json, to_json
 
 
 class Saving(Hooks):
@@ -41,17 +39,13 @@ class Saving(Hooks):
             )
         return sum(int(np.asarray(getattr(self, name)).size) for name in names)
 
-    def save(self, path: str | os.PathLike[str], *, compact: bool = True) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network to one file, whole or not at all; `sa.load` brings it back.
 
         Parameters
         ----------
         path : str or path
-            The name of the file, an npz with a JSON header (no pickle).
-        compact : bool
-            Whether arrays are packed: whole numbers in as few bytes as they need, and random starts not at all, since they can be
-            drawn again. `sa.load` gives the same bits. ``compact=False`` writes all arrays as they are: the file is some ten
-            times larger, other programs can read the arrays, and it does not depend on the random numbers of numpy.
+            The name of the file, an npz with all arrays as they are and a JSON header (no pickle).
 
         Examples
         --------
@@ -62,9 +56,7 @@ class Saving(Hooks):
         OneHotNetwork()
         """
         check_is_fitted(self, "n_features_in_")
-        check_flag(compact, "compact")
-        header, arrays = self._contents()
-        write_model(path, header, arrays, *((self._origins(), self._first_generator()) if compact else ()))
+        write_model(path, *self._contents())
 
     def _contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What a file holds of the network: a header of plain values, and arrays."""
@@ -81,10 +73,3 @@ class Saving(Hooks):
             raise type(error)(f"this {type(self).__name__} cannot be saved: {str(error).rstrip('.')}.") from None
         header = {"class": type(self).__name__, "parameters": parameters, "values": values, "seqattractor": __version__}
         return header, arrays
-
-    def _first_generator(self) -> np.random.Generator | None:
-        """The generator from which the first weights were drawn; models of older files may tell it by their seed."""
-        seed = getattr(self, "random_state", None)
-        if self._drawn_from is None and isinstance(seed, int) and not isinstance(seed, bool):
-            return as_generator(seed)
-        return None if self._drawn_from is None else as_generator_of(self._drawn_from)

@@ -14,8 +14,6 @@ from seqattractor._checks import check_choice, check_count, check_memory, check_
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._origins import Origin, Start
-from seqattractor.networks._plain_values import to_json
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions, split
@@ -233,8 +231,7 @@ class ScaffoldMemory(SequenceMemory):
             16 * M * (int(self.periods_.sum()) + self.n_features_in_ + 2 * len(patterns)), f"a network of {M} hidden neurons"
         )
         rng = as_generator(self.random_state)
-        self._drawn_from = to_json(rng, "rng")
-        self.W_pg_ = self._start().draw(rng)
+        self.W_pg_ = rng.standard_normal((M, int(self.periods_.sum())))
         self.W_gp_ = self._mean_codes()
         S, P = patterns.astype(np.float64), self._codes(np.arange(len(patterns)))
         self.W_sp_ = S.T @ np.linalg.pinv(P, rcond=_RANK).T
@@ -337,13 +334,6 @@ class ScaffoldMemory(SequenceMemory):
         at = np.minimum(np.searchsorted(self.ends_, labels), len(self.ends_) - 1)
         is_end = self.ends_[at] == labels
         return np.asarray(np.where(is_end, self.goes_to_[at], labels + 1) % math.prod(self.periods_.tolist()))
-
-    def _start(self) -> Start:
-        """What W_pg is."""
-        return Start((int(self.n_hidden), int(self.periods_.sum())))
-
-    def _origins(self) -> dict[str, Origin]:
-        return {"W_pg_": Origin(self._start())}
 
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
         _check_periods(arrays["periods_"].tolist())

@@ -85,7 +85,6 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
         tell = (lambda attempt: say_line(attempt.describe())) if getattr(self, "verbose", 0) else None
         chosen, attempts = choose_hidden(self, transitions, learn=learn, tell=tell, callback=callback)
         self.__dict__.update(chosen._fitted())
-        self._drawn_from = chosen._drawn_from
         _move_on(self.random_state, chosen.random_state)
         # What was asked for is there: a margin that is missing somewhere, or a sparse code with noise, is nothing to warn of.
         best = max(attempts, key=lambda one: one.merit)

@@ -27,8 +27,6 @@ from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
 from seqattractor.learning.sparse.schedule import plan_epochs, plan_stream
 from seqattractor.networks._choose_hidden import LADDER
-from seqattractor.networks._origins import Origin, Start
-from seqattractor.networks._plain_values import to_json
 from seqattractor.networks._sized import SizedMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
@@ -344,11 +342,11 @@ class SparseSequenceAttractor(SizedMemory):
             check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
-        self._drawn_from = to_json(rng, "rng")
-        self.U_: Weights
-        self.V_: Weights
-        self.P_, self.U_ = (start.draw(rng) for start in self._starts(M))
-        self.V_ = np.zeros((N, M))  # and Q with it: from then on they get the same updates
+        # Multiples of a power of two add up without rounding, so that the drive does not depend on the order of a sum.
+        P = rng.standard_normal((M, N if self.target_from_ == "next" else n_in))
+        self.P_: Weights = np.rint(P * (PROTOTYPE / 8)) / PROTOTYPE if self.learned_drive_ else np.rint(P * 2**20) / 2**20
+        self.U_: Weights = np.rint(rng.standard_normal((M, n_in)) * self.hidden_step_) * self.hidden_unit_
+        self.V_: Weights = np.zeros((N, M))  # and Q with it: from then on they get the same updates
         self.hidden_bias_: Weights = np.zeros(M)
         drive = self._raw_drive(inputs, targets)
         centre = drive.mean(axis=0)
@@ -361,23 +359,6 @@ class SparseSequenceAttractor(SizedMemory):
             self.theta_ += NormalDist().inv_cdf(1 - min(self.n_winners_ / M, 0.5))
         self.rng_ = rng
         self._no_errors_yet(hidden=True)
-
-    def _starts(self, M: int) -> tuple[Start, Start]:
-        """What P and U begin with, in the order in which they are drawn; V begins at zero."""
-        N, n_in = self.n_features_in_, self.n_features_in_ * self.order_
-        # Multiples of a power of two add up without rounding, so that the drive does not depend on the order of a sum.
-        shape = (M, N if self.target_from_ == "next" else n_in)
-        P = Start(shape, 1 / 8, 1 / PROTOTYPE) if self.learned_drive_ else Start(shape, 1.0, 2.0**-20)
-        return P, Start((M, n_in), self.hidden_step_ * self.hidden_unit_, self.hidden_unit_)
-
-    def _origins(self) -> dict[str, Origin]:
-        P, U = self._starts(self.n_hidden_)
-        return {
-            "P_": Origin(unit=1 / PROTOTYPE) if self.learned_drive_ else Origin(P),
-            "U_": Origin(U, self.hidden_unit_),
-            "V_": Origin(unit=self.visible_unit_),
-            "hidden_bias_": Origin(unit=self.hidden_unit_ * self.bias_ or None),
-        }
 
     def _raw_drive(self, inputs: Patterns, targets: Patterns) -> NDArray[np.float64]:
         """P applied to the pattern that targets come from, shape (n, M); if P is learned, as a multiple of its length."""

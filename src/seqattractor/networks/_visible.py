@@ -16,8 +16,6 @@ from seqattractor.learning.result import LearnedVisible, ProgressCallback
 from seqattractor.learning.resume import resume
 from seqattractor.networks._layered import VisibleLayerMemory, Weights, split_bias
 from seqattractor.networks._online import EpochMemory
-from seqattractor.networks._origins import Origin, Start
-from seqattractor.networks._plain_values import to_json
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Transitions
@@ -159,8 +157,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     def begin(self, transitions: Transitions) -> None:
         """Draw the random start of W, then of the biases if there are some."""
         rng = as_generator(self.random_state)
-        self._drawn_from = to_json(rng, "rng")
-        self.W_ = self._start().draw(rng)
+        self.W_ = rng.standard_normal((self.n_features_in_, self.n_features_in_ * self.order_)) * float(self.init_scale)
         if self.bias:
             self.visible_bias_ = rng.standard_normal(self.n_features_in_) * float(self.init_scale)
         self._no_errors_yet()
@@ -203,13 +200,6 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self._take_weights(learned.W)
         self._add_epochs(learned.errors)
         return self._last_errors()
-
-    def _start(self) -> Start:
-        """What W begins with."""
-        return Start((self.n_features_in_, self.n_features_in_ * self.order_), float(self.init_scale))
-
-    def _origins(self) -> dict[str, Origin]:
-        return {} if self._leak else {"W_": Origin(self._start(), float(self.eta))}  # sums are no whole multiples of eta
 
     def _seen(self, transitions: Transitions) -> NDArray[Any]:
         """What each neuron sees: the inputs, with a leak those before, and with biases a unit that is always +1."""
