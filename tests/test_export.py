@@ -400,7 +400,7 @@ def test_given_weights_mean_what_the_equations_say(seed, order, hidden, silent, 
         else:
             want = [1 if sum(W[j] * x) + c[j] >= 0 else -1 for j in range(N)]
         assert net.next_patterns(x[None])[0].tolist() == want
-    assert hasattr(net, "hidden_states") == bool(hidden)
+    assert hasattr(net, "_hidden_states") == bool(hidden)
 
 
 @pytest.mark.parametrize(

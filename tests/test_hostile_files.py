@@ -264,6 +264,7 @@ def test_a_masked_array_that_masks_nothing_is_an_array():
         (lambda: sa.io.write_midi("never.mid", np.ones((5, 1)), None), "list of MIDI numbers"),
         (lambda: sa.io.load_all(iter(())), "nothing to load"),
         (lambda: sa.io.load_all("film.gif"), "load reads one"),
+        (lambda: sa.io.load_all(memoryview(b"film.gif")), "load reads one"),
         (lambda: sa.io.align_units(sa.Sequences(PATTERNS[:, :1], units=["a"]), iter(())), "at least one name"),
         (lambda: sa.Sequences(iter(())), "but it is a tuple_iterator"),
         (lambda: sa.Sequences(PATTERNS, lengths=iter(())), "lengths must be"),

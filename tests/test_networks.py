@@ -245,6 +245,18 @@ def test_a_network_that_learned_nothing_says_so():
             call(sa.SequenceAttractor())
 
 
+@pytest.mark.parametrize(
+    "net", [sa.SequenceAttractor(), sa.SparseSequenceAttractor(), sa.OneHotNetwork(), sa.SparseDistributedMemory()], ids=repr
+)
+def test_what_hidden_neurons_do_is_asked_in_one_way_that_is_checked(net):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        net.hidden(X[0])
+    with pytest.raises(ValueError, match=r"the state has the shape \(29,\), but this network takes \(30,\)"):
+        net.fit(X).hidden(X[0, :-1])
+    assert net.hidden(X[0]).shape == net.hidden(X[:1])[0].shape
+    assert not hasattr(net, "hidden_states")
+
+
 def test_a_fit_that_fails_leaves_the_network_as_it_was():
     net = trained()
     before = {name: copy.copy(value) for name, value in vars(net).items()}

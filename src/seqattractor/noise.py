@@ -20,6 +20,12 @@ __all__ = ["Seed", "as_generator", "flip", "occlude"]
 Seed = int | Sequence[int] | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
 
 _LONGEST_SEED = 1000
+_SOURCES = np.random.Generator, np.random.BitGenerator, np.random.SeedSequence
+
+
+def _is_whole(value: object) -> bool:
+    """Whether a value is a whole number; True, False and times are none."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.timedelta64))
 
 
 def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
@@ -47,10 +53,13 @@ def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng < 0:
         raise ValueError(f"a seed must be 0 or more, but it is {say(rng)}.")
     wrong = f"a seed is a whole number, a list of these, a numpy Generator or None, not {say(rng)}."
-    if isinstance(rng, (bool, np.bool_, float, str, bytes, bytearray)) or getattr(rng, "dtype", np.dtype(int)).kind not in "iu":
+    if isinstance(rng, (list, tuple, range)) or (isinstance(rng, np.ndarray) and rng.ndim):
+        if len(rng) > _LONGEST_SEED:  # numpy would mix all of it
+            raise ValueError(f"a list of whole numbers that is a seed must have at most {_LONGEST_SEED} of them.")
+        if not all(map(_is_whole, rng)):  # numpy overflows the stack with a matrix, whose rows are matrices again
+            raise TypeError(wrong)
+    elif not (rng is None or _is_whole(rng) or isinstance(rng, _SOURCES)):
         raise TypeError(wrong)
-    if isinstance(rng, (list, tuple, np.ndarray)) and np.size(rng) > _LONGEST_SEED:  # numpy would mix all of it
-        raise ValueError(f"a list of whole numbers that is a seed must have at most {_LONGEST_SEED} of them.")
     try:
         if purpose and rng is not None and not isinstance(rng, (np.random.Generator, np.random.BitGenerator)):
             seeds = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)

@@ -49,7 +49,6 @@ NOT_ATTACKED = {
     ".fit_transitions": "called by fit with checked data",
     ".next_patterns": "called at every step with checked data",
     ".start": "called at every run with checked data",
-    ".hidden_states": "called at every step with checked data",
     ".hidden_targets": "called by fit with checked data",
     ".fit_on_cluster": "needs a cluster; the campaign of kills has one",
     "ThresholdNetwork.fit": "refuses everything",

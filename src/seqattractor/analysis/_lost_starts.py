@@ -144,18 +144,18 @@ def lost_starts(
     True
     """
     check_learned(net)
-    if not hasattr(net, "hidden_states"):
+    if not hasattr(net, "_hidden_states"):
         raise NotApplicable(f"{type(net).__name__} has no hidden neurons.")
     flips, settle = check_count(flips, "flips", 0), check_count(settle, "settle")
     starts = Starts.of(net, X, lengths, settle)
     cues = starts.corrupted(net, flips, as_generator(rng, "basin"))  # the very starts of `basin`
     inputs, targets, _ = starts.shown
-    clean, noisy = net.hidden_states(inputs) > 0, net.hidden_states(cues) > 0
+    clean, noisy = net._hidden_states(inputs) > 0, net._hidden_states(cues) > 0
     run = Run(net, cues, led_memory(net, starts.shown))
     arrived, silent = np.zeros_like(starts.wanted), np.zeros(len(cues), dtype=np.bool_)
     first_right = silent.copy()
     for k in range(1, int(starts.due.max()) + 1):
-        due, quiet = starts.due == k, ~np.any(net.hidden_states(run.states) > 0, axis=1)
+        due, quiet = starts.due == k, ~np.any(net._hidden_states(run.states) > 0, axis=1)
         following = run.step()
         arrived[due], silent[due] = following[due], quiet[due]
         if k == 1:

@@ -153,7 +153,7 @@ def load_all(paths: Iterable[str | os.PathLike[str]], **options: Any) -> Sequenc
     >>> both.names, both.lengths
     (['a', 'b'], array([2, 2]))
     """
-    if not isinstance(paths, Iterable) or isinstance(paths, (str, bytes, np.ndarray)):
+    if not isinstance(paths, Iterable) or isinstance(paths, (str, bytes, bytearray, memoryview, np.ndarray)):
         raise TypeError(f"load_all reads a list of files, but it got {say(paths)}; load reads one.")
     files = list(paths)
     return join(files, [load(path, **options) for path in files])

@@ -327,7 +327,7 @@ class SequenceAttractor(SizedMemory):
         engine = "reference" if self._learns_targets else presenting_engine(self.engine, len(transitions.inputs))
         self._go_on(partial(resume, self._learner(engine)), transitions, 1)
 
-    def hidden_states(self, states: Patterns) -> Patterns:
+    def _hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
         return respond(self.U_, states, -self._threshold)
 
@@ -359,6 +359,7 @@ class SequenceAttractor(SizedMemory):
         >>> sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X).hidden_targets(X[1:]).shape
         (7, 100)
         """
+        check_learned(self)
         if x_next.ndim == 1:
             return np.asarray(self.hidden_targets(x_next[np.newaxis])[0])
         z = np.empty((len(x_next), len(self.P_)), dtype=np.int8)
@@ -470,7 +471,7 @@ class SequenceAttractor(SizedMemory):
 
     def _add_hebbian(self, transitions: Transitions) -> None:
         """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""
-        y = self.hidden_states(transitions.inputs)
+        y = self._hidden_states(transitions.inputs)
         self.V_ += equations.hebbian(y, transitions.targets)
         if self.bias:  # the constant unit's part of the sum: the theta of Theorem 1
             self.visible_bias_ += transitions.targets.sum(axis=0)

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_count, check_finite, check_memory, check_not_negative, check_positive
 from seqattractor.learning.result import ProgressCallback
@@ -159,6 +160,7 @@ class BayesianColumnMemory(ContinuousMemory):
         >>> sa.BayesianColumnMemory().fit(X).persistence_times(X).round()[:2]
         array([235., 235.])
         """
+        check_is_fitted(self, "n_features_in_")
         o = self._chosen(check_finite(X, "X", "T", "N"))
         field = (o @ self.W_.T / self._n_hypercolumns + float(self.g_beta) * self.beta_) / self._n_hypercolumns
         B = (np.sum(field[:-1] * o[:-1], axis=1) - np.sum(field[:-1] * o[1:], axis=1)) / max(float(self.g_a), 1e-300)

@@ -105,11 +105,11 @@ class ThresholdNetwork(SequenceMemory):
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state, eqs. (1)-(3): (B, order * N) -> (B, N)."""
         if self.n_hidden:
-            return respond(self.V_, self.hidden_states(states), self.visible_bias_)
+            return respond(self.V_, self._hidden_states(states), self.visible_bias_)
         return respond(self.W_, states, self.visible_bias_)
 
     @available_if(_has_hidden_neurons)  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def hidden_states(self, states: Patterns) -> Patterns:
+    def _hidden_states(self, states: Patterns) -> Patterns:
         """Give the hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
         return respond(self.U_, states, self.hidden_bias_, silent=int(self.silent))
 
@@ -117,7 +117,7 @@ class ThresholdNetwork(SequenceMemory):
     def hidden(self, states: ArrayLike) -> Patterns:
         """Give the state zeta of the hidden neurons, eq. (2), if there are some; as in `SequenceAttractor.hidden`."""
         batch, single = self._as_states(states, "state")
-        zeta: Patterns = self.hidden_states(batch.reshape(len(batch), -1))
+        zeta: Patterns = self._hidden_states(batch.reshape(len(batch), -1))
         return zeta[0] if single else zeta
 
     def layers(self) -> tuple[Layer, ...]:

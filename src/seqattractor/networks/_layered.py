@@ -58,22 +58,13 @@ class VisibleLayerMemory(SequenceMemory):
 
 
 class HiddenLayerMemory(OnlineMemory):
-    """A memory whose states go through a hidden layer. A subclass says in `hidden_states` how hidden neurons answer."""
+    """A memory whose states go through a hidden layer. A subclass says in `_hidden_states` how hidden neurons answer."""
 
     V_: NDArray[Any]
 
     @abstractmethod
-    def hidden_states(self, states: Patterns) -> Patterns:
-        """Give the hidden states of a batch, eq. (2).
-
-        Parameters
-        ----------
-        states : ndarray of int8, shape (B, order * N)
-
-        Returns
-        -------
-        ndarray of int8, shape (B, M)
-        """
+    def _hidden_states(self, states: Patterns) -> Patterns:
+        """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
 
     def hidden(self, states: ArrayLike) -> Patterns:
         """Give the state zeta of the hidden neurons, eq. (2).
@@ -95,12 +86,12 @@ class HiddenLayerMemory(OnlineMemory):
         (8, 100)
         """
         batch, single = self._as_states(states, "state")
-        zeta = self.hidden_states(batch.reshape(len(batch), -1))
+        zeta = self._hidden_states(batch.reshape(len(batch), -1))
         return zeta[0] if single else zeta
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
-        return respond(self.V_, self.hidden_states(states), self._visible_bias)
+        return respond(self.V_, self._hidden_states(states), self._visible_bias)
 
     @property
     def _visible_bias(self) -> Any:

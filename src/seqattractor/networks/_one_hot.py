@@ -70,7 +70,7 @@ class OneHotNetwork(HiddenLayerMemory):
         self.bias_ = self.V_.sum(axis=1, dtype=np.int64)
         self.n_hidden_ = len(self.U_)
 
-    def hidden_states(self, states: Patterns) -> Patterns:
+    def _hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch: (B, order * N) -> (B, M). A neuron is on only where the state is its own pattern."""
         return hidden_state(self.U_, states, theta=states.shape[1])
 

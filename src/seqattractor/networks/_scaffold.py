@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_choice, check_count, check_memory, check_number, check_positive, is_auto, is_count, say
 from seqattractor.learning.result import ProgressCallback
@@ -275,6 +276,7 @@ class ScaffoldMemory(SequenceMemory):
         >>> sa.ScaffoldMemory(n_hidden=200, random_state=0).fit(X).labels_of(sa.noise.flip(X[5:8], 10, rng=1))
         array([5, 6, 7])
         """
+        check_is_fitted(self, "n_features_in_")
         drive = states.astype(np.float64) @ self.W_ps_.T
         hidden = np.maximum(drive, 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
         scores = np.split(hidden @ self.W_gp_.T, np.cumsum(self.periods_)[:-1], axis=1)

@@ -301,7 +301,7 @@ class SparseSequenceAttractor(SizedMemory):
             patient=is_auto(self.max_epochs) and not stream,
         )
 
-    def hidden_states(self, states: Patterns) -> Patterns:
+    def _hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2) with 0 for silent: (B, order * N) -> (B, M). Dyadic weights: sums are exact."""
         return respond(self.U_, states, self.hidden_bias_, silent=0)
 

@@ -114,10 +114,10 @@ class SparseDistributedMemory(HiddenLayerMemory, EpochMemory):
 
     def present(self, transitions: Transitions) -> None:
         """Add the outer product of every target and the hidden state of its input."""
-        self.V_ = self.V_ + transitions.targets.T.astype(np.float64) @ self.hidden_states(transitions.inputs)
+        self.V_ = self.V_ + transitions.targets.T.astype(np.float64) @ self._hidden_states(transitions.inputs)
         self._count_errors(int(self._wrong_units(transitions).sum()))
 
-    def hidden_states(self, states: Patterns) -> Patterns:
+    def _hidden_states(self, states: Patterns) -> Patterns:
         """Give the hidden states of a batch, 1 where a neuron fires, else 0: (B, order * N) -> (B, M)."""
         overlaps = field(self.A_, states)  # whole numbers, so that ties are ties
         if self.radius is not None:

@@ -530,8 +530,8 @@ def hidden_states(net: SequenceMemory, states: Patterns) -> Patterns | None:
     ndarray of +-1, shape (K, M), or None
         -1 where the network has not seen enough patterns yet; None for networks without hidden neurons.
     """
-    if not hasattr(net, "hidden_states"):
+    if not hasattr(net, "_hidden_states"):
         return None
-    zeta = net.hidden_states(stack_context(states, net.order_))
+    zeta = net._hidden_states(stack_context(states, net.order_))
     silent = np.full((net.order_ - 1, zeta.shape[1]), -1, dtype=np.int8)
     return np.concatenate([silent, np.where(zeta > 0, 1, -1).astype(np.int8)])

@@ -56,8 +56,8 @@ def retrieve_and_look(settings: dict[str, Any], seed: np.random.SeedSequence) ->
 def _look(net: SequenceAttractor, X: Patterns, flips: int, rng: np.random.Generator) -> dict[str, float]:
     """What a few steps get wrong, how large margins are, how alike codes are, and how far targets have moved."""
     x, x_next = X[:-1], X[1:]
-    y, z, noisy = net.hidden_states(x), net.hidden_targets(x_next), flip(x, flips, rng)
-    wrong = {"hidden_wrong": float(np.mean(net.hidden_states(noisy) != y))}
+    y, z, noisy = net._hidden_states(x), net.hidden_targets(x_next), flip(x, flips, rng)
+    wrong = {"hidden_wrong": float(np.mean(net._hidden_states(noisy) != y))}
     for steps in range(1, LATER + 1):
         noisy = net.next_patterns(noisy)
         wrong["visible_wrong" if steps == 1 else "later_wrong"] = float(np.mean(noisy != np.roll(x, -steps, axis=0)))  # a loop
