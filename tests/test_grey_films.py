@@ -190,7 +190,7 @@ def test_a_film_is_learned_and_recalled_on_the_command_line(run, film, tmp_path)
     assert code == 0
     assert told["value_error"][0] > 5
     assert max(told["value_error"][1:]) == 0
-    assert {Path(name).name for name in told["written"]} == {"r.gif", "r-strip.png", "r.npz"}
+    assert {Path(name).name for name in told["written"]} == {"r.gif", "r.gif-strip.png", "r.npz"}
     with np.load("r.npz") as arrays:
         assert np.abs(arrays["recall"][1:12].astype(int) - frames[1:]).max() <= 255 / (options["levels"] - 1) / 2 + 1
     Image.fromarray(frames[4]).resize((40, 40)).save("cue.png")  # a cue of another size is read as the film was

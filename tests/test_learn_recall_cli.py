@@ -1,5 +1,7 @@
 """`seqattractor learn` and `recall`: from a file to a model to a picture, in two lines."""
 
+import base64
+import io
 import json
 import re
 
@@ -300,7 +302,7 @@ def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_p
     names = ["r.gif", "r.webp", "r.png", "r.npz", "r.csv", "r.txt", "frames"]
     code, out, _ = run("recall", model, "--flips", 20, *[word for name in names for word in ("-o", name)])
     assert code == 0
-    for name in [*names, "r-strip.png"]:
+    for name in [*names, "r.gif-strip.png", "r.webp-strip.png"]:
         assert f"wrote {name}" in out
     expected = np.vstack([PATTERNS, PATTERNS[:1]])[1:]
     for name, options in (("r.csv", {}), ("r.txt", {}), ("frames", {}), ("r.npz", {"key": "recall"})):
@@ -312,6 +314,31 @@ def test_all_forms_of_output_are_written_and_can_be_read_again(run, model, tmp_p
         assert int((arrays["cue"][0] != arrays["truth"][0]).sum()) == 20
         assert arrays["overlap"][1:].tolist() == [1.0] * 9
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+def test_each_animation_keeps_a_strip_of_its_own(run, model, tmp_path):
+    assert run("recall", model, "--flips", 20, "-o", "r.gif")[0] == 0
+    first = (tmp_path / "r.gif-strip.png").read_bytes()
+    assert run("recall", model, "--flips", 90, "-o", "r.webp")[0] == 0
+    assert (tmp_path / "r.gif-strip.png").read_bytes() == first != (tmp_path / "r.webp-strip.png").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["r.pdf", "r.svg"])
+def test_a_strip_for_a_paper_is_the_same_file_each_time_and_has_the_pixels_of_the_png(run, model, tmp_path, name):
+    contents = []
+    for _ in range(2):
+        assert run("recall", model, "--flips", 20, "-o", name, "-o", "r.png")[0] == 0
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1]
+    with Image.open(tmp_path / "r.png") as png:
+        strip = np.asarray(png.convert("RGB"))
+    if name == "r.pdf":
+        assert contents[0].startswith(b"%PDF")
+        assert f"/Height {len(strip)}".encode() in contents[0]
+    else:
+        [embedded] = re.findall(rb'href="data:image/png;base64,([^"]+)"', contents[0])
+        with Image.open(io.BytesIO(base64.b64decode(embedded))) as image:
+            assert np.array_equal(np.asarray(image.convert("RGB")), strip)
 
 
 def test_a_video_is_written(run, model, tmp_path):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from seqattractor.sequences import Sequences
 
 NOT_STORED = 1  # exit code
-_NOT_MODELS = {".gif", ".webp", ".png", ".mp4", ".mid", ".csv", ".txt"}  # what a recall is written as
+_NOT_MODELS = {".gif", ".webp", ".png", ".pdf", ".svg", ".mp4", ".mid", ".csv", ".txt"}  # what a recall is written as
 EXAMPLES = """\b
 Examples:
   seqattractor learn cat.gif -o cat.npz

@@ -24,7 +24,7 @@ NOT_STORED = 1  # exit code: not even the clean cue of a stored sequence brings 
 SHOWN_UNITS = 20
 SHOWN = 12  # steps at the beginning that are always printed
 STEPS_WITHOUT_TRUTH = 50
-ENDINGS = "gif, webp, mp4, png, npz, mid, csv, txt"
+ENDINGS = "gif, webp, mp4, png, pdf, svg, npz, mid, csv, txt"
 EXAMPLES = """\b
 Examples:
   seqattractor recall cat.npz --flips 500 -o cat.gif
@@ -137,7 +137,7 @@ def command(
         write_recall(path, shown)
         written.append(str(path))
         if path.suffix.lower() in (".gif", ".webp", ".mp4") and not no_strip:
-            strip = path.with_name(f"{path.stem}-strip.png")
+            strip = path.with_name(f"{path.name}-strip.png")  # a.gif and a.mp4 have one each
             write_recall(strip, shown)
             written.append(str(strip))
     summary["written"] = written

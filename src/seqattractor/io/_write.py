@@ -36,7 +36,7 @@ def write(path: str | os.PathLike[str], patterns: ArrayLike, truth: ArrayLike | 
     ----------
     path : str or path
         ``.gif``, ``.webp`` and ``.mp4`` show truth, cue and recall side by side, of grey and colour films also the errors (a
-        GIF has 256 colours in a frame, the others have all); ``.png`` is a strip; ``.npz`` holds the
+        GIF has 256 colours in a frame, the others have all); ``.png``, ``.pdf`` and ``.svg`` are a strip; ``.npz`` holds the
         arrays ``truth``, ``cue``, ``recall`` and ``overlap``; ``.mid``, ``.csv`` and ``.txt`` hold the recall; a name without an
         ending is a folder of PNG frames.
     patterns : Sequences, or array of +-1 of shape (K, N)
@@ -111,6 +111,24 @@ def _write_strip(path: Path, recalled: Recalled) -> None:
     """One picture with frames over time."""
     with atomic_write(path) as file:
         _image(compose.strip_of(recalled)).save(file, format="PNG")
+
+
+def _write_figure(path: Path, recalled: Recalled) -> None:
+    """The same picture as a page of PDF or SVG, pixel by pixel, 96 of them to an inch."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    picture = compose.strip_of(recalled)
+    picture = compose.RGB[picture] if picture.ndim == 2 else picture
+    height, width = picture.shape[:2]
+    figure = Figure(figsize=(width / 96, height / 96))
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.set_axis_off()
+    ax.imshow(picture, interpolation="none", aspect="auto")
+    kind = path.suffix.lower().removeprefix(".")
+    # No date and no random names: the same recall is the same file.
+    with atomic_write(path) as file, rc_context({"svg.hashsalt": "recall"}):
+        figure.savefig(file, format=kind, metadata={"CreationDate": None} if kind == "pdf" else {"Date": None})
 
 
 def _write_video(path: Path, recalled: Recalled) -> None:
@@ -240,6 +258,8 @@ _WRITERS: dict[str, Callable[[Path, Recalled], None]] = {
     ".gif": _write_animation,
     ".webp": _write_animation,
     ".png": _write_strip,
+    ".pdf": _write_figure,
+    ".svg": _write_figure,
     ".mp4": _write_video,
     ".npz": _write_arrays,
     ".csv": _write_table,
