@@ -91,6 +91,18 @@ def midi(track):
     return b"MThd" + struct.pack(">IHHH", 6, 0, 1, 480) + b"MTrk" + struct.pack(">I", len(track)) + track
 
 
+def mat(content, *, promised=None):
+    """A MATLAB file with one compressed variable, whose size may be promised to be another."""
+    packed = zlib.compress(struct.pack("<II", 14, promised or len(content)) + content)
+    return b" " * 124 + b"\x00\x01IM" + struct.pack("<II", 15, len(packed)) + packed
+
+
+def mat_array(shape, values=b"", kind=6):
+    """A variable X of MATLAB that promises a shape, of class double if nothing else is said."""
+    parts = [(6, struct.pack("<II", kind, 0)), (5, struct.pack(f"<{len(shape)}i", *shape)), (1, b"X"), (2, values)]
+    return b"".join(struct.pack("<II", code, len(part)) + part + bytes(-len(part) % 8) for code, part in parts)
+
+
 # name -> (file name, content, options): each must be refused, in a moment and in little memory.
 HOSTILE = {
     "second frame of 13000 x 13000": ("a.gif", gif([(8, 8), (13000, 13000)]), {}),
@@ -120,6 +132,11 @@ HOSTILE = {
         *("a.npz", npz(X=npy((5, 1), "|i1", bytes(5)), lengths=npy((3,), "<u8", struct.pack("<QQQ", 2**63, 2**63, 5)))),
         {"frames": (6, 7)},
     ),
+    "MATLAB array of 10 GB": ("a.mat", mat(mat_array((10**5, 10**5))), {}),
+    "MATLAB array of 800 MB in one byte": ("a.mat", mat(mat_array((10**4, 10**4), b"1")), {}),
+    "MATLAB array with a negative side": ("a.mat", mat(mat_array((-1, -4), b"1234")), {}),
+    "MATLAB variable that unpacks to 4 GB": ("a.mat", mat(mat_array((4, 2), bytes(8)), promised=2**32 - 1), {}),
+    "MATLAB cell of 2**31 entries": ("a.mat", mat(mat_array((2**31 - 1, 1), kind=1)), {"bin": 1.0}),
     "notes that all sound for ever": ("a.mid", midi(b"\0\x90\x3c\x40" * 50_000 + b"\xff\xff\xff\x7f\x80\x3c\0" * 50_000), {}),
     "one long line over many short ones": ("a.txt", b"#" * 2**20 + b"\n#" * 2**20, {}),
     "two million rows": ("a.csv", b"1\n0\n" * 2**20, {}),

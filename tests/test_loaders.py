@@ -126,6 +126,60 @@ def test_spike_times_become_a_raster_from_text_and_from_npz(tmp_path):
     assert np.array_equal(load(tmp_path / "s.npz", bin=0.1), found)
 
 
+def test_an_array_with_a_time_and_a_unit_in_each_row_is_spikes(tmp_path):
+    spikes = np.array([[0.05, 10], [0.06, 2], [0.31, 2], [0.32, 2], [0.41, 10]])
+    np.save(tmp_path / "s.npy", spikes)
+    np.savez(tmp_path / "s.npz", spikes=spikes, position=np.zeros(7))
+    found = load(tmp_path / "s.npy", bin=0.1)
+    assert found.units == ["2", "10"]
+    assert found.tolist() == [[1, 1], [-1, -1], [1, -1], [-1, 1]]
+    assert np.array_equal(load(tmp_path / "s.npz", bin=0.1, key="spikes"), found)
+    says(tmp_path / "s.npy", "looks like spike times .*; give the width of a time bin in seconds with bin")
+    np.save(tmp_path / "turned.npy", spikes[:, ::-1])
+    says(tmp_path / "turned.npy", "has fractions in its second column; spikes have a time in seconds in the first", bin=0.1)
+    np.save(tmp_path / "wide.npy", np.zeros((4, 3)))
+    says(tmp_path / "wide.npy", r"has the shape \(4, 3\); spikes have \(n, 2\), a time and a unit in each row", bin=0.1)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "start,end\n0,0.2\n1,1.2\n",
+        "0 0.2\n1 1.2\n",
+        "Stop (ms);which;Start (ms)\n200;7;0\n1200;8;1000\n",
+        "start_time\tstop_time\n0\t0.2\n1\t1.2\n",
+    ],
+)
+def test_spikes_of_any_file_are_cut_at_epochs_from_a_table_beside_it(tmp_path, table):
+    (tmp_path / "s.csv").write_text("time,unit\n0.05,a\n0.15,b\n0.5,b\n1.05,b\n1.1,c\n")
+    np.savez(tmp_path / "s.npz", times=[0.05, 0.15, 0.5, 1.05, 1.1], units=["a", "b", "b", "b", "c"])
+    (tmp_path / "laps.csv").write_text(table)
+    for name in ("s.csv", "s.npz"):
+        found = load(tmp_path / name, bin=0.1, epochs=str(tmp_path / "laps.csv"))
+        assert (found.names, found.lengths.tolist(), found.units) == (["laps 0", "laps 1"], [2, 2], ["a", "b", "c"])
+        assert found.tolist() == [[1, -1, -1], [-1, 1, -1], [-1, 1, -1], [-1, -1, 1]]
+        assert "epochs" not in found.options  # a cue is another recording, of which these are not the laps
+
+
+def test_epochs_have_names_and_a_table_that_is_none_is_refused(tmp_path):
+    (tmp_path / "s.csv").write_text("0.05,a\n0.15,b\n1.05,b\n")
+    laps = tmp_path / "laps.csv"
+    laps.write_text("name,start,end\nleft,0,0.2\nright,1,1.2\n")
+    assert load(tmp_path / "s.csv", bin=0.1, epochs=str(laps)).names == ["left", "right"]
+    laps.write_text("0,0.2,left\n1,1.2,left\n")
+    assert load(tmp_path / "s.csv", bin=0.1, epochs=str(laps)).names == ["left 0", "left 1"]
+    for text, match in (
+        ("0,0.2\n1\n", "line 2 of .*laps.csv has no start and end; an epoch has both, as numbers of seconds"),
+        ("begin,until\n0,1\n", "line 1 of .*laps.csv has no start and end"),
+        ("0,0.01\n", "0 epochs|1 epochs, and none that can be used"),
+        ("# nothing\n", "0 epochs, and none that can be used"),
+    ):
+        laps.write_text(text)
+        with pytest.raises(ValueError, match=match):
+            load(tmp_path / "s.csv", bin=0.1, epochs=str(laps))
+    says(tmp_path / "s.csv", "there is no file trials with the epochs of .*; give a CSV file", bin=0.1, epochs="trials")
+
+
 def test_several_files_share_their_notes(tmp_path):
     sa.io.write_midi(tmp_path / "low.mid", [[1, 0], [0, 1]], [50, 52])
     sa.io.write_midi(tmp_path / "high.mid", [[1, 1], [0, 1]], [54, 55])

@@ -135,10 +135,10 @@ def test_epochs_may_overlap(tmp_path):
     assert (first[10:] == second[:10]).all()
 
 
-def test_only_nwb_files_have_epochs(tmp_path):
+def test_only_nwb_files_and_spikes_have_epochs(tmp_path):
     np.save(tmp_path / "a.npy", np.ones((2, 3)))
-    says(tmp_path / "a.npy", "is not an NWB file, and only these have epochs; leave epochs out", epochs="laps")
-    with pytest.raises(ValueError, match="epochs is the name of a table of intervals, such as 'trials', but it is 3"):
+    says(tmp_path / "a.npy", "is read as neither spikes nor NWB, and only these have epochs; give bin for spikes", epochs="laps")
+    with pytest.raises(ValueError, match="epochs is the name of a table or a file of intervals, such as 'trials', but it is 3"):
         sa.io.load(tmp_path / "a.npy", epochs=3)
 
 
@@ -269,6 +269,6 @@ def test_laps_are_learned_and_recalled_on_the_command_line(session, tmp_path, ru
 def test_a_number_and_a_name_of_epochs_mean_two_things(tmp_path, run):
     np.save(tmp_path / "a.npy", np.where(np.random.default_rng(0).random((6, 30)) < 0.5, -1, 1))
     learn = ("learn", "a.npy", "-o", "a.npz", "--network", "lookup", "--epochs")
-    assert "is not an NWB file, and only these have epochs; leave --epochs out" in run(*learn, "laps")[2]
+    assert "only these have epochs; give --bin for spikes, or leave --epochs out" in run(*learn, "laps")[2]
     assert "must be a whole number, 1 or more, or the name of a table" in run(*learn, "0")[2]
     assert "at most one number" in run(*learn, "3", "--epochs", "4")[2]

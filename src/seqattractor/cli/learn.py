@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,7 +37,7 @@ class _Epochs(NamedTuple):
 
 def _epochs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> _Epochs:
     """Tell numbers from names, of which there may be one each."""
-    numbers = [value for value in values if value.lstrip("+-")[:1].isdigit()]
+    numbers = [value for value in values if re.fullmatch(r"[+-]?[\d.]+", value)]
     names = [value for value in values if value not in numbers]
     if len(numbers) > 1 or len(names) > 1:
         raise click.BadParameter("give at most one number of presentations and one table of intervals.", ctx, param)
@@ -75,7 +76,8 @@ def _epochs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...])
     callback=_epochs,
     metavar="NUMBER|TABLE",
     help="A number: stop after this many presentations of the sequences [500, or 5000 if needed]. "
-    "A name: the table of intervals in an NWB file (trials, laps), each of which becomes a sequence. May be given twice.",
+    "A name: intervals (trials, laps), each of which becomes a sequence: a table in an NWB file, or for other spikes a CSV "
+    "file of starts and ends. May be given twice.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same network.")
 @click.option(
@@ -102,8 +104,8 @@ def command(
 ) -> None:
     """Learn sequences from your files; several INPUTs become several sequences in one network.
 
-    An INPUT is a GIF, WebP or animated PNG, a folder of pictures, a video, an npy or npz array, text art, a CSV or TSV table, a
-    MIDI file, (with --bin) spike times, or an NWB file with spikes, calcium traces or behaviour.
+    An INPUT is a GIF, WebP or animated PNG, a folder of pictures, a video, an npy, npz or mat array, text art, a CSV or TSV
+    table, a MIDI file, (with --bin) spike times, or an NWB file with spikes, calcium traces or behaviour.
     """
     from seqattractor._progress import epoch_progress
     from seqattractor.io._attached import attach

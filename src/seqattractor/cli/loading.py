@@ -127,7 +127,8 @@ _OPTIONS = (
         help="Drop a frame that differs from the last one kept in at most so many units.",
     ),
     click.option(
-        "--key", help="The array in an npz file (for spikes: TIMES,UNITS), or what to read from an NWB file. [its units]"
+        "--key",
+        help="The array in an npz or mat file (for spikes also two: TIMES,UNITS), or what to read from an NWB file. [its units]",
     ),
     click.option(
         "--time-axis",
@@ -141,7 +142,12 @@ _OPTIONS = (
 )
 
 
-EPOCHS = click.option("--epochs", metavar="TABLE", help="NWB: a table of intervals (trials, laps), each of which is a sequence.")
+EPOCHS = click.option(
+    "--epochs",
+    metavar="TABLE",
+    help="Intervals (trials, laps), each of which is a sequence: the name of a table in an NWB file, or for other spikes a CSV "
+    "file of starts and ends.",
+)
 
 
 def read_files(paths: Sequence[str | os.PathLike[str]], **options: Any) -> Sequences:

@@ -1,4 +1,4 @@
-"""Arrays: npy and npz files with frames, patterns, or spike times. A header that promises too much is not believed."""
+"""Arrays: npy, npz and MATLAB files with frames, patterns, or spike times. A header that promises too much is not believed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.io._matlab import open_matlab
 from seqattractor.io._options import Options
-from seqattractor.io._orientation import UNIT_NAMES, assume_turned, seconds_of
+from seqattractor.io._orientation import UNIT_NAMES, Table, assume_turned, seconds_of
 from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, check_room, collect_frames
 from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy, terms
+from seqattractor.io._text import refuse_spikes
 from seqattractor.networks._model_file import DAMAGED
 from seqattractor.sequences import split
 
@@ -32,10 +34,12 @@ def read_array(path: Path, options: Options) -> Recording:
     with open_arrays(path) as arrays:
         name, array = _choose(arrays, options.key, path)
         rate = _rate(arrays, name)
-        lengths = arrays["lengths"]() if "lengths" in arrays else None
+        lengths = _flat(arrays["lengths"]()) if "lengths" in arrays else None
         beside = _beside(arrays, name, array)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"the array {brief(name)} in {path} holds values of type {array.dtype}, not numbers.")
+    if array.ndim == 2 and array.dtype.kind in "iuf" and beside.units is None:
+        refuse_spikes(Table(array), path)
     value_range = BRIGHTNESS if array.dtype == np.uint8 else None
     array = _in_colour(array, name, path) if options.colour else _grey(array)
     if not 2 <= array.ndim <= 4 + options.colour:
@@ -67,7 +71,10 @@ def read_array(path: Path, options: Options) -> Recording:
 
 @contextmanager
 def open_arrays(path: Path) -> Iterator[Arrays]:
-    """Open an npy or npz file; every way in which it can be broken is one ValueError."""
+    """Open an npy, npz or MATLAB file; every way in which it can be broken is one ValueError."""
+    if path.suffix.lower() == ".mat":
+        yield open_matlab(path)
+        return
     try:
         if path.suffix.lower() == ".npy":
             yield {path.stem: partial(_read, lambda: path.open("rb"), path.stat().st_size, path)}
@@ -185,7 +192,7 @@ def _beside(arrays: Arrays, chosen: str, array: NDArray[Any]) -> _Beside:
         scale = seconds_of(name)
         if scale is None and name.lower() not in UNIT_NAMES:
             continue
-        values = arrays[name]()
+        values = _flat(arrays[name]())
         if values.ndim == 1 and scale is not None and values.dtype.kind in "iuf" and np.isfinite(values).all():
             times[name] = values * scale
         elif values.ndim == 1 and scale is None and values.dtype.kind in "iuU":
@@ -193,11 +200,16 @@ def _beside(arrays: Arrays, chosen: str, array: NDArray[Any]) -> _Beside:
     return _Beside(times, units)
 
 
+def _flat(array: NDArray[Any]) -> NDArray[Any]:
+    """A row or a column as a list: in MATLAB there is nothing else."""
+    return array.ravel() if array.ndim == 2 and 1 in array.shape else array
+
+
 def _refuse_spikes(arrays: Arrays, path: Path) -> None:
     """Refuse arrays of spike times and units where patterns are looked for."""
     times, units = ([name for name in arrays if is_one(name)] for is_one in (_names_times, _names_units))
     if len(times) == len(units) == 1:
-        pair = [arrays[name]() for name in (*times, *units)]
+        pair = [_flat(arrays[name]()) for name in (*times, *units)]
         if all(array.ndim == 1 for array in pair) and len(pair[0]) == len(pair[1]):
             how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
             raise ValueError(f"{path} looks like spike times (its arrays {times[0]} and {units[0]}); {how}.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.encoders._bins import bins_of, n_bins_within
+from seqattractor.io._orientation import seconds_of
 from seqattractor.io._recording import MAX_FRAMES, MAX_VALUES, Recording
 from seqattractor.io._spikes import bin_spikes
 from seqattractor.io._terms import TooLargeError, brief, remedy
+from seqattractor.io._text import cells_in, number_of
 
 LABELS = ("name", "label")  # columns of a table of epochs in which their names stand
+EDGES = (re.compile(r"(?:start|begin|onset)(?:[ _]?times?)?"), re.compile(r"(?:end|stop|offset)(?:[ _]?times?)?"))
 UNEVEN = 1.5  # times the usual step between samples: a longer one is a gap
+
+
+class NoEpochsError(ValueError):
+    """Epochs were asked for that a file cannot have, or that are not there."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,45 @@ def name_epochs(table: str, labels: list[str] | None, count: int) -> list[str]:
     if labels is None:
         return [f"{table} {s}" for s in range(count)]
     return labels if len(set(labels)) == count else [f"{label} {s}" for s, label in enumerate(labels)]
+
+
+def read_epochs(path: Path, recording: Path) -> Epochs:
+    """Read a table of intervals of a recording: a start and an end in each line, and a name if there is one.
+
+    A first line may name the columns, such as ``start,end,label`` or ``name;start (ms);stop (ms)``.
+    """
+    if not path.is_file():
+        how = "give a CSV file with a start and an end in seconds in each line"
+        raise NoEpochsError(f"there is no file {path} with the epochs of {recording}; {how}.")
+    starts, ends, labels = list[float](), list[float](), list[str]()
+    columns: tuple[int, int, int | None] = (0, 1, 2)
+    scale = 1.0
+    for number, cells in chain.from_iterable(cells_in(path)):
+        if not starts and number_of(cells[0]) is None and (named := _columns(cells)) is not None:
+            columns, scale = named
+            continue
+        edges = [number_of(cells[k]) if k < len(cells) else None for k in columns[:2]]
+        if edges[0] is None or edges[1] is None:
+            raise ValueError(f"line {number} of {path} has no start and end; an epoch has both, as numbers of seconds.")
+        starts.append(edges[0] * scale)
+        ends.append(edges[1] * scale)
+        if columns[2] is not None and columns[2] < len(cells):
+            labels.append(brief(cells[columns[2]])[1:-1])
+        if len(starts) > MAX_FRAMES:
+            raise TooLargeError(f"{path} has more than {MAX_FRAMES} epochs, more than can be stored.")
+    named_all = labels if len(labels) == len(starts) else None
+    return Epochs(np.array(starts), np.array(ends), name_epochs(path.stem, named_all, len(starts)))
+
+
+def _columns(header: list[str]) -> tuple[tuple[int, int, int | None], float] | None:
+    """Where starts, ends and names stand by the names of columns, and how many seconds times count by; None if not named so."""
+    words = [cell.lower() for cell in header]
+    edges = [[(k, seconds_of(edge.sub("time", word))) for k, word in enumerate(words) if edge.match(word)] for edge in EDGES]
+    found = [[(k, scale) for k, scale in edge if scale is not None] for edge in edges]
+    if [len(edge) for edge in found] != [1, 1] or found[0][0][1] != found[1][0][1]:
+        return None
+    label = next((k for k, word in enumerate(words) if word in LABELS), None)
+    return (found[0][0][0], found[1][0][0], label), found[0][0][1]
 
 
 def cut_spikes(

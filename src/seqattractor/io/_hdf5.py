@@ -33,7 +33,8 @@ def open_hdf5(path: Path, what: str) -> Iterator[Any]:
     Inside the block, raise `Refused` for a sentence of your own. `what` the file should be is said where it is not that.
     """
     with path.open("rb") as start:
-        if start.read(len(BEGINNING)) != BEGINNING:
+        head = start.read(512 + len(BEGINNING))  # before which MATLAB writes words of its own
+        if BEGINNING not in (head[: len(BEGINNING)], head[512:]):
             raise ValueError(
                 f"{path} cannot be read as {what}: it is damaged, or its name does not fit what it is; save it again."
             )

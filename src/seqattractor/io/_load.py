@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import say
 from seqattractor._files import named_path
+from seqattractor.io._epochs import NoEpochsError
 from seqattractor.io._options import FORMATS, Options
 from seqattractor.io._recording import Recording, to_patterns
 from seqattractor.io._terms import remedy
@@ -28,10 +29,6 @@ class NoPicturesError(ValueError):
     """A size or a crop was given for a file without pictures."""
 
 
-class NoEpochsError(ValueError):
-    """Epochs were asked for of a file that cannot have any."""
-
-
 def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     r"""Read sequences from a file or a folder as patterns of +-1. (Saved networks are read by `seqattractor.load`.)
 
@@ -39,13 +36,13 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     ----------
     path : path
         An animated GIF, WebP or PNG; a folder of pictures, which are sorted naturally; a video (needs the extra ``video``); an
-        npy or npz file with patterns (T, N), frames (T, height, width) or several sequences of frames (S, T, height, width),
-        or with an array ``lengths`` beside patterns or frames;
-        text art with blank lines between frames (txt); a CSV or TSV table with a row for each time step; a MIDI file, read as a
-        piano roll; with `bin`, an npz file or two columns of text with spike times in seconds and units; or an NWB file with
-        spikes, calcium traces or behaviour (needs the extra ``nwb``). A file is read only as what its ending says, and what is
-        too large is refused before it is decoded; reading takes place in this process, so let files that you do not trust be
-        read by the command line or the lab.
+        npy, npz or MATLAB file (mat; of version 7.3 it needs the extra ``nwb``) with patterns (T, N), frames (T, height, width)
+        or several sequences of frames (S, T, height, width), or with an array ``lengths`` beside patterns or frames; text art
+        with blank lines between frames (txt); a CSV or TSV table with a row for each time step; a MIDI file, read as a piano
+        roll; with `bin`, spike times in seconds and units, as two columns of text, an array (n, 2), two arrays of one file, or a
+        cell of MATLAB with the times of each unit; or an NWB file with spikes, calcium traces or behaviour (needs the extra
+        ``nwb``). A file is read only as what its ending says, and what is too large is refused before it is decoded; reading
+        takes place in this process, so let files that you do not trust be read by the command line or the lab.
     format : {"pictures", "video", "array", "text", "table", "spikes", "midi", "nwb"}, optional
         By default it follows from the name of the file.
     size : int, (height, width), "auto" or None
@@ -82,9 +79,9 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     drop_near : int
         Drop a pattern that differs from the last one that was kept in at most so many units.
     key : str, optional
-        The name of the array in an npz file; for spikes two, ``"times,units"``. An array with a twin ``<key>_shape`` is taken as
-        bit-packed and unpacked to that shape. In an NWB file the table of units or the time series, such as ``"position"`` or
-        ``"ophys/DfOverF"``; by default the units, or the only series.
+        The name of the array in an npz or mat file; for spikes also two, ``"times,units"``. An array with a twin ``<key>_shape``
+        is taken as bit-packed and unpacked to that shape. In an NWB file the table of units or the time series, such as
+        ``"position"`` or ``"ophys/DfOverF"``; by default the units, or the only series.
     time_axis : {0, 1}, optional
         Which axis of an array or a table is time: 0, rows are time steps; 1, columns are, and rows are units (neurons x time). By
         default what stands beside the numbers decides, with a warning where rows are taken for units: names of units before the
@@ -96,7 +93,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     step : float, optional
         Of music: quarter notes per time step. By default the coarsest grid on which the notes start.
     epochs : str, optional
-        Of an NWB file: the table of intervals, such as ``"trials"``, each of which becomes a sequence. By default the whole
+        Intervals, each of which becomes a sequence: of an NWB file the name of a table in it, such as ``"trials"``; of other
+        spikes a CSV file with a start and an end in seconds in each line, and a name if you like. By default the whole
         recording is one. See `from_pynapple` for the bins of an epoch.
 
     Returns
@@ -126,6 +124,8 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         recording = _read(target, chosen)
     except PermissionError:
         raise ValueError(f"{target} is not readable; check its permissions.") from None
+    if chosen.epochs is not None and _format(target, chosen) != "nwb":  # a file of epochs belongs to one recording, not to cues
+        chosen = replace(chosen, epochs=None)
     return as_sequences(recording, chosen, target)
 
 
@@ -187,6 +187,17 @@ def join(paths: Sequence[str | os.PathLike[str]], parts: list[Sequences]) -> Seq
 
 def _read(path: Path, options: Options) -> Recording:
     """Read a file or a folder with the reader of its format, which is imported when it is needed."""
+    name = _format(path, options)
+    if options.epochs is not None and name not in ("nwb", "spikes"):
+        spikes = remedy("give {bin} for spikes, or leave {epochs} out", "leave them out")
+        raise NoEpochsError(f"{path} is read as neither spikes nor NWB, and only these have epochs; {spikes}.")
+    module, _, function = FORMATS[name].reader.partition(":")
+    recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(path, options)
+    return recording
+
+
+def _format(path: Path, options: Options) -> str:
+    """As what a file or a folder is read."""
     if path.is_dir() and options.format not in (None, "pictures"):
         raise ValueError(f"{path} is a folder; only pictures are read from folders.")
     suffix = path.suffix.lower()
@@ -197,13 +208,7 @@ def _read(path: Path, options: Options) -> Recording:
     if name is None:
         known = ", ".join(s[1:] for kind in FORMATS.values() for s in kind.suffixes)
         raise ValueError(f"{path} is of an unknown kind; known are folders and {known}" + remedy("; or give the {format}.", "."))
-    if options.epochs is not None and name != "nwb":
-        raise NoEpochsError(
-            f"{path} is not an NWB file, and only these have epochs; " + remedy("leave {epochs} out.", "leave them out.")
-        )
-    module, _, function = FORMATS[name].reader.partition(":")
-    recording: Recording = getattr(import_module(f"seqattractor.io.{module}"), function)(path, options)
-    return recording
+    return name
 
 
 def as_sequences(recording: Recording, options: Options, path: Path | str) -> Sequences:

@@ -29,10 +29,10 @@ FORMATS = {
         "_pictures:read_pictures",
     ),
     "video": Format((".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv", ".wmv"), "_video:read_video"),
-    "array": Format((".npy", ".npz"), "_arrays:read_array"),
+    "array": Format((".npy", ".npz", ".mat"), "_arrays:read_array"),
     "text": Format((".txt", ".asc", ".art"), "_text:read_text"),
     "table": Format((".csv", ".tsv", ".tab", ".dat"), "_text:read_table"),
-    "spikes": Format((), "_spikes:read_spikes"),
+    "spikes": Format((), "_spike_files:read_spikes"),
     "midi": Format((".mid", ".midi"), "_midi:read_midi"),
     "nwb": Format((".nwb",), "_nwb:read_nwb"),
 }
@@ -84,7 +84,9 @@ class Options:
         if self.time_axis is not None and self.time_axis not in (0, 1):
             raise ValueError(f"the time axis must be 0 or 1, but it is {self.time_axis!r}.")
         if self.epochs is not None and not isinstance(self.epochs, str):
-            raise ValueError(f"epochs is the name of a table of intervals, such as 'trials', but it is {say(self.epochs)}.")
+            raise ValueError(
+                f"epochs is the name of a table or a file of intervals, such as 'trials', but it is {say(self.epochs)}."
+            )
         for name, unit in (("bin", "seconds"), ("step", "quarter notes")):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Real) and 0 < float(value) < float("inf")):

@@ -59,7 +59,7 @@ def read_table(path: Path, options: Options) -> Recording:
     first = tables[0]
     if first.values.shape[1] == 0:
         raise ValueError(f"{path} has a column of times, but no units.")
-    _refuse_spikes(first, path)
+    refuse_spikes(first, path)
     if rate is None and is_turned(first, path, options.time_axis):
         if len(tables) > 1:
             raise ValueError(f"{path} has times along its columns, so it can hold only one sequence; write one file for each.")
@@ -226,7 +226,7 @@ def _without_times(tables: list[Table]) -> tuple[list[Table], float | None]:
     return [replace(tables[0], columns=columns, corner=corner), *tables[1:]], rate
 
 
-def _refuse_spikes(table: Table, path: Path) -> None:
+def refuse_spikes(table: Table, path: Path) -> None:
     """Refuse two columns without names, of which one rises like times and the other counts units."""
     if table.columns is not None or table.rows is not None or table.values.shape[1] != 2 or len(table.values) < 5:
         return
