@@ -147,6 +147,11 @@ def one_hot(pairs):
     return U, V, bias
 
 
+def differing(x, y):
+    """The number of units in which two patterns differ."""
+    return sum(a != b for a, b in zip(x, y, strict=True))
+
+
 def all_patterns(N):
     return [list(p) for p in itertools.product((-1, 1), repeat=N)]
 

@@ -414,7 +414,7 @@ def test_what_networks_say_of_themselves_is_told(found):
 
 
 def test_a_comparison_says_the_answer_gives_a_table_and_draws_itself(found):
-    assert repr(found) == "Comparison: 4 networks, period length T 5 to 40; up to 40: dense and lookup"
+    assert repr(found) == "Comparison: 4 networks, period length T 5 to 40; up to 40: dense, lookup and one-hot"
     assert "hebbian" in found._repr_html_()
     assert len(found.rows()) == 8
     ax = found.plot()
@@ -428,7 +428,7 @@ def test_a_comparison_says_the_answer_gives_a_table_and_draws_itself(found):
 def test_the_reach_ends_at_the_first_value_that_is_not_held(found):
     assert found.reach("hebbian") == 5
     assert found.reach("lookup") == 40
-    assert found.reach("one-hot") is None
+    assert found.reach("one-hot") == 40
 
 
 def test_a_network_that_succeeds_again_after_a_gap_is_told_of(found):
@@ -459,7 +459,7 @@ def test_two_networks_are_compared_by_the_exact_sign_test_of_the_trials_in_which
 def test_the_conclusion_is_made_from_the_numbers_and_tells_the_price_of_keeping_patterns(found):
     text = description(found)
     assert "hebbian holds up to 5." in text
-    assert "dense and lookup hold up to 40 (the end of the test); one-hot holds none of these values." in text
+    assert "dense, lookup and one-hot hold up to 40 (the end of the test)." in text
     assert "at 40 they hold 7,800 to 7,900 numbers" in text
     assert "Not learned online by local rules: lookup." in text
     assert "With so few trials (4 per value) only gross differences can show." in text

@@ -78,9 +78,11 @@ def layered(net, state):
 
 
 def one_hot(pairs, state):
-    """The construction in the proof of Theorem 1: a hidden neuron is on only at its own pattern."""
+    """The construction of Theorem 1, in which a hidden neuron bears wrong units as long as no two can be on together."""
     U, V, bias = oracle.one_hot(pairs)
-    zeta = [1 if x == state else -1 for x in U]
+    distances = [oracle.differing(x, y) for x in U for y in U if x != y]
+    tolerance = (min(distances, default=len(state)) - 1) // 2
+    zeta = [1 if oracle.differing(x, state) <= tolerance else -1 for x in U]
     return oracle_rivals.fields_of(np.column_stack([V, bias]), [*zeta, 1])
 
 

@@ -16,17 +16,20 @@ vectors = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 def test_theorem_1_one_hidden_neuron_a_transition_makes_any_sequence(N, T, seed):
     T = min(T, 2 ** min(N, 20) + 1)
     X = sa.datasets.random_periodic(T, N, rng=seed)
-    net = sa.OneHotNetwork().fit(X)
-    assert net.n_hidden_ == T - 1
-    assert np.array_equal(net.recall(X[0], steps=T - 1), X)
+    for net in (sa.OneHotNetwork(tolerance=0).fit(X), sa.OneHotNetwork().fit(X)):  # the paper's, and ours
+        assert net.n_hidden_ == T - 1
+        assert np.array_equal(net.recall(X[0], steps=T - 1), X)
 
 
 @given(N=st.integers(2, 6), T=st.integers(2, 5), seed=st.integers(0, 999))
 def test_theorem_1_uses_the_weights_and_biases_of_its_proof(N, T, seed):
     X = sa.datasets.random_periodic(T, N, rng=seed)
-    net = sa.OneHotNetwork().fit(X)
+    net = sa.OneHotNetwork(tolerance=0).fit(X)
     U, V, bias = oracle.one_hot(oracle.transitions([X]))
     assert (net.U_.tolist(), net.V_.tolist(), net.bias_.tolist()) == (U, V, bias)
+    hidden, visible = net.layers()
+    assert hidden.offset.tolist() == [-N] * (T - 1)
+    assert visible.offset.tolist() == bias
 
 
 @settings(max_examples=30)

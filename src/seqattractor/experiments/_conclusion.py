@@ -272,8 +272,6 @@ def _conditions(networks: Sequence[Row]) -> str:
             f"{listed(dwelling)} {stays} at each pattern for several steps; every stay counts once, and states between two "
             "patterns are passed over."
         )
-    if "one-hot" in names:
-        sentences.append("one-hot is the construction of Theorem 1, which promises nothing for corrupted cues.")
     if "sparse" in names:
         sentences.append("sparse learns from patterns that it corrupts itself, so that few of its epochs are free of errors.")
     return " ".join(sentences)

@@ -48,7 +48,9 @@ NETWORKS: dict[str, Offer] = {
         "Hidden neurons, Hebbian V", "No error correction: V adds up what it sees, once.", ("hidden", "bias", "order", "seed")
     ),
     "one-hot": Offer(
-        "One hidden neuron per step (Theorem 1)", "Stores any sequence, but a single flipped unit throws it off.", ("order",)
+        "One hidden neuron per step (Theorem 1)",
+        "Stores any sequence, with a neuron for each of its steps: nothing is learned.",
+        ("order",),
     ),
     "dense": Offer(
         "Dense memory (modern Hopfield)",

@@ -144,7 +144,7 @@ REGISTRY: dict[str, Entry] = {
     "pinning": Entry(
         "_pinned", "PinnedRateMemory", "rival", "partial in-network training of rates (Rajan 2016)", by_default=False
     ),
-    "one-hot": Entry("_one_hot", "OneHotNetwork", "paper", "the construction of Theorem 1"),
+    "one-hot": Entry("_one_hot", "OneHotNetwork", "paper", "one hidden neuron per transition, after Theorem 1"),
     "sdm": Entry("_sparse_distributed", "SparseDistributedMemory", "yardstick", "sparse distributed memory (Kanerva 1988)"),
     "clone-hmm": Entry("_clones", "CloneStructuredMemory", "yardstick", "clone-structured hidden Markov model (George 2021)"),
     "rnn": Entry("_recurrent", "RecurrentNetwork", "yardstick", "recurrent network trained by backpropagation", by_default=False),

@@ -33,7 +33,7 @@ def theorem_1(rng: np.random.Generator) -> bool:
     N = int(rng.integers(5, 80))
     T = int(rng.integers(3, min(120, 2 ** min(N, 10))))
     X = random_periodic(T, N, rng=rng)
-    net = OneHotNetwork().fit(X)
+    net = OneHotNetwork(tolerance=0).fit(X)
     return bool(net.n_hidden_ == T - 1 and np.array_equal(net.recall(X[0], steps=T - 1), X))
 
 
