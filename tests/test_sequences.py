@@ -12,6 +12,20 @@ from seqattractor.sequences import check_sequences, stack_context, transitions
 from strategies import any_sequences, sequences
 
 
+def test_an_array_of_sequences_time_and_units_is_a_list_of_sequences():
+    S = sa.datasets.random_sequences(3, 5, 50, rng=0)
+    X = S.patterns.reshape(3, -1, 50)
+    for part, whole in zip(check_sequences(X), check_sequences(S), strict=True):
+        assert np.array_equal(part, whole)
+    ours, theirs = (sa.SequenceAttractor(200, random_state=0).fit(data) for data in (X, list(X)))
+    assert np.array_equal(ours.V_, theirs.V_)
+    assert ours.score(X) == ours.partial_fit(X).score(X) == 1
+    assert np.array_equal(sa.certify(ours, X).radius, sa.certify(ours, list(X)).radius)
+    assert sa.basin(ours, X, flips=1, rng=0) == sa.basin(ours, list(X), flips=1, rng=0)
+    assert not sa.conflicts(X)
+    assert sa.close_loops(X, order=1).lengths.tolist() == S.lengths.tolist()
+
+
 @given(X=sequences(), order=st.integers(1, 3))
 def test_transitions_come_in_the_order_of_the_paper(X, order):
     X = [x for x in X if len(x) > order] or [np.ones((order + 1, 2), dtype=np.int8)]
@@ -97,6 +111,10 @@ def test_binarize_takes_booleans_and_finds_the_middle_by_itself():
         ([[1, -1], [1]], None, ValueError, "rows of X differ in length"),
         ([[[1, -1], [1]]], None, ValueError, "rows of X.0. differ in length"),
         ([1, -1], None, ValueError, "two dimensions"),
+        (np.ones((3, 2, 2)), [2, 4], ValueError, r"X is an array of 3 sequences, whose lengths are known: leave lengths out"),
+        (np.array([[[1, 1], [2, 1]]]), None, ValueError, r"X\[0, 1, 0\] is 2"),
+        (np.ones((3, 1, 2)), None, ValueError, "sequence 0 has 1 pattern"),
+        (np.ones((2, 0, 2)), None, ValueError, "X is empty"),
         (np.ones((2, 2, 2, 2)), None, ValueError, r"two dimensions.*X\.reshape\(len\(X\), -1\)"),
         ([], None, ValueError, "X is empty"),
         (None, None, TypeError, "X is missing"),

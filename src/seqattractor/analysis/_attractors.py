@@ -181,7 +181,7 @@ def find_attractors(
     ----------
     net : SequenceMemory
         A network that has learned.
-    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N), optional
+    X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N), optional
         The stored sequences, to tell stored attractors from spurious ones.
     lengths : array of shape (S,), optional
     starts : int or array of +-1, shape (B, N), or (B, order, N) with a context

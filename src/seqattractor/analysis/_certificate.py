@@ -176,7 +176,7 @@ def certify(
     ----------
     net : SequenceMemory
         A network of threshold neurons that has learned; `supports_certificate` tells whether it is one.
-    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+    X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
         The stored sequences.
     lengths : array of shape (S,), optional
     method : {"auto", "count", "tight", "exact"}

@@ -115,7 +115,7 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     ----------
     net : SequenceAttractor, SparseSequenceAttractor or OneHotNetwork
         A network that has learned.
-    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+    X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
     lengths : array of shape (S,), optional
 
     Returns

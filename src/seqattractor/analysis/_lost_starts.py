@@ -114,7 +114,7 @@ def lost_starts(
     ----------
     net : SequenceMemory
         A network with hidden neurons that has learned: one that has a method ``hidden``.
-    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+    X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
     lengths : array of shape (S,), optional
     flips : int
         How many units of a start are flipped, in each of its patterns.

@@ -140,7 +140,7 @@ def basin(
     ----------
     net : SequenceMemory
         A network that has learned.
-    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+    X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
     lengths : array of shape (S,), optional
     flips : int
         How many units of the start are flipped; of a network of order k > 1 in each of the k patterns of the start.
@@ -254,7 +254,7 @@ def robustness_curve(
     ----------
     net : SequenceMemory
         A network that has learned.
-    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+    X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
     lengths : array of shape (S,), optional
     flips : array of int, optional
         The numbers of flipped units to try; by default from 0 to half of the units, closer at the start.

@@ -211,7 +211,7 @@ def separable(
 
     Parameters
     ----------
-    X : array of +-1, shape (T, N), or a list of arrays of shape (T_s, N)
+    X : array of +-1, shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
     lengths : array of shape (S,), optional
     order : int
         How many past patterns each neuron sees.

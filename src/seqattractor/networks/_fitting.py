@@ -32,10 +32,11 @@ class Fitting(Hooks):
 
         Parameters
         ----------
-        X : Sequences, array of +-1 of shape (T, N), or a list of arrays of shape (T_s, N)
-            The patterns, one row per time step. Frames of pandas, polars and pynapple, tensors of torch and arrays of xarray will
-            do as well, and so will True and False, or 1 and 0 without other values, for +1 and -1. A memory-mapped array of int8
-            (``np.load(path, mmap_mode="r")``) stays on disk.
+        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
+            The patterns, one row per time step. An array of three dimensions is S sequences of equal length; frames (T, height,
+            width) must be flattened first, ``X.reshape(len(X), -1)``. Frames of pandas, polars and pynapple, tensors of torch and
+            arrays of xarray will do as well, and so will True and False, or 1 and 0 without other values, for +1 and -1. A
+            memory-mapped array of int8 (``np.load(path, mmap_mode="r")``) stays on disk.
         lengths : array of shape (S,), optional
             How many rows of `X` belong to each sequence. By default `X` is one sequence.
         callback : callable, optional
@@ -75,7 +76,7 @@ class Fitting(Hooks):
 
         Parameters
         ----------
-        X : Sequences, array of +-1 of shape (T, N), or a list of arrays of shape (T_s, N)
+        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
         lengths : array of shape (S,), optional
         continuing : bool
             A network that has learned before keeps its N and its order.

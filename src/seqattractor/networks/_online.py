@@ -57,7 +57,7 @@ class OnlineMemory(SequenceMemory):
 
         Parameters
         ----------
-        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), or an iterator of arrays
+        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), array of shape (S, T, N), or an iterator
             The patterns, one row per time step. An iterator, such as a generator that reads a file, gives consecutive pieces of
             one sequence that is too long for memory: transitions from piece to piece are learned, too. (Where each piece is a
             call of its own, they must overlap by `order` patterns for that.) Patterns with two successors are then looked for

@@ -41,7 +41,9 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
         raise TypeError(f"{name} is missing: it must be an array of -1 and +1 with two dimensions (time, neurons).")
     array = as_numbers(time_first(X), name)
     if array.ndim != 2 and array.size:
-        flatten = f"{name}.reshape(len({name}), -1) flattens frames"
+        flatten = (
+            f"{name}.reshape(len({name}), -1) flattens frames, and {name}.reshape(*{name}.shape[:2], -1) those of several films"
+        )
         hint = flatten if array.ndim > 2 else "one row per time step, one column per neuron"
         raise ValueError(
             f"{name} must have two dimensions (time, neurons), but its shape is {array.shape}. Reshape your data: {hint}."

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from seqattractor._checks import check_count, check_kind, check_positive
+from seqattractor._checks import as_numbers, check_count, check_kind, check_positive
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes, Variable
 from seqattractor.sequences._level_code import LevelCode, check_code, picture_shape
@@ -223,11 +223,12 @@ def check_sequences(
 
     Parameters
     ----------
-    X : Sequences, array of shape (T, N), or a list of these
-        The patterns, one row per time step, all values -1 or +1.
+    X : Sequences, array of shape (T, N), a list of these, or array of shape (S, T, N)
+        The patterns, one row per time step, all values -1 or +1. An array of three dimensions is S sequences of equal length;
+        frames (time, height, width) must be flattened first, ``X.reshape(len(X), -1)``.
     lengths : array of shape (S,), optional
-        How many rows of `X` belong to each sequence. By default `Sequences` have lengths of their own, and an array is one
-        sequence.
+        How many rows of `X` belong to each sequence. By default `Sequences` have lengths of their own, and an array (T, N) is
+        one sequence.
     order : int
         How many past patterns a prediction uses; every sequence needs one more than that.
 
@@ -241,12 +242,16 @@ def check_sequences(
     >>> X, lengths = check_sequences([[[1, -1], [1, 1]], [[-1, -1], [-1, 1], [1, 1]]])
     >>> X.shape, lengths
     ((5, 2), array([2, 3]))
+    >>> check_sequences(np.ones((4, 3, 2)))[1]
+    array([3, 3, 3, 3])
     """
     order = check_count(order, "order", 0)
     if _is_list_of_sequences(X):
         X, lengths = _join(X, lengths)
     if isinstance(X, Sequences):  # whose patterns were checked when it was made
         patterns, checked = X.patterns, X.lengths if lengths is None else check_lengths(lengths, len(X))
+    elif _has_sequences_first(X):
+        patterns, checked = _flatten(as_numbers(X, "X"), lengths)
     else:
         patterns = check_patterns(X, "X")
         checked = check_lengths(lengths, len(patterns))
@@ -262,6 +267,13 @@ def check_sequences(
     return patterns, checked
 
 
+def _has_sequences_first(X: Any) -> bool:
+    """Tell an array (S, T, N) from others; one of xarray with its time elsewhere has frames, or axes to be put in order."""
+    dims = getattr(X, "dims", None)
+    time_elsewhere = isinstance(dims, tuple) and "time" in dims and dims[1] != "time"
+    return getattr(X, "ndim", 2) == 3 and bool(np.size(X)) and not time_elsewhere
+
+
 def _is_list_of_sequences(X: Any) -> bool:
     """Tell a list of two-dimensional arrays from one array written as nested lists."""
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(_depth(x) == 2 for x in X)
@@ -274,10 +286,20 @@ def _depth(x: Any) -> int:
     return int(np.ndim(x))
 
 
+_KNOWN = "whose lengths are known: leave lengths out."
+
+
+def _flatten(X: NDArray[Any], lengths: ArrayLike | None) -> tuple[Patterns, Lengths]:
+    """Put the sequences of an array (S, T, N) one below the other."""
+    if lengths is not None:
+        raise ValueError(f"lengths goes with an array (time, neurons); X is an array of {len(X)} sequences, {_KNOWN}")
+    return check_patterns(X.reshape(-1, X.shape[2]), "X", shape=X.shape), np.full(len(X), X.shape[1])
+
+
 def _join(X: Any, lengths: ArrayLike | None) -> tuple[NDArray[Any], list[int]]:
     """Put a list of arrays one below the other."""
     if lengths is not None:
-        raise ValueError("lengths goes with one array; X is a list of arrays, whose lengths are known: leave lengths out.")
+        raise ValueError(f"lengths goes with one array; X is a list of arrays, {_KNOWN}")
     arrays: list[Patterns] = []
     for s, x in enumerate(X):
         if not len(x):

@@ -216,7 +216,7 @@ def conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = No
 
     Parameters
     ----------
-    X : array of shape (T, N), or a list of arrays of shape (T_s, N)
+    X : array of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
     lengths : array of shape (S,), optional
     leak : float
         For a network that sums its past inputs (``VisibleNetwork(leak=...)``): only patterns that come after the same past count
