@@ -135,6 +135,9 @@ def test_recall_in_torch_and_onnx_is_recall(trained):
     assert got.dtype == torch.float64
     assert np.array_equal(got.numpy(), want)
     assert np.array_equal(module.recall(torch.as_tensor(cues[0], dtype=torch.float32), 15).numpy(), want[0])
+    one = torch.as_tensor(cues[0].reshape(trained.order_, -1))
+    assert np.array_equal(module.recall(one, 15), want[0])
+    assert np.array_equal(module.recall(one[None], 15), want[:1])
     assert module(torch.as_tensor(cues[0], dtype=torch.float32)).dtype == torch.float32
     assert np.array_equal(module(torch.as_tensor(cues[0])).numpy(), trained.step(cues[0]))
 

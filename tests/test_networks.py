@@ -239,6 +239,24 @@ def test_bad_cues_get_one_clear_sentence(call, says):
         call(trained())
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_first_patterns_are_one_cue_whatever_the_order_is(order):
+    net = sa.OneHotNetwork(order=order).fit(X)
+    path = net.recall(X[: net.order_], steps=3)
+    assert np.array_equal(path, X[: order + 3])
+    for B in (1, 2):
+        batch = np.stack([X[: net.order_]] * B)
+        assert np.array_equal(net.recall(batch, steps=3), [path] * B)
+        assert np.array_equal(net.step(batch), [path[order]] * B)
+
+
+def test_one_row_is_one_cue_and_a_batch_of_one_has_three_dimensions():
+    net = trained()
+    assert net.recall(X[0], steps=2).shape == net.recall(X[:1], steps=2).shape == (3, 30)
+    assert net.recall(X[:1, None], steps=2).shape == (1, 3, 30)
+    assert net.step(X[:1]).shape == net.predict(X[:1]).shape == (1, 30)  # which go row by row, and continue nothing
+
+
 def test_a_network_that_learned_nothing_says_so():
     for call in (lambda n: n.recall(X[0], steps=1), lambda n: n.score(X), lambda n: n.save("never-written.npz")):
         with pytest.raises(NotFittedError):

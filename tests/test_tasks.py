@@ -62,7 +62,7 @@ class Scripted:
         return Traits(dwells=self.dwells, steps_per_pattern=3)
 
     def recall(self, cue, steps, *, noise, rng):
-        return np.concatenate([cue[None], self.states[:steps]])
+        return np.concatenate([cue, self.states[:steps]])
 
 
 class Batch(Scripted):

@@ -135,9 +135,7 @@ def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.
 
     A network that dwells may take the length of its own memory for each step of the sequence.
     """
-    return net.recall(
-        cues if net.order_ > 1 else cues[:, 0], steps=task.steps * steps_per_pattern(net), noise=task.noise, rng=rng
-    )
+    return net.recall(cues, steps=task.steps * steps_per_pattern(net), noise=task.noise, rng=rng)
 
 
 def retrieval_times(

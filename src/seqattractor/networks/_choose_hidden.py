@@ -270,5 +270,5 @@ def recalls_from_noise(
         noisy.append(noise.flip(clean, round(flips * clean.shape[1]), generator))
         truths.append(np.concatenate([clean, following]))
     batch = np.stack(noisy)
-    paths = net.recall(batch[:, 0] if order == 1 else batch, max(map(len, truths)) - order)
+    paths = net.recall(batch, max(map(len, truths)) - order)
     return sum(lock_row(path, truth, order) is not None for path, truth in zip(paths, truths, strict=True))

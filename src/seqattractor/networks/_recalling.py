@@ -25,7 +25,7 @@ class Recalling(Hooks):
         Parameters
         ----------
         state : array of +-1, shape (N,), or (B, N) for a batch
-            For a network of order k > 1 the last k patterns, oldest first: (k, N), or (B, k, N).
+            For a network of order k the last k patterns, oldest first: (k, N), or (B, k, N).
 
         Returns
         -------
@@ -71,8 +71,9 @@ class Recalling(Hooks):
 
         Parameters
         ----------
-        cue : array of +-1, shape (N,), or (B, N) for a batch
-            For a network of order k > 1 the first k patterns, oldest first: (k, N), or (B, k, N).
+        cue : array of +-1, shape (order, N), or (B, order, N) for a batch
+            The first patterns, oldest first, such as ``X[: net.order_]``. A network of order 1 also takes one pattern, (N,), and
+            a batch (B, N) of more than one: (1, N) is one cue, and a batch that may be of one is (B, 1, N).
         steps : int
             How many patterns to recall.
         noise : int
@@ -92,10 +93,12 @@ class Recalling(Hooks):
         >>> net = sa.LookupMemory().fit(X)
         >>> net.recall(X[0], steps=30).shape
         (31, 50)
+        >>> net.recall(X[: net.order_], steps=30).shape
+        (31, 50)
         >>> net.recall(sa.noise.flip(X[:4], 5, rng=1), steps=30, noise=2, rng=2).shape
         (4, 31, 50)
         """
-        states, single = self._as_states(cue, "cue")
+        states, single = self._as_cues(cue)
         if not is_count(steps, 0):
             raise ValueError(f"steps must be a whole number, 0 or more, but it is {say(steps)}.")
         if not is_count(noise, 0) or noise > states.shape[2]:
@@ -118,7 +121,7 @@ class Recalling(Hooks):
 
         Parameters
         ----------
-        X : Sequences, array of shape (T, N), or a list of arrays of shape (T_s, N)
+        X : Sequences, array of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
         lengths : array of shape (S,), optional
 
         Returns
@@ -140,7 +143,7 @@ class Recalling(Hooks):
 
         Parameters
         ----------
-        X : Sequences, array of shape (T, N), or a list of arrays of shape (T_s, N)
+        X : Sequences, array of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
         lengths : array of shape (S,), optional
 
         Returns
@@ -162,7 +165,7 @@ class Recalling(Hooks):
 
         Parameters
         ----------
-        X : Sequences, array of shape (T, N), or a list of arrays of shape (T_s, N)
+        X : Sequences, array of shape (T, N), a list of arrays of shape (T_s, N), or array of shape (S, T, N)
         lengths : array of shape (S,), optional
 
         Returns
@@ -195,12 +198,16 @@ class Recalling(Hooks):
         check_column_names(state, getattr(self, "feature_names_in_", None), f"the {name}")
         array = as_numbers(time_first(state), name)
         n, order = self.n_features_in_, self.order_
-        one = (n,) if order == 1 else (order, n)
-        single = array.ndim == len(one)
-        right_depth = single or array.ndim == len(one) + 1
-        if not right_depth or array.shape[-len(one) :] != one or array.size == 0:
+        states = array[..., None, :] if order == 1 and array.ndim in (1, 2) else array
+        if states.ndim not in (2, 3) or states.shape[-2:] != (order, n) or states.size == 0:
+            one = (n,) if order == 1 else (order, n)
             raise ValueError(
                 f"the {name} has the shape {array.shape}, but this network takes {one}, or (batch, {', '.join(map(str, one))})"
                 + ("." if order == 1 else f": the last {order} patterns, oldest first.")
             )
-        return check_patterns(array.reshape(-1, n), name, shape=array.shape).reshape(-1, order, n), single
+        return check_patterns(array.reshape(-1, n), name, shape=array.shape).reshape(-1, order, n), states.ndim == 2
+
+    def _as_cues(self, cue: ArrayLike) -> tuple[Patterns, bool]:
+        """The same for what is to be continued: X[:order] is one cue for every order, and so for order 1, too."""
+        states, single = self._as_states(cue, "cue")
+        return states, single or np.shape(time_first(cue)) == states.shape[1:]

@@ -204,6 +204,7 @@ class StochasticMemory(EpochMemory):
         Parameters
         ----------
         cue : array of +-1, shape (N,), or (B, N) for a batch
+            As in `recall`.
         steps : int
             How many patterns to draw.
         rng : int, Generator or None
@@ -222,7 +223,7 @@ class StochasticMemory(EpochMemory):
         >>> bool((net.sample(X[:3], steps=2, rng=0)[:, 1] == X[1:4]).mean() > 0.9)  # most of the 60 neurons fired as they should
         True
         """
-        states, single = self._as_states(cue, "cue")
+        states, single = self._as_cues(cue)
         generator, neurons = as_generator(rng, "sample"), self._neurons()
         steps = check_count(steps, "steps", 0)
         B, _, N = states.shape

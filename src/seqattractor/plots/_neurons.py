@@ -56,7 +56,7 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort
         raise ValueError(f"the trajectory has {len(states)} patterns, but the network looks at {net.order_} at a time.")
     ax = axes_or_new(ax)
     windows = np.lib.stride_tricks.sliding_window_view(states, net.order_, axis=0).swapaxes(1, 2)
-    zeta = np.asarray(net.hidden(windows[:, 0] if net.order_ == 1 else windows))[:, :n_neurons].T
+    zeta = np.asarray(net.hidden(windows))[:, :n_neurons].T
     if sort:
         first = np.where((zeta > 0).any(axis=1), (zeta > 0).argmax(axis=1), zeta.shape[1])
         zeta = zeta[np.lexsort((-(zeta > 0).sum(axis=1), first))]

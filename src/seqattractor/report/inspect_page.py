@@ -80,7 +80,7 @@ def _state_space(inspection: Inspection) -> Draw:
         sequence = shown[k % len(shown)]
         start = (len(sequence) - net.order_) * k // 4
         cue = flip(sequence[start : start + net.order_], min(inspection.flips, net.n_features_in_), rng)
-        paths.append(net.recall(cue[0] if net.order_ == 1 else cue, steps=min(2 * len(sequence), 200)))
+        paths.append(net.recall(cue, steps=min(2 * len(sequence), 200)))
     return lambda ax: plots.state_space(shown, paths, ax=ax)
 
 

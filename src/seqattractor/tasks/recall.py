@@ -299,7 +299,7 @@ def recall(
         raise ValueError(f"{steps} steps of {net.n_features_in_} units are too many to keep; ask for fewer steps.")
     taken = cue[-order:]
     beyond = stored.steps_beyond(place[0], order) * steps_per_pattern(net) if look_on and stored is not None else 0
-    path = net.recall(taken[0] if order == 1 else taken, rows + beyond, noise=noise, rng=rng)
+    path = net.recall(taken, rows + beyond, noise=noise, rng=rng)
     states = np.concatenate([cue[:-order], path[: order + rows]])
     outcome = judge(net, states, len(cue), stored, place, path[order + rows :])
     return outcome if stored is None else replace(outcome, nearest=stored.nearest_names(states))
@@ -490,7 +490,7 @@ def recall_often(
     while len(outcomes) < trials:
         some = range(min(at_once, trials - len(outcomes)))
         cues = np.stack([corruption(clean, frame_shape, generator) for _ in some])
-        runs = net.recall(cues[:, 0] if net.order_ == 1 else cues, looked, noise=noise, rng=generator)
+        runs = net.recall(cues, looked, noise=noise, rng=generator)
         for outcome in (judge(net, run[:end], len(clean), stored, place, run[end:]) for run in runs):
             assert outcome.wrong is not None
             assert outcome.overlaps is not None

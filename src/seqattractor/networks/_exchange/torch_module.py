@@ -102,7 +102,7 @@ class ThresholdModule(nn.Module):
 
         Parameters
         ----------
-        cue : Tensor of -1 and +1, shape (N,) or (B, N); with an order k > 1 (k, N) or (B, k, N), oldest first
+        cue : Tensor of -1 and +1, shape (order, N) or (B, order, N), oldest first; with order 1 also (N,), or (B, N) with B > 1
         steps : int
 
         Returns
@@ -112,6 +112,7 @@ class ThresholdModule(nn.Module):
         """
         steps = check_count(steps, "steps", 0)
         batch, single = self._as_batch(cue, "cue")
+        single = single or cue.shape == batch.shape[1:]
         path = torch.empty((len(batch), self.order + steps, self.n_visible), dtype=_floating(cue, self), device=batch.device)
         path[:, : self.order] = batch
         for t in range(self.order, self.order + steps):
@@ -128,16 +129,15 @@ class ThresholdModule(nn.Module):
         """States as (B, order, N), and whether there was only one."""
         if not isinstance(states, Tensor):
             raise TypeError(f"{name} must be a torch tensor, but it is a {type(states).__name__}; use torch.as_tensor({name}).")
-        one = (self.n_visible,) if self.order == 1 else (self.order, self.n_visible)
-        single = states.ndim == len(one)
-        if tuple(states.shape[-len(one) :]) != one or states.ndim > len(one) + 1:
-            many = ", ".join(map(str, one))
+        batch = states.unsqueeze(-2) if self.order == 1 and states.ndim in (1, 2) else states
+        if batch.ndim not in (2, 3) or tuple(batch.shape[-2:]) != (self.order, self.n_visible):
+            many = f"{self.n_visible}" if self.order == 1 else f"{self.order}, {self.n_visible}"
             raise ValueError(
                 f"the {name} have the shape {tuple(states.shape)}, but this network takes ({many}), or (batch, {many})."
             )
         if not torch.compiler.is_compiling() and not bool((states.abs() == 1).all()):
             raise ValueError(f"the {name} must hold only -1 and +1; torch.where({name} > 0, 1.0, -1.0) makes them so.")
-        return states.reshape(-1, self.order, self.n_visible), single
+        return batch.reshape(-1, self.order, self.n_visible), batch.ndim == 2
 
 
 def _floating(states: Tensor, module: nn.Module) -> torch.dtype:

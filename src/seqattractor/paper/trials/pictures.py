@@ -42,7 +42,7 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
     cues = flip(np.stack([x[0] for x in sequences]), settings["flips"], rng=rng)
     T = len(sequences[0])
     closed = all(pictures.loops)
-    paths = net.recall(cues, steps=PERIODS * T if closed else T - 1)
+    paths = net.recall(cues[:, None], steps=PERIODS * T if closed else T - 1)
     wrong = [(path[:T] != x).sum(axis=1) for path, x in zip(paths, sequences, strict=True)]
     locked_on = [locked_on_at(path, x) for path, x in zip(paths, sequences, strict=True)]
     N, M = net.V_.shape
