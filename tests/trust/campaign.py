@@ -11,12 +11,14 @@ import json
 import resource
 import signal
 import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -39,8 +41,7 @@ class Campaign:
     wrong: list[str] = field(default_factory=list)
     crashes: list[str] = field(default_factory=list)
     hangs: list[str] = field(default_factory=list)
-    largest_memory: int = 0  # bytes, of this process or of one that it started
-    memory_taken: int = 0  # the same, without what earlier tests had left in this process
+    largest_memory: int = 0  # bytes, of its process or of one that it started
     seconds: float = 0.0
 
     @property
@@ -104,71 +105,24 @@ class Campaign:
 
 @contextlib.contextmanager
 def campaign(name: str) -> Iterator[Campaign]:
-    """A campaign that watches its time and memory; call `finish` after it."""
+    """A campaign that watches its time and the memory of its process; run it by `alone`, and call `finish` after it."""
     verdicts = Campaign(name)
-    start, children = time.monotonic(), _peak_of_children()
-    _forget_peak()
-    before = _peak()
-    with _watched_children() as seen:
-        yield verdicts
+    start = time.monotonic()
+    yield verdicts
     verdicts.seconds = time.monotonic() - start
-    # What is no more than before was a child of an earlier test. What is no more than this process has may be what this process
-    # had when it started the child, since Linux counts that for the child, too; then what was seen of the children counts.
-    of_children = _peak_of_children() if _peak_of_children() > max(children, _peak()) else max(seen, default=0)
-    verdicts.largest_memory = max(verdicts.largest_memory, _peak(), of_children)
-    verdicts.memory_taken = max(_peak() - before, of_children)
+    verdicts.largest_memory = max(verdicts.largest_memory, peak_memory())
 
 
-def _forget_peak() -> None:
-    """Let the high-water mark of this process's memory start anew (Linux)."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+def alone(run: Callable[..., Campaign], *arguments: Any) -> Campaign:
+    """Run a campaign in a new process, so that neither earlier tests nor later ones share its memory, and return its verdicts."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(run, *arguments).result()
 
 
-_UNIT = 1 if sys.platform == "darwin" else 1024
-
-
-@contextlib.contextmanager
-def _watched_children() -> Iterator[list[int]]:
-    """Look at the processes that this one has started, a hundred times a second, and list their largest memory (Linux)."""
-    seen: list[int] = []
-    over = threading.Event()
-
-    def look() -> None:
-        while not over.wait(0.01):
-            for children in Path("/proc/self/task").glob("*/children"):
-                for pid in _text(children).split():
-                    seen[:] = [max([*seen, _high_water(pid)])]
-
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
-    try:
-        yield seen
-    finally:
-        over.set()
-        watcher.join()
-
-
-def _text(path: Path) -> str:
-    """Return the text of a file, none if it is gone."""
-    with contextlib.suppress(OSError):
-        return path.read_text()
-    return ""
-
-
-def _high_water(process: str) -> int:
-    """Return the largest memory of a process in bytes since it began its program, 0 where nobody tells (Linux)."""
-    lines = _text(Path(f"/proc/{process}/status")).splitlines()
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")), 0)
-
-
-def _peak() -> int:
-    """Return the largest memory of this process in bytes."""
-    if found := _high_water("self"):
-        return found
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
-
-
-def _peak_of_children() -> int:
-    """Return the largest memory in bytes of a process that this one started and that has ended."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * _UNIT
+def peak_memory() -> int:
+    """Return the largest memory in bytes that this process, or one that it started and that has ended, has taken."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if (status := Path("/proc/self/status")).exists():  # without what the parent had when it started this process (Linux)
+        own = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) * unit

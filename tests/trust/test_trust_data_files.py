@@ -28,7 +28,7 @@ from seqattractor.io._terms import Terms
 from seqattractor.io._video import ffmpeg, write_video
 
 sys.path.insert(0, str(Path(__file__).parent))
-from campaign import campaign
+from campaign import alone, campaign
 
 FULL = 5_000
 SUFFIXES = [suffix for known in FORMATS.values() for suffix in known.suffixes]
@@ -256,16 +256,22 @@ def try_folder(case, folder, pool, apart, verdicts):
     return bad
 
 
-@pytest.mark.parametrize("cases", [300, pytest.param(FULL, marks=pytest.mark.trust)])
-def test_data_files_are_read_as_what_they_are_or_refused(tmp_path, cases):
+def data_files(folder, cases):
+    """The campaign."""
     full = cases == FULL
-    pool = controls(tmp_path, video=full and find_spec("imageio_ffmpeg") is not None)
-    (tmp_path / "cases").mkdir()
+    pool = controls(folder, video=full and find_spec("imageio_ffmpeg") is not None)
+    (folder / "cases").mkdir()
     with campaign("data files") as verdicts:
         for case in range(cases):
-            try_case(case, tmp_path / "cases", pool, case % (10 if full else 50) == 0, verdicts).unlink()
-    verdicts.finish(cases, keep=full)
-    assert verdicts.memory_taken < 2**30
+            try_case(case, folder / "cases", pool, case % (10 if full else 50) == 0, verdicts).unlink()
+    return verdicts
+
+
+@pytest.mark.parametrize("cases", [300, pytest.param(FULL, marks=pytest.mark.trust)])
+def test_data_files_are_read_as_what_they_are_or_refused(tmp_path, cases):
+    verdicts = alone(data_files, tmp_path, cases)
+    verdicts.finish(cases, keep=cases == FULL)
+    assert verdicts.largest_memory < 2**30
 
 
 def test_a_tiff_whose_pages_go_round_is_read_once(tmp_path):

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from campaign import campaign
+from campaign import alone, campaign
 
 from seqattractor.experiments import Grid, Store, run_sweep
 from seqattractor.experiments import _study as study
@@ -74,18 +74,23 @@ def uninterrupted(tmp_path_factory):
     return csv_of(path)
 
 
-@pytest.mark.parametrize("cases", [4, pytest.param(100, marks=pytest.mark.trust)])
-def test_a_sweep_that_is_killed_loses_nothing_and_ends_with_the_same_bytes(tmp_path, uninterrupted, cases):
-    pytest.importorskip("distributed")
-    script = tmp_path / "accident.py"
+def kills(folder, uninterrupted, cases):
+    """The campaign."""
+    script = folder / "accident.py"
     script.write_text(ACCIDENT)
     with campaign("kills") as verdicts:
         for case in range(cases):
             what, who = KINDS[case % len(KINDS)]
-            path = tmp_path / f"{case}.db"
+            path = folder / f"{case}.db"
             with verdicts.case(f"case {case}: {what} {who}", refusals=(Stopped,), seconds=1200):
                 kill_and_go_on(script, path, what, who, np.random.default_rng([15, case]), uninterrupted)
-    verdicts.finish(cases, keep=cases == 100)
+    return verdicts
+
+
+@pytest.mark.parametrize("cases", [4, pytest.param(100, marks=pytest.mark.trust)])
+def test_a_sweep_that_is_killed_loses_nothing_and_ends_with_the_same_bytes(tmp_path, uninterrupted, cases):
+    pytest.importorskip("distributed")
+    alone(kills, tmp_path, uninterrupted, cases).finish(cases, keep=cases == 100)
 
 
 def kill_and_go_on(script, path, what, who, rng, uninterrupted):

@@ -17,7 +17,7 @@ from pathlib import Path
 import h11
 import numpy as np
 import pytest
-from campaign import campaign
+from campaign import alone, campaign
 from PIL import Image
 
 import seqattractor as sa
@@ -478,8 +478,8 @@ def resident():
     return int(statm.read_text().split()[1]) * 4096 if statm.exists() else 0
 
 
-@pytest.mark.parametrize("cases", [300, pytest.param(FULL, marks=pytest.mark.trust)])
-def test_hostile_requests_are_refused_and_others_are_served(cases):
+def requests(cases):
+    """The campaign."""
     limits = Limits(seconds=2.0)
     with running_lab(limits) as (address, app), campaign("requests") as verdicts:
         attack = Attack(address, app.state.lab)
@@ -496,4 +496,9 @@ def test_hostile_requests_are_refused_and_others_are_served(cases):
         another = Visitor(address)
         assert another.learn(SMALL, QUICK)["networks"][0]["right"] == 1.0
         attack.truth.check_recall({"cue": CUE}, another.recall(**CUE))
-    verdicts.finish(cases, keep=cases == FULL)
+    return verdicts
+
+
+@pytest.mark.parametrize("cases", [300, pytest.param(FULL, marks=pytest.mark.trust)])
+def test_hostile_requests_are_refused_and_others_are_served(cases):
+    alone(requests, cases).finish(cases, keep=cases == FULL)

@@ -9,7 +9,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from campaign import campaign
+from campaign import alone, campaign
 from click.testing import CliRunner
 
 from seqattractor.cli.sweep import command
@@ -205,22 +205,26 @@ DAMAGE += [edit_the_grids, drop_a_table, drop_a_column, rename_a_column, change_
 # -- verdicts ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cases", [56, pytest.param(500, marks=pytest.mark.trust)])
-def test_what_a_damaged_study_exports_is_true_and_a_run_makes_it_whole(tmp_path, truth, cases):
+def damaged_studies(folder, truth, cases):
+    """The campaign."""
     known = {each.trial.key: each for name in ("s.db", "other.db") for each in read_study(truth / name).finished}
     with campaign("damaged studies") as verdicts:
         for case in range(cases):
             rng = np.random.default_rng([14, case])
-            folder = tmp_path / str(case)
-            folder.mkdir()
-            path = folder / "s.db"
+            path = folder / str(case) / "s.db"
+            path.parent.mkdir()
             shutil.copy(truth / "s.db", path)
             damage = DAMAGE[case % len(DAMAGE)]
             damage(truth, path, rng)
             with verdicts.case(f"case {case}: {damage.__name__}", refusals=(ValueError, OSError)):
                 check(truth, path, known, resumed=case % 5 == 0)
-            shutil.rmtree(folder)
-    verdicts.finish(cases, keep=cases == 500)
+            shutil.rmtree(path.parent)
+    return verdicts
+
+
+@pytest.mark.parametrize("cases", [56, pytest.param(500, marks=pytest.mark.trust)])
+def test_what_a_damaged_study_exports_is_true_and_a_run_makes_it_whole(tmp_path, truth, cases):
+    alone(damaged_studies, tmp_path, truth, cases).finish(cases, keep=cases == 500)
 
 
 def check(truth, path, known, *, resumed):
