@@ -12,6 +12,7 @@ from sklearn.linear_model import LinearRegression
 import seqattractor as sa
 from quiet import quietly
 from seqattractor import _checks
+from seqattractor.sequences import _patterns as patterns
 
 X = np.array(sa.datasets.random_periodic(8, 30, rng=0))
 NET = sa.SequenceAttractor(n_hidden=60, random_state=0).fit(X)
@@ -220,3 +221,9 @@ def test_names_are_counted_before_they_are_read():
             sa.Sequences(X[:2], **given)
     with pytest.raises(TypeError, match="the name of a folder"):
         sa.io.load_gait("nowhere", sequence=np.zeros((9, 0)))
+
+
+def test_patterns_beyond_the_memory_are_refused_before_they_are_read(monkeypatch):
+    monkeypatch.setattr(patterns, "pieces", lambda *sizes: pytest.fail("they are read"))
+    with pytest.raises(MemoryError, match="Unable to allocate"):
+        sa.SequenceAttractor(20).fit(np.broadcast_to(np.int8(1), (2**40, 2)))

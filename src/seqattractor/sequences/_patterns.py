@@ -81,12 +81,17 @@ def _as_patterns(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> Patt
     if array.dtype == np.bool_:
         return as_signs(array)
     rows = _PIECE // max(array.shape[1], 1) + 1
+    as_it_is = array.dtype == np.int8 and array.flags.c_contiguous
+    # A copy too large for memory fails here, before the array is read.
+    patterns = np.ascontiguousarray(array) if as_it_is else np.empty(array.shape, dtype=np.int8)
     for part in pieces(len(array), rows):  # an array on disk is read through, never held as a whole
         wrong = (array[part] != 1) & (array[part] != -1)
         if wrong.any():
             break
+        if not as_it_is:
+            patterns[part] = array[part]
     else:
-        return np.ascontiguousarray(array, dtype=np.int8)
+        return patterns
     first = part.start * array.shape[1] + int(np.argmax(wrong))
     value = array.flat[first]
     if value == 0 and np.all((array == 0) | (array == 1)):
