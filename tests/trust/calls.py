@@ -97,6 +97,7 @@ LONG = {
     "t_max",
     "trials",
     "periods",
+    "SpikeTimingMemory.self_organise.steps",
 }
 """How long to work: a number that is huge, but a number, is what was asked for, and Ctrl-C ends it."""
 SLOW = {"compare", "capacity", "run_sweep", "Search", "run_trial", "read_study", "state_space", "to_pandas", "moving_digits"}
@@ -618,10 +619,10 @@ def damages(good: Any, rng: np.random.Generator) -> dict[str, Any]:
     return damaged | whole | kinds | rest | uneven | {"it sparse": csr_array(flat), "it as matrix": np.asmatrix(flat)}
 
 
-def constants(parameter: str) -> dict[str, Any]:
-    """Values that fit nowhere, or almost nowhere."""
+def constants(*, long: bool) -> dict[str, Any]:
+    """Values that fit nowhere, or almost nowhere; `long` if the parameter is one of `LONG`."""
     numbers = [0, 1, -1, 3, 2**63, 2**64, -(2**63) - 1, 10**30, 10**400, -(10**400), 0.5, -0.5, 5e-324, 1e-300, 1e308, -1e308]
-    if parameter not in LONG:
+    if not long:
         numbers += [2**31 - 1, 2**31, 2**40, 2**62, 10**12]
     numbers += [
         float("nan"),
@@ -818,7 +819,7 @@ class Attacks:
         given, labels, same = self._good(target), [], True
         for parameter in (attackable[k] for k in chosen):
             good = given.get(parameter, self.shelf(target.name, parameter) if self.shelf.has(target.name, parameter) else None)
-            kinds = [guises(good), damages(good, rng), constants(parameter)]
+            kinds = [guises(good), damages(good, rng), constants(long=bool({parameter, f"{target.name}.{parameter}"} & LONG))]
             kind = kinds[rng.choice(3, p=[0.25, 0.25, 0.5])] or kinds[2]
             label = list(kind)[rng.integers(len(kind))]
             given[parameter] = kind[label]
