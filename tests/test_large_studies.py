@@ -23,7 +23,7 @@ from seqattractor.experiments._protocol import Rounds, Trial
 from seqattractor.experiments._run import run_trials
 from seqattractor.experiments._store import Finished
 from seqattractor.experiments._study import TrialRows, read_study, study_in
-from test_store import FIRST_FORMAT, POINT, clear_page, damage
+from test_store import POINT, clear_page, damage
 
 GRIDS = [{"network": "lookup", "n": 20, "t": [5, 9]}, {"network": ["attractor", "lookup"], "t": 9, "n": [20, 30], "eta": 0.5}]
 POINTS = Rounds((point, 1) for settings in GRIDS for point in Grid(settings).points())
@@ -171,16 +171,6 @@ def test_keys_of_trials_that_are_over_are_those_of_a_dict(study):
     assert ("no point", 0) not in over
 
 
-@given(studies, numbers)
-def test_a_study_of_an_earlier_version_without_an_index_is_counted_the_same(tmp_path_factory, study, numbers):
-    path = tmp_path_factory.mktemp("old") / "s.db"
-    with Store(path) as store:
-        filled(store, study, numbers)
-    damage(path, f"DROP INDEX {INDEX}")
-    with Store(path, readonly=True) as store:
-        assert without_notes(count.count_in(store)) == plain_counts(study, numbers) | {"study": str(path)}
-
-
 # -- what a study of many rows says ---------------------------------------------------------------------------------------
 
 
@@ -214,17 +204,6 @@ def test_a_large_study_is_counted_from_an_index_without_a_look_at_every_trial(la
         plans = [detail for statement in counting for *_, detail in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
     assert any(f"USING COVERING INDEX {INDEX}" in plan for plan in plans)
     assert "SCAN trials" not in plans
-
-
-def test_a_sweep_that_goes_on_with_a_study_of_an_earlier_version_makes_its_index(large):
-    def indexes():
-        with closing(sqlite3.connect(large)) as db:
-            return [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")]
-
-    assert indexes() == [INDEX]
-    damage(large, f"DROP INDEX {INDEX}")
-    assert invoke("run", "--resume", "-o", large, "--jobs", 1).exit_code == 0
-    assert indexes() == [INDEX]
 
 
 HEAVY = ("matplotlib", "numba", "pandas", "PIL", "scipy", "sklearn")
@@ -316,13 +295,6 @@ def test_a_large_study_whose_rows_make_no_sense_is_checked_row_by_row(large, cha
     shown = invoke("status", large).output
     assert "6 trials over, 6 missing" in shown
     assert "6 damaged rows are left out" in shown
-
-
-def test_a_large_study_of_the_first_format_is_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(count, "CHECKED_UP_TO", 0)
-    with closing(sqlite3.connect(tmp_path / "s.db")) as db:
-        db.executescript(FIRST_FORMAT.replace("<point>", POINT.key))
-    assert count.look_at(tmp_path / "s.db").trials == 1
 
 
 # -- no list of trials ----------------------------------------------------------------------------------------------------

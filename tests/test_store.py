@@ -1,7 +1,9 @@
 """The study file: nothing lost, nothing twice, and clear errors when the disk does not want."""
 
+import ctypes
 import multiprocessing
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqattractor.experiments import Grid, Store
+from seqattractor.experiments import Grid, Store, run_sweep
 from seqattractor.experiments import _study as study
 from seqattractor.experiments import _table as table
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Protocol, Trial
@@ -121,8 +123,7 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_committed(tmp_path):
         cwd=__file__.rpartition("/")[0],
         check=False,
     )
-    assert "s.db cannot be written" in done.stderr
-    assert "every trial that was committed is kept" in done.stderr
+    assert "s.db cannot be written (disk I/O error); look for a full disk" in done.stderr.splitlines()[-1]
     committed = len(done.stdout.split())
     assert committed > 10
     with Store(tmp_path / "s.db") as store:
@@ -154,53 +155,13 @@ def test_a_study_of_a_later_version_is_refused(tmp_path):
         Store(tmp_path / "s.db")
 
 
-# What version 0.1 wrote: trials of section 6.2 only.
-FIRST_FORMAT = """
-CREATE TABLE grids (grid TEXT PRIMARY KEY, added TEXT NOT NULL DEFAULT (datetime('now')));
-CREATE TABLE runs (run INTEGER PRIMARY KEY AUTOINCREMENT, started TEXT NOT NULL DEFAULT (datetime('now')), host TEXT NOT NULL);
-CREATE TABLE trials (
-    point TEXT NOT NULL, trial INTEGER NOT NULL, settings TEXT NOT NULL, seed INTEGER NOT NULL, outcome TEXT, error TEXT,
-    seconds REAL NOT NULL, host TEXT NOT NULL, version TEXT NOT NULL, finished TEXT NOT NULL DEFAULT (datetime('now')),
-    PRIMARY KEY (point, trial), CHECK ((outcome IS NULL) != (error IS NULL))
-) WITHOUT ROWID;
-INSERT INTO trials VALUES (
-    '<point>', 0, '{"network": "lookup", "t": 10}', 0, '{"retrieved": 1, "success": true}', NULL, 0.25, 'here', '1.0+abc', '2026'
-);
-PRAGMA application_id = 0x73657141;
-PRAGMA user_version = 1;
-"""
-
-
-def test_a_study_of_the_first_format_opens_and_goes_on(tmp_path):
-    db = sqlite3.connect(tmp_path / "s.db")
-    db.executescript(FIRST_FORMAT.replace("<point>", POINT.key))
-    db.close()
-    with Store(tmp_path / "s.db", readonly=True) as store:
-        assert list(store.finished()) == [finished(0)]
-    with pytest.warns(UserWarning, match=r"s.db is of format 1, whose 1 trials have no checksums: damage may not show"):
-        Store(tmp_path / "s.db").close()
-    for _ in range(2):
-        with Store(tmp_path / "s.db") as store:  # from now on they have some
-            assert store.get(Trial(POINT, 0)) == finished(0)
-            store.add([finished(1)])
-    with Store(tmp_path / "s.db", readonly=True) as store:
-        assert list(store.finished()) == [finished(0), finished(1)]
-
-
-def test_a_study_of_the_second_format_opens_and_says_that_it_cannot_be_checked(tmp_path):
-    db = sqlite3.connect(tmp_path / "s.db")
-    db.executescript(FIRST_FORMAT.replace("<point>", POINT.key))
-    db.execute("ALTER TABLE trials ADD COLUMN protocol TEXT NOT NULL DEFAULT 'retrieval'")
-    db.execute("ALTER TABLE trials ADD COLUMN times TEXT")
-    copied = "'another point', 1, settings, seed, outcome, error, 1.0, '', '', '', protocol, times"
-    db.execute(f"INSERT INTO trials SELECT {copied} FROM trials")
-    db.execute("PRAGMA user_version = 2")
-    db.commit()
-    db.close()
-    shown = study.read_study(tmp_path / "s.db")
-    assert list(shown.finished) == [finished(0)]  # a key that is not that of the settings is seen even so
-    assert "1 damaged row is left out and counts as missing: trial 1 of the point 'another point'" in shown.notes[0]
-    assert "is of format 2, whose 1 trials have no checksums: damage may not show" in shown.notes[1]
+def test_a_study_without_checksums_is_one_sentence_and_left_alone(tmp_path):
+    """As versions before the first release wrote them."""
+    Store(tmp_path / "s.db").close()
+    damage(tmp_path / "s.db", "ALTER TABLE trials DROP COLUMN checksum")
+    for readonly in (True, False):
+        with pytest.raises(OSError, match=r"s.db is damaged \(no such column: checksum\); put a copy of it in its place"):
+            Store(tmp_path / "s.db", readonly=readonly).contents()
 
 
 # -- damage ---------------------------------------------------------------------------------------------------------------
@@ -306,7 +267,7 @@ def test_a_damaged_page_of_the_index_costs_no_row(tmp_path):
 
 def test_a_study_of_which_nothing_can_be_read_is_one_sentence_with_its_name(tmp_path):
     path = tmp_path / "s.db"
-    for change, words in (("DROP TABLE trials", "no table of trials"), ("ALTER TABLE trials DROP COLUMN host", "no such column")):
+    for change, words in (("DROP TABLE trials", "no such table"), ("ALTER TABLE trials DROP COLUMN host", "no such column")):
         path.unlink(missing_ok=True)
         Store(path).close()
         damage(path, change)
@@ -329,27 +290,145 @@ def test_a_study_that_was_cut_off_is_said_to_be_damaged(tmp_path):
     assert path.stat().st_size == 20_000
 
 
+PARTS = [("",), ("-wal",), ("-shm",), ("-wal", "-shm"), ("", "-wal", "-shm")]
+
+
+@pytest.mark.parametrize("parts", PARTS, ids=lambda parts: "all" if len(parts) == 3 else " ".join(parts) or "main")
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_study_that_is_deleted_or_replaced_while_it_is_written_is_said_and_what_was_finished_is_saved(tmp_path, replaced):
-    path, other = tmp_path / "s.db", tmp_path / "other.db"
-    with Store(other) as store:
-        store.add([finished(number, host="other") for number in range(5)])
+def test_a_study_or_log_that_is_deleted_or_replaced_during_a_run_is_said_and_what_was_committed_is_saved(
+    tmp_path, parts, replaced
+):
+    path = tmp_path / "s.db"
+    with Store(tmp_path / "other.db") as other:
+        other.start_run("other")
+        other.add([finished(number, host="other") for number in range(5)])
+        for part in parts:
+            shutil.copy(tmp_path / f"other.db{part}", tmp_path / f"new{part}")
+    with Store(path) as store:
+        store.add([finished(0)])
     store = Store(path)
-    store.add([finished(0)])
-    if replaced:
-        other.rename(path)
-    else:
-        path.unlink()
-    with pytest.raises(OSError, match=r"s.db was deleted or replaced .* all trials that were finished are in .*s.db.saved"):
-        store.add([finished(1)])
+    store.add([finished(1)])
+    for part in parts:
+        if replaced:
+            (tmp_path / f"new{part}").rename(tmp_path / f"s.db{part}")
+        else:
+            (tmp_path / f"s.db{part}").unlink()
+    lost = f"s.db{parts[0]}"
+    with pytest.raises(OSError, match=rf"{lost} was deleted or replaced .* every committed trial \(2\) is in .*s.db.saved"):
+        store.add([finished(2)])
     store.close()
-    with Store(tmp_path / "s.db.saved", readonly=True) as store:
+    with Store(tmp_path / "s.db.saved") as saved:
+        assert list(saved.finished()) == [finished(0), finished(1)]
+        saved.add([finished(2)])
+    if not replaced and "" not in parts:  # SQLite still had the log: all of it is in the study, which opens as ever
+        with Store(path) as again:
+            assert list(again.finished()) == [finished(0), finished(1)]
+            again.add([finished(2)])
+        assert sorted(each.name for each in tmp_path.glob("s.db*")) == ["s.db", "s.db.saved"]
+    if replaced and "" in parts:  # nothing of ours got into it
+        with closing(sqlite3.connect(path)) as db:
+            assert ("here",) not in db.execute("SELECT host FROM trials").fetchall()
+
+
+def test_the_log_of_a_study_behind_a_link_is_watched_too(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "s.db").symlink_to(tmp_path / "real" / "s.db")
+    store = Store(tmp_path / "s.db")
+    (tmp_path / "real" / "s.db-wal").unlink()
+    with pytest.raises(OSError, match=r"s.db-wal was deleted"):
+        store.add([finished(0)])
+    store.close()
+
+
+def test_a_sweep_whose_log_is_deleted_says_so_and_the_same_command_finishes_it(tmp_path):
+    """Also where somebody looks at the study in between, whose SQLite finds an index of a log that is gone."""
+    path = tmp_path / "s.db"
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent("""
+        import os, subprocess, sys
+        from seqattractor.cli import main
+        from seqattractor.experiments import _run
+        real = _run.Store.add
+
+        def add(store, finished, **options):
+            added = real(store, finished, **options)
+            if finished[0].trial.number == 3:
+                os.unlink(f"{store.path}-wal")
+                look = [sys.executable, "-m", "seqattractor", "sweep", "status", str(store.path)]
+                print(subprocess.run(look, capture_output=True, text=True))
+            return added
+
+        _run.Store.add = add
+        main()
+        """)
+    )
+    command = ["sweep", "run", "--network", "lookup", "--n", "20", "--t", "5", "--trials", "20", "-o", str(path), "--jobs", "1"]
+    done = subprocess.run([sys.executable, str(script), *command], capture_output=True, text=True, check=False)
+    said = done.stderr.splitlines()[-1]
+    assert done.returncode == 2
+    assert "s.db-wal was deleted or replaced" in said
+    assert "every committed trial (4) is in" in said
+    assert "rollback" not in done.stdout + done.stderr
+    with Store(tmp_path / "s.db.saved", readonly=True) as saved:
+        assert len(saved.keys()) == 4
+    again = subprocess.run([sys.executable, "-m", "seqattractor", *command], capture_output=True, text=True, check=True)
+    assert again.stdout.startswith(f"{path}: 20 trials, ")
+
+
+def test_an_error_of_sqlite_is_told_in_its_own_words(tmp_path):
+    """Not in those of a ROLLBACK after which SQLite itself had rolled back."""
+    Store(tmp_path / "s.db").close()
+
+    def fail(store):
+        with store.at_one_moment():
+            store._db.execute("ROLLBACK")
+            raise sqlite3.OperationalError("disk I/O error")
+
+    with Store(tmp_path / "s.db", readonly=True) as store, pytest.raises(OSError, match=r"cannot be read \(disk I/O error\)"):
+        fail(store)
+
+
+def test_a_copy_of_a_running_study_without_its_log_opens_and_counts_what_it_lacks(tmp_path):
+    grid = Grid({"network": "lookup", "n": 20, "t": 5}, trials=7)
+    with Store(tmp_path / "s.db") as store:
+        store.add_grid(grid.as_json())
+        store.start_run("here")
+        store.add([finished(0, next(iter(grid.points())))])
+        shutil.copy(tmp_path / "s.db", tmp_path / "copy.db")
+    shown = study.read_study(tmp_path / "copy.db")
+    assert shown.trials + shown.missing == 7
+    assert run_sweep(grid, tmp_path / "copy.db").total == 7
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="drops a capability of root, to whom nothing is read-only")
+def test_a_folder_that_becomes_read_only_during_a_run_costs_nothing(tmp_path):
+    code = """
+        import os, sys
+        from test_store import Grid, Store, finished, study
+        folder = sys.argv[1]
+        with Store(f"{folder}/s.db") as store:
+            store.add([finished(0)])
+            os.chmod(folder, 0o555)
+            store.add([finished(1)])
+            assert len(store.kept_on_disk()) == 2
+        assert study.read_study(f"{folder}/s.db").trials == 2
+        Store(f"{folder}/s.db").close()
+        Store(f"{folder}/new.db")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)],
+        preexec_fn=lambda: ctypes.CDLL(None).prctl(24, 1, 0, 0, 0),  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+        capture_output=True,
+        text=True,
+        cwd=__file__.rpartition("/")[0],
+        check=False,
+    )
+    tmp_path.chmod(0o755)
+    said = done.stderr.splitlines()[-1]
+    assert "new.db cannot be opened for writing (unable to open database file); look for a full disk, a read-only folder" in said
+    with Store(tmp_path / "s.db") as store:
         assert list(store.finished()) == [finished(0), finished(1)]
-    if replaced:
-        with Store(path, readonly=True) as store:  # nothing of ours got into it
-            assert [each.host for each in store.finished()] == ["other"] * 5
-    else:
-        assert not path.exists()
 
 
 def test_protocols_share_a_file_and_are_told_apart(tmp_path):

@@ -1,8 +1,7 @@
 """What a study file holds, row by row: what is whole, what is damaged, and a new file of what is whole. Trials are not kept.
 
 Every row carries a checksum of all its other values, and the list of grids one of all grids. A row that does not match is never
-given to anyone; the rest of the file is. Files of formats 1 and 2 have no checksums: there a row counts as whole if it can be
-read and its key is that of its settings and seed.
+given to anyone; the rest of the file is.
 """
 
 from __future__ import annotations
@@ -17,14 +16,15 @@ from typing import Any
 from seqattractor.experiments._seeds import canonical, digest_of
 from seqattractor.experiments._tally import Tally
 
-FORMAT = 3  # 1 had trials of section 6.2 only, and no times beside the seconds of a whole trial; 2 had no checksums
+FORMAT = 3
 APPLICATION = 0x73657141  # "seqA", in the header of the file
 COLUMNS = (
     *("point", "trial", "protocol", "settings", "seed", "outcome", "error", "seconds", "host", "version", "times", "finished"),
 )
 """Of a trial; the checksum is over all of them."""
+SELECT = f"SELECT {', '.join(COLUMNS)}, checksum FROM trials"
+"""The statement that reads trials."""
 
-_OLD = {"protocol": "'retrieval'", "times": "NULL"}  # what stands for the columns that format 1 did not have
 _SCHEMA = """
 CREATE TABLE grids (grid TEXT PRIMARY KEY, added TEXT NOT NULL, checksum TEXT NOT NULL);
 CREATE TABLE study (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -49,21 +49,20 @@ CREATE TABLE IF NOT EXISTS runs (
     run INTEGER PRIMARY KEY AUTOINCREMENT, started TEXT NOT NULL DEFAULT (datetime('now')), host TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS set_aside (damaged TEXT NOT NULL, found TEXT NOT NULL DEFAULT (datetime('now')));
-"""
-_INDEX = "CREATE INDEX IF NOT EXISTS trials_counted ON trials (protocol, point, version, error, seconds)"
-"""All that a count of trials needs, in a fifth of the size of the table. A file without it is counted in the table."""
+CREATE INDEX trials_counted ON trials (protocol, point, version, error, seconds);
+"""  # the index holds all that a count of trials needs, in a fifth of the size of the table
 _TABLES = ("grids", "study", "trials", "runs", "set_aside")
 
 Row = Any
-"""A `sqlite3.Row`: the values of `COLUMNS`, and the checksum after them if there is one."""
+"""A `sqlite3.Row`: the values of `COLUMNS`, and the checksum after them."""
 
 
 @dataclass
 class Contents:
     """What a study file holds."""
 
-    format: int
-    """0 if it holds nothing at all, as a new file does."""
+    empty: bool = False
+    """Whether it holds nothing at all, as a new file does."""
     points: dict[str, Tally] = field(default_factory=dict)
     """What is known of the trials that are whole, by the keys of their points."""
     grids: list[tuple[str, str]] = field(default_factory=list)
@@ -82,13 +81,8 @@ class Contents:
 
     @property
     def mended(self) -> bool:
-        """Whether it can be written to as it is: nothing is damaged, and its format is that of today."""
-        return self.whole and self.format == FORMAT
-
-    @property
-    def trials(self) -> int:
-        """How many trials are whole."""
-        return sum(tally.trials for tally in self.points.values())
+        """Whether it can be written to as it is: it has tables, and nothing is damaged."""
+        return self.whole and not self.empty
 
     def set_aside(self, row: Row) -> None:
         """Take note of a damaged row."""
@@ -102,8 +96,6 @@ class Source:
 
     db: sqlite3.Connection
     """The study or, where its pages are damaged, a copy of all rows that can be read."""
-    select: str
-    """The statement that reads its rows."""
     problem: str | None = None
     """What SQLite finds wrong with the pages of the study, in its words."""
 
@@ -119,7 +111,7 @@ class Source:
         """
         where, values = ("", ()) if point is None else ("WHERE point = ?", (point,))
         last = None
-        for row in self.db.execute(f"{self.select} {where} ORDER BY point, trial", values):
+        for row in self.db.execute(f"{SELECT} {where} ORDER BY point, trial", values):
             if not is_whole(row):
                 if damaged is not None:
                     damaged(row)
@@ -135,7 +127,7 @@ class Source:
         if self.problem is not None:  # a number may be there twice, whole and damaged
             yield from self.rows(point)
             return
-        for row in self.db.execute(f"{self.select} WHERE point = ? ORDER BY trial", (point,)):
+        for row in self.db.execute(f"{SELECT} WHERE point = ? ORDER BY trial", (point,)):
             if tally.at(row["trial"]) is not None or is_whole(row):
                 yield row
 
@@ -150,7 +142,7 @@ def at_one_moment(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        db.execute("ROLLBACK")
+        db.rollback()  # unless SQLite, after an error of its own, has done so already
 
 
 def find_rows(db: sqlite3.Connection, *, copy: bool = False) -> Source | None:
@@ -160,7 +152,7 @@ def find_rows(db: sqlite3.Connection, *, copy: bool = False) -> Source | None:
     """
     if not holds_anything(db):
         return None
-    source = Source(db, select_trials(db), _checked_by_sqlite(db))
+    source = Source(db, _checked_by_sqlite(db))
     return _copied(source) if copy or source.problem is not None else source
 
 
@@ -182,7 +174,7 @@ def holds_anything(db: sqlite3.Connection) -> bool:
 
 def _copied(source: Source) -> Source:
     """Copy all rows that can be read, damaged or not, to a temporary file that goes when it is closed."""
-    names = [*COLUMNS, *(["checksum"] if "checksum" in source.select else [])]
+    names = (*COLUMNS, "checksum")
     copy = sqlite3.connect("")
     copy.row_factory, copy.text_factory = source.db.row_factory, source.db.text_factory
     try:
@@ -190,7 +182,7 @@ def _copied(source: Source) -> Source:
             copy.execute(f"CREATE TABLE trials ({', '.join(names)})")
             copy.executemany(f"INSERT INTO trials VALUES ({', '.join('?' * len(names))})", map(tuple, _readable(source)))
             copy.execute("CREATE INDEX trials_in_order ON trials (point, trial)")
-        return Source(copy, select_trials(copy), source.problem)
+        return Source(copy, source.problem)
     except BaseException:
         copy.close()
         raise
@@ -198,13 +190,11 @@ def _copied(source: Source) -> Source:
 
 def read_outline(db: sqlite3.Connection, source: Source) -> Contents:
     """Read everything but the trials, inside a transaction."""
-    # The header alone is not believed: one flipped bit in it would turn all checks off.
-    contents = Contents(FORMAT if "checksum" in source.select else _version(db))
+    contents = Contents()
     if source.problem is not None:
         contents.problems.append(f"SQLite finds it damaged ({source.problem}); trials that cannot be read count as missing")
     tables = _tables(db)
-    if contents.format >= FORMAT:
-        contents.problems += [f"it has no table {name}" for name in _TABLES if name not in tables]
+    contents.problems += [f"it has no table {name}" for name in _TABLES if name not in tables]
     if "grids" in tables:
         _read_grids(db, contents)
     if {"grids", "study"} <= tables:
@@ -219,7 +209,7 @@ def read_outline(db: sqlite3.Connection, source: Source) -> Contents:
 def read_contents(db: sqlite3.Connection, source: Source | None) -> Contents:
     """Read a study from end to end inside a transaction, and tell what is whole; trials are counted, not kept."""
     if source is None:
-        return Contents(0)
+        return Contents(empty=True)
     contents = read_outline(db, source)
     for row in source.rows(damaged=contents.set_aside):
         tally = contents.points.get(row["point"])
@@ -235,18 +225,12 @@ def create_tables(db: sqlite3.Connection, source: Source | None, grids: Iterable
         db.execute(f"DROP TABLE IF EXISTS {name}")
     for statement in _SCHEMA.split(";"):
         db.execute(statement)
-    create_index(db)
     rows = source.rows() if source is not None else ()
     db.executemany(f"INSERT INTO trials {placed(COLUMNS)}", (with_checksum(row[: len(COLUMNS)]) for row in rows))
     db.executemany(f"INSERT INTO grids {placed(('grid', 'added'))}", map(with_checksum, grids))
     note_grids(db)
     db.execute(f"PRAGMA application_id = {APPLICATION}")
     db.execute(f"PRAGMA user_version = {FORMAT}")
-
-
-def create_index(db: sqlite3.Connection) -> None:
-    """Make the index from which trials are counted inside a transaction, if a file of an earlier version does not have it."""
-    db.execute(_INDEX)
 
 
 def note_grids(db: sqlite3.Connection) -> None:
@@ -271,26 +255,13 @@ def with_checksum(values: Sequence[Any]) -> tuple[Any, ...]:
     return (*values, digest_of(list(values)))
 
 
-def is_whole(row: Row, columns: Sequence[str] = COLUMNS) -> bool:
-    """Whether a row is as it was written, as far as its format can tell."""
-    values = tuple(row)
+def is_whole(row: Row) -> bool:
+    """Whether a row is as it was written, by its checksum."""
+    *values, checksum = row
     try:
-        if len(values) > len(columns):
-            return bool(values[-1] == digest_of(values[:-1]))
-        return columns != COLUMNS or _is_plausible(row)
+        return bool(checksum == digest_of(values))
     except (TypeError, ValueError):  # bytes, or infinite: nothing that we write
         return False
-
-
-def select_trials(db: sqlite3.Connection) -> str:
-    """The statement that reads the trials of a file of any format, with a checksum if there is one."""
-    known = {name for _, name, *_ in db.execute("PRAGMA table_info(trials)")}
-    if not known:
-        raise sqlite3.DatabaseError("it has no table of trials")
-    checked = ["checksum"] if "checksum" in known or _version(db) >= FORMAT else []
-    old = {} if checked else _OLD
-    names = (name if name in known or name not in old else f"{old[name]} AS {name}" for name in (*COLUMNS, *checked))
-    return f"SELECT {', '.join(names)} FROM trials"
 
 
 def _tables(db: sqlite3.Connection) -> set[str]:
@@ -303,7 +274,7 @@ def _readable(source: Source) -> Iterator[Row]:
     seen: set[int] = set()
     for order in ("ASC", "DESC"):
         try:
-            for row in source.db.execute(f"{source.select} ORDER BY point {order}, trial {order}"):
+            for row in source.db.execute(f"{SELECT} ORDER BY point {order}, trial {order}"):
                 content = hash(tuple(row))
                 if order == "ASC" or content not in seen:
                     seen.add(content)
@@ -317,10 +288,8 @@ def _readable(source: Source) -> Iterator[Row]:
 
 def _read_grids(db: sqlite3.Connection, contents: Contents) -> None:
     """Read the grids."""
-    checked = contents.format >= FORMAT
-    rows = db.execute(f"SELECT grid, added{', checksum' if checked else ''} FROM grids").fetchall()
-    for row in rows:
-        if is_whole(row, ("grid", "added")) and _is_object(row["grid"]):
+    for row in db.execute("SELECT grid, added, checksum FROM grids").fetchall():
+        if is_whole(row) and _is_object(row["grid"]):
             contents.grids.append((row["grid"], row["added"]))
         else:
             contents.damaged.append(f"a grid, {_short(row['grid'])}")
@@ -337,22 +306,6 @@ def _checked_by_sqlite(db: sqlite3.Connection) -> str | None:
             raise
         return str(error)
     return None if found == "ok" else " ".join(found.replace("*** in database main ***", "").split())
-
-
-def _is_plausible(row: Row) -> bool:
-    """Whether a row without a checksum can be read, and its key is that of its settings and seed."""
-    settings, outcome = (None if row[name] is None else json.loads(row[name]) for name in ("settings", "outcome"))
-    if row["times"] is not None:
-        json.loads(row["times"])
-    retrieval = row["protocol"] == "retrieval"
-    content = [settings, row["seed"]]
-    kinds = {"trial": int, "seed": int, "seconds": float, "host": str, "version": str, "finished": str}
-    return (
-        row["point"] == digest_of(content if retrieval else [row["protocol"], *content])
-        and all(isinstance(row[name], kind) for name, kind in kinds.items())
-        and (isinstance(outcome, dict) if row["error"] is None else outcome is None and isinstance(row["error"], str))
-        and not (retrieval and outcome is not None and not isinstance(outcome.get("success"), bool))
-    )
 
 
 def _is_object(text: Any) -> bool:
@@ -373,8 +326,3 @@ def _short(value: Any) -> str:
     """A value of a damaged row in one line that a terminal can show."""
     text = ascii(value)
     return text if len(text) <= 100 else text[:97] + "..."
-
-
-def _version(db: sqlite3.Connection) -> int:
-    """The format that the header names."""
-    return int(db.execute("PRAGMA user_version").fetchone()[0])

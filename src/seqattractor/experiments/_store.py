@@ -10,10 +10,9 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -23,10 +22,10 @@ from seqattractor.experiments._contents import (
     APPLICATION,
     COLUMNS,
     FORMAT,
+    SELECT,
     Contents,
     Source,
     at_one_moment,
-    create_index,
     create_tables,
     find_rows,
     holds_anything,
@@ -36,7 +35,6 @@ from seqattractor.experiments._contents import (
     read_contents,
     read_outline,
     rows_in,
-    select_trials,
     with_checksum,
 )
 from seqattractor.experiments._protocol import RETRIEVAL, Outcome, Point, Protocol, Trial
@@ -102,9 +100,8 @@ class Store:
             raise ValueError(f"there is no study {self.path}; `seqattractor sweep run` makes one.")
         with self._clear_errors("be opened" if readonly else "be opened for writing"):
             self._db = self._open_to_read() if readonly else self._open_to_write()
-        own = not readonly and path is not None
-        self._place = self._where() if own else None
-        self._log_place = self._where("-wal") if own else None
+        self._real = os.path.realpath(self.path)  # SQLite puts its log beside what a link leads to
+        self._places = {} if readonly or path is None else self._where()
 
     def __enter__(self) -> Self:
         return self
@@ -120,16 +117,18 @@ class Store:
         """Close the file; the last one to close it folds the log back into it."""
         if self._source is not None:
             self._source.close_copy(self._db)
-        if self._place is None or self._where() == self._place:
+        if self._where(self._places).items() <= self._places.items():
             self._db.close()
-        else:  # SQLite would delete the log of the file that has taken this name: this connection is never closed
+        else:  # SQLite would fold our log into, or delete that of, a file that is not ours: this connection is never closed
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._db))
 
     def start_run(self, host: str) -> int:
         """Note that a sweep starts, and give it a number, from 0 on."""
         with self._writing():
-            create_index(self._db)
-            return int(self._db.execute("INSERT INTO runs (host) VALUES (?)", (host,)).lastrowid or 1) - 1
+            run = int(self._db.execute("INSERT INTO runs (host) VALUES (?)", (host,)).lastrowid or 1) - 1
+        with self._clear_errors():  # so that also a copy that is made without the log knows its grids, and what it lacks
+            self._db.execute("PRAGMA wal_checkpoint")
+        return run
 
     def add_grid(self, grid: str) -> None:
         """Note what is to be done, as `Grid.as_json` writes it, so that a sweep can go on without its grid file."""
@@ -168,7 +167,7 @@ class Store:
     def get(self, trial: Trial) -> Finished | None:
         """Give a trial, if it is over."""
         with self._clear_errors("be read"):
-            row = self._db.execute(f"{self._select} WHERE point = ? AND trial = ?", trial.key).fetchone()
+            row = self._db.execute(f"{SELECT} WHERE point = ? AND trial = ?", trial.key).fetchone()
         return _finished(trial, row) if row is not None and is_whole(row) else None
 
     @contextmanager
@@ -180,7 +179,7 @@ class Store:
     def outline(self) -> Contents:
         """All that the file holds but its trials, none of which is read."""
         with self.at_one_moment():
-            return read_outline(self._db, Source(self._db, self._select)) if holds_anything(self._db) else Contents(0)
+            return read_outline(self._db, Source(self._db)) if holds_anything(self._db) else Contents(empty=True)
 
     def contents(self) -> Contents:
         """All that the file holds now, with its trials counted by point, and what of it is damaged."""
@@ -208,13 +207,13 @@ class Store:
     def has_more_rows_than(self, number: int) -> bool:
         """Whether there are more trials than so many, damaged or not."""
         with self._clear_errors("be read"):
-            found = holds_anything(self._db) and self._db.execute(f"{self._select} LIMIT 1 OFFSET ?", (number,)).fetchone()
+            found = holds_anything(self._db) and self._db.execute(f"{SELECT} LIMIT 1 OFFSET ?", (number,)).fetchone()
             return bool(found)
 
     def count_by_point(self, protocol: Protocol) -> Iterator[sqlite3.Row]:
         """Let SQLite count the trials of each point by version and error, unchecked, with their smallest and largest numbers."""
         counts = "count(*) AS trials, sum(seconds) AS seconds, min(trial) AS smallest, max(trial) AS largest"
-        groups = f"SELECT point, version, error, {counts} FROM ({self._select}) WHERE protocol = ? GROUP BY point, version, error"
+        groups = f"SELECT point, version, error, {counts} FROM ({SELECT}) WHERE protocol = ? GROUP BY point, version, error"
         settings = "(SELECT settings FROM trials WHERE trials.point = groups.point LIMIT 1) AS settings"
         with self._clear_errors("be read"):
             yield from self._db.execute(f"SELECT *, {settings} FROM ({groups}) AS groups", (protocol.name,))
@@ -234,7 +233,7 @@ class Store:
 
     def kept_on_disk(self) -> Mapping[tuple[str, int], str | None]:
         """What `keys` gives to someone who opens the file anew: what this process wrote may not be there any more."""
-        if self._place is None:
+        if not self._places:
             return self.keys()
         self._check_in_place()
         with Store(self.path, readonly=True) as again:
@@ -244,45 +243,50 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Commit what is done inside, and see that the file is still there: SQLite goes on writing to a deleted one."""
-        with self._clear_errors(), self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            yield
+        """Commit what is done inside, and see that all files are still there: SQLite goes on writing to deleted ones."""
         self._check_in_place()
-
-    def _where(self, end: str = "") -> tuple[int, int] | None:
-        """What tells the file, or the log beside it, from another one of the same name."""
         try:
-            found = self.path.with_name(self.path.name + end).stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
+            with self._clear_errors(), self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield
+        finally:
+            self._check_in_place()
+
+    def _where(self, ends: Iterable[str] = ("", "-wal", "-shm")) -> dict[str, tuple[int, int]]:
+        """What tells the file, its log and the index of the log from others of the same names, as far as they are there."""
+        found = {}
+        for end in ends:
+            with suppress(OSError):
+                status = os.stat(f"{self._real}{end}")
+                found[end] = status.st_dev, status.st_ino
+        return found
 
     def _check_in_place(self) -> None:
-        """Refuse to go on if the file was deleted or replaced; what was finished is saved beside it."""
-        if self._place is None or self._where() == self._place:
+        """Stop if the file, its log or the index of the log was deleted or replaced; what is committed is saved beside it."""
+        places = self._where(self._places)
+        if places == self._places:
             return
+        lost = next(f"{self._real}{end}" for end in self._places if places.get(end) != self._places[end])
         saved = _free_name(self.path, "saved")
         try:
             with closing(sqlite3.connect(saved)) as copy:
                 self._db.backup(copy)
-            kept = f"all trials that were finished are in {saved}: give it that name again and run the same command."
-        except sqlite3.Error:
-            kept = "the trials that were finished could not be saved beside it; run the same command again."
-        if self._log_place is not None and self._where("-wal") == self._log_place:
+                trials = copy.execute("SELECT count(*) FROM trials").fetchone()[0]
+            kept = f"every committed trial ({trials}) is in {saved}: give it that name again and run the same command."
+        except sqlite3.Error as error:
+            saved.unlink(missing_ok=True)
+            kept = f"its trials could not be saved ({error}); run the same command again: it does what is missing."
+        if places.get("") != self._places[""]:
             for end in ("-wal", "-shm"):  # SQLite would take them for the log of the file that has this name now
-                self.path.with_name(self.path.name + end).unlink(missing_ok=True)
-        raise OSError(f"the study {self.path} was deleted or replaced while it was being written; {kept}")
-
-    @cached_property
-    def _select(self) -> str:
-        """The statement that reads trials."""
-        return select_trials(self._db)
+                if end in places and places[end] == self._places[end]:
+                    with suppress(OSError):
+                        os.unlink(f"{self._real}{end}")
+        raise OSError(f"{lost} was deleted or replaced while the study was being written; {kept}")
 
     def _rows(self) -> Source | None:
         """Where rows are read; the pages of a file that is only read are checked before the first, others when it is opened."""
         if self._source is None:
-            self._source = find_rows(self._db) if self._readonly else Source(self._db, self._select)
+            self._source = find_rows(self._db) if self._readonly else Source(self._db)
         return self._source
 
     def _open_to_write(self) -> sqlite3.Connection:
@@ -338,14 +342,9 @@ class Store:
                 db.close()
                 kept = self._start_anew(source, contents)
                 db = self._connect_to_write()
-        told = []
         if not contents.whole:
             where = "in its table set_aside" if kept is None else f"in {kept}"
-            told.append(f"{say_damage(self.path, contents)} What was damaged is kept {where}.")
-        if contents.points and contents.format < FORMAT:
-            told.append(f"{say_format(self.path, contents)} They have checksums from now on.")
-        if told:
-            warnings.warn(" ".join(told), stacklevel=4)
+            warnings.warn(f"{say_damage(self.path, contents)} What was damaged is kept {where}.", stacklevel=4)
         return db
 
     def _start_anew(self, source: Source | None, contents: Contents) -> Path:
@@ -392,8 +391,8 @@ class Store:
         except sqlite3.OperationalError as error:
             if "no such" not in str(error):
                 raise OSError(
-                    f"the study {self.path} cannot {what} ({error}); every trial that was committed is kept. "
-                    "Look for a full disk, a read-only folder or a damaged file, then run the same command again."
+                    f"the study {self.path} cannot {what} ({error}); look for a full disk, a read-only folder or a damaged "
+                    "file, then run the same command again: it does the trials that are missing."
                 ) from error
             raise self._is_damaged(error) from error
         except sqlite3.Error as error:
@@ -415,11 +414,6 @@ def say_damage(path: str | os.PathLike[str], contents: Contents) -> str:
         rows = "1 damaged row is left out and counts" if n == 1 else f"{n} damaged rows are left out and count"
         told.append(f"{path}: {rows} as missing: {named}.")
     return " ".join(told)
-
-
-def say_format(path: str | os.PathLike[str], contents: Contents) -> str:
-    """Say that the trials of an older format cannot be checked."""
-    return f"{path} is of format {contents.format}, whose {contents.trials} trials have no checksums: damage may not show."
 
 
 def _values(finished: Finished) -> tuple[Any, ...]:

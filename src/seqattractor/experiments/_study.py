@@ -13,11 +13,11 @@ from typing import Any
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes, on_grid, varying
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.experiments._contents import FORMAT, Contents
+from seqattractor.experiments._contents import Contents
 from seqattractor.experiments._grid import Grid
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Rounds
 from seqattractor.experiments._settings import DEFAULTS, OUTCOME
-from seqattractor.experiments._store import Finished, Store, say_damage, say_format
+from seqattractor.experiments._store import Finished, Store, say_damage
 from seqattractor.experiments._table import Row
 from seqattractor.experiments._tally import Tally, say_other_code
 from seqattractor.networks._registry import REGISTRY, parameters_of
@@ -135,8 +135,6 @@ def study_in(store: Store) -> Study:
     tallies = over.values()
     if not contents.whole:
         notes.append(f"{say_damage(store.path, contents)} `sweep run --resume` does again what is missing.")
-    if contents.points and contents.format < FORMAT:
-        notes.append(say_format(store.path, contents))
     return Study(
         path=str(store.path),
         trials=sum(tally.trials for tally in tallies),
