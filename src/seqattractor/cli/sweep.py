@@ -169,13 +169,15 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
 @click.argument("study", type=_STUDY)
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .png, .pdf or .svg file.")
 @click.option("--x", "axis", help="The setting along the axis; by default t if it varies, else the first that does.")
-def plot(study: Path, out: Path, axis: str | None) -> None:
-    """Draw success against one setting of a STUDY, a curve for each combination of the others."""
+@click.option("--hue", help="The setting that colours show; by default the network if it varies, else that with the most values.")
+@click.option("--no-legend", is_flag=True, help="Do not say what the colours mean.")
+def plot(study: Path, out: Path, axis: str | None, hue: str | None, no_legend: bool) -> None:
+    """Draw success against one setting of a STUDY, a colour for each value of another, and panels for all others that vary."""
     from seqattractor.experiments._study import read_study
     from seqattractor.report.figures import save
 
     contents = read_study(study)
-    save(lambda: contents.plot(axis=axis).figure, out)
+    save(lambda: contents.plot(axis=axis, hue=hue, legend=not no_legend).figure, out)
     click.echo(str(out))
     _warn(contents)
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import MOST, check_choice, check_counts, check_finite, check_kind, check_number, say
+from seqattractor._checks import MOST, check_choice, check_counts, check_finite, check_flag, check_kind, check_number, say
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.plots._house import BLUE, GREY, ORANGE, axes_or_new, check_color
 from seqattractor.plots._looks import as_line, looks_of
 
+_Lacks = Callable[[dict[str, Any], str], bool]
 _MARKERS = "osD^vP*X"
+_DASHES = ("-", "--", "-.", ":")
 _COLUMNS = 3  # of a legend above the axes
+_PANELS = 4  # in a row
 _SYMBOLS = {"n": "N", "m": "M", "t": "T"}
 
 
@@ -239,8 +243,10 @@ def entries(ax: Axes) -> tuple[list[Any], list[str]]:
     return [curve[0] for curve in ax.containers], [str(curve.get_label()) for curve in ax.containers]
 
 
-def study_curves(study: Any, *, axis: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw success against one setting, a curve for each combination of the others.
+def study_curves(
+    study: Any, *, axis: str | None = None, hue: str | None = None, legend: bool = True, ax: Axes | None = None
+) -> Axes:
+    """Draw success against one setting: colours are the values of another, panels those of all others that vary.
 
     Parameters
     ----------
@@ -248,24 +254,33 @@ def study_curves(study: Any, *, axis: str | None = None, ax: Axes | None = None)
         As `seqattractor.experiments.read_study` gives it.
     axis : str, optional
         The setting along the axis; by default t if it varies, else the first setting that does.
+    hue : str, optional
+        The setting that colours show; by default the network if it varies, else the setting with the most values.
+    legend : bool
+        Whether to say what the colours mean.
     ax : Axes, optional
-        By default new ones.
+        By default new ones, a panel for each combination of the settings that neither the axis nor colours show. In given ones
+        such combinations have lines and markers of their own.
 
     Returns
     -------
     Axes
+        Of the first panel.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> import seqattractor as sa
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.db"
-    >>> report = sa.experiments.run_sweep(sa.experiments.Grid({"network": "lookup", "n": 20, "t": [5, 10]}, trials=3), path)
-    >>> study_curves(sa.experiments.read_study(path)).get_xlabel()
-    'T'
+    >>> grid = sa.experiments.Grid({"network": "lookup", "n": [20, 30], "flips": [1, 2, 3], "t": [5, 10]}, trials=3)
+    >>> report = sa.experiments.run_sweep(grid, path)
+    >>> ax = study_curves(sa.experiments.read_study(path))
+    >>> ax.get_xlabel(), [panel.get_title() for panel in ax.figure.axes], len(ax.containers)
+    ('T', ['N = 20', 'N = 30'], 3)
     """
     if not hasattr(study, "varying"):
         raise TypeError(f"study must be what read_study gives, but it is {say(study)}.")
+    check_flag(legend, "legend")
     rows = [row for row in study.rows() if row["trials"]]
     if not rows:
         raise ValueError(f"{study.path} has no finished trials yet; there is nothing to draw.")
@@ -277,30 +292,116 @@ def study_curves(study: Any, *, axis: str | None = None, ax: Axes | None = None)
         raise ValueError(
             f"{say(axis)} is not a setting with a number at every point; those that vary are {', '.join(numbers) or 'none'}."
         )
-    ax = axes_or_new(ax)
-    others = [name for name in names if name != axis]
-    curves: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        curves.setdefault(", ".join(_told(name, row[name]) for name in others if row[name] is not None), []).append(row)
-    values = sorted({float(row[axis]) for row in rows})
-    apart = (values[-1] - values[0]) / 150  # so that intervals do not cover each other
-    for k, (label, points) in enumerate(curves.items()):
-        points.sort(key=lambda row: float(row[axis]))
-        look = {"color": f"C{k}", "marker": _MARKERS[k % len(_MARKERS)], "label": label or None}
-        _curve_of_rows([row[axis] for row in points], points, shift=apart * (k - (len(curves) - 1) / 2), ax=ax, **look)
-    if len(values) <= 16:
-        ax.set_xticks(values, [f"{value:g}" for value in values])
-    ax.set_xlabel(_SYMBOLS.get(axis, axis))
+    lacks = _lacking(rows, names)
+    others = [name for name in names if name != axis and len({row[name] for row in rows if not lacks(row, name)}) > 1]
+    if hue is None:
+        hue = "network" if "network" in others else max(others, key=lambda name: len({row[name] for row in rows}), default=None)
+    elif hue not in others:
+        raise ValueError(f"{say(hue)} is not a setting that varies beside {axis}; those are {', '.join(others) or 'none'}.")
+    rest = [name for name in others if name != hue]
+    shared = lacks if ax is None else None
+    panels = _combinations(rows, rest, shared)
+    title = _said_trials(rows)
+    if ax is None:
+        axes = _new_panels(len(panels))
+        for panel, values in zip(axes, panels, strict=True):
+            panel.set_title(_all_told(values) or title)
+        if rest:
+            axes[0].figure.suptitle(title)
+    else:
+        axes = [axes_or_new(ax)] * len(panels)
+        ax.set_title(title)
+    hues = list(dict.fromkeys(row[hue] for row in rows)) if hue else [None]
+    looks = _looks_of_hues(hue, hues)
+    points = sorted({float(row[axis]) for row in rows})
+    apart = (points[-1] - points[0]) / 100  # so that intervals do not cover each other
+    for k, (panel, values) in enumerate(zip(axes, panels, strict=True)):
+        for j, value in enumerate(hues):
+            found = [row for row in rows if (hue is None or row[hue] == value) and _belongs(row, values, shared)]
+            if not found:
+                continue
+            found.sort(key=lambda row: float(row[axis]))
+            told = ({} if hue is None else {hue: value}) | ({} if ax is None else values)
+            look = looks[j] | {"label": _all_told({name: told[name] for name in told if not lacks(found[0], name)}) or None}
+            if ax is not None and len(panels) > 1:
+                look |= {"linestyle": _DASHES[k % len(_DASHES)], "marker": _MARKERS[k % len(_MARKERS)]}
+            _curve_of_rows([row[axis] for row in found], found, shift=apart * (j - (len(hues) - 1) / 2), ax=panel, **look)
+        if len(points) <= 16:
+            panel.set_xticks(points, [f"{value:g}" for value in points])
+        panel.set_xlabel(_SYMBOLS.get(axis, axis))
+        panel.set_ylabel("success, %" if panel.get_subplotspec() is None or panel.get_subplotspec().is_first_col() else "")
+    if others and legend:
+        _legend_beside(axes, whole=ax is None)
+    return axes[0]
+
+
+def _said_trials(rows: Sequence[dict[str, Any]]) -> str:
+    """How many trials there are at each point, for a title."""
     least, most = (end(row["trials"] for row in rows) for end in (min, max))
-    ax.set_title(f"{least if least == most else f'{least} to {most}'} trials at each point, 95 % Wilson intervals")
-    if others:
-        ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
-    return ax
+    return f"{least if least == most else f'{least} to {most}'} trials at each point, 95 % Wilson intervals"
+
+
+def _lacking(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> _Lacks:
+    """Give a function that tells whether the network of a row lacks a setting: no row of it has a value there."""
+    has = {(row["network"], name) for row in rows for name in names if row[name] is not None}
+    return lambda row, name: (row["network"], name) not in has
+
+
+def _combinations(rows: Sequence[dict[str, Any]], names: Sequence[str], shared: _Lacks | None) -> list[dict[str, Any]]:
+    """The combinations of settings that occur; a row that is `shared` by several, because it lacks a setting, adds none."""
+    complete = [row for row in rows if shared is None or not any(shared(row, name) for name in names)] or rows
+    every = dict.fromkeys(tuple(row[name] for name in names) for row in complete)
+    return [dict(zip(names, values, strict=True)) for values in every]
+
+
+def _belongs(row: dict[str, Any], values: dict[str, Any], shared: _Lacks | None) -> bool:
+    """Whether a row has a combination of settings, or is `shared` by those that differ only in what it lacks."""
+    return all(row[name] == value or (shared is not None and shared(row, name)) for name, value in values.items())
+
+
+def _new_panels(count: int) -> list[Axes]:
+    """Panels of a new figure, at most `_PANELS` in a row, with one axis of success."""
+    if count == 1:
+        return [axes_or_new(None)]
+    from matplotlib import pyplot as plt
+
+    columns = min(count, _PANELS)
+    rows = -(-count // columns)
+    size = (3.2 * columns + 1.2, 2.9 * rows + 0.5)
+    figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained")
+    for unused in axes.flat[count:]:
+        figure.delaxes(unused)
+    return list(axes.flat[:count])
+
+
+def _looks_of_hues(name: str | None, values: Sequence[Any]) -> list[dict[str, Any]]:
+    """How the curves of values of a setting look: networks as everywhere, others in colours of which none comes twice."""
+    if name == "network":
+        looks = looks_of([str(value) for value in values])
+        return [{"markersize": 6, **as_line(looks[str(value)])} for value in values]
+    few = len(values) <= len(mpl.rcParams["axes.prop_cycle"])
+    colors = [f"C{k}" if few else mpl.colormaps["viridis"](0.9 * k / (len(values) - 1)) for k in range(len(values))]
+    return [{"color": color, "marker": _MARKERS[k % len(_MARKERS)]} for k, color in enumerate(colors)]
+
+
+def _legend_beside(axes: Sequence[Axes], *, whole: bool) -> None:
+    """Say what curves mean, right of the axes or, of several panels, of the whole figure."""
+    if not whole or len(axes) == 1:
+        axes[0].legend(*entries(axes[0]), loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
+        return
+    found = {label: line for ax in axes for line, label in zip(*entries(ax), strict=True)}
+    figure = cast(Figure, axes[0].figure)
+    figure.legend(found.values(), found.keys(), loc="outside right center", fontsize=8)
+
+
+def _all_told(settings: dict[str, Any]) -> str:
+    """Settings in a title or a legend."""
+    return ", ".join(_told(name, value) for name, value in settings.items())
 
 
 def _told(name: str, value: Any) -> str:
     """A setting in a legend."""
-    return str(value) if name == "network" else f"{_SYMBOLS.get(name, name)} = {value}"
+    return str(value) if name == "network" else f"{_SYMBOLS.get(name, name)} = {'default' if value is None else value}"
 
 
 def _curve_of_rows(x: ArrayLike, rows: Sequence[dict[str, Any]], **look: Any) -> None:
