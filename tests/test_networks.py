@@ -143,7 +143,7 @@ def test_learning_tells_its_progress_and_stops_when_told():
 
 
 def test_verbose_prints_the_errors(capsys):
-    trained(verbose=1)
+    trained(verbose=2)
     assert "epoch 1: " in capsys.readouterr().err
 
 

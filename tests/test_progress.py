@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import seqattractor as sa
 from seqattractor import _progress as progress
@@ -74,6 +75,31 @@ def test_python_users_get_the_same_with_verbose(capsys, tmp_path):
     with pytest.raises(TypeError, match="verbose must be True or False"):
         sa.compare("random", ["lookup"], values=[5], trials=2, verbose="yes")
     assert capsys.readouterr().err == ""
+
+
+def epochs_told(seconds_per_epoch, epochs, monkeypatch, capsys):
+    """The epochs of which a fit without a terminal prints a line with verbose=1, if each takes so many seconds."""
+    now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+
+    def pass_time(*_):
+        nonlocal now
+        now += seconds_per_epoch
+
+    X = sa.datasets.random_periodic(60, 20, rng=0)  # too much for it, so that all epochs are needed
+    with pytest.warns(ConvergenceWarning):
+        sa.VisibleNetwork(max_epochs=epochs, random_state=0, verbose=1).fit(X, callback=pass_time)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    return [
+        int(number) for number in re.findall(r"^learning: epoch (\d+), 0 hidden, \d+ visible errors$", printed.err, re.MULTILINE)
+    ]
+
+
+def test_a_long_fit_is_not_silent_and_a_short_one_says_one_line(capsys, monkeypatch):
+    assert epochs_told(0.001, 300, monkeypatch, capsys) == [300]
+    assert epochs_told(3.0, 9, monkeypatch, capsys) == [2, 6, 9]  # 3 s and 15 s after the start, and the end
+    assert epochs_told(60.0, 3, monkeypatch, capsys) == [2, 3]
 
 
 def test_on_a_terminal_fit_draws_a_bar():

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from seqattractor.experiments._run import Progress
 
+_SECONDS_BEFORE_LINES = 2.0  # of a fit: a short one is over before
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BEFORE_SPEED = 1.0
 _SECONDS_BETWEEN_DRAWINGS = 0.1  # of a notebook, where each one is a message to the browser
@@ -118,7 +119,7 @@ def also_shown(
 def epoch_progress(most: int | None, *, quiet: bool = False, stays: bool = False) -> Iterator[Callable[[int, int, int], None]]:
     """Give a callback for `fit` that shows epochs and errors while a network learns; in the end the bar disappears or `stays`.
 
-    Where bars cannot be drawn, a line comes every 10 s.
+    Where bars cannot be drawn, a line comes after 2 s, then every 10 s, and at the end if it `stays`.
     """
     with _bars(quiet=quiet, transient=not stays) as bars:
         number, line = bars.add("learning, epoch", most), _Lines(quiet or bars.draws)
@@ -129,13 +130,15 @@ def epoch_progress(most: int | None, *, quiet: bool = False, stays: bool = False
             line(f"learning: epoch {epoch}, {note}")
 
         yield show
+        if stays:
+            line.end()
 
 
 @contextmanager
 def part_progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """Give a function that shows which part of a long job is being done; on a terminal it disappears at the end.
 
-    Where there is no terminal, a part is named if it begins more than 10 s after the last line.
+    Where there is no terminal, a part is named if it begins more than 2 s after the start and 10 s after the last line.
     """
     from rich.console import Console
 
@@ -150,11 +153,6 @@ def part_progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
         yield show
 
 
-def can_draw() -> bool:
-    """Whether bars can be drawn: standard error is a terminal, or this is a notebook."""
-    return in_notebook() or sys.stderr.isatty()
-
-
 def in_notebook() -> bool:
     """Whether this process is the kernel of a notebook, whose output is a page."""
     ipython = sys.modules.get("IPython")  # without it there is no notebook, and it takes a while to import
@@ -167,17 +165,24 @@ def say_line(words: str) -> None:
 
 
 class _Lines:
-    """Lines where no bar can be drawn: at most one every 10 s."""
+    """Lines where no bar can be drawn: one after 2 s, then at most one every 10 s."""
 
     def __init__(self, quiet: bool) -> None:
-        self.quiet, self.last = quiet, time.monotonic()
+        self.quiet, self.due = quiet, time.monotonic() + _SECONDS_BEFORE_LINES
+        self.words = self.printed = ""
 
     def __call__(self, words: str) -> None:
         """Print a line, if it is time for one."""
-        now = time.monotonic()
-        if not self.quiet and now - self.last > _SECONDS_BETWEEN_LINES:
-            self.last = now
-            say_line(words)
+        self.words = words
+        if time.monotonic() > self.due:
+            self.due = time.monotonic() + _SECONDS_BETWEEN_LINES
+            self.end()
+
+    def end(self) -> None:
+        """Print the last line, unless it is printed already."""
+        if not self.quiet and self.words != self.printed:
+            self.printed = self.words
+            say_line(self.words)
 
 
 @contextmanager

@@ -116,7 +116,8 @@ class SequenceAttractor(SizedMemory):
         hidden neurons and errors are kept, and further errors appended. From zero weights (``init_scale=0``) this is, bit for
         bit, what one longer `fit` gives; from random ones up to rounding of the weights.
     verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line every 50 epochs; 2 prints a line every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
+        a line every epoch.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor._checks import check_count, check_flag, is_auto, is_count
-from seqattractor._progress import can_draw, epoch_progress, say_line
+from seqattractor._progress import epoch_progress, say_line
 from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._hooks import Hooks, LearnedFrom
@@ -160,7 +160,7 @@ class Fitting(Hooks):
 
     @contextmanager
     def _announced(self, callback: ProgressCallback | None) -> Iterator[ProgressCallback | None]:
-        """Let the callback also show a bar, or print a line now and then, if the user wants it (`verbose`)."""
+        """Let the callback also show a bar, or print lines, if the user wants it (`verbose`)."""
         verbose = getattr(self, "verbose", 0)
         verbose = int(verbose) if isinstance(verbose, bool) else check_count(verbose, "verbose", 0)
         if not verbose:
@@ -168,11 +168,9 @@ class Fitting(Hooks):
             return
 
         def line(epoch: int, hidden: int, visible: int) -> None:
-            if epoch % (1 if verbose > 1 else 50) == 0 or epoch == 1 or hidden == visible == 0:
-                say_line(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
+            say_line(f"epoch {epoch}: {hidden} hidden errors, {visible} visible errors")
 
-        drawn = epoch_progress(self._most_epochs, stays=True) if verbose == 1 and can_draw() else None
-        with nullcontext(line) if drawn is None else drawn as show:
+        with epoch_progress(self._most_epochs, stays=True) if verbose == 1 else nullcontext(line) as show:
 
             def tell(epoch: int, hidden: int, visible: int) -> bool | None:
                 show(epoch, hidden, visible)

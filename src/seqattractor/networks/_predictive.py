@@ -39,7 +39,8 @@ class PredictiveCodingMemory(EpochMemory):
         As in `SequenceAttractor`.
     random_state : int, Generator or None
     verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line every 50 epochs; 2 prints a line every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
+        a line every epoch.
 
     Attributes
     ----------

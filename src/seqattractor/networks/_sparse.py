@@ -115,7 +115,8 @@ class SparseSequenceAttractor(SizedMemory):
     engine : {"exact", "reference"}
         The compiled kernels, or the plain loop. Both give the same weights bit for bit.
     verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line every 50 epochs; 2 prints a line every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
+        a line every epoch.
 
     Attributes
     ----------

@@ -57,7 +57,8 @@ class StochasticMemory(EpochMemory):
     random_state : int, Generator or None
         For the initial weights, and for what hidden neurons do while they learn.
     verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line every 50 epochs; 2 prints a line every epoch.
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
+        a line every epoch.
 
     Attributes
     ----------
