@@ -23,7 +23,8 @@ from typing import IO, Any
 import numpy as np
 
 from seqattractor._files import named_path
-from seqattractor.io._load import NoEpochsError, NoPicturesError, join, load
+from seqattractor.io._epochs import NoEpochsError
+from seqattractor.io._load import NoPicturesError, join, load
 from seqattractor.io._recording import MAX_VALUES
 from seqattractor.io._terms import Terms, TooLargeError, on_terms, remedy
 from seqattractor.sequences import Sequences
