@@ -254,13 +254,39 @@ def test_it_takes_part_in_a_comparison(tmp_path):
 def test_an_attempt_says_what_was_tried():
     attempt = Attempt("SequenceAttractor", 50, 2, 300, True, 0, 0, 1.0, 19, 20, 20)
     said = attempt.describe()
-    assert said.startswith("50 hidden neurons, 300 epochs, a context of 2 patterns: 100.0% of the transitions, 19 of 20 noisy")
+    assert (
+        said == "50 hidden neurons, 300 epochs, a context of 2 patterns: 100.0% of the transitions, 19 of 20 noisy cues recalled"
+    )
+
+
+def test_an_attempt_that_recalls_everything_says_why_it_is_not_enough():
+    attempt = Attempt("SequenceAttractor", 50, 1, 500, False, 12, 0, 1.0, 20, 20, 20)
+    assert not attempt.enough
+    last = "updates of {} neurons in the last epoch)"
+    assert attempt.describe().endswith(
+        "20 of 20 noisy cues recalled, but not all margins are reached (12 " + last.format("hidden")
+    )
+    assert replace(attempt, hidden_errors=0).describe().endswith("are reached (" + last.format("visible"))
+    assert replace(attempt, converged=True, recalled=17).describe().endswith("17 of 20 noisy cues recalled (18 are asked for)")
+    assert replace(attempt, converged=True).enough
+
+
+def test_no_size_is_passed_over_without_a_reason():
+    told = []
+    for seed in range(3):
+        net = sa.SequenceAttractor(n_hidden="auto", max_epochs=60, random_state=seed)  # too few for all margins of small networks
+        _, attempts = search(net, sa.datasets.random_periodic(20, 60, rng=seed))
+        told += [attempt.describe() for attempt in attempts if not attempt.enough]
+    assert any("20 of 20 noisy cues recalled, but not all margins" in words for words in told)
+    assert all("not stored" in words or "asked for" in words or "margins" in words for words in told)
 
 
 def test_one_flip_tells_where_a_tenth_of_the_units_is_too_much():
     lost = Attempt("SequenceAttractor", 50, 1, 300, True, 0, 0, 1.0, recalled=0, recalled_one=8, cues=20)
     better = replace(lost, n_hidden=100, recalled_one=9)
     assert better.merit > lost.merit
-    assert better.describe().endswith("100.0% of the transitions, 0 of 20 noisy cues recalled, 9 with one flip")
+    assert better.describe().endswith(
+        "100.0% of the transitions, 0 of 20 noisy cues recalled (18 are asked for), 9 with one flip"
+    )
     assert replace(lost, recalled=1).merit > better.merit  # a tenth counts more where any comes back
     assert "one flip" not in replace(lost, recalled=1).describe()

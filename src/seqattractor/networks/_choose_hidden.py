@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -71,8 +72,13 @@ class Attempt:
         """Say what was tried and how it went."""
         context = f", a context of {self.order} patterns" if self.order > 1 else ""
         recall = f"{self.recalled} of {self.cues} noisy cues recalled" if self.score == 1 else "not stored"
-        if self.score == 1 and not self.recalled:
-            recall += f", {self.recalled_one} with one flip"
+        if self.score == 1 and self.recalled < ENOUGH * self.cues:
+            recall += f" ({ceil(ENOUGH * self.cues)} are asked for)" + (
+                "" if self.recalled else f", {self.recalled_one} with one flip"
+            )
+        if self.score == 1 and not self.converged:
+            updates = f"{self.hidden_errors} updates of hidden neurons" if self.hidden_errors else "updates of visible neurons"
+            recall += f", but not all margins are reached ({updates} in the last epoch)"
         sparse = "sparse, " if self.network == "SparseSequenceAttractor" else ""
         tried = f"{sparse}{self.n_hidden} hidden neurons, {self.epochs} epochs{context}"
         return f"{tried}: {self.score:.1%} of the transitions, {recall}"
