@@ -73,9 +73,8 @@ class Attempt:
         context = f", a context of {self.order} patterns" if self.order > 1 else ""
         recall = f"{self.recalled} of {self.cues} noisy cues recalled" if self.score == 1 else "not stored"
         if self.score == 1 and self.recalled < ENOUGH * self.cues:
-            recall += f" ({ceil(ENOUGH * self.cues)} are asked for)" + (
-                "" if self.recalled else f", {self.recalled_one} with one flip"
-            )
+            one = "" if self.recalled else f", {self.recalled_one} with one flip"
+            recall += f" ({ceil(ENOUGH * self.cues)} are asked for){one}"
         if self.score == 1 and not self.converged:
             updates = f"{self.hidden_errors} updates of hidden neurons" if self.hidden_errors else "updates of visible neurons"
             recall += f", but not all margins are reached ({updates} in the last epoch)"
