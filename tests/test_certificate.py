@@ -341,8 +341,7 @@ def fewest_breaking_flips_of_a_window(net, window, target):
         states = np.repeat(window.reshape(1, -1), len(sets), axis=0)
         for state, units in zip(states, sets, strict=True):
             state[list(units)] *= -1
-        states = states.reshape(-1, *window.shape) if len(window) > 1 else states
-        if np.any(net.recall(states, steps=1)[:, -1] != target):
+        if np.any(net.recall(states.reshape(-1, *window.shape), steps=1)[:, -1] != target):
             return r
     return window.size + 1
 
@@ -350,7 +349,7 @@ def fewest_breaking_flips_of_a_window(net, window, target):
 def test_networks_without_thresholds_are_refused():
     X = sa.datasets.xor()
     with pytest.raises(sa.NotApplicable, match="not a network of threshold neurons"):
-        sa.certify(sa.DenseSequenceMemory().fit(X), X)
+        sa.certify(sa.LookupMemory().fit(X), X)
 
 
 @pytest.mark.slow

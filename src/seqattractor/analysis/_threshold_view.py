@@ -58,7 +58,7 @@ def supports_certificate(net: SequenceMemory) -> bool:
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
-    >>> sa.supports_certificate(sa.OneHotNetwork().fit(X)), sa.supports_certificate(sa.DenseSequenceMemory().fit(X))
+    >>> sa.supports_certificate(sa.OneHotNetwork().fit(X)), sa.supports_certificate(sa.LookupMemory().fit(X))
     (True, False)
     """
     check_learned(net)

@@ -15,7 +15,7 @@ from seqattractor.sequences._transitions import conflicts, transitions
 
 # What is called otherwise in the library, and what need not be said there.
 _PARAMETERS = {"hidden": "n_hidden", "epochs": "max_epochs", "seed": "random_state"}
-_DEFAULTS = {"kappa": 1.0, "eta": 1e-3, "bias": False, "max_epochs": 500, "order": 1, "degree": 2}
+_DEFAULTS = {"kappa": 1.0, "eta": 1e-3, "bias": False, "max_epochs": 500, "order": 1}
 _LEARNING = ("hidden", "kappa", "eta", "bias", "epochs", "order", "seed")
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqattractor.sequences import Patterns
+from seqattractor.sequences._patterns import pieces
 
 MOST_DEGREE = 1000
+_OVERLAPS = 4_000_000  # that are held at a time
 
 
-def least_degree(keys: Patterns) -> int:
-    """Give the least degree, from 2 on, at which no stored pattern drowns in the others.
+def least_degree(keys: Patterns, least: int = 2) -> int:
+    """Give the least degree, from `least` on, at which no stored pattern drowns in the others.
 
     A stored pattern calls its successor with weight 1, and another one, at an overlap m with it, calls its own with |m|^degree.
     At the degree given here the weights of all others add up to at most 1/2, for every pattern: then every transition is
@@ -23,6 +26,7 @@ def least_degree(keys: Patterns) -> int:
     ----------
     keys : ndarray of int8, shape (P, order * N)
         Patterns with a successor; one that stands there twice counts once.
+    least : int
 
     Returns
     -------
@@ -35,14 +39,23 @@ def least_degree(keys: Patterns) -> int:
     2
     """
     each = keys[[*{x.tobytes(): k for k, x in enumerate(keys)}.values()]].astype(np.float32)
-    # A neuron does not see its own unit, so the overlap that it sees may be a little larger.
-    m = np.minimum(1.0, (np.abs(each @ each.T, dtype=np.float64) + 1) / max(1, each.shape[1] - 1))
-    np.fill_diagonal(m, 0.0)
+    for rows in pieces(len(each), _OVERLAPS // len(each) + 1):
+        # A neuron does not see its own unit, so the overlap that it sees may be a little larger.
+        m = np.minimum(1.0, (np.abs(each[rows] @ each.T, dtype=np.float64) + 1) / max(1, each.shape[1] - 1))
+        m[np.arange(len(m)), np.arange(rows.start, rows.stop)] = 0.0
+        least = _least_degree_of(m, least)
+    return least
+
+
+def _least_degree_of(m: NDArray[np.float64], low: int) -> int:
+    """The least degree, from `low` on, at which the weights m^degree of each row add up to at most 1/2."""
 
     def is_enough(degree: int) -> bool:
         return bool((m**degree).sum(axis=1).max() <= 0.5)
 
-    low, high = 2, MOST_DEGREE
+    if is_enough(low):
+        return low
+    high = MOST_DEGREE
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle + 1, high)

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 
 from seqattractor._checks import check_count_or_auto, is_auto
-from seqattractor.learning.rule import sign
-from seqattractor.networks._degree import decisive_degree, least_degree
+from seqattractor.learning.result import ProgressCallback
+from seqattractor.networks._degree import MOST_DEGREE, decisive_degree, least_degree
 from seqattractor.networks._interactions import Interaction
-from seqattractor.networks._pattern_store import PatternStore
+from seqattractor.networks._pattern_store import Call, PatternStore
 from seqattractor.networks._traits import Layer
-from seqattractor.sequences import Patterns
+from seqattractor.sequences import Patterns, Transitions
 
 
 @final
@@ -38,7 +38,7 @@ class DenseSequenceMemory(PatternStore):
         d of the polynomial. "auto" takes the least from 2 on at which, for every stored pattern, the weights ``|m|^d`` of all
         others add up to at most half of its own, as the overlaps of the stored patterns tell: then each transition is right. That
         is 2 to 5 for random patterns, dozens for pictures, of which degree 2 stores nothing, and 1000 where patterns are too
-        much alike for any. It does not go together with the pseudo-inverse, which changes the overlaps.
+        much alike for any. With the pseudo-inverse, which takes out the overlaps, it is 2.
     beta : float
         The steepness of the exponential and the softmax; 1 in Chaudhry et al.
     pseudo_inverse : bool
@@ -74,16 +74,16 @@ class DenseSequenceMemory(PatternStore):
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(80, 100, rng=0)
-    >>> net = sa.DenseSequenceMemory(degree=2).fit(X)
-    >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=160), X)
-    True
+    >>> net = sa.DenseSequenceMemory().fit(X)
+    >>> net.degree_, sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=160), X)
+    (3, True)
 
-    Pictures are much alike, and need a degree that tells them apart:
+    Pictures are much alike, and need a degree that tells them apart; of degree 2 `fit` warns that nothing is stored:
 
     >>> film = sa.datasets.walker(24, shrink=2)
-    >>> net = sa.DenseSequenceMemory(degree="auto").fit(film)
-    >>> net.degree_, net.score(film), sa.DenseSequenceMemory(degree=2).fit(film).score(film)
-    (36, 1.0, 0.0)
+    >>> net = sa.DenseSequenceMemory().fit(film)
+    >>> net.degree_, net.score(film)
+    (36, 1.0)
     """
 
     degree_: int
@@ -95,7 +95,7 @@ class DenseSequenceMemory(PatternStore):
         self,
         interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial",
         *,
-        degree: int | Literal["auto"] = 2,
+        degree: int | Literal["auto"] = "auto",
         beta: float = 1.0,
         pseudo_inverse: bool = False,
         self_overlap: bool = False,
@@ -110,6 +110,14 @@ class DenseSequenceMemory(PatternStore):
         self.order = order
         self.on_conflict = on_conflict
 
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Store the transitions, and count the units that are wrong after them, unless the degree was chosen so that none is."""
+        super().fit_transitions(transitions, callback)
+        chosen = is_auto(self.degree) and self._weighs_plain_overlaps and self.degree_ < MOST_DEGREE
+        if chosen and self.on_conflict == "raise":
+            return None
+        return 0, int(self._wrong_units(transitions).sum())
+
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state: (B, order * N) -> (B, N)."""
         beta, degree = float(self.beta), int(self.degree_)
@@ -119,7 +127,7 @@ class DenseSequenceMemory(PatternStore):
             beta = min(beta, np.log(4.0 * len(self.patterns_)) / 2)
             degree = decisive_degree(degree, self.patterns_.shape[1], len(self.patterns_))
         interaction = Interaction(self.interaction, degree, beta)
-        return sign(self._fields([interaction], [self._part(states, "successors_")]))
+        return self._answers([interaction], [Call(states, "successors_")])
 
     def layers(self) -> tuple[Layer, ...] | None:
         """Give the one layer of the Hebbian network that degree 1 is; other memories are not threshold networks."""
@@ -135,9 +143,17 @@ class DenseSequenceMemory(PatternStore):
         if not is_auto(self.degree):
             self.degree_ = int(self.degree)
         elif len(keys):
-            self.degree_ = least_degree(keys)
+            before = getattr(self, "degree_", 2)  # more patterns never need a lower one
+            self.degree_ = least_degree(keys, before) if self._weighs_plain_overlaps else 2
+
+    @property
+    def _weighs_plain_overlaps(self) -> bool:
+        """Whether weights are powers of the overlaps themselves."""
+        return self.interaction == "polynomial" and not self.pseudo_inverse
 
     def _check_degree(self) -> None:
         check_count_or_auto(self.degree, "degree")
-        if is_auto(self.degree) and self.pseudo_inverse:
-            raise ValueError("degree='auto' is chosen by the plain overlaps, which pseudo_inverse=True changes; give a number.")
+
+    def _remedies(self) -> list[str]:
+        given = self._weighs_plain_overlaps and not is_auto(self.degree)
+        return [*(["let the patterns choose the degree (degree='auto')"] if given else []), *super()._remedies()]

@@ -11,6 +11,9 @@ from seqattractor.learning.rule import field
 from seqattractor.networks._online import OnlineMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences._patterns import pieces
+
+_OVERLAPS = 4_000_000  # of states with patterns that are held at a time
 
 
 @final
@@ -59,8 +62,9 @@ class LookupMemory(OnlineMemory):
         """Give the successor of the stored pattern nearest to each state: (B, order * N) -> (B, N)."""
         # Overlaps are whole numbers, and exact; the frequency, below 1, decides between equals, then the order of
         # the table, since argmax takes the first.
-        overlaps = field(self.patterns_, states)
-        nearest = np.argmax(overlaps + self.counts_ / (self.counts_.sum() + 1.0), axis=1)
+        nearest, seen = np.empty(len(states), dtype=np.int64), self.counts_ / (self.counts_.sum() + 1.0)
+        for rows in pieces(len(states), _OVERLAPS // len(self.patterns_) + 1):
+            nearest[rows] = np.argmax(field(self.patterns_, states[rows]) + seen, axis=1)
         return np.asarray(self.successors_[nearest])
 
     def begin(self, transitions: Transitions) -> None:

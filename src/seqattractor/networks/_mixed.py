@@ -7,9 +7,8 @@ from typing import Any, Literal, final
 import numpy as np
 
 from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive
-from seqattractor.learning.rule import sign
 from seqattractor.networks._interactions import Interaction
-from seqattractor.networks._pattern_store import PatternStore
+from seqattractor.networks._pattern_store import Call, PatternStore
 from seqattractor.networks._slow import check_slow_steps, remember, start_memory, unfinished
 from seqattractor.sequences import Patterns
 
@@ -110,9 +109,9 @@ class MixedSequenceMemory(PatternStore):
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
         past = remember(self.start(states) if memory is None else memory, states)
-        held = self._part(states.astype(np.int32) * self.slow_steps, "patterns_")
-        called = self._part(past, "successors_", float(self.slow_weight))
-        return sign(self._fields(self._interactions(), [held, called]))
+        held = Call(states.astype(np.int32) * self.slow_steps, "patterns_")
+        called = Call(past, "successors_", float(self.slow_weight))
+        return self._answers(self._interactions(), [held, called])
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_choice, check_count, check_flag, check_positive
+from seqattractor.learning.rule import sign
 from seqattractor.networks._interactions import Interaction, Part, by_sign, fields, fields_of_mixed_overlaps
 from seqattractor.networks._online import OnlineMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences._patterns import pieces
 
 _KEEP = 2_000_000  # entries of patterns up to which they are also held as float64
+_OVERLAPS = 1_000_000  # of states with patterns that are held at a time; weighing them takes a few times as much
+
+
+class Call(NamedTuple):
+    """One sum over the stored patterns."""
+
+    states: NDArray[Any]
+    """Whose overlaps are weighed, shape (B, order * N)."""
+    called: str
+    """The array with what each pattern calls."""
+    weight: float = 1.0
 
 
 class PatternStore(OnlineMemory):
@@ -87,13 +100,22 @@ class PatternStore(OnlineMemory):
         """Keep patterns and their successors."""
         self.patterns_, self.successors_, self._ready = keys, values, None
 
-    def _part(self, states: NDArray[Any], called: str, weight: float = 1.0) -> Part:
-        """The sum over patterns for these states; `called` names the array with what each pattern calls."""
+    def _answers(self, interactions: list[Interaction], calls: list[Call]) -> Patterns:
+        """The pattern after each state, (B, N), a few states at a time: there is an overlap for each and every stored pattern."""
         ready = self._as_numbers()
         keys = ready.get("keys", self.patterns_.T).astype(np.float64, copy=False)
-        own = states[:, -self.n_features_in_ :]
+        following = np.empty((len(calls[0].states), self.n_features_in_), dtype=np.int8)
+        for rows in pieces(len(following), _OVERLAPS // max(1, len(self.patterns_)) + 1):
+            parts = [self._part(call._replace(states=call.states[rows]), keys, ready) for call in calls]
+            following[rows] = sign(self._fields(interactions, parts))
+        return following
+
+    def _part(self, call: Call, keys: NDArray[np.float64], ready: dict[str, NDArray[np.float64]]) -> Part:
+        """The sum over patterns for some states."""
+        own = call.states[:, -self.n_features_in_ :]
         own = np.zeros_like(own) if self.self_overlap else own
-        return Part(states.astype(np.float64) @ keys, own, getattr(self, called), weight, ready.get(called))
+        overlaps = call.states.astype(np.float64) @ keys
+        return Part(overlaps, own, getattr(self, call.called), call.weight, ready.get(call.called))
 
     def _as_numbers(self) -> dict[str, NDArray[np.float64]]:
         """Arrays that every step needs, as numbers for linear algebra, unless they are large."""

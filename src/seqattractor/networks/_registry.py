@@ -96,7 +96,7 @@ REGISTRY: dict[str, Entry] = {
         "spike timing and competing synapses, for chains (Fiete 2010)",
         by_default=False,
     ),
-    "dense": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 2 (Chaudhry 2023)"),
+    "dense": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 2 (Chaudhry 2023)", {"degree": 2}),
     "dense-3": Entry("_dense", "DenseSequenceMemory", "rival", "dense memory of degree 3", {"degree": 3}),
     "dense-auto": Entry(
         "_dense", "DenseSequenceMemory", "rival", "dense memory of the degree that its patterns need", {"degree": "auto"}
