@@ -123,7 +123,7 @@ def test_ctrl_c_ends_the_lab_whatever_is_under_way():
             slow.sendall(b"GET / HTT")
             started = time.monotonic()
             process.send_signal(signal.SIGINT)
-            rest, errors = process.communicate(timeout=30)
+            rest, errors = process.communicate(timeout=PATIENCE)
             print(f"the lab was closed after {time.monotonic() - started:.2f} s")
         for visitor in visitors:
             visitor.http.close()
@@ -157,7 +157,7 @@ def test_ctrl_c_ends_even_a_lab_that_is_stuck():
         asked = threads.submit(ask, visitor, "recall", "{}")
         until(lambda: not is_answered(address))
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=30)
+        rest, errors = process.communicate(timeout=PATIENCE)
         asked.result()
         visitor.http.close()
         assert process.returncode == 0, errors
