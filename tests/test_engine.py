@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
+from numba.core import event
 
 import oracle
 import seqattractor as sa
 from seqattractor.learning import reference
+from seqattractor.learning.compiled import call_uninterrupted
 from seqattractor.learning.exact import blocks, engine, fields
-from seqattractor.learning.exact.tape_kernels import sort_flips
 
 CASES = settings(max_examples=70, deadline=None)
 
@@ -365,22 +367,53 @@ def test_ctrl_c_stops_within_a_second(n_jobs):
     assert threading.active_count() <= 2
 
 
-def test_ctrl_c_in_the_midst_of_handing_over_arrays_is_a_ctrl_c():
-    flips = np.zeros((3, 4), dtype=np.int32)
-    sort_flips(flips, 4, 2)  # compiled and loaded before anything is pressed
+@pytest.fixture
+def ctrl_c():
+    """A function that presses Ctrl-C and returns when Python has handled it, whatever handled it before this test."""
 
-    def press_soon(seconds):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        while True:  # numba spends most of so short a call with arguments and results
-            sort_flips(flips, 4, 2)
+    def press():
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+        return "returned"
 
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        for k in range(100):
-            with pytest.raises(KeyboardInterrupt):
-                press_soon(0.001 + 1e-5 * k)
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield press
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_during_a_kernel_comes_when_it_has_returned(ctrl_c):
+    returned = []
+    with pytest.raises(KeyboardInterrupt):
+        call_uninterrupted(lambda: call_uninterrupted(lambda: returned.append(ctrl_c())))
+    assert returned == ["returned"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with pytest.raises(KeyboardInterrupt):
+        ctrl_c()
+
+
+def test_a_handler_of_the_users_sees_ctrl_c_once_and_one_that_ignores_it_stays(ctrl_c):
+    seen = []
+    signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    assert call_uninterrupted(ctrl_c) == "returned"
+    assert seen == [signal.SIGINT]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    assert call_uninterrupted(ctrl_c) == "returned"
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_ctrl_c_while_a_kernel_is_compiled_comes_at_once(ctrl_c):
+    class Press(event.Listener):
+        def on_start(self, event):
+            ctrl_c()
+
+        def on_end(self, event):
+            pass
+
+    compiled = njit(lambda x: x)
+    with event.install_listener("numba:compile", Press()), pytest.raises(KeyboardInterrupt):
+        call_uninterrupted(compiled, 1)
+    assert not compiled.signatures
 
 
 @pytest.mark.parametrize(("n_jobs", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])

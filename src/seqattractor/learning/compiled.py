@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # what `signal` wraps: its conversion to enums takes twenty times as long
 from collections.abc import Callable
+from inspect import currentframe
+from signal import SIGINT
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -10,6 +15,7 @@ from numba import njit
 from seqattractor.learning.kept_code import KernelCache, say_that_nothing_is_kept
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Result = TypeVar("_Result")
 
 _FOR_KERNELS_ONLY: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -38,20 +44,47 @@ def kernel(function: _Function) -> _Function:
     return cast(_Function, _Kernel(compiled))
 
 
+def call_uninterrupted(function: Callable[..., _Result], *arguments: Any) -> _Result:
+    """Call a function and let Ctrl-C wait until it has returned, but not while numba compiles, which takes seconds.
+
+    Python handles signals in the main thread only, so that there is nothing to do in others.
+    """
+    handler = _signal.getsignal(SIGINT)
+    if not callable(handler) or current_thread() is not main_thread():
+        return function(*arguments)
+    noted: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if _is_compiling(frame):
+            handler(number, frame)
+        else:
+            noted.append(number)
+
+    _signal.signal(SIGINT, note)  # what came earlier is handled first, so that nothing raises between here and `try`
+    try:
+        return function(*arguments)
+    finally:
+        _signal.signal(SIGINT, handler)
+        if noted:
+            handler(SIGINT, currentframe())
+
+
+def _is_compiling(frame: FrameType | None) -> bool:
+    """Whether a frame is inside numba's compiler, which is Python and can be left anywhere."""
+    while frame is not None and frame.f_code.co_name != "_compile_for_args":
+        frame = frame.f_back
+    return frame is not None
+
+
 class _Kernel:
-    """A compiled function that can be stopped by Ctrl-C at any moment."""
+    """A compiled function that can be called from Python."""
 
     def __init__(self, compiled: Any) -> None:
         self.compiled = compiled
 
     def __call__(self, *arguments: Any) -> Any:
-        try:
-            return self.compiled(*arguments)
-        except SystemError as error:  # what Python says of a Ctrl-C while numba was handing over arguments or results
-            cause: BaseException | None = error
-            while cause is not None and not isinstance(cause, KeyboardInterrupt):
-                cause = cause.__cause__
-            raise cause or error from None
+        # Where a handler raises while numba hands over arguments or results, numba crashes, or goes on as if nothing had been.
+        return call_uninterrupted(self.compiled, *arguments)
 
     def is_kept(self) -> bool:
         """Whether there is machine code on disk."""

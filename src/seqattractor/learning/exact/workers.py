@@ -5,9 +5,10 @@ from __future__ import annotations
 import numbers
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cache
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -15,6 +16,7 @@ from numba.core import event
 from threadpoolctl import ThreadpoolController
 
 from seqattractor._checks import is_count, say
+from seqattractor.learning.compiled import call_uninterrupted
 from seqattractor.learning.notice import say_that_kernels_are_compiled
 
 _Item = TypeVar("_Item")
@@ -55,19 +57,44 @@ class Workers:
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
+        call_uninterrupted(self._begin)
+        return self
+
+    def _begin(self) -> None:
+        """Limit other threads, and start the pool."""
         self._open.enter_context(event.install_listener("numba:compile", _CompileNotice()))
         self._open.enter_context(_blas().limit(limits=1, user_api="blas"))  # the blocks are the parallel work
         self._pool = ThreadPoolExecutor(self._jobs) if self._jobs > 1 else None
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        call_uninterrupted(self._end)
+
+    def _end(self) -> None:
+        """Wait for blocks that are under way, and undo the rest."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
         self._open.close()
 
     def run(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-        """Apply `work` to each item and return the results in order."""
-        return [work(item) for item in items] if self._pool is None else list(self._pool.map(work, items))
+        """Apply `work` to each item and return the results in order.
+
+        A Ctrl-C in the Python code of futures would leave their locks as they should never be: it comes while we wait in C.
+        """
+        if self._pool is None:
+            return [work(item) for item in items]
+        ended: SimpleQueue[Future[_Result]] = SimpleQueue()
+        futures = call_uninterrupted(self._submit, work, items, ended)
+        for _ in futures:
+            ended.get()
+        return call_uninterrupted(lambda: [future.result() for future in futures])
+
+    def _submit(self, work: Callable[[_Item], _Result], items: Iterable[_Item], ended: Any) -> list[Future[_Result]]:
+        """Give work to the pool; each future comes into a queue when it has ended."""
+        assert self._pool is not None
+        futures = [self._pool.submit(work, item) for item in items]
+        for future in futures:
+            future.add_done_callback(ended.put)
+        return futures
 
 
 class _CompileNotice(event.Listener):
