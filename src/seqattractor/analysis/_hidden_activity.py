@@ -14,6 +14,7 @@ from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
 from seqattractor.networks._base import SequenceMemory
+from seqattractor.sequences._patterns import as_items
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -70,7 +71,7 @@ class HiddenActivity(Result):
     @property
     def n_codes(self) -> int:
         """How many different codes there are."""
-        return len(np.unique(np.packbits(self.active, axis=1), axis=0))
+        return len(np.unique(as_items(self.active)))
 
     def patterns_of(self, neuron: int) -> NDArray[np.int64]:
         """Give the transitions at which a neuron is active."""

@@ -16,6 +16,7 @@ from seqattractor.learning.rule import sign
 from seqattractor.networks._continuous import ContinuousMemory, States
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences._patterns import as_items
 from seqattractor.sequences._transitions import rejoin
 
 _PATIENCE = 4  # tau_a: a pattern that is held for longer is held for good
@@ -298,7 +299,8 @@ def _minicolumns(patterns: Patterns, width: int) -> Patterns:
     """Every combination of values that occurs in a group of `width` units, with zeros elsewhere: (T, N) -> (K, N)."""
     found = []
     for first in range(0, patterns.shape[1], width):
-        values = np.unique(patterns[:, first : first + width], axis=0)
+        group = patterns[:, first : first + width]
+        values = group[np.unique(as_items(group), return_index=True)[1]]
         rows = np.zeros((len(values), patterns.shape[1]), dtype=np.int8)
         rows[:, first : first + width] = values
         found.append(rows)

@@ -18,6 +18,7 @@ from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions, split
+from seqattractor.sequences._patterns import as_items
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -236,7 +237,7 @@ class ScaffoldMemory(SequenceMemory):
         self.W_gp_ = self._mean_codes()
         S, P = patterns.astype(np.float64), self._codes(np.arange(len(patterns)))
         self.W_sp_ = S.T @ np.linalg.pinv(P, rcond=_RANK).T
-        first = np.sort(np.unique(patterns, axis=0, return_index=True)[1])  # where each different pattern is found
+        first = np.sort(np.unique(as_items(patterns), return_index=True)[1])  # where each different pattern is found
         self.W_ps_ = P[first].T @ self._cue_from(S[first])
         wrong = int(self._wrong_units(transitions).sum())
         self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0

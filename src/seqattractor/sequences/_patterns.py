@@ -71,6 +71,21 @@ def pieces(total: int, size: int) -> Iterator[slice]:
     return (slice(start, min(start + size, total)) for start in range(0, total, max(size, 1)))
 
 
+def as_items(X: NDArray[Any]) -> NDArray[np.void]:
+    """Give each pattern as one item, of its bits, shape (T,): items are equal and in order as the patterns are.
+
+    For `np.unique`, in which numpy may make a TypeError of a Ctrl-C with ``axis=0``, and nothing at all while it makes a type of
+    ``np.void``.
+
+    Examples
+    --------
+    >>> np.unique(as_items(np.array([[1, -1], [-1, 1], [1, -1]])), return_inverse=True)[1]
+    array([1, 0, 1])
+    """
+    bits = np.concatenate([np.packbits(X[part] > 0, axis=1) for part in pieces(len(X), 2**14)])
+    return bits.view(f"V{bits.shape[1]}").ravel()
+
+
 def row_overlaps(states: Patterns, truth: Patterns) -> NDArray[np.float64]:
     """Overlap of each row with the one beside it, shape (T,): 1 where all units are equal, -1 where all are reversed."""
     return np.asarray(1.0 - 2.0 * (states != truth).sum(axis=1) / states.shape[1])

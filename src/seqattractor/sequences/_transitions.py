@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative
 from seqattractor._faces import Result
-from seqattractor.sequences._patterns import Lengths, Patterns, is_loop, pieces, split
+from seqattractor.sequences._patterns import Lengths, Patterns, as_items, is_loop, split
 from seqattractor.sequences._sequences import Sequences, check_sequences
 
 
@@ -327,9 +327,7 @@ class _Contexts:
 
 def _name_patterns(X: Patterns) -> NDArray[np.int64]:
     """Give equal patterns equal numbers, shape (T,)."""
-    packed = np.concatenate([np.packbits(X[part] > 0, axis=1) for part in pieces(len(X), 2**14)])
-    rows = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
-    return np.asarray(np.unique(rows, return_inverse=True)[1], dtype=np.int64).ravel()
+    return np.asarray(np.unique(as_items(X), return_inverse=True)[1], dtype=np.int64).ravel()
 
 
 def _clashes_of_sums(
@@ -339,7 +337,7 @@ def _clashes_of_sums(
     inputs, _, counts = transitions(X, lengths, order)
     position = np.concatenate([np.arange(order - 1, T - 1) + end - T for T, end in zip(lengths, np.cumsum(lengths), strict=True)])
     sums = np.ascontiguousarray(sum_context(inputs, counts, leak))
-    rows = sums.view(np.dtype((np.void, sums.itemsize * sums.shape[1]))).ravel()
+    rows = sums.view(f"V{sums.itemsize * sums.shape[1]}").ravel()
     group = np.asarray(np.unique(rows, return_inverse=True)[1], dtype=np.int64).ravel()
     clash = _clashing(group, names[position + 1])
     return position[clash], group[clash]

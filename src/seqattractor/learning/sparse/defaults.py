@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from seqattractor.sequences import Patterns
+from seqattractor.sequences._patterns import as_items
 
 MOST_COMPARED = 1000  # patterns whose nearest neighbour is looked for
 NEAR = 0.1  # of the input units: patterns that lie nearer to each other are learned clean first
@@ -192,7 +193,7 @@ def how_alike(patterns: Patterns, distance: float) -> float:
 
 def typical_distance(patterns: Patterns) -> float:
     """The median, over patterns, of the number of units in which the nearest different pattern differs."""
-    different = np.unique(patterns, axis=0).astype(np.float32)
+    different = patterns[np.unique(as_items(patterns), return_index=True)[1]].astype(np.float32)
     some = different[:: max(1, len(different) // MOST_COMPARED)]
     products = some @ different.T
     n_in = patterns.shape[1]
