@@ -70,6 +70,27 @@ def test_from_random_weights_they_are_equal_up_to_rounding(kind, seed, steps, si
             np.testing.assert_allclose(getattr(whole, name), getattr(bits, name), rtol=1e-12, atol=1e-13)
 
 
+ADDED = {  # the share of A's transitions that are right once B alone was presented until it was stored, from and to
+    "attractor": (lambda seed: sa.SequenceAttractor(500, random_state=seed), 0.0, 0.05),
+    "visible": (lambda seed: sa.VisibleNetwork(random_state=seed), 0.05, 0.3),
+    "sparse": (lambda seed: sa.SparseSequenceAttractor(500, random_state=seed), 0.8, 1.0),
+}
+
+
+@pytest.mark.parametrize("kind", ADDED)
+def test_what_is_not_presented_again_is_overwritten_as_the_docstring_says(kind):
+    make, low, high = ADDED[kind]
+    for seed in range(2):
+        A, B = (sa.datasets.random_periodic(20, 100, rng=[seed, k]) for k in range(2))
+        net = make(seed).fit(A)
+        assert net.score(A) == 1
+        while net.score(B) < 1:
+            net.partial_fit(B)
+        assert low <= net.score(A) <= high
+        while net.score([A, B]) < 1:  # which ends
+            net.partial_fit([A, B])
+
+
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), steps=st.sampled_from(STEPS))
 def test_a_presentation_is_an_epoch_of_the_plain_rule_in_units_of_eta(seed, steps):
