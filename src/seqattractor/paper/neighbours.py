@@ -1,4 +1,4 @@
-"""Neighbours: the systems that the paper sets itself against in words, each with its own headline experiment.
+"""Neighbours: the systems that the paper sets itself against in words, each with an experiment and consistency checks.
 
 A neighbour is a `Neighbour` here and a trial in `seqattractor.paper.trials` that gives series of points and numbers. To add one,
 write both, and give it a line in `TARGETS` and in `NEIGHBOURS` of `seqattractor.paper.target`.
@@ -23,6 +23,7 @@ from seqattractor.report.page import Table, Verdict
 
 COLORS = (plots.BLUE, plots.ORANGE, plots.GREEN, plots.RED)
 DASHES = ("--", ":", "-.")
+KINDS = {"published": "published", "expected": "claimed or derived", "prototype": "ours; does not count"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Check:
-    """A number of ours beside one that was published or can be derived."""
+    """A consistency check: a number of ours beside what was published, claimed in words or can be derived."""
 
     key: str
     """Of the number that a trial gives."""
@@ -54,6 +55,9 @@ class Check:
     """Where that comes from."""
     tolerance: float = 0.0
     """How far from `expected` the mean may be; twice its standard error is added."""
+    kind: Literal["published", "expected", "prototype"] = "expected"
+    """Whether the authors published the law, formula, theorem or number; or it is what they claim in words, or follows from the
+    equations; or it is only what a prototype of ours gave, which counts for nothing."""
 
     def agrees(self, ours: Sequence[float]) -> bool:
         """Whether our numbers, one for each trial, agree."""
@@ -68,7 +72,7 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbour(Target):
-    """The headline experiment of a system, at a size that runs in a minute, beside what was published or can be derived."""
+    """An experiment with a system, at a size that runs in a minute, with consistency checks."""
 
     source: str
     """The publication."""
@@ -102,6 +106,7 @@ class Neighbour(Target):
                 "quantity": check.words,
                 "expected": list(check.ends),
                 "source": check.source,
+                "kind": check.kind,
                 "ours": mean(ours),
                 "standard_error": _standard_error(ours),
                 "trials": len(ours),
@@ -122,9 +127,20 @@ class Neighbour(Target):
         return {"series": _averages(series) if self.averaged else series[0]}
 
     def verdict(self, result: Result) -> Verdict:
-        """Whether all numbers agree, and what could not be verified."""
+        """Whether all checks hold that count, against what, and what could not be verified."""
         told = [f"{row['quantity']}: {_number(row)}, expected {_expected(row)}" for row in result.rows()]
-        return Verdict(all(row["agrees"] for row in result.rows()), f"{'; '.join(told)}. Not verified: {self.not_verified}")
+        counted = [row for row in result.rows() if row["kind"] != "prototype"]
+        published = sum(row["kind"] == "published" for row in counted)
+        against = (
+            f"{published} compared with something that the authors published"
+            if published
+            else "none compared with a published number or law"
+        )
+        holds = f"{sum(row['agrees'] for row in counted)} of {len(counted)} consistency checks hold ({against})"
+        if not counted:
+            holds = "Compared with a prototype of ours only, which does not count"
+        agrees = all(row["agrees"] for row in counted) if counted else None
+        return Verdict(agrees, f"{holds}. {'; '.join(told)}. Not verified: {self.not_verified}")
 
     def csv_rows(self, result: Result) -> list[Row]:
         """A row for each check, with both ends of what is expected."""
@@ -133,10 +149,10 @@ class Neighbour(Target):
     def tables(self, result: Result) -> list[Table]:
         """What was published or derived beside ours."""
         lines = [
-            [row["quantity"], _expected(row), row["source"], _number(row), "yes" if row["agrees"] else "no"]
+            [row["quantity"], _expected(row), row["source"], KINDS[row["kind"]], _number(row), "yes" if row["agrees"] else "no"]
             for row in result.rows()
         ]
-        return [Table(["quantity", "expected", "from", "ours", "agrees"], lines, self.source)]
+        return [Table(["quantity", "expected", "from", "which is", "ours", "agrees"], lines, self.source)]
 
     def figure(self, result: Result) -> Figure:
         """A panel beside the other, ours in colours and theory in grey."""

@@ -102,8 +102,8 @@ EDEN = Neighbour(
         ),
     ),
     checks=(
-        Check("least", "what the stay exceeds the law by, at least, in T_f", (0.0, None), "the law"),
-        Check("most", "what the stay exceeds the law by, at most, in T_f", (None, 2.5), "the law and the passage"),
+        Check("least", "what the stay exceeds the law by, at least, in T_f", (0.0, None), "derived from the authors' ansatz"),
+        Check("most", "what the stay exceeds the law by, at most, in T_f", (None, 2.5), "derived, and the passage"),
     ),
     size={"N": 1000, "r": [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], "networks": 2},
     quick={"N": 400, "r": [0.3, 0.5, 0.7], "networks": 1},

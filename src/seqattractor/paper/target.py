@@ -78,7 +78,7 @@ NEIGHBOURS = (
     "sdm",
     "clone-hmm",
 )
-"""Systems of the paper's list, each with its own headline experiment; "neighbours" stands for all of them."""
+"""Systems of the paper's list and some others, each with an experiment of its own; "neighbours" stands for all of them."""
 PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", "comparison", *NEIGHBOURS)
 """These take long, so "all" leaves them out."""
 QUICK_TRIALS = 5

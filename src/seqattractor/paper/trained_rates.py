@@ -22,7 +22,13 @@ BCPNN = Neighbour(
         ),
     ),
     checks=(
-        Check("deviation", "largest deviation of persistence times from theory", (0.0, 0.02), "the published formula"),
+        Check(
+            "deviation",
+            "largest deviation of persistence times from theory",
+            (0.0, 0.02),
+            "the published formula",
+            kind="published",
+        ),
         Check("in_order", "fraction of runs in order", 1.0, "what the model is for"),
     ),
     size={"patterns": 10, "g_a": [0.7, 0.8, 1.0, 1.3, 1.6, 2.0], "dt": 0.1},

@@ -16,7 +16,7 @@ ORBITS = Neighbour(
         Panel("Beginnings that were tried", "neurons N", "nodes of the search", {"nodes": "search"}, points=True),
     ),
     checks=(
-        Check("ratio", "period of the longest attractor, in units of 2^N", 1.0, "the published theorem"),
+        Check("ratio", "period of the longest attractor, in units of 2^N", 1.0, "the published theorem", kind="published"),
         Check("share", "states from which it is reached", 1.0, "derived: all of them are on it"),
     ),
     size={"units": [2, 3, 4]},

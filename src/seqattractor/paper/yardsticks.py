@@ -34,8 +34,8 @@ SCAFFOLD = Neighbour(
     ),
     checks=(
         Check("up_to_M", "patterns read out exactly up to T = M, at least", 1.0, "derived: a pseudo-inverse of M codes is exact"),
-        Check("beyond", "patterns read out exactly at T = 700", (0.0, 0.05), _PROTOTYPE),
-        Check("deviation", "mean deviation of the labels found", (0.0, 0.05), _PROTOTYPE),
+        Check("beyond", "patterns read out exactly at T = 700", (0.0, 0.05), _PROTOTYPE, kind="prototype"),
+        Check("deviation", "mean deviation of the labels found", (0.0, 0.05), _PROTOTYPE, kind="prototype"),
     ),
     size={"T": [70, 100, 150, 200, 300, 500, 700], "just_beyond": [520, 550, 600], "networks": 3},
     quick={"T": [70, 100, 300, 500, 700], "just_beyond": [550], "networks": 1},
@@ -68,8 +68,8 @@ SDM = Neighbour(
         ),
     ),
     checks=(
-        Check("steps", "exact transitions beyond those of the prototype", 0.0, _PROTOTYPE, 0.05),
-        Check("basin", "right cues beyond those of the prototype", 0.0, _PROTOTYPE, 0.06),
+        Check("steps", "exact transitions beyond those of the prototype", 0.0, _PROTOTYPE, 0.05, kind="prototype"),
+        Check("basin", "right cues beyond those of the prototype", 0.0, _PROTOTYPE, 0.06, kind="prototype"),
     ),
     size={"T": [20, 30, 50, 70], "cues": 100, "networks": 20},
     quick={"cues": 50, "networks": 5},

@@ -56,7 +56,7 @@ def reproduce_page(
         f"{_agreement(some)} {what}."
         for some, what in (
             (ours, "targets that can be compared agree with the paper"),
-            (others, "experiments of other systems agree with what was published or can be derived"),
+            (others, "experiments of other systems pass their consistency checks"),
         )
         if some
     )
