@@ -54,8 +54,9 @@ def run_nir(graph, spikes):
         node = graph.nodes[name]
         if isinstance(node, nir.Affine):
             values = values @ node.weight.T + node.bias
-        elif isinstance(node, nir.Threshold):
-            values = np.where(values > node.threshold, 1.0, 0.0)
+        elif isinstance(node, nir.LIF):  # tau dv/dt = v_leak - v + r I, in one step of Euler's method from any v
+            assert np.all(node.tau == float(graph.metadata["dt"]))
+            values = np.where(node.v_leak + node.r * values > node.v_threshold, 1.0, 0.0)
     return values
 
 
@@ -403,7 +404,7 @@ def test_given_weights_mean_what_the_equations_say(seed, order, hidden, silent, 
         else:
             want = [1 if sum(W[j] * x) + c[j] >= 0 else -1 for j in range(N)]
         assert net.next_patterns(x[None])[0].tolist() == want
-    assert hasattr(net, "_hidden_states") == bool(hidden)
+    assert hasattr(net, "hidden") == bool(hidden)
 
 
 @pytest.mark.parametrize(

@@ -97,15 +97,17 @@ class Exporting(Saving):
     def to_nir(self) -> Any:
         """Give the network as a NIR graph, for neuromorphic hardware and simulators of spiking neurons.
 
-        Each layer is an affine map and a threshold. Input and output are spikes: 1 for a unit that is +1, and 0 for -1; with an
-        order k > 1 the input holds the last k patterns side by side, oldest first. To let the network run, feed its output back.
+        Each layer is an affine map and leaky integrate-and-fire neurons with the threshold 1 and a time constant of 0.1 ms, which
+        must be the time step of the simulator (snnTorch takes it; ``norse.torch.from_nir(graph, dt=1e-4)``). Input and output are
+        spikes: 1 for a unit that is +1, and 0 for -1; with an order k > 1 the input holds the last k patterns side by side,
+        oldest first. To let the network run, feed its output back.
 
-        NIR's neurons fire above their threshold, not at it, while ours are active at a field of exactly zero. Therefore weights
-        are multiples of a unit for each neuron, a power of two, and thresholds lie half a unit below zero: sums are exact in
-        float64, and none lies at a threshold. Weights that are no such multiples, with sums of at most 51 bits, are rounded to
-        them; ``graph.metadata["exact"]`` tells whether none was. A rounded network differs from this one only for fields that
-        are nearer to zero than float64 may err in adding them up (`Layer.slack`). A simulator that computes in float32 rounds
-        once more.
+        Our neurons are active at a field of exactly zero. Therefore weights are multiples of a unit for each neuron, a power of
+        two, and fields are lifted by half a unit: sums are exact in float64, and none lies at a threshold. Weights that are no
+        such multiples, with sums of at most 50 bits, are rounded to them; ``graph.metadata["exact"]`` tells whether none was. A
+        rounded network differs from this one only for fields that are nearer to zero than float64 may err in adding them up
+        (`Layer.slack`). Simulators compute in float32, which is exact, too, if sums have at most 21 bits
+        (``graph.metadata["exact_in_float32"]``).
 
         Returns
         -------
