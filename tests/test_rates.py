@@ -261,7 +261,7 @@ def test_the_nonlinear_rule_is_the_bilinear_one_for_units_that_count_alike():
     ("name", "parameters", "says"),
     [
         ("eden", {"dt": 0}, "dt must be above 0"),
-        ("eden", {"dt": 1e-9}, "read_out_interval must be at most 10000 dt"),
+        ("eden", {"dt": 1e-9}, "read_out_interval must be at most 10000 steps"),
         ("eden", {"T_d": -1}, "T_d must be above 0"),
         ("eden", {"beta": 0}, "beta must be above 0"),
         ("eden", {"a_c": 0}, "a_c must be above 0"),

@@ -341,6 +341,27 @@ def test_a_file_holds_feedback_if_and_only_if_targets_were_learned(tmp_path, tar
         sa.load(path)
 
 
+def test_a_hostile_number_of_epochs_takes_no_memory_in_learning_on(tmp_path):
+    """The plan of a `fit` has an entry for each epoch: 2**31 of them filled the memory."""
+    path = tmp_path / "model.npz"
+    fit_quietly(sa.SparseSequenceAttractor(30, max_epochs=5, random_state=0), X).save(path)
+    rewrite(path, within("values", max_epochs_=2**31))
+    net = sa.load(path)
+    tracemalloc.start()
+    net.partial_fit(X)
+    assert tracemalloc.get_traced_memory()[1] < 10**7
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("changed", [{"pulse": 2**31}, {"pulse": 1e9}, {"read_out_interval": 1e-6}])
+def test_a_hostile_time_is_refused_since_it_would_be_gone_through_step_by_step(tmp_path, changed):
+    path = tmp_path / "model.npz"
+    fit_quietly(make_network("innate", n_hidden=8, trials=2, random_state=0), X).save(path)
+    rewrite(path, within("parameters", **changed))
+    with pytest.raises(ValueError, match=f"{path} is damaged .pulse must be at most 10000 steps of integration"):
+        sa.load(path)
+
+
 def test_a_changed_weight_is_noticed(model):
     with zipfile.ZipFile(model) as old:
         members = {name: old.read(name) for name in old.namelist()}

@@ -131,13 +131,14 @@ class ContinuousMemory(SequenceMemory):
 
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _check_times(self) -> None:
-        """Refuse steps of time that make no sense; `check_parameters` of a subclass calls this."""
-        steps = check_positive(self.read_out_interval, "read_out_interval") / check_positive(self.dt, "dt")
-        if steps > _MOST_STEPS:
-            raise ValueError(
-                f"read_out_interval must be at most {_MOST_STEPS} dt, but it is {self.read_out_interval:g} with dt = {self.dt:g}."
-            )
+    def _check_times(self, *more: str) -> None:
+        """Refuse steps of time that make no sense; `check_parameters` of a subclass calls this, with the names of other times."""
+        for name in ("read_out_interval", *more):
+            step = min(check_positive(self.read_out_interval, "read_out_interval"), check_positive(self.dt, "dt"))
+            if (time := check_positive(getattr(self, name), name)) > _MOST_STEPS * step:
+                raise ValueError(
+                    f"{name} must be at most {_MOST_STEPS} steps of integration, but it is {time:g} with dt = {self.dt:g}."
+                )
 
     def _steps(self) -> tuple[int, float]:
         """How many steps of integration a read-out interval has, and how long they are."""

@@ -204,14 +204,14 @@ class InnateTrajectoryMemory(ContinuousMemory):
         check_count(self.trials, "trials")
         if not is_auto(self.cue_flips):
             check_count(self.cue_flips, "cue_flips", 0)
-        for name in ("g", "pulse", "input_strength", "delta", "tau"):
+        for name in ("g", "input_strength", "delta", "tau"):
             check_positive(getattr(self, name), name)
         check_not_negative(self.noise, "noise")
         if check_positive(self.connection_probability, "connection_probability") > 1:
             raise ValueError(f"connection_probability must be at most 1, but it is {self.connection_probability:g}.")
         if check_not_negative(self.plastic_fraction, "plastic_fraction") > 1:
             raise ValueError(f"plastic_fraction must be at most 1, but it is {self.plastic_fraction:g}.")
-        self._check_times()
+        self._check_times("pulse")
 
     # -- inside -------------------------------------------------------------------------------------------------
 

@@ -277,29 +277,37 @@ class SparseSequenceAttractor(SizedMemory):
         """Learn from scratch with some noise; returns the number of wrong units that are left."""
         self._begin(transitions, noise)
         check_memory(300 * self.max_epochs_, f"a record of {self.max_epochs_} epochs")
-        self._go_on(transitions, self._plan(self.hidden_step_, self.visible_step_), callback)
+        self._go_on(transitions, self._plan(), callback)
         return int(self._wrong_units(transitions).sum())
 
     def present(self, transitions: Transitions) -> None:
         """Go once through the transitions and learn from each."""
         hidden, visible = STREAM if self.decay_ else (1.0, 1.0)
-        steps = max(1, round(hidden * self.hidden_step_)), max(1, round(visible * self.visible_step_))
-        plan = self._plan(*steps, stream=True)
-        self._go_on(transitions, [plan_stream(self.n_iter_, plan, clean_first=self.clean_first_)], None)
+        epoch = plan_stream(
+            self.n_iter_,
+            self.max_epochs_,
+            noise=self.noise_,
+            hidden_step=max(1, round(hidden * self.hidden_step_)),
+            visible_step=max(1, round(visible * self.visible_step_)),
+            learned_drive=self.learned_drive_,
+            clean_first=self.clean_first_,
+            homeostasis=float(self.homeostasis_),
+        )
+        self._go_on(transitions, [epoch], None)
 
-    def _plan(self, hidden_step: int, visible_step: int, *, stream: bool = False) -> list[Epoch]:
-        """The epochs of a `fit` with these steps, or what a stream takes its presentations from."""
+    def _plan(self) -> list[Epoch]:
+        """The epochs of a `fit`."""
         return plan_epochs(
             self.max_epochs_,
             noise=self.noise_,
-            hidden_step=hidden_step,
-            visible_step=visible_step,
-            decay=self.decay_ and not stream,
+            hidden_step=self.hidden_step_,
+            visible_step=self.visible_step_,
+            decay=self.decay_,
             learned_drive=self.learned_drive_,
             clean_first=self.clean_first_,
             homeostasis=float(self.homeostasis_),
             redraw_above=self.redraw_tolerance_ * self.n_features_in_ if self.redraw > 0 else math.inf,
-            patient=is_auto(self.max_epochs) and not stream,
+            patient=is_auto(self.max_epochs),
         )
 
     def _hidden_states(self, states: Patterns) -> Patterns:

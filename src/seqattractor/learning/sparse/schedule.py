@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from seqattractor.learning.sparse.rule import STEP_BITS, Epoch
 
@@ -79,9 +78,7 @@ def plan_epochs(
             if redraw_above < math.inf:
                 closing += MENDING_ROUNDS * (_mending(epochs, practice, noise, hidden_step, visible_step) + more)
         epochs -= practice
-    choosing = max(1, int(CHOOSING * epochs))
-    fade = choosing if learned_drive else max(1, epochs // 5)
-    first, last = DRIVE_STEPS
+    choosing, fade = _spans(epochs, learned_drive)
     plan = []
     for e in range(epochs):
         share = 1.0 - e / epochs if decay else 1.0
@@ -92,12 +89,24 @@ def plan_epochs(
                 hidden_step=max(1, round(share * hidden_step)),
                 visible_step=max(1, round(share * visible_step)),
                 choosing=chosen,
-                drive_step=round(first * (last / first) ** (e / choosing) * 2**STEP_BITS) if chosen and learned_drive else 0,
+                drive_step=_drive_step(e, choosing) if learned_drive else 0,
                 homeostasis=homeostasis * max(0.0, 1.0 - e / fade),
                 redraw_above=redraw_above if fade <= e < epochs // 2 else math.inf,
             )
         )
     return plan + closing
+
+
+def _spans(epochs: int, learned_drive: bool) -> tuple[int, int]:
+    """For how many epochs, without those for V alone, targets are chosen, and over how many homeostasis fades."""
+    choosing = max(1, int(CHOOSING * epochs))
+    return choosing, choosing if learned_drive else max(1, epochs // 5)
+
+
+def _drive_step(e: int, choosing: int) -> int:
+    """How far P moves in an epoch: less and less, and not at all once targets are frozen."""
+    first, last = DRIVE_STEPS
+    return round(first * (last / first) ** (e / choosing) * 2**STEP_BITS) if e < choosing else 0
 
 
 def _clean_first(
@@ -174,15 +183,25 @@ def _for_V_alone(epochs: int, visible_step: int, at_most: float = math.inf) -> l
     return [Epoch(noise=0, hidden_step=0, visible_step=max(1, round(PRACTICE_STEP * visible_step)), at_most=at_most)] * epochs
 
 
-def plan_stream(done: int, plan: list[Epoch], *, clean_first: bool) -> Epoch:
+def plan_stream(
+    done: int,
+    epochs: int,
+    *,
+    noise: int,
+    hidden_step: int,
+    visible_step: int,
+    learned_drive: bool,
+    clean_first: bool,
+    homeostasis: float,
+) -> Epoch:
     """Plan one presentation of a stream: targets are always chosen, but P and thresholds rest after as many epochs as in a `fit`.
 
     Parameters
     ----------
     done : int
         Epochs so far.
-    plan : list of Epoch
-        Of a `fit` with the same settings and constant steps.
+    epochs, noise, hidden_step, visible_step, learned_drive, homeostasis
+        As in `plan_epochs`.
     clean_first : bool
         Whether noise is for patterns that are known already, of which a stream has none.
 
@@ -190,6 +209,18 @@ def plan_stream(done: int, plan: list[Epoch], *, clean_first: bool) -> Epoch:
     -------
     Epoch
     """
-    noise = 0 if clean_first else max(now.noise for now in plan)
-    now = replace(plan[min(done, len(plan) - 1)], noise=noise, choosing=True, redraw_above=math.inf, at_most=math.inf)
-    return replace(now, hidden_step=plan[0].hidden_step, visible_step=plan[0].visible_step)
+    e = max(0, min(done, epochs - 1))
+    if clean_first and noise:
+        choosing = max(1, int(CLEAN_CHOOSING * epochs))
+        left, drive_step = max(1.0 - e / choosing, CLEAN_HOMEOSTASIS) if e < choosing else 0.0, 0
+    else:
+        choosing, fade = _spans(epochs - int(PRACTICE * epochs) if noise else epochs, learned_drive)
+        left, drive_step = max(0.0, 1.0 - e / fade), _drive_step(e, choosing) if learned_drive else 0
+    return Epoch(
+        noise=0 if clean_first else noise,
+        hidden_step=hidden_step,
+        visible_step=visible_step,
+        choosing=True,
+        drive_step=drive_step,
+        homeostasis=homeostasis * left,
+    )
