@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from seqattractor.experiments import Grid, Store, run_sweep
 from seqattractor.experiments import _study as study
 from seqattractor.experiments import _table as table
+from seqattractor.experiments._contents import at_one_moment
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Protocol, Trial
 from seqattractor.experiments._store import Finished
 
@@ -376,17 +377,16 @@ def test_a_sweep_whose_log_is_deleted_says_so_and_the_same_command_finishes_it(t
     assert again.stdout.startswith(f"{path}: 20 trials, ")
 
 
-def test_an_error_of_sqlite_is_told_in_its_own_words(tmp_path):
+def test_an_error_of_sqlite_is_told_in_its_own_words():
     """Not in those of a ROLLBACK after which SQLite itself had rolled back."""
-    Store(tmp_path / "s.db").close()
 
-    def fail(store):
-        with store.at_one_moment():
-            store._db.execute("ROLLBACK")
+    def fail(db):
+        with at_one_moment(db):
+            db.rollback()
             raise sqlite3.OperationalError("disk I/O error")
 
-    with Store(tmp_path / "s.db", readonly=True) as store, pytest.raises(OSError, match=r"cannot be read \(disk I/O error\)"):
-        fail(store)
+    with closing(sqlite3.connect(":memory:")) as db, pytest.raises(sqlite3.OperationalError, match="disk I/O error"):
+        fail(db)
 
 
 def test_a_copy_of_a_running_study_without_its_log_opens_and_counts_what_it_lacks(tmp_path):
