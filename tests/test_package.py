@@ -12,7 +12,19 @@ import seqattractor as sa
 SOURCE = Path(sa.__file__).parent
 # The floors of the house, lowest first: a module imports from its own floor and those below, also inside functions.
 FLOORS = [
-    ("_checks", "_dask", "_faces", "_files", "_named_axes", "_progress", "_suggest", "_unchanged", "sequences", "noise"),
+    (
+        "_checks",
+        "_children",
+        "_dask",
+        "_faces",
+        "_files",
+        "_named_axes",
+        "_progress",
+        "_suggest",
+        "_unchanged",
+        "sequences",
+        "noise",
+    ),
     ("learning",),
     ("networks",),
     ("encoders",),

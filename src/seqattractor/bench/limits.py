@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from typing import Any
 
 import numpy as np
 
+from seqattractor._children import python_command
 from seqattractor.bench.cases import ETA, KAPPA, MAX_EPOCHS, make_problem
 from seqattractor.learning.exact import kernels
 from seqattractor.learning.exact.blocks import LayerBlock
@@ -49,7 +49,7 @@ def memory(case: str, *, n_jobs: int) -> dict[str, Any]:
 
     The peak counts everything: the interpreter, the patterns, U, V and, for "large", a P of the same size.
     """
-    done = subprocess.run([sys.executable, "-c", _MEMORY, case, str(n_jobs)], capture_output=True, text=True, check=True)
+    done = subprocess.run([*python_command(_MEMORY), case, str(n_jobs)], capture_output=True, text=True, check=True)
     measured: dict[str, Any] = json.loads(done.stdout)
     return {"case": case, **measured}
 

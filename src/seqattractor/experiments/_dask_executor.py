@@ -12,6 +12,7 @@ from itertools import islice, takewhile
 from typing import Any
 
 from seqattractor import __version__
+from seqattractor._children import safe_path
 from seqattractor._dask import PATIENCE, ClusterLost, Watch, in_a_line, quiet_logs
 from seqattractor.experiments._executors import HOW_TO_START, Executor, Trials, died, do_trial, without_ctrl_c
 from seqattractor.experiments._protocol import Trial
@@ -47,7 +48,8 @@ def connect(address: str, jobs: int = 1) -> Iterator[Any]:
                 raise OSError(
                     f"the workers of a local Dask cluster died as they started ({in_a_line(error)}). {HOW_TO_START}"
                 ) from None
-            with _closing(cluster), _closing(distributed.Client(cluster)) as client:
+            # Workers that die are replaced at any time.
+            with safe_path(), _closing(cluster), _closing(distributed.Client(cluster)) as client:
                 cluster.adapt(minimum=jobs, maximum=jobs, interval="2s")  # a nanny whose worker dies as it starts gives up
                 yield client
             return

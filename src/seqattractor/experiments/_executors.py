@@ -22,6 +22,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from seqattractor import __version__
+from seqattractor._children import safe_path
 from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished
 from seqattractor.learning.notice import say_only_if_unsaid_by, shared_with_workers
@@ -213,7 +214,8 @@ def without_ctrl_c() -> Iterator[None]:
     Threads that are started inside pass this on to the processes that they start.
     """
     if hasattr(signal, "pthread_sigmask"):
-        resource_tracker.ensure_running()  # the thread that starts it would get Ctrl-C again
+        with safe_path():
+            resource_tracker.ensure_running()  # the thread that starts it would get Ctrl-C again
     with _masked_ctrl_c():
         yield
 
@@ -222,11 +224,13 @@ def without_ctrl_c() -> Iterator[None]:
 def _masked_ctrl_c() -> Iterator[None]:
     """Do the same while the tracker of multiprocessing runs; to ask it every time would take longer than all else here."""
     if not hasattr(signal, "pthread_sigmask"):
-        yield
+        with safe_path():
+            yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
+        with safe_path():
+            yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

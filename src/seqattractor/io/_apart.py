@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import warnings
@@ -22,6 +21,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from seqattractor._children import python_command
 from seqattractor._files import named_path
 from seqattractor.io._epochs import NoEpochsError
 from seqattractor.io._load import NoPicturesError, join, load
@@ -34,8 +34,7 @@ _ERRORS: dict[str, type[Exception]] = {
     **{kind.__name__: kind for kind in (ValueError, TypeError, OSError, FileNotFoundError)},
     **{kind.__name__: kind for kind in (NoEpochsError, NoPicturesError, TooLargeError)},
 }
-# The paths of this process stand for whatever put them there (an installation, PYTHONPATH); -P keeps the folder we are in out.
-_PROGRAM = "import json, sys; job = json.load(sys.stdin.buffer); sys.path[:] = job['sys_path']; from {} import work; work(job)"
+_PROGRAM = "import json; job = json.load(sys.stdin.buffer); from {} import work; work(job)"
 _THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _running: set[subprocess.Popen[bytes]] = set()
 _lock = threading.Lock()
@@ -68,10 +67,10 @@ def load_apart(
     """
     seconds = bounds.seconds * max(1, len(paths))
     job = {
-        **{"sys_path": sys.path, "paths": [os.fspath(named_path(path)) for path in paths], "several": several},
+        **{"paths": [os.fspath(named_path(path)) for path in paths], "several": several},
         **{"options": options, "terms": asdict(terms), "memory": bounds.memory, "seconds": seconds},
     }
-    command = [sys.executable, "-P", "-c", _PROGRAM.format(__name__)]
+    command = python_command(_PROGRAM.format(__name__))
     environment = {**os.environ, **_THREADS, "MALLOC_ARENA_MAX": "2"}  # each thread would reserve memory that counts
     with tempfile.TemporaryFile() as answer:
         late = False

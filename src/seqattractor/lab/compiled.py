@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -14,6 +13,7 @@ from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
+from seqattractor._children import python_command
 from seqattractor.datasets._random import random_periodic
 from seqattractor.lab.materials import first_material
 from seqattractor.learning.compiled import is_kept
@@ -88,7 +88,7 @@ def _compile_apart() -> subprocess.Popen[str]:
     """Compile in a process of its own: in a thread of this one it would hold up the page."""
     code = "from seqattractor.lab.compiled import compile_all; compile_all()"
     # In a session of its own, since Ctrl-C ends the lab, which then ends it.
-    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    return subprocess.Popen(python_command(code), stdout=subprocess.PIPE, text=True, start_new_session=True)
 
 
 def compile_all() -> None:

@@ -7,13 +7,13 @@ learn in other integers. Each process lets one tiny neuron learn; whoever learns
 from __future__ import annotations
 
 import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numba.core import event
 
+from seqattractor._children import python_command
 from seqattractor.learning.compiled import can_be_kept
 from seqattractor.learning.exact import kernels
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
@@ -56,7 +56,7 @@ class _Helper(event.Listener):
         say_that_kernels_are_compiled()
         if self.child is None and can_be_kept(kernels.learn_rows):
             # In a session of its own, since Ctrl-C is for this process, which then ends it.
-            command, nowhere = [sys.executable, "-c", _OTHER_HALF], subprocess.DEVNULL
+            command, nowhere = python_command(_OTHER_HALF), subprocess.DEVNULL
             self.child = subprocess.Popen(command, start_new_session=True, stdout=nowhere, stderr=nowhere)
 
     def on_end(self, event: Any) -> None:

@@ -1,0 +1,39 @@
+"""Python processes that this one starts: they find modules where this one does, never first in the current folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def python_command(code: str) -> list[str]:
+    """Give the command line that runs some code in a new Python with the module path of this one.
+
+    Examples
+    --------
+    >>> import subprocess
+    >>> subprocess.run(python_command("print(sys.path[0] == '')"), capture_output=True, text=True).stdout.strip() == "True"
+    False
+    """
+    # With -c alone, and until its path is set, Python would import from the current folder whatever has the right name.
+    path = [entry for entry in sys.path if isinstance(entry, str)]  # Python ignores others
+    return [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {path!r}\n{code}"]
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Start processes by `multiprocessing` that do not import from the current folder before they get the path of this one."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    if before:
+        yield
+        return
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("PYTHONSAFEPATH", None)
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
