@@ -253,6 +253,9 @@ class SequenceAttractor(SizedMemory):
     ) -> Self:
         """Learn sequences from scratch on a Dask cluster, block by block, with the same result as `fit`.
 
+        It is meant for workers with little memory, which hold only their blocks, and not for speed: every weight travels to a
+        worker and back, so that more workers hardly help. All weights must fit into the memory of this process.
+
         Parameters
         ----------
         client : distributed.Client
