@@ -129,9 +129,10 @@ class Result:
         return f"{type(self).__name__}: {self._answer()}"
 
     def _answer(self) -> str:
-        """The first sentence, to stand behind a colon."""
+        """The first sentence, to stand behind a colon; the name of a class keeps its capital."""
         answer = self.describe().partition(". ")[0].removesuffix(".")
-        return answer[:1].lower() + answer[1:] if answer[1:2].islower() or answer[1:2] == " " else answer
+        rest = answer.partition(" ")[0][1:]
+        return answer[:1].lower() + answer[1:] if rest == rest.lower() else answer
 
     def _repr_html_(self) -> str:
         """The sentences and the first rows, for notebooks; what is long folds away."""

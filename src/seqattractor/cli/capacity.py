@@ -21,9 +21,10 @@ Examples:
 @click.command(name="capacity", epilog=EXAMPLES)
 @click.option("--network", default="attractor", show_default=True, metavar="LIST", help="Networks, such as attractor,sparse.")
 @click.option("--n", default="100", show_default=True, metavar="LIST", help="N, numbers of visible neurons.")
-@click.option("--m", default="500", show_default=True, metavar="LIST", help="M, numbers of hidden neurons.")
+@click.option("--m", metavar="LIST", help="M, numbers of hidden neurons; by default 500.")
 @click.option("--sequences", default="1", show_default=True, metavar="LIST", help="Numbers of sequences, all of length T.")
-@click.option("--flips", default="10", show_default=True, metavar="LIST", help="Flipped units in the cue: 10, or 10% of N.")
+@click.option("--flips", default="10%", show_default=True, metavar="LIST", help="Flipped units in the cue: 10% of N, or 10.")
+@click.option("--use", "files", multiple=True, metavar="FILE.py", help="A Python file with a network of your own, to join in.")
 @click.option("--set", "further", multiple=True, metavar="KEY=VALUE", help="Any other key of a grid, such as max_epochs=200.")
 @click.option("--success", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
 @click.option("--precision", type=click.FloatRange(0, min_open=True), default=0.1, show_default=True, help="Of the interval.")
@@ -49,7 +50,8 @@ def command(
     from seqattractor.experiments._table import export
     from seqattractor.tasks.capacity import capacity
 
-    lists: dict[str, Any] = {name: parse_list(options.pop(name)) for name in ("network", "n", "m", "sequences", "flips")}
+    given = {name: options.pop(name) for name in ("network", "n", "m", "sequences", "flips")}
+    lists: dict[str, Any] = {name: parse_list(text) for name, text in given.items() if text is not None}
     single = {key: _single(key, values) for key, values in map(parse_setting, further)}
     with stopped(study), trial_progress("capacity", quiet=as_json) as progress:
         capacities = capacity(**lists, **options, study=study, progress=progress, **single)

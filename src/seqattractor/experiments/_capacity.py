@@ -17,14 +17,16 @@ from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.experiments._executors import Executor
 from seqattractor.experiments._grid import Grid
-from seqattractor.experiments._protocol import Trial
+from seqattractor.experiments._protocol import Point, Trial
 from seqattractor.experiments._run import Progress, check_code
 from seqattractor.experiments._store import Finished, Store
 from seqattractor.experiments._study import settings_of
 from seqattractor.experiments._success_curve import SuccessCurve
+from seqattractor.experiments._user_networks import Brought
 
 _BATCH = 4  # trials at one length before the next is chosen; fixed, so that a result does not depend on the number of workers
 _SURE = 0.98  # of the curve, for an interval of 95 %: true curves are not quite of the assumed shape
+_STAND_IN = "lookup"  # has no parameters that a grid could set: what is left to check are the settings of the trial
 _FIRST_REACH = 32  # the longest sequence to start with; from then on twice the longest that was retrieved
 
 
@@ -101,6 +103,8 @@ class Search:
         or after this many trials.
     t_max : int
         The longest sequence to try.
+    brought : Brought, optional
+        A network of the user's, which the settings then call by a name of its own; "m" is set where the settings have it.
 
     Examples
     --------
@@ -120,10 +124,11 @@ class Search:
     precision: float = 0.1
     max_trials: int = 200
     t_max: int = 5000
+    brought: Brought | None = None
 
     def __post_init__(self) -> None:
         self.precision, self.max_trials = check_positive(self.precision, "precision"), check_count(self.max_trials, "max_trials")
-        (self.point,) = Grid(self.settings, seed=self.seed).points()
+        self.point = self._point(self.settings)
         self.curve = SuccessCurve(self.success, self.t_max)
         self.tried: Counter[int] = Counter()
         self.right: Counter[int] = Counter()
@@ -131,6 +136,15 @@ class Search:
         self._length = 0
         self._batch: list[bool] = []
         self._waiting = 0
+
+    def _point(self, settings: dict[str, Any]) -> Point:
+        """Check settings, and give the point that they are."""
+        own = self.brought
+        (point,) = Grid(settings | ({"network": _STAND_IN} if own else {}), seed=self.seed).points()
+        if own is None:
+            return point
+        hidden = {"m": settings["m"]} if "m" in settings and "n_hidden" in own.description["parameters"] else {}
+        return Point(point.protocol, point.settings | hidden | {"network": own.description}, point.seed, {"network": own})
 
     @property
     def n_trials(self) -> int:
@@ -143,7 +157,7 @@ class Search:
             return []
         reach = max([_FIRST_REACH, *(2 * t for t, right in self.right.items() if right)])
         self._length = self._open_end() or self.curve.best_length(reach)
-        (point,) = Grid(self.point.settings | {"t": self._length}, seed=self.point.seed).points()
+        point = self._point(self.settings | {"t": self._length})
         self._batch, self._waiting = [], min(_BATCH, self.max_trials - self.n_trials)
         return [Trial(point, self.tried[self._length] + k) for k in range(self._waiting)]
 
@@ -192,6 +206,8 @@ class Search:
         low, median, high = self._interval()
         settings = settings_of(self.point)
         settings.pop("t")
+        if self.brought is not None:
+            settings["network"] = self.settings["network"]
         return Capacity(
             settings,
             self.success,

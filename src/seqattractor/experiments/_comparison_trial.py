@@ -17,7 +17,7 @@ from seqattractor.datasets._random import random_periodic
 from seqattractor.datasets._walker import walker
 from seqattractor.experiments._seeds import seed_at
 from seqattractor.experiments._settings import OWN_AXIS, as_flips
-from seqattractor.experiments._trial import Task, draw_sequences, judge, recall_task
+from seqattractor.experiments._trial import Task, draw_sequences, judge, recall_task, seeded
 from seqattractor.experiments._user_data import OwnData
 from seqattractor.experiments._user_errors import check_learned_sizes, check_methods, say_failure
 from seqattractor.networks._base import SequenceMemory
@@ -161,10 +161,7 @@ def _take_part(
 
 def _seeded(prototype: SequenceMemory, seed: np.random.SeedSequence) -> SequenceMemory:
     """A copy of a network that is not fitted, with a seed if it wants one."""
-    net: SequenceMemory = clone(prototype)
-    if net.get_params().get("random_state", 0) is None:
-        net.set_params(random_state=int(seed.generate_state(1)[0]))
-    return net
+    return seeded(prototype, int(seed.generate_state(1)[0]))
 
 
 def _of_learning(net: SequenceMemory, task: Task) -> Outcome:

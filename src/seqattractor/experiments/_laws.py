@@ -33,7 +33,9 @@ class PowerLaw:
 
     def __str__(self) -> str:
         parts = [f"{_SYMBOLS[name]}^({a:.2f} ± {e:.2f})" for name, (a, e) in self.exponents.items()]
-        return f"T = {self.factor:.3g} * {' * '.join(parts)}, to within {self.spread:.0%}"
+        unresolved = [_SYMBOLS[name] for name, (a, e) in self.exponents.items() if abs(a) < 1.96 * e]
+        caveat = f" (these capacities do not resolve the exponent of {' and '.join(unresolved)})" if unresolved else ""
+        return f"T = {self.factor:.3g} * {' * '.join(parts)}, to within {self.spread:.0%}{caveat}"
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,11 @@ def fit_law(capacities: Sequence[Capacity]) -> Law | None:
     PowerLaw, SaturatingLaw or None
         A power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
         if both its parts can be told from zero.
-        None if there are too few capacities for a fit.
+        None if there are too few capacities for a fit: a law needs two more of them than it has numbers.
     """
     good = [c for c in capacities if not c.at_least and c.t > 1]
     names = [name for name in _SYMBOLS if len({c.settings[name] for c in good}) > 1]
-    if not names or len(good) < len(names) + 2 or any(c.settings[name] is None for c in good for name in names):
+    if not names or len(good) < len(names) + 3 or any(c.settings[name] is None for c in good for name in names):
         return None
     T = np.array([c.t for c in good], dtype=np.float64)
     # An interval of +-1.96 standard errors of log T; no capacity counts more than one that is known to 2 %.

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from seqattractor._checks import is_count
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes, on_grid, varying
 from seqattractor.analysis._retrieval import wilson_interval
@@ -171,7 +172,10 @@ def settings_of(point: Point) -> Row:
     100
     """
     settings = DEFAULTS | point.settings
-    if not _has_hidden(settings["network"]):
+    if isinstance(own := settings["network"], dict):  # the description of a network of the user's
+        hidden = point.settings.get("m", own["parameters"].get("n_hidden"))
+        settings |= {"network": own["class"].rpartition(".")[2].rpartition(":")[2], "m": hidden if is_count(hidden) else None}
+    elif not _has_hidden(settings["network"]):
         settings["m"] = None
     return settings | {"seed": point.seed}
 

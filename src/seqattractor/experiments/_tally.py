@@ -6,7 +6,6 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, NamedTuple
 
 from seqattractor.experiments._protocol import RETRIEVAL, Point, Protocol
@@ -120,9 +119,8 @@ class Over(Mapping[tuple[str, int], str | None]):
         return sum(tally.trials for tally in self._points.values())
 
 
-@cache
-def code_of(network: str | None) -> str:
-    """Tell which code would do trials of section 6.2 with a network."""
+def code_of(network: str | dict[str, Any] | None) -> str:
+    """Tell which code would do trials of section 6.2 with a network: a short name, or the description of one of the user's."""
     return RETRIEVAL.fingerprint({"network": network})
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from seqattractor._checks import check_kind
 from seqattractor.analysis._retrieval import retrieved_at
@@ -28,7 +30,8 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     Parameters
     ----------
     settings : dict
-        Those of `DEFAULTS` that differ, and parameters of the network: ``n`` N, ``m`` M, ``t`` T (with the last pattern, which is
+        Those of `DEFAULTS` that differ, and parameters of the network: ``network`` a short name, or a network that is not fitted,
+        which keeps its own parameters, M included unless it is given; ``n`` N, ``m`` M, ``t`` T (with the last pattern, which is
         the first again), ``sequences`` how many of them, ``flips`` of units in each cue, ``recall_noise`` flips before every step
         of recall, ``correlation`` and ``pattern_bias`` of the patterns, ``periods`` how many T steps recall may take,
         ``measure_basin`` whether to measure the basin too.
@@ -68,6 +71,11 @@ def retrieve_once(
 ) -> dict[str, Any]:
     """Do `run_trial` with generators for the sequences, the network and the noise, which may be one and the same."""
     given = DEFAULTS | settings
+    if isinstance(given["network"], SequenceMemory):
+        net = seeded(given["network"], int(network.integers(2**32)))
+        if "m" in settings:
+            net.set_params(n_hidden=settings["m"])
+        return retrieve_with(net, settings, data, noise)
     parameters = {key: value for key, value in settings.items() if key not in DEFAULTS}
     known = parameters_of(given["network"])
     if "n_hidden" in known:
@@ -77,16 +85,42 @@ def retrieve_once(
     return retrieve_with(make_network(given["network"], **parameters), settings, data, noise)
 
 
+def seeded(prototype: SequenceMemory, seed: int) -> SequenceMemory:
+    """Give a copy of a network that is not fitted, with a seed if it wants one and has none.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> seeded(sa.SequenceAttractor(80), 5).random_state, seeded(sa.SequenceAttractor(80, random_state=1), 5).random_state
+    (5, 1)
+    """
+    net: SequenceMemory = clone(prototype)
+    if net.get_params(deep=False).get("random_state", 0) is None:
+        net.set_params(random_state=seed)
+    return net
+
+
 def retrieve_with(
-    net: SequenceMemory, settings: dict[str, Any], data: np.random.Generator, noise: np.random.Generator
+    net: SequenceMemory,
+    settings: dict[str, Any],
+    data: np.random.Generator,
+    noise: np.random.Generator,
+    *,
+    learn: Callable[[SequenceMemory, Patterns], Any] | None = None,
 ) -> dict[str, Any]:
-    """Do `run_trial` with a network that is not fitted yet; the settings name neither it nor its parameters."""
+    """Do `run_trial` with a network that is not fitted yet; the settings name neither it nor its parameters.
+
+    One sequence may be learned in another way than by `fit`: by ``learn(net, X)``.
+    """
     given = DEFAULTS | settings
     drawn = draw_sequences(
         given["sequences"], given["t"], given["n"], correlation=given["correlation"], bias=given["pattern_bias"], rng=data
     )
     task = Task(*drawn, given["flips"], given["recall_noise"], periods=given["periods"])
-    net.fit(task.X, task.lengths)
+    if learn is None:
+        net.fit(task.X, task.lengths)
+    else:
+        learn(net, task.X)
     cues = np.stack([flip(x[: net.order_], task.flips, noise) for x in split(task.X, task.lengths)])
     right: NDArray[np.bool_] = ~np.any(net.wrong_units(task.X, task.lengths), axis=1)
     times = retrieval_times(net, task, cues, noise, right)

@@ -118,7 +118,7 @@ def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
         module = _import(path)
         made = {k: v for k, v in vars(module).items() if isinstance(v, SequenceMemory) and not k.startswith("_")}
         known = {k: v for k, v in vars(module).items() if _is_network_class(v) and v.__module__ == module.__name__}
-        classes = {k: v() for k, v in known.items() if _why_not(v) is None}
+        classes = {k: v() for k, v in known.items() if why_not(v) is None}
         if not made and not known:
             raise ValueError(
                 f"{path} defines no network: it needs a subclass of sa.SequenceMemory that takes no arguments, or a network "
@@ -127,7 +127,7 @@ def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
         there = [type(network) for network in (*made.values(), *classes.values())]
         for name, cls in known.items():
             if not name.startswith("_") and not any(issubclass(each, cls) for each in there):
-                raise ValueError(f"{path}: {_why_not(cls)} To leave it out, begin its name with an underscore.")
+                raise ValueError(f"{path}: {why_not(cls)} To leave it out, begin its name with an underscore.")
         networks |= {name: network for name, network in classes.items() if not name.startswith("_")} | made
     return networks
 
@@ -159,7 +159,7 @@ def _is_network_class(thing: Any) -> bool:
     return inspect.isclass(thing) and issubclass(thing, SequenceMemory)
 
 
-def _why_not(cls: type[SequenceMemory]) -> str | None:
+def why_not(cls: type[SequenceMemory]) -> str | None:
     """Why no network can be made of a class without more ado, in a sentence; None if one can."""
     if inspect.isabstract(cls):
         return f"{cls.__name__} does not say what comes next; write next_patterns(self, states, memory=None)."

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seqattractor._checks import check_count
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes, on_grid
 from seqattractor._progress import also_shown
 from seqattractor.experiments._capacity import Capacity, Search, capacities
 from seqattractor.experiments._laws import Law, fit_law
 from seqattractor.experiments._run import Progress, choose_executor
-from seqattractor.experiments._settings import as_flips
+from seqattractor.experiments._settings import DEFAULTS, as_flips
 from seqattractor.experiments._store import Store
+from seqattractor.experiments._user_networks import Brought
+from seqattractor.networks._base import SequenceMemory
+from seqattractor.tasks.compare import choose_networks, rehearse_all
+
+Network = str | SequenceMemory | type[SequenceMemory]
+Networks = Network | Iterable[Network] | Mapping[str, SequenceMemory]
 
 _MEASURED = {
     "success": "rate of success that was asked for",
@@ -59,12 +66,12 @@ class CapacityMap(Result):
 
 
 def capacity(
-    network: str | list[str] = "attractor",
+    network: Networks = "attractor",
     *,
     n: int | list[int] = 100,
-    m: int | list[int] = 500,
+    m: int | list[int] | None = None,
     sequences: int | list[int] = 1,
-    flips: int | str | list[int | str] = 10,
+    flips: int | str | list[int | str] = "10%",
     success: float = 0.95,
     precision: float = 0.1,
     max_trials: int = 200,
@@ -73,6 +80,7 @@ def capacity(
     jobs: int = 1,
     dask: str | None = None,
     study: str | os.PathLike[str] | None = None,
+    files: Sequence[str] = (),
     progress: Callable[[Progress], None] | None = None,
     verbose: bool = False,
     **settings: Any,
@@ -83,12 +91,15 @@ def capacity(
 
     Parameters
     ----------
-    network : str or list
-        Short names of networks.
-    n, m, sequences : int or list
-        N, M, and the number of sequences, all of length T.
+    network : str, SequenceMemory, class, list of these, or dict of str to SequenceMemory
+        Short names, and networks of yours, as in `compare`: they are copied and need not be fitted.
+    n, sequences : int or list
+        N, and the number of sequences, all of length T.
+    m : int or list, optional
+        M, hidden neurons of networks under short names; by default 500. If it varies, also of those of yours that have a
+        parameter `n_hidden`, which else keep their own.
     flips : int, str or list
-        Flipped units in the cue: a number, or a percentage of N such as "10%".
+        Flipped units in the cue: a percentage of N such as "10%", or a number.
     success : float
         The rate asked for, between 0 and 1.
     precision : float
@@ -104,12 +115,14 @@ def capacity(
         The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
     study : str or path, optional
         A file in which every trial is kept as it finishes; the same call then does only what is missing.
+    files : list of str
+        Python files with networks of your own, which join the others.
     progress : callable, optional
         Called with a `seqattractor.experiments.Progress` whenever trials are over.
     verbose : bool
         Show a bar: on a terminal and in a notebook; elsewhere a line now and then.
     **settings
-        Any other setting of a trial or parameter of the networks, one value each.
+        Any other setting of a trial, or parameter of the networks under short names, one value each.
 
     Returns
     -------
@@ -119,23 +132,39 @@ def capacity(
     --------
     >>> capacity("hebbian", n=30, flips=1, max_trials=20)
     CapacityMap: hebbian, N = 30, 1 flip: T = 6 (1 to 31), 20 trials
+
+    A network with settings of your own:
+
+    >>> import seqattractor as sa
+    >>> found = capacity(sa.SequenceAttractor(60, kappa=0.5), n=20, max_trials=4)
+    >>> found.rows()[0]["network"], found.rows()[0]["m"], found.rows()[0]["flips"]
+    ('SequenceAttractor', 60, 2)
     """
-    given: tuple[Any, ...] = (network, n, m, sequences, flips)
+    chosen = choose_networks(network, files)
+    own = {name: each for name, each in chosen.items() if isinstance(each, Brought)}
+    for key in settings:
+        if key not in DEFAULTS and own.keys() == chosen.keys():
+            raise ValueError(f"{key} is no setting of a trial; parameters of a network of yours are set in the network itself.")
+    lists = {
+        name: list(value) if isinstance(value, (list, tuple)) else [value]
+        for name, value in (("n", n), ("m", m), ("sequences", sequences), ("flips", flips))
+    }
     options: dict[str, Any] = {"success": success, "precision": precision, "max_trials": max_trials, "t_max": t_max}
     searches: dict[str, Search] = {}
     groups: dict[tuple[Any, Any], list[str]] = {}
-    for combination in itertools.product(*(value if isinstance(value, list) else [value] for value in given)):
-        search = Search(_settings(*combination) | settings, seed=seed, **options)
+    for name, *sizes in itertools.product(chosen, *lists.values()):
+        given = dict(zip(lists, sizes, strict=True))
+        of_network = {key: value for key, value in settings.items() if name not in own or key in DEFAULTS}
+        if given["m"] is None or (name in own and len(lists["m"]) == 1):
+            del given["m"]
+        flipped = as_flips(given["flips"], check_count(given["n"], "n"))
+        search = Search({"network": name} | given | {"flips": flipped} | of_network, seed=seed, brought=own.get(name), **options)
         if search.point.key not in searches:
             searches[search.point.key] = search
-            groups.setdefault((combination[0], combination[-1]), []).append(search.point.key)
+            groups.setdefault((name, sizes[-1]), []).append(search.point.key)
+    rehearse_all(own, max(lists["n"]), elsewhere=jobs > 1 or dask is not None)
     executor = choose_executor(min(jobs, 4 * len(searches)), dask)
     with Store(study) as store, also_shown("capacity", progress, verbose) as tell:
         results = dict(zip(searches, capacities(list(searches.values()), store, executor, progress=tell), strict=True))
     grouped = [[results[key] for key in keys] for keys in groups.values()]
     return CapacityMap(grouped, [fit_law(group) for group in grouped])
-
-
-def _settings(network: str, n: int, m: int, sequences: int, flips: int | str) -> dict[str, Any]:
-    """The settings of one search."""
-    return {"network": network, "n": n, "m": m, "sequences": sequences, "flips": as_flips(flips, n)}

@@ -30,7 +30,7 @@ from seqattractor.experiments._store import Store
 from seqattractor.experiments._trial import Task
 from seqattractor.experiments._user_data import OwnData
 from seqattractor.experiments._user_errors import has_own_code
-from seqattractor.experiments._user_networks import Brought, import_files
+from seqattractor.experiments._user_networks import Brought, import_files, why_not
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import FAMILIES, REGISTRY, parameters_of
 from seqattractor.sequences import Sequences, check_sequences
@@ -406,28 +406,31 @@ def choose_networks(
     """
     own = {name: Brought(network) for name, network in import_files(files).items()}
     if isinstance(networks, Mapping):
-        for network in networks.values():
-            _check_network(network)
-        return {**{name: Brought(network) for name, network in networks.items()}, **own}
-    named = [networks] if isinstance(networks, (str, SequenceMemory)) else default_networks() if networks is None else networks
+        return {**{name: Brought(_as_network(network)) for name, network in networks.items()}, **own}
+    single = isinstance(networks, (str, SequenceMemory)) or inspect.isclass(networks)
+    named = [networks] if single else default_networks() if networks is None else networks
     chosen: dict[str, str | Brought] = {}
     for each in named:
         if isinstance(each, SequenceMemory) or inspect.isclass(each):
-            _check_network(each)
-            name = type(each).__name__
+            network = _as_network(each)
+            name = type(network).__name__
             if name in chosen or name in own:
                 raise ValueError(f"two networks are called {name}; give a dict with a name for each.")
-            chosen[name] = Brought(each)
+            chosen[name] = Brought(network)
         else:
             chosen |= {name: own.get(name, name) for name in ([each] if _is_among(each, own) else _group(each, own))}
     return chosen | own
 
 
-def _check_network(network: Any) -> None:
-    """Refuse what is not a network that could learn."""
+def _as_network(network: Any) -> SequenceMemory:
+    """A network that could learn; a class stands for a network of it with its default parameters."""
     if inspect.isclass(network) and issubclass(network, SequenceMemory):
-        raise TypeError(f"{network.__name__} is a class; give a network of it, such as {network.__name__}().")
+        if (why := why_not(network)) is not None:
+            raise ValueError(why)
+        return network()
     check_kind(network, SequenceMemory, "each of the networks", "a SequenceMemory that is not fitted, or a short name in a list")
+    found: SequenceMemory = network
+    return found
 
 
 def _is_among(name: Any, own: Mapping[str, Brought]) -> bool:
