@@ -179,3 +179,10 @@ def test_the_least_context_is_the_least_that_leaves_no_conflict(seed):
 
     least = next(k for k in range(1, len(X) + 1) if not clashes(k))
     assert context == (least if least < lengths.min() else None)
+
+
+def test_patterns_may_stand_in_memory_column_by_column():
+    X = sa.datasets.random_periodic(30, 100, rng=0).patterns
+    columns = np.asfortranarray(X)  # as a data frame hands them over
+    assert len(sa.conflicts(columns)) == 0
+    assert sa.PseudoInverseMemory().fit(columns).score(X) == 1

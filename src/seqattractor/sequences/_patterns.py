@@ -82,7 +82,7 @@ def as_items(X: NDArray[Any]) -> NDArray[np.void]:
     >>> np.unique(as_items(np.array([[1, -1], [-1, 1], [1, -1]])), return_inverse=True)[1]
     array([1, 0, 1])
     """
-    bits = np.concatenate([np.packbits(X[part] > 0, axis=1) for part in pieces(len(X), 2**14)])
+    bits = np.ascontiguousarray(np.concatenate([np.packbits(X[part] > 0, axis=1) for part in pieces(len(X), 2**14)]))
     return bits.view(f"V{bits.shape[1]}").ravel()
 
 
