@@ -34,13 +34,14 @@ def learn(pairs, fixed_drive, U, V, Q, P, theta, s, epochs, rng):
     z_of, wrong_of, kept, raised = [[0] * M for _ in pairs], [0.0] * len(pairs), [False] * len(pairs), [0] * M
     errors, wanted, at_most = [], True, math.inf
     for now in epochs:
-        if now["at_most"] != at_most:
-            at_most, wrong_ones = now["at_most"], sum(1 for wrong in wrong_of if wrong != 0)
-            wanted = at_most == math.inf or 0 < wrong_ones <= max(8, at_most * len(pairs))
-        if not wanted or (at_most < math.inf and errors and errors[-1] == (0, 0)):
-            continue
         clean_and_fixed = not (now["noise"] or now["choosing"] or now["redraw_above"] < math.inf)
         V_alone, U_alone = clean_and_fixed and not now["hidden_step"], clean_and_fixed and not now["visible_step"]
+        if now["at_most"] != at_most:
+            at_most, wrong_ones = now["at_most"], sum(1 for wrong in wrong_of if wrong != 0)
+            few = wrong_ones <= max(8, at_most * len(pairs))
+            wanted = at_most == math.inf or (few and (wrong_ones > 0 or V_alone))
+        if not wanted or (at_most < math.inf and errors and errors[-1] == (0, 0)):
+            continue
         mu_sum = nu_sum = 0
         erred = [False] * M
         order = list(range(len(pairs[0][0])))

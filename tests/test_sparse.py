@@ -172,6 +172,33 @@ def test_a_callback_can_stop_the_practice_after_any_epoch(stop, seed):
     assert all(np.array_equal(a, b) for a, b in zip(*left, strict=True))
 
 
+@pytest.mark.parametrize("form", ["plain", "best"])
+def test_v_goes_on_alone_where_every_transition_is_made_but_not_with_its_margin(form):
+    """`converged_` promises margins: practice that is left is used for them, too; other targets are not."""
+    X = sa.datasets.random_periodic(9, 20, rng=0)
+    inputs, targets, _ = transitions(*check_sequences([X]))
+    n, M, rng = len(inputs), 60, np.random.default_rng(0)
+    rule = SparseSettings(2, True, 1, 9, 9, 1, 100, False, 0.0, 0.0)
+    practice = Epoch(noise=0, hidden_step=0, visible_step=1)
+    redraw = Epoch(noise=0, hidden_step=1, visible_step=1, redraw_above=0.0, at_most=0.01)
+    state = SparseState(
+        *(rng.integers(-3, 4, (M, 21)), np.zeros((20, M), dtype=np.int64), np.zeros((M, 20), dtype=np.int64)),
+        *(np.zeros((M, 0), dtype=np.int64), np.zeros(M), np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool)),
+        np.zeros(M, np.int64),
+    )
+    before = state.targets.copy()
+    plan = [practice] * 17
+    errors, converged = learn_sparse(inputs, targets, np.zeros((n, M)), state, rule, plan, rng=rng, form=form)
+    assert not state.wrong.any()
+    assert errors[-1, 1] > 0
+    assert not converged
+    plan = [redraw] * 5 + [dataclasses.replace(practice, at_most=0.5)] * 2000
+    errors, converged = learn_sparse(inputs, targets, np.zeros((n, M)), state, rule, plan, rng=rng, form=form)
+    assert converged
+    assert len(errors) < 2000
+    assert np.array_equal(state.targets, before)
+
+
 def largest_margin(A):
     """The largest least product of a vector of length 1 with the rows of A (Lawson and Hanson's least distance programming)."""
     E, f = np.vstack([A.T, np.ones(len(A))]), np.append(np.zeros(A.shape[1]), 1.0)

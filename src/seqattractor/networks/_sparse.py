@@ -103,9 +103,9 @@ class SparseSequenceAttractor(SizedMemory):
     max_epochs : int or "auto"
         How often the sequences are presented, at most. With noise the last third is for V alone, without noise, and ends after
         an epoch without any error; in the convergent setting learning ends after such an epoch. "auto" is 750, and with noise
-        V then goes on alone while transitions are wrong (not for margins alone), for some thousand epochs that cost little,
-        as does U before it if clean patterns come first; where `n_hidden` is "auto", too, it
-        is 7500 if hidden neurons have errors left in the convergent setting. `max_epochs_` tells, and `n_iter_` how many it took.
+        V then goes on alone while it has errors, for some thousand epochs that cost little, as does U before it if
+        clean patterns come first; where `n_hidden` is "auto", too, it is 7500 if hidden neurons have errors left in the
+        convergent setting. `max_epochs_` tells, and `n_iter_` how many it took.
     order : int or "auto"
         How many past patterns the network looks at.
     on_conflict : {"raise", "learn"}

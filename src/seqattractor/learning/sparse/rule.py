@@ -151,12 +151,14 @@ def flip_some(x: Patterns, most: int, order: Integers, rng: np.random.Generator)
 
 
 def is_wanted(now: Epoch, state: SparseState) -> bool:
-    """Whether at most so large a part of the transitions is wrong, or eight of them, but not none; asked where `at_most` changes.
+    """Whether at most so large a part of the transitions is wrong, or eight of them; asked where `at_most` changes.
 
     Where V is far from what it is to learn, more practice is in vain, and other targets for many transitions move errors around.
+    Where no transition is wrong, V alone goes on, for the margins that are left; there is nothing to redraw.
     """
     wrong = int(np.count_nonzero(state.wrong))
-    return now.at_most == math.inf or 0 < wrong <= max(8, now.at_most * len(state.wrong))
+    nearly_good = wrong <= max(8, now.at_most * len(state.wrong))
+    return now.at_most == math.inf or (nearly_good and (wrong > 0 or now.for_V_alone))
 
 
 def raised_margin(margin: int, raised: Integers) -> Integers:
