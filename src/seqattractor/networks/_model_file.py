@@ -50,7 +50,7 @@ def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: di
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read a model file; what is not one, or is damaged, gives a ValueError that says so.
 
-    Nothing in it may be compressed, so that it cannot take more memory than it has bytes.
+    Nothing in it may be compressed, so that its size bounds the memory that it takes.
     """
     target = named_path(path)
     check_model_file(target)
