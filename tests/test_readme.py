@@ -22,6 +22,18 @@ def test_each_snippet_runs_and_prints_what_its_comments_say(code, tmp_path, monk
     assert [line for line in printed if line] == promised or not promised
 
 
+def test_the_speed_in_the_first_lines_is_that_of_the_table_like_for_like():
+    """About a hundred times for random patterns, a thousand times and more for pictures, if the plain loop stopped there, too."""
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in TEXT.splitlines() if re.search(r"\| [\d,]+x \|$", line)]
+    ratios = {row[0].split(",")[0]: [] for row in rows}
+    for row in rows:
+        ratios[row[0].split(",")[0]].append(int(row[-1].replace(",", "").rstrip("x")))
+    assert "like for like about a hundred times for random patterns, a thousand times and more for pictures" in TEXT
+    assert all(50 <= ratio <= 200 for ratio in ratios.pop("random patterns"))
+    assert set(ratios) == {"moving digits", "walking figure"}
+    assert all(ratio >= 900 for (ratio,) in ratios.values())
+
+
 @pytest.mark.parametrize("command", group.list_commands(None))
 def test_every_command_explains_itself(command):
     result = CliRunner().invoke(group, [command, "--help"])
