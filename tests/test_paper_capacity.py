@@ -23,6 +23,7 @@ SMALL = capacity.Sizes(
     flips=3,
     lengths=(8, 20),
     paper_up_to=8,
+    control_lengths=(8, 10),
     cue_lengths=(8, 12),
     cue_flips=(2, 4),
     ablation_lengths=(20, 30),
@@ -58,7 +59,7 @@ def test_success_and_basins_are_told_for_every_network(outcome):
     rows = rows_of(result)
     assert rows["length", "sparse", 20, 3]["successes"] == 2
     assert rows["length", "sparse", 20, 3]["basin"] > 0.9
-    assert rows["length", "one-hot", 20, 3]["basin"] == 0.0  # one flipped unit is too many for it
+    assert rows["length", "one-hot", 20, 3]["basin"] == 1.0  # nothing learned, and every start comes back
     assert rows["length", "dense", 20, 3]["successes"] == 2
     lengths, *_ = target.tables(result)
     assert lengths.rows[0] == ["sparse: success", "2/2", "2/2"]
@@ -71,10 +72,50 @@ def test_ablations_and_digits_are_told_at_every_length(outcome):
     for T in SMALL.ablation_lengths:
         assert rows["ablation", "everything", T, 3]["basin"] > rows["ablation", "no bias", T, 3]["basin"]
     assert result.rows(part="digits", network="sparse", stored=3)[0]["recalled"] == [3, 3]
-    _, ablations, *_, digits = target.tables(result)
+    _, _, _, ablations, *_, digits = target.tables(result)
     assert len(ablations.rows) == len(trials.ABLATIONS)
     assert len(ablations.columns) == 3
     assert len(digits.rows) == 3
+
+
+def test_the_baseline_of_one_neuron_for_each_pattern_stands_in_every_table_of_success(outcome):
+    target, result = outcome
+    tables = {table.caption: table for table in target.tables(result)}
+    lengths = tables["Success and basin against the length of the sequence."]
+    assert ["one-hot, one neuron per transition: success", "2/2", "2/2"] in lengths.rows
+    flips = tables["Success against the flips of the cue."]
+    assert ["one-hot, one neuron per transition, T = 8", "2/2", "2/2"] in flips.rows
+    sizes = tables["One neuron for each transition: T = M + 1, N / 10 flips."]
+    assert [row[:2] for row in sizes.rows] == [["N = 20, M = 10", "11"], ["N = 20, M = 20", "21"]]
+    right = sum(row["successes"] for row in result.rows(part="one-hot"))
+    assert f"with nothing learned, retrieves {right} of 4 sequences" in target.verdict(result).sentence
+
+
+def test_the_control_gives_the_papers_rule_noise_while_it_learns(outcome):
+    target, result = outcome
+    control = next(table for table in target.tables(result) if "flips in the inputs" in table.caption)
+    assert [line[0] for line in control.rows] == [
+        "the paper's rule: success",
+        "the paper's rule: basin",
+        "the paper's rule, flips while it learns: success",
+        "the paper's rule, flips while it learns: basin",
+    ]
+    assert len(control.columns) == 3
+    assert "without and with flips in the inputs that it learns from: " in target.verdict(result).sentence
+
+
+def test_noise_while_learning_is_the_papers_rule_on_flipped_inputs():
+    X = sa.datasets.random_periodic(6, 20, rng=0).patterns
+    net, by_hand = (sa.SequenceAttractor(30, init_scale=0, random_state=0) for _ in range(2))
+    trials.learn_from_noise(net, X, flips=3, epochs=2, rng=np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        noisy = sa.noise.flip(X[:-1], 3, rng)
+        assert np.all((noisy != X[:-1]).sum(axis=1) == 3)
+        for x, x_next in zip(noisy, X[1:], strict=True):
+            by_hand.partial_fit(np.stack([x, x_next]))
+    assert np.array_equal(net.U_, by_hand.U_)
+    assert np.array_equal(net.V_, by_hand.V_)
 
 
 def test_loads_stand_beside_the_limits_of_theory(outcome):
@@ -86,7 +127,7 @@ def test_loads_stand_beside_the_limits_of_theory(outcome):
     assert second["bits"] == 19 * 40 / (2 * 80 * 40 + 80) == bits_per_weight(20, 40, 80)
     assert second["gardner"] == sa.gardner_capacity(second["active"]) > 2
     assert second["success"] == "2/2"
-    assert target.tables(result)[2].rows[1][:2] == ["20", "2/2"]
+    assert target.tables(result)[4].rows[1][:2] == ["20", "2/2"]
 
 
 def test_what_happens_inside_is_summed_over_networks(outcome):
@@ -99,7 +140,7 @@ def test_what_happens_inside_is_summed_over_networks(outcome):
     assert row["right"][0] == 1.0
     assert row["right"] == sorted(row["right"], reverse=True)
     assert 0 <= row["least_radius"] <= row["radius"] < 16
-    starts, robustness = target.tables(result)[3:5]
+    starts, robustness = target.tables(result)[5:7]
     assert [line[0] for line in starts.rows] == [line[0] for line in robustness.rows] == ["8", "20"]
     assert all(len(line) == len(starts.columns) for line in starts.rows)
 
@@ -125,7 +166,7 @@ def test_capacities_are_searched_for_every_size(outcome):
         assert row["trials"] == 1  # one search
         assert sum(n for _, _, n in row["tried"]) <= 8
         assert row["t95_low"] <= row["t95"] <= row["t95_high"]
-    assert len(target.tables(result)[5].rows) == 5
+    assert len(target.tables(result)[7].rows) == 5
     assert scaling_laws(result)["sparse"] is None  # two capacities are no law
 
 
@@ -157,7 +198,7 @@ def test_the_sentence_is_made_of_the_results(outcome):
     verdict = target.verdict(result)
     assert verdict.agrees is None
     assert "sparse retrieves sequences of up to 20 patterns" in verdict.sentence
-    assert f"{bits_per_weight(20, 40, 80):.2f} bits for each weight" in verdict.sentence
+    assert f"{bits_per_weight(20, 40, 80):.2f} bits for each of its weights" in verdict.sentence
 
 
 def test_every_figure_can_be_drawn_and_the_table_has_the_same_columns_in_every_row(outcome):

@@ -111,7 +111,7 @@ class OneHotNetwork(HiddenLayerMemory):
     @property
     def _threshold(self) -> int:
         """The least overlap with its pattern at which a hidden neuron is on."""
-        return self.U_.shape[1] - 2 * self.tolerance_
+        return int(self.U_.shape[1]) - 2 * self.tolerance_
 
     @property
     def _visible_bias(self) -> Any:
@@ -134,7 +134,7 @@ class OneHotNetwork(HiddenLayerMemory):
 
 def _least_distance(some: Patterns, patterns: Patterns) -> int:
     """The smallest number of units in which one of `some`, shape (B, N), differs from another of the patterns, shape (P, N)."""
-    n = patterns.shape[1]
+    n = int(patterns.shape[1])
     columns = patterns.T.astype(np.float32)  # whole numbers up to 2^24 are exact
     nearest = -n
     for first in range(0, len(some), _ROWS):

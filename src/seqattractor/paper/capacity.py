@@ -15,7 +15,7 @@ from seqattractor.paper import capacity_figures as draw
 from seqattractor.paper.capacity_limits import bits_per_weight, loads
 from seqattractor.paper.capacity_scaling import law_words, pooled_capacity, scaling_laws
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, flat_interval
-from seqattractor.paper.trials.capacity import ABLATIONS, STEPS
+from seqattractor.paper.trials.capacity import ABLATIONS, NOISY, ONE_HOT, STEPS
 from seqattractor.report.page import Table, Verdict
 
 MANY, FEW, SEARCHES = 50, 5, 1  # trials at most: of the sparse network; where little varies or much time goes; searches
@@ -24,10 +24,13 @@ NAMES = {
     "sparse": "sparse",
     "convergent": "sparse, convergent",
     "paper": "the paper's rule",
-    "one-hot": "one-hot, one neuron per transition",
+    ONE_HOT: "one-hot, one neuron per transition",
     "dense": "dense, one unit per pattern",
 }
 """What the networks of the trials are called in the report."""
+
+CONTROL = {"paper": "the paper's rule", NOISY: "the paper's rule, flips while it learns"}
+"""The same for the control: would the paper's rule do as well if it practised with noise, too?"""
 
 SCALED = {"sparse": "sparse", "attractor": "the paper's rule", "dense": "dense memory of degree 2"}
 """The same for the networks whose capacity is searched for, by their short names."""
@@ -46,6 +49,7 @@ class Sizes:
     lengths: tuple[int, ...]
     paper_up_to: int
     """The longest sequence that the paper's rule is tried on: far beyond it nothing changes, and learning takes long."""
+    control_lengths: tuple[int, ...]
     cue_lengths: tuple[int, ...]
     cue_flips: tuple[int, ...]
     ablation_lengths: tuple[int, ...]
@@ -63,6 +67,7 @@ FULL = Sizes(
     flips=10,
     lengths=(100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1100, 1200),
     paper_up_to=200,
+    control_lengths=(60, 80, 90, 100, 120),
     cue_lengths=(70, 200),
     cue_flips=(10, 15, 20, 25, 30),
     ablation_lengths=(500, 800, 1000),
@@ -78,6 +83,7 @@ QUICK = Sizes(
     flips=4,
     lengths=(30, 60, 90),
     paper_up_to=60,
+    control_lengths=(20, 30),
     cue_lengths=(20, 40),
     cue_flips=(4, 8),
     ablation_lengths=(50, 80),
@@ -93,7 +99,7 @@ class Capacity(Target):
     """Success and basin against length and flips, ablations, moving digits, theory's limits, what happens inside, and scaling."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Six groups of cells, told apart by "part"."""
+        """Groups of cells, told apart by "part"."""
         s = sizes_of(request)
         same = {"N": s.N, "M": s.M}
         cells: list[Cell] = [
@@ -104,9 +110,12 @@ class Capacity(Target):
         ]
         cells += [
             {"part": "flips", "network": name, **same, "T": T, "flips": flips}
-            for name in ("sparse", "paper")
+            for name in ("sparse", "paper", ONE_HOT)
             for T in s.cue_lengths
             for flips in s.cue_flips
+        ]
+        cells += [
+            {"part": "control", "network": name, **same, "T": T, "flips": s.flips} for name in CONTROL for T in s.control_lengths
         ]
         cells += [
             {"part": "ablation", "options": name, **same, "T": T, "flips": s.flips}
@@ -125,10 +134,11 @@ class Capacity(Target):
         ]
         widths = list(dict.fromkeys(N for N, _ in s.scaling))
         searched = [(name, N, M) for name in ("sparse", "attractor") for N, M in s.scaling] + [("dense", N, None) for N in widths]
-        return cells + [
+        cells += [
             {"part": "scaling", "network": name, "N": N, "M": M, "flips": N // 10, "most": s.search_trials}
             for name, N, M in searched
         ]
+        return cells + [{"part": ONE_HOT, "network": ONE_HOT, "N": N, "M": M, "T": M + 1, "flips": N // 10} for N, M in s.scaling]
 
     def n_trials(self, request: Request, cell: Cell) -> int:
         """Fewer trials where they would tell nothing new."""
@@ -138,7 +148,9 @@ class Capacity(Target):
             return request.at_most(sizes_of(request).digits["trials"])
         if cell["part"] == "scaling":
             return request.at_most(SEARCHES)
-        often = cell["part"] in ("length", "flips") and cell["network"] == "sparse"
+        often = cell["part"] in ("control", ONE_HOT) or (
+            cell["part"] in ("length", "flips") and cell["network"] in ("sparse", ONE_HOT)
+        )
         return request.at_most(MANY if often else FEW)
 
     def settings(self, request: Request) -> dict[str, Any]:
@@ -167,13 +179,16 @@ class Capacity(Target):
         s = result.data["settings"]
         longest = {name: longest_stored(result, name) for name in ("sparse", "paper")}
         said = [
-            f"{NAMES[name]} retrieves sequences of up to {T} patterns" if T else f"{NAMES[name]} none of these"
+            f"{NAMES[name]} retrieves sequences of up to {T} patterns"
+            if T
+            else f"{NAMES[name]} none of {s['lengths'][0]} or more"
             for name, T in longest.items()
         ]
         text = f"In at least 95 % of the trials {' and '.join(said)}, with N = {s['N']}, M = {s['M']} and {s['flips']} flips. "
+        text += f"{_baseline(result)} {_control(result)} "
         if longest["sparse"]:
             bits = bits_per_weight(longest["sparse"], s["N"], s["M"])
-            text += f"That is {bits:.2f} bits for each weight of the sparse network. "
+            text += f"The longest of the sparse network are {bits:.2f} bits for each of its weights. "
         counts = np.sum([row["counts"] for row in result.rows(part="inside")], axis=0)
         lost = counts[:, 1:].sum()
         if lost:
@@ -198,11 +213,14 @@ class Capacity(Target):
         """One or two tables for each part."""
         return [
             _length_table(result),
+            _flip_table(result),
+            _control_table(result),
             _ablation_table(result),
             _limit_table(result),
             _start_table(result),
             _robustness_table(result),
             _scaling_table(result),
+            _one_hot_table(result),
             _digit_table(result),
         ]
 
@@ -248,6 +266,24 @@ def longest_stored(result: Result, network: str) -> int:
     return longest
 
 
+def _baseline(result: Result) -> str:
+    """What one neuron for each pattern does."""
+    rows = result.rows(part=ONE_HOT)
+    right, n = sum(row["successes"] for row in rows), sum(row["trials"] for row in rows)
+    sizes = f"{len(rows)} sizes with T = M + 1 and N / 10 flips"
+    return f"One threshold neuron for each pattern, with nothing learned, retrieves {right} of {n} sequences, at {sizes}."
+
+
+def _control(result: Result) -> str:
+    """What the paper's rule gains from noise while it learns."""
+    rows = {(row["network"], row["T"]): row for row in result.rows(part="control")}
+    told = [
+        f"{rows['paper', T]['successes']} and {rows[NOISY, T]['successes']} of {rows[NOISY, T]['trials']} at T = {T}"
+        for T in result.data["settings"]["control_lengths"]
+    ]
+    return f"The paper's rule without and with flips in the inputs that it learns from: {', '.join(told)}."
+
+
 def fraction(value: float) -> str:
     """A fraction with four digits, never rounded up to 1."""
     return "1" if value == 1 else f"{min(value, 0.9999):.4f}".lstrip("0") if value else "0"
@@ -258,10 +294,35 @@ def _length_table(result: Result) -> Table:
     lengths, lines = result.data["settings"]["lengths"], []
     for name, words in NAMES.items():
         rows = {row["T"]: row for row in result.rows(part="length", network=name)}
-        told = [f"{rows[T]['successes']}/{rows[T]['trials']}" if T in rows else "-" for T in lengths]
+        told = [_counted(rows[T]) if T in rows else "-" for T in lengths]
         lines.append([f"{words}: success", *told])
         lines.append([f"{words}: basin", *(fraction(rows[T]["basin"]) if T in rows else "-" for T in lengths)])
     return Table(["T", *map(str, lengths)], lines, "Success and basin against the length of the sequence.")
+
+
+def _flip_table(result: Result) -> Table:
+    """Success against flips of the cue."""
+    s, lines = result.data["settings"], []
+    for name in ("sparse", "paper", ONE_HOT):
+        for T in s["cue_lengths"]:
+            rows = {row["flips"]: row for row in result.rows(part="flips", network=name, T=T)}
+            lines.append([f"{NAMES[name]}, T = {T}", *(_counted(rows[flips]) for flips in s["cue_flips"])])
+    return Table(["flips of the cue", *map(str, s["cue_flips"])], lines, "Success against the flips of the cue.")
+
+
+def _control_table(result: Result) -> Table:
+    """Success and basin of the paper's rule, with and without noise while it learns."""
+    lengths, lines = result.data["settings"]["control_lengths"], []
+    for name, words in CONTROL.items():
+        rows = {row["T"]: row for row in result.rows(part="control", network=name)}
+        lines.append([f"{words}: success", *(_counted(rows[T]) for T in lengths)])
+        lines.append([f"{words}: basin", *(fraction(rows[T]["basin"]) for T in lengths)])
+    return Table(["T", *map(str, lengths)], lines, "The paper's rule with and without flips in the inputs that it learns from.")
+
+
+def _counted(row: Row) -> str:
+    """Successes of trials."""
+    return f"{row['successes']}/{row['trials']}"
 
 
 def _ablation_table(result: Result) -> Table:
@@ -269,7 +330,7 @@ def _ablation_table(result: Result) -> Table:
     lengths, lines = result.data["settings"]["ablation_lengths"], []
     for name in result.data["settings"]["ablations"]:
         rows = {row["T"]: row for row in result.rows(part="ablation", options=name)}
-        lines.append([name, *(f"{rows[T]['successes']}/{rows[T]['trials']}, {fraction(rows[T]['basin'])}" for T in lengths)])
+        lines.append([name, *(f"{_counted(rows[T])}, {fraction(rows[T]['basin'])}" for T in lengths)])
     return Table(
         ["setting", *(f"T = {T}" for T in lengths)], lines, "What each part of the sparse rule is worth: success, basin."
     )
@@ -329,6 +390,15 @@ def _scaling_table(result: Result) -> Table:
     return Table(["network", "T95", "T95 / M", "trials"], lines, caption.strip())
 
 
+def _one_hot_table(result: Result) -> Table:
+    """One neuron for each transition at the longest sequence that M of them can make."""
+    return Table.of(
+        [row | {"counted": _counted(row), "share": fraction(row["basin"])} for row in result.rows(part=ONE_HOT)],
+        {"one-hot": "N = {N}, M = {M}", "T = M + 1": "{T}", "success": "{counted}", "basin": "{share}"},
+        "One neuron for each transition: T = M + 1, N / 10 flips.",
+    )
+
+
 def _digit_table(result: Result) -> Table:
     """Moving digits."""
     digits = [
@@ -343,8 +413,9 @@ TARGET = Capacity(
     name="capacity",
     title="Capacity, beyond the paper",
     trial="capacity:store_sequences",
-    about="Random periodic sequences, default settings of every network; N = 100 visible and M = 500 hidden neurons, fewer in "
-    "the quick version. Success is the criterion of section 6.2 from the first pattern with a tenth of the units flipped. The "
-    "basin is stricter: the fraction of all patterns from which, with as many flips, the network is exactly on the sequence and "
-    "in phase after 25 steps. Moving digits: a sequence counts if all frames after the corrupted first one are exact.",
+    about="Random periodic sequences, default settings of every network (one-hot is told the number of flips); N = 100 visible "
+    "and M = 500 hidden neurons, fewer in the quick version. Success is the criterion of section 6.2 from the first pattern with "
+    "a tenth of the units flipped. The basin is stricter: the fraction of all patterns from which, with as many flips, the "
+    "network is exactly on the sequence and in phase after 25 steps. Moving digits: a sequence counts if all frames after the "
+    "corrupted first one are exact.",
 )

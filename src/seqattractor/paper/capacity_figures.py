@@ -38,10 +38,11 @@ def success_figure(result: Result, names: Mapping[str, str]) -> Figure:
             ax.axvline(T, color=plots.GREY, linewidth=0.8, linestyle=":")
         ax.set_xlabel("period length T (dotted: M + 1, 2M + 1)")
     figure.legend(*basins.get_legend_handles_labels(), fontsize=8, ncols=3, loc="outside upper center")
-    for k, name in enumerate(("sparse", "paper")):
+    for k, name in enumerate(("sparse", "paper", "one-hot")):
         for T, dash in zip(s["cue_lengths"], ("-", "--"), strict=True):
             rows, line = result.rows(part="flips", network=name, T=T), {"color": colors[name], "linestyle": dash}
-            draw_successes(rows, "flips", shift=0.2 * k, label=f"{names[name]}, T = {T}", ax=cues, **line)
+            draw_successes(rows, "flips", shift=0.2 * k, label=f"{names[name].partition(',')[0]}, T = {T}", ax=cues, **line)
+    for name in ("sparse", "paper"):
         rows = result.rows(part="digits", network=name)
         stored, recalled = [row["stored"] for row in rows], [100 * np.mean(row["recalled"]) / row["stored"] for row in rows]
         _draw_percent(digits, stored, recalled, "all frames exact, %", color=colors[name], label=names[name])

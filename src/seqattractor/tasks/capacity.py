@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +18,7 @@ from seqattractor.experiments._run import Progress, choose_executor
 from seqattractor.experiments._settings import DEFAULTS, as_flips
 from seqattractor.experiments._store import Store
 from seqattractor.experiments._user_networks import Brought
-from seqattractor.networks._base import SequenceMemory
-from seqattractor.tasks.compare import choose_networks, rehearse_all
-
-Network = str | SequenceMemory | type[SequenceMemory]
-Networks = Network | Iterable[Network] | Mapping[str, SequenceMemory]
+from seqattractor.tasks.compare import Networks, choose_networks, rehearse_all
 
 _MEASURED = {
     "success": "rate of success that was asked for",
@@ -145,7 +141,7 @@ def capacity(
     for key in settings:
         if key not in DEFAULTS and own.keys() == chosen.keys():
             raise ValueError(f"{key} is no setting of a trial; parameters of a network of yours are set in the network itself.")
-    lists = {
+    lists: dict[str, list[Any]] = {
         name: list(value) if isinstance(value, (list, tuple)) else [value]
         for name, value in (("n", n), ("m", m), ("sequences", sequences), ("flips", flips))
     }

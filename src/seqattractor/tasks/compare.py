@@ -41,10 +41,13 @@ COMPARISON = Protocol("compare", "seqattractor.experiments._comparison_trial:run
 """One network learns and recalls the sequences of a test."""
 _CUES_ONLY = [name for name, axis in OWN_AXIS.items() if axis in ("flips", "noise")]
 
+Network = str | SequenceMemory | type[SequenceMemory]
+Networks = Network | Iterable[Network] | Mapping[str, SequenceMemory]
+
 
 def compare(
     protocol: str | None = None,
-    networks: Iterable[str | SequenceMemory] | Mapping[str, SequenceMemory] | None = None,
+    networks: Networks | None = None,
     *,
     data: Sequences | ArrayLike | Sequence[ArrayLike] | str | os.PathLike[str] | None = None,
     n: int | Iterable[int] | None = None,
@@ -70,9 +73,10 @@ def compare(
     ----------
     protocol : str, optional
         The test: random (the default), noise, recall-noise, correlated, multi, context, digits or walker. Not with `data`.
-    networks : list of str and SequenceMemory, or dict of str to SequenceMemory, optional
+    networks : list of str, SequenceMemory and classes, or dict of str to SequenceMemory, optional
         Short names, families ("paper", "ours", "rival", "yardstick") or "all"; networks that are not fitted, which take part as
-        they are, in a dict under names of your choice. By default a choice of those that are quick.
+        they are, in a dict under names of your choice; a class stands for a network with its defaults. By
+        default a choice of those that are quick.
     data : Sequences, array of +-1 of shape (T, N), list of these, or path, optional
         Sequences of yours, the same in every trial: chance decides only on the first weights of networks and on the cues. Where
         patterns occur again with other successors, networks that can look back do (``order="auto"``).
@@ -389,9 +393,7 @@ def default_networks() -> list[str]:
     return [name for name, entry in REGISTRY.items() if entry.by_default]
 
 
-def choose_networks(
-    networks: Iterable[str | SequenceMemory] | Mapping[str, SequenceMemory] | None, files: Sequence[str] = ()
-) -> dict[str, str | Brought]:
+def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dict[str, str | Brought]:
     """Give the networks of a comparison by their names, in a fixed order: short names, and networks of the user's.
 
     Parameters
@@ -408,7 +410,7 @@ def choose_networks(
     if isinstance(networks, Mapping):
         return {**{name: Brought(_as_network(network)) for name, network in networks.items()}, **own}
     single = isinstance(networks, (str, SequenceMemory)) or inspect.isclass(networks)
-    named = [networks] if single else default_networks() if networks is None else networks
+    named: Iterable[Any] = [networks] if single else default_networks() if networks is None else networks
     chosen: dict[str, str | Brought] = {}
     for each in named:
         if isinstance(each, SequenceMemory) or inspect.isclass(each):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from seqattractor.networks._one_hot import OneHotNetwork
 from seqattractor.networks._sparse import SparseSequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
+from seqattractor.sequences import Patterns
 
 STEPS = 300
 """First steps at each number of flips that a curve of robustness is measured with."""
@@ -31,10 +33,13 @@ NETWORKS: dict[str, Callable[[int, np.random.Generator], SequenceMemory]] = {
     "sparse": lambda M, rng: SparseSequenceAttractor(M, random_state=rng),
     "convergent": lambda M, rng: SparseSequenceAttractor(M, noise=0, random_state=rng),
     "paper": lambda M, rng: SequenceAttractor(M, random_state=rng, n_jobs=1, **LEARNING),
-    "one-hot": lambda M, rng: OneHotNetwork(),
     "dense": lambda M, rng: DenseSequenceMemory(interaction="exponential"),
 }
 """How each is made."""
+ONE_HOT = "one-hot"
+"""One threshold neuron for each transition, told how many flips to bear: M says nothing to it."""
+NOISY = "paper, noisy"
+"""The paper's rule, which sees every input with as many flips as the cue will have."""
 
 ABLATIONS: dict[str, dict[str, Any]] = {
     "everything": {},
@@ -69,13 +74,48 @@ def store_sequences(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
         return _look_inside(settings, rng)
     if settings["part"] == "scaling":
         return _search_capacity(settings, int(rng.integers(2**31)))
+    learn: Callable[[SequenceMemory, Patterns], Any] | None = None
     if settings["part"] == "ablation":
         net: SequenceMemory = SparseSequenceAttractor(settings["M"], random_state=rng, **ABLATIONS[settings["options"]])
+    elif settings["network"] == ONE_HOT:
+        net = OneHotNetwork(tolerance=settings["flips"])
+    elif settings["network"] == NOISY:
+        net = NETWORKS["paper"](settings["M"], rng)
+        learn = partial(learn_from_noise, flips=settings["flips"], epochs=LEARNING["max_epochs"], rng=rng)
     else:
         net = NETWORKS[settings["network"]](settings["M"], rng)
     sizes = {"n": settings["N"], "t": settings["T"], "flips": settings["flips"], "measure_basin": True}
-    outcome = retrieve_with(net, sizes, rng, rng)
+    outcome = retrieve_with(net, sizes, rng, rng, learn=learn)
     return {key: outcome[key] for key in ("success", "basin", "score")}
+
+
+def learn_from_noise(net: Any, X: Patterns, *, flips: int, epochs: int, rng: np.random.Generator) -> None:
+    """Present all transitions of a sequence in every epoch, with other units of each input flipped every time.
+
+    The rule is the paper's, eqs. (4)-(9), with the flipped x(t) in place of x(t); x(t+1), and with it the targets, stay clean.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        One that has `partial_fit`.
+    X : ndarray of int8, shape (T, N)
+    flips : int
+        Of each input.
+    epochs : int
+    rng : Generator
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(10, 40, rng=0).patterns
+    >>> net = sa.SequenceAttractor(n_hidden=80, random_state=0)
+    >>> learn_from_noise(net, X, flips=4, epochs=50, rng=np.random.default_rng(0))
+    >>> net.score(X), net.n_iter_
+    (1.0, 50)
+    """
+    for _ in range(epochs):
+        pairs = np.stack([flip(X[:-1], flips, rng), X[1:]], axis=1)  # each transition is a sequence of its own
+        net.partial_fit(pairs.reshape(-1, X.shape[1]), np.full(len(pairs), 2))
 
 
 def _store_digits(settings: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
