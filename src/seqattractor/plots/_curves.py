@@ -329,7 +329,8 @@ def study_curves(
         if len(points) <= 16:
             panel.set_xticks(points, [f"{value:g}" for value in points])
         panel.set_xlabel(_SYMBOLS.get(axis, axis))
-        panel.set_ylabel("success, %" if panel.get_subplotspec() is None or panel.get_subplotspec().is_first_col() else "")
+        if ax is None and k % _PANELS:  # the axis of success stands at the left end of a row
+            panel.set_ylabel("")
     if others and legend:
         _legend_beside(axes, whole=ax is None)
     return axes[0]
