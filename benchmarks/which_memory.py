@@ -1,7 +1,8 @@
 """The decision table of docs/which_memory.rst: every network on the protocols of `seqattractor compare`, few trials of each.
 
-    python benchmarks/which_memory.py --measure     # runs what is missing (about ten minutes), keeps it, writes the page
-    python benchmarks/which_memory.py               # only writes docs/which_memory_results.inc from the kept results
+    python benchmarks/which_memory.py --measure             # runs what is missing (about ten minutes), keeps it, writes the page
+    python benchmarks/which_memory.py --measure NAME ...    # for these networks only; kept results of the others stay
+    python benchmarks/which_memory.py                       # only writes docs/which_memory_results.inc from the kept results
 
 Trials are kept in which_memory.db, in the system's folder for temporary files, as they finish: the first command goes on where it
 was stopped.
@@ -32,11 +33,11 @@ CASES = {
     "walker": ((0, 100, 350), 1, "pictures, more pixels than frames", "{} of 1290 pixels flipped"),
 }
 """For each protocol its values, trials, what is needed, and a value in words."""
-SLOW = ("gsemm-dense", "gsemm-linear", "eden", "predictive-2", "rnn", "pinning", "brea", "bcpnn", "innate")
+SLOW = ("gsemm-dense", "gsemm-linear", "eden", "predictive-2", "rnn", "pinning", "bcpnn", "innate")
 """Of which a trial takes seconds to a minute: one trial, and only the first two values."""
-SLOWEST = ("pinning", "brea", "bcpnn", "innate")
+SLOWEST = ("bcpnn", "innate")
 """Of these, the ones that run on two protocols only."""
-NO_PICTURES = (*SLOW[1:], "leaky-perceptron", "slow-synapses", "fiete", "gillett", "gillett-sparse")
+NO_PICTURES = (*SLOW[1:], "brea", "leaky-perceptron", "slow-synapses", "fiete", "gillett", "gillett-sparse")
 """Of which a trial with pictures takes long."""
 
 GROUPS = {
@@ -69,26 +70,31 @@ WHY = {
 
 def main():
     if "--measure" in sys.argv[1:]:
-        KEPT.write_text(json.dumps(measure(), indent=1) + "\n")
+        KEPT.write_text(json.dumps(measure([name for name in sys.argv[1:] if name != "--measure"]), indent=1) + "\n")
     PAGE.write_text(page(json.loads(KEPT.read_text())))
 
 
 # -- measuring --------------------------------------------------------------------------------------------------
 
 
-def measure():
-    """All networks on all protocols: what they are, and a row for each protocol, network and value."""
+def measure(asked):
+    """All networks, or those asked for, on all protocols: what they are, and a row for each protocol, network and value."""
     warnings.simplefilter("ignore")
     names = list(choose_networks(["all"]))
-    networks, rows = {}, []
-    for protocol, some, values, trials in runs(names):
+    before = json.loads(KEPT.read_text()) if asked else {"networks": [], "rows": []}
+    networks = {n["network"]: n for n in before["networks"]}
+    rows = [row for row in before["rows"] if row["network"] not in asked]
+    for protocol, some, values, trials in runs(asked or names):
         comparison = compare(protocol, some, values=values, trials=trials, study=STUDY)
+        settings = {n["network"]: n.pop("setting") for n in comparison.networks}
         networks |= {n["network"]: n for n in comparison.networks}
         for row, times in zip(comparison.results, comparison.seconds, strict=True):
             kept = ("network", "value", "trials", "successes", "in_phase", "parameters", "order", "error")
             seconds = {key: times[key] and round(times[key], 4) for key in ("learn_seconds", "recall_seconds")}
-            rows.append({"protocol": protocol, **{key: row[key] for key in kept}, **seconds})
+            setting = settings[row["network"]]
+            rows.append({"protocol": protocol, **{key: row[key] for key in kept}, "setting": setting, **seconds})
         print(protocol, *values, *some, flush=True)
+    rows.sort(key=lambda row: (list(CASES).index(row["protocol"]), names.index(row["network"])))  # values stay in their order
     return {"networks": [networks[name] for name in names], "rows": rows}
 
 
@@ -99,7 +105,7 @@ def runs(names):
         some = [name for name in names if takes_part(name, protocol)]
         quick.append((protocol, [name for name in some if name not in SLOW], values, trials))
         slow += [(protocol, [name], values[:2], 1) for name in some if name in SLOW]
-    return quick + sorted(slow, key=lambda run: SLOW.index(run[1][0]))
+    return [run for run in quick if run[1]] + sorted(slow, key=lambda run: SLOW.index(run[1][0]))
 
 
 def takes_part(name, protocol):
@@ -194,14 +200,20 @@ def everything(results):
         seconds = [
             "–" if middle is None or middle[key] is None else f"{middle[key]:.2g}" for key in ("learn_seconds", "recall_seconds")
         ]
-        rows.append([name, network["family"], *cells, *kinds, size, *seconds])
+        rows.append([name, network["family"], *cells, setting_of(results, name), *kinds, size, *seconds])
     heads = [f"{protocol} {', '.join(map(str, values))}" for protocol, (values, *_) in CASES.items()]
-    kinds = ["stores patterns", "online", "local", "dwells", "parameters", "s to learn", "s to recall"]
+    kinds = ["setting", "stores patterns", "online", "local", "dwells", "parameters", "s to learn", "s to recall"]
     caption = (
         "Successes at each value, easy ones first, in phase with the cue unless the network dwells; parameters and seconds are "
         "those of random, T = 50."
     )
     return Table(["network", "family", *heads, *kinds], rows, caption)
+
+
+def setting_of(results, name):
+    """How the setting of a network came about, and what it has instead where patterns repeat."""
+    usual, repeated = (rows_of(results, protocol, name)[0]["setting"] for protocol in ("random", "context"))
+    return usual if repeated == usual else f"{usual}; in context {repeated}"
 
 
 def refusals(results):

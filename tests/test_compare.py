@@ -27,6 +27,7 @@ from seqattractor.experiments._conclusion import description
 from seqattractor.experiments._statistics import Difference, differences
 from seqattractor.experiments._trial import Task, judge
 from seqattractor.networks import REGISTRY, make_network
+from seqattractor.networks._registry import parameters_of
 from seqattractor.report.comparison_view import comparison_page, comparison_tables
 from seqattractor.report.figures import comparison_figure, picture
 from seqattractor.tasks.compare import choose_networks, compare
@@ -202,7 +203,7 @@ def test_stays_count_once_for_networks_that_dwell_and_states_in_between_are_pass
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_every_named_network_says_what_it_is_and_how_much_it_keeps(name):
-    net = make_prototype(name, 50)
+    net = make_prototype(name, {"n_hidden": 50} if "n_hidden" in parameters_of(name) else {})
     kind = net.traits()
     assert kind.stores_patterns is not None
     assert kind.online is not None

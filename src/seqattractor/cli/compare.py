@@ -31,7 +31,7 @@ Examples:
     "--data", "inputs", multiple=True, metavar="FILE", type=PATH, help="Compare on your own sequences; may be repeated."
 )
 @click.option("--n", metavar="LIST", help="N, visible neurons of random patterns; 100 by default.")
-@click.option("--m", "--hidden", "m", metavar="LIST", help="M, hidden neurons; by default as many as in the paper.")
+@click.option("--m", "--hidden", "m", metavar="LIST", help="M, hidden neurons; by default as tuned, or as many as in the paper.")
 @click.option("--t", metavar="LIST", help="T, the length of random sequences.")
 @click.option("--flips", metavar="LIST", help="Flipped units of the cue, as numbers or percentages of N: 0,5,10%.")
 @click.option("--values", metavar="LIST", help="Along the axis of the test, such as 20,50,80 for random or 5x10,10x10 for multi.")

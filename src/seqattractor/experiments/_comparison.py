@@ -48,7 +48,8 @@ class Comparison(Result):
     """The test: protocol, title, axis, setting and criterion (in words), values, trials, n_hidden, seed; which setting varies,
     and the sizes of the others; who was left out; of data of the user's a digest and their numbers."""
     networks: list[Row]
-    """For each network its name and family, and whether it stores patterns, learns online and locally, dwells; with a note."""
+    """For each network its name, family, how its setting came about, its hidden neurons, and whether it stores patterns, learns
+    online and locally, dwells; with a note."""
     results: list[Row]
     """For each value and network: successes and their interval, those in phase with the cue, sequences recalled, one-step error,
     epochs, parameters, how many patterns it sees and whether it carries a state of its own."""
@@ -65,17 +66,19 @@ class Comparison(Result):
         seed: int,
         n_hidden: int,
         families: Mapping[str, str] = MappingProxyType({}),
-        sized: Collection[str] = (),
+        settings: Mapping[str, str] = MappingProxyType({}),
+        hidden: Mapping[str, int] = MappingProxyType({}),
         data: Mapping[str, Any] | None = None,
         certain: Collection[tuple[str, Any]] = (),
         left_out: Sequence[str] = (),
     ) -> Comparison:
         """Put trials together: for each value and trial the networks' outcomes as `compare_once` gives them, and their traits.
 
-        Networks without a family are the user's; those that are `sized` have M hidden neurons. Where the outcome of a network at
-        a value is `certain`, since further trials only repeat the first, that one counts, without an interval.
+        Networks without a family are the user's; `settings` say in words how those of a network came about, and `hidden` how many
+        hidden neurons it has. Where the outcome of a network at a value is `certain`, since further trials only repeat the first,
+        that one counts, without an interval.
         """
-        settings = {
+        of_test = {
             "protocol": test.name,
             "title": test.title,
             "axis": test.axis,
@@ -91,7 +94,13 @@ class Comparison(Result):
             "left_out": list(left_out),
         }
         networks = [
-            {"network": name, "family": families.get(name, "yours"), "sized": name in sized, **asdict(traits)}
+            {
+                "network": name,
+                "family": families.get(name, "yours"),
+                "setting": settings.get(name, "as given"),
+                "hidden": hidden.get(name),
+                **asdict(traits),
+            }
             for name, traits in described.items()
         ]
         for told in networks:
@@ -103,7 +112,7 @@ class Comparison(Result):
                 told = _certain(of_network[0]) if (name, value) in certain else _summary(of_network)
                 results.append({"value": value, "network": name, **told})
                 seconds.append({"value": value, "network": name, **_times(of_network)})
-        return cls(settings, networks, results, seconds)
+        return cls(of_test, networks, results, seconds)
 
     @property
     def several(self) -> bool:
@@ -144,23 +153,23 @@ class Comparison(Result):
 
     def rows(self) -> list[Row]:
         """Give the results as rows of a table, one for each value and network, with the sizes N, M, T and flips of each."""
-        kinds = {n["network"]: {k: v for k, v in n.items() if k not in ("network", "note", "sized")} for n in self.networks}
-        sized = {n["network"] for n in self.networks if n.get("sized")}
+        kinds = {n["network"]: {k: v for k, v in n.items() if k not in ("network", "note", "hidden")} for n in self.networks}
+        hidden = {n["network"]: n.get("hidden") for n in self.networks}
         protocol = self.settings["protocol"]
         return [
-            {"protocol": protocol, **row, **kinds[row["network"]], **self._sizes(row["value"], hidden=row["network"] in sized)}
+            {"protocol": protocol, **row, **kinds[row["network"]], **self._sizes(row["value"], hidden[row["network"]])}
             for row in self.results
         ]
 
-    def _sizes(self, value: Any, *, hidden: bool) -> Row:
+    def _sizes(self, value: Any, hidden: int | None) -> Row:
         """N, M, T and flips at a value, as far as each is one number."""
         varies, data = self.settings.get("varies"), self.settings.get("data") or {}
         of_data = {"n": data.get("units"), "t": data.get("length")}
-        given = of_data | {"m": self.settings["n_hidden"]} | self.settings.get("sizes", {}) | {varies: value}
+        given = of_data | {"m": hidden} | self.settings.get("sizes", {}) | {varies: value}
         n, flips = given["n"], given.get("flips")
         if n is not None and flips is not None:
             flips = as_flips(flips, n)
-        return {"N": n, "M": given["m"] if hidden else None, "T": given["t"], "flips": flips}
+        return {"N": n, "M": None if hidden is None else given["m"], "T": given["t"], "flips": flips}
 
     def _named_axes(self) -> NamedAxes:
         """Networks and values of the test."""

@@ -55,6 +55,8 @@ class ComparisonTest:
     """N, where it cannot be chosen."""
     varies: str = ""
     """The setting along the axis; by default the test's own."""
+    m_asked: bool = False
+    """Whether the user asked for a number of hidden neurons: then all networks that have some get it, tuned or not."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "varies", self.varies or OWN_AXIS[self.name])
@@ -124,7 +126,8 @@ class ComparisonTest:
             title = f"{self.title}, {words}"
         hidden = given["m"][0] if len(given.get("m", ())) == 1 else self.n_hidden
         ordered = tuple(dict.fromkeys(_easy_first(axis, along)))
-        return replace(self, title=title, axis=words, values=ordered, sizes=sizes, varies=axis, n_hidden=hidden)
+        asked = self.m_asked or "m" in given
+        return replace(self, title=title, axis=words, values=ordered, sizes=sizes, varies=axis, n_hidden=hidden, m_asked=asked)
 
     def why_not(self, name: str) -> str:
         """Say why a size cannot be chosen."""

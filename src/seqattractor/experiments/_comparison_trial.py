@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,10 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
 
     The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of which the network learns
     once, ``axis`` if that is not the test's own, ``sizes`` that are not those of the test, ``data`` (the user's, for the test of
-    that name), ``network`` (a short name or a network that is not fitted) and ``n_hidden`` for it. The seed is that of
+    that name), ``network`` (a short name or a network that is not fitted) and ``parameters`` of it. The seed is that of
     `place_of`, the same for all networks. Gives ``outcomes``, for each value as `compare_once` does, and their ``seconds``.
     """
-    prototype = make_prototype(settings["network"], settings.get("n_hidden"), test=settings["test"])
+    prototype = make_prototype(settings["network"], settings.get("parameters", {}), test=settings["test"])
     if "value" in settings:
         outcomes = [_once(settings, settings["value"], prototype, seed)]
     else:
@@ -52,7 +53,7 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
 def place_of(settings: dict[str, Any]) -> list[Any]:
     """What the seeds of a comparison depend on: the test with its sizes, data and value, so that all networks get the same.
 
-    The number of hidden neurons is none of it: networks of all sizes get the same, too.
+    Parameters of networks are none of it: networks of all sizes get the same, too.
     """
     data = settings.get("data")
     asked = [settings[key] for key in ("axis", "sizes") if key in settings]
@@ -87,20 +88,19 @@ def _once(settings: dict[str, Any], value: Any, prototype: SequenceMemory, seed:
     return outcome
 
 
-def make_prototype(network: str | SequenceMemory, n_hidden: int | None = None, *, test: str | None = None) -> SequenceMemory:
-    """Make the network of a short name, with hidden neurons and what the test gives (`GIVEN`), if it has them.
+def make_prototype(
+    network: str | SequenceMemory, parameters: Mapping[str, Any] = MappingProxyType({}), *, test: str | None = None
+) -> SequenceMemory:
+    """Make the network of a short name, with parameters and with what the test gives (`GIVEN`), if it has that.
 
-    One of the user's stays as it is, but for the hidden neurons where their number varies.
+    One of the user's stays as it is, but for the parameters.
     """
     if isinstance(network, SequenceMemory):
-        if n_hidden is None:
-            return network
-        sized: SequenceMemory = clone(network).set_params(n_hidden=n_hidden)
-        return sized
+        changed: SequenceMemory = clone(network).set_params(**parameters) if parameters else network
+        return changed
     known = parameters_of(network)
-    hidden = {"n_hidden": n_hidden} if n_hidden is not None and "n_hidden" in known else {}
     given = next((each for each in GIVEN.get(test, ()) if each.keys() <= known.keys()), {})
-    return make_network(network, **hidden, **given)
+    return make_network(network, **parameters, **given)
 
 
 def draw_cues(task: Task, order: int, rng: np.random.Generator) -> Patterns:

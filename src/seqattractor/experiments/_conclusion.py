@@ -38,6 +38,7 @@ def description(comparison: Any) -> str:
     sentences = [
         intro,
         _same_data(comparison),
+        _settings(learning + storing),
         _ranking(comparison, learning, "Networks that learn weights"),
         _ranking(comparison, storing, "Memories that keep the patterns themselves"),
         _partly(comparison),
@@ -133,6 +134,19 @@ def _same_data(comparison: Any) -> str:
         "of these sequences and not of others. A network without random weights has one trial, and no interval, where no unit is "
         "flipped: all others would repeat it."
     )
+
+
+def _settings(networks: Sequence[Row]) -> str:
+    """Which networks do not have their default settings, and how theirs came about."""
+    named = [n for n in networks if n["family"] != "yours"]
+    tuned = [f"{n['network']} ({n['setting'].removeprefix('tuned: ')})" for n in named if n["setting"].startswith("tuned: ")]
+    if not named:
+        return ""
+    text = "Settings were tuned by one rule for all, on other sequences"
+    if not tuned:
+        return f"{text}; the defaults were best."
+    others = "" if len(tuned) == len(named) else "; all others have their defaults"
+    return f"{text}: {listed(tuned)}{others}."
 
 
 def _ranking(comparison: Any, networks: Sequence[Row], who: str) -> str:

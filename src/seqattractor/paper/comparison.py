@@ -7,9 +7,10 @@ from matplotlib.figure import Figure
 from seqattractor.experiments._comparison import Comparison
 from seqattractor.experiments._comparison_tests import get_test
 from seqattractor.experiments._comparison_trial import make_prototype
+from seqattractor.experiments._tuning import tuned
 from seqattractor.networks._registry import REGISTRY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
-from seqattractor.paper.trials.comparison import M
+from seqattractor.paper.trials.comparison import M, settings_of
 from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.report.figures import comparison_figure
 from seqattractor.report.page import Table, Verdict
@@ -49,10 +50,22 @@ class ComparisonTarget(Target):
         comparisons: list[Comparison] = []
         for protocol in dict.fromkeys(cell["protocol"] for cell, _ in outcomes):
             test = get_test(protocol)
-            described = {name: make_prototype(name).traits() for name in outcomes[0][0]["networks"]}
+            parameters = {name: settings_of(name, protocol) for name in outcomes[0][0]["networks"]}
+            described = {name: make_prototype(name, each).traits() for name, each in parameters.items()}
             trials = {cell["value"]: each for cell, each in outcomes if cell["protocol"] == protocol}
             families = {name: REGISTRY[name].family for name in described}
-            comparisons.append(Comparison.of(test, trials, described, seed=request.seed, n_hidden=M, families=families))
+            comparisons.append(
+                Comparison.of(
+                    test,
+                    trials,
+                    described,
+                    seed=request.seed,
+                    n_hidden=M,
+                    families=families,
+                    settings={name: tuned(name, protocol).origin for name in described},
+                    hidden={name: each["n_hidden"] for name, each in parameters.items() if "n_hidden" in each},
+                )
+            )
         data = {
             "settings": {"protocols": [one.settings for one in comparisons], "networks": comparisons[0].networks},
             "rows": [{"protocol": one.settings["protocol"], **row} for one in comparisons for row in one.results],

@@ -30,7 +30,7 @@ def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[T
     names = [n["network"] for n in comparison.networks]
     successes = [[name, *(_success(comparison.row(name, value)) for value in values)] for name in names]
     kinds = [_kind(comparison, network, timing) for network in comparison.networks]
-    columns = ["network", "family", "parameters", "stores patterns", "online", "local", "dwells", "epochs to no error"]
+    columns = ["network", "family", "setting", "parameters", "stores patterns", "online", "local", "dwells", "epochs to no error"]
     columns += ["wrong units after a step", "in phase"]
     if comparison.several:
         columns.append("sequences recalled")
@@ -132,6 +132,7 @@ def _kind(comparison: Comparison, network: Row, timing: bool) -> list[str]:
     cells = [
         network["network"],
         network["family"],
+        network["setting"],
         "–" if row["parameters"] is None else f"{row['parameters']:,}",
         *(_yes_no(network[key]) for key in ("stores_patterns", "online", "local", "dwells")),
         _epochs(row, network),

@@ -28,12 +28,13 @@ from seqattractor.experiments._run import Progress, choose_executor, run_trials
 from seqattractor.experiments._settings import OWN_AXIS
 from seqattractor.experiments._store import Store
 from seqattractor.experiments._trial import Task
+from seqattractor.experiments._tuning import Tuned, tuned
 from seqattractor.experiments._user_data import OwnData
 from seqattractor.experiments._user_errors import has_own_code
 from seqattractor.experiments._user_networks import Brought, import_files, why_not
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._registry import FAMILIES, REGISTRY, parameters_of
-from seqattractor.sequences import Sequences, check_sequences
+from seqattractor.sequences import Sequences, check_sequences, conflicts
 from seqattractor.tasks.effort import LONG, MOST_WORK, SPEED, Size, work_of
 from seqattractor.tasks.learn import ConflictError, prepare
 
@@ -74,17 +75,17 @@ def compare(
     protocol : str, optional
         The test: random (the default), noise, recall-noise, correlated, multi, context, digits or walker. Not with `data`.
     networks : list of str, SequenceMemory and classes, or dict of str to SequenceMemory, optional
-        Short names, families ("paper", "ours", "rival", "yardstick") or "all"; networks that are not fitted, which take part as
-        they are, in a dict under names of your choice; a class stands for a network with its defaults. By
-        default a choice of those that are quick.
+        Short names, families ("paper", "ours", "rival", "yardstick") or "all", with settings that were tuned by one rule for all;
+        networks that are not fitted, which take part as they are, in a dict under names of your choice; a class stands for a
+        network with its defaults. By default a choice of those that are quick.
     data : Sequences, array of +-1 of shape (T, N), list of these, or path, optional
         Sequences of yours, the same in every trial: chance decides only on the first weights of networks and on the cues. Where
         patterns occur again with other successors, networks that can look back do (``order="auto"``).
     n, t : int or list, optional
         N and T, the last pattern being the first again, of random sequences.
     m : int or list, optional
-        M, hidden neurons of networks under short names that have some; by default what the paper takes for the task. If it
-        varies, also of those of yours that have a parameter `n_hidden`.
+        M, hidden neurons of networks under short names that have some; by default what tuning chose, or else what the paper takes
+        for the task. If it varies, also of those of yours that have a parameter `n_hidden`.
     flips : int, str or list, optional
         Flipped units of the cue: numbers, or percentages of N such as "10%".
     values : list, optional
@@ -154,7 +155,9 @@ def compare(
     by_value = {
         value: [{name: rows[at] for name, rows in trial.items()} for trial in by_trial] for at, value in enumerate(test.values)
     }
-    described = {name: (own[name].network if name in own else make_prototype(name)).traits() for name in chosen}
+    described = {
+        name: (own[name].network if name in own else make_prototype(name, plan.parameters(name))).traits() for name in chosen
+    }
     return Comparison.of(
         test,
         by_value,
@@ -162,7 +165,8 @@ def compare(
         seed=seed,
         n_hidden=hidden,
         families={name: REGISTRY[name].family for name in chosen if name not in own},
-        sized=[name for name, network in chosen.items() if plan.is_sized(network)],
+        settings={name: plan.origin(name) for name in chosen if name not in own},
+        hidden={name: m for name, network in chosen.items() if (m := plan.hidden(network)) is not None},
         data=None if brought is None else brought.description | {"length": _length(brought)},
         left_out=left_out,
         certain=plan.certain(chosen),
@@ -341,11 +345,32 @@ class _Plan:
         """Whether a network learns once for all values of a task."""
         return self.test.name in _CUES_ONLY if self.test.varies == "m" else self.test.learns_once
 
-    def is_sized(self, network: str | Brought) -> bool:
-        """Whether a network gets the M of the comparison; one of the user's only where M varies."""
+    def tuned(self, name: str) -> Tuned:
+        """What was tuned of a network under a short name, for sequences like these."""
+        return tuned(name, "context" if self.repeats else self.test.name)
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether data of the user's have patterns with two successors."""
+        return self.data is not None and bool(conflicts(self.data.patterns, self.data.lengths))
+
+    def parameters(self, name: str) -> dict[str, Any]:
+        """The setting of a network under a short name: as tuned, with the M that was asked for, or else that of the test."""
+        known, chosen = parameters_of(name), dict(self.tuned(name).parameters)
+        hidden = {"n_hidden": self.test.n_hidden} if "n_hidden" in known else {}
+        return chosen | hidden if self.test.m_asked else hidden | chosen
+
+    def origin(self, name: str) -> str:
+        """How the setting of a network under a short name came about."""
+        asked = self.test.m_asked and "n_hidden" in parameters_of(name)
+        return f"{self.tuned(name).origin}{'; M as asked for' if asked else ''}"
+
+    def hidden(self, network: str | Brought) -> int | None:
+        """How many hidden neurons a network gets here; one of the user's only where M varies."""
         if isinstance(network, str):
-            return "n_hidden" in parameters_of(network)
-        return self.test.varies == "m" and "n_hidden" in network.network.get_params(deep=False)
+            return self.parameters(network).get("n_hidden")
+        varies = self.test.varies == "m" and "n_hidden" in network.network.get_params(deep=False)
+        return self.test.n_hidden if varies else None
 
     def points(self, network: str | Brought) -> list[Point]:
         """What one network has to do: a point for each value, or one for all if it learns once."""
@@ -355,11 +380,14 @@ class _Plan:
         if self.data is not None:
             settings["data"], brought["data"] = self.data.description, self.data
         places: list[dict[str, Any]] = [{"values": self.values}] if self.learns_once else [{"value": v} for v in self.values]
+        parameters = {} if own else self.parameters(str(network))
         if self.test.varies == "m":
             (place,) = places
-            places = [place | ({"n_hidden": m} if self.is_sized(network) else {}) for m in self.test.values]
-        elif self.is_sized(network):
-            places = [place | {"n_hidden": self.test.n_hidden} for place in places]
+            sized = self.hidden(network) is not None
+            each = [parameters | ({"n_hidden": m} if sized else {}) for m in self.test.values]
+            places = [place | ({"parameters": one} if one else {}) for one in each]
+        elif parameters:
+            places = [place | {"parameters": parameters} for place in places]
         return [Point(COMPARISON, settings | place, self.seed, brought) for place in places]
 
     def outcomes(self, store: Store, points: list[Point], number: int) -> list[Row]:

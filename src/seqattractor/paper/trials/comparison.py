@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 
 from seqattractor.experiments._comparison_trial import compare_once, make_prototype
+from seqattractor.experiments._tuning import tuned
+from seqattractor.networks._registry import parameters_of
 
 M = 500  # hidden neurons, as in section 6.2
+
+
+def settings_of(name: str, protocol: str) -> dict[str, Any]:
+    """Give the setting of a network as tuned, with M hidden neurons where tuning chose no other number."""
+    hidden = {"n_hidden": M} if "n_hidden" in parameters_of(name) else {}
+    return {**hidden, **tuned(name, protocol).parameters}
 
 
 def compare_networks(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
@@ -16,7 +24,7 @@ def compare_networks(settings: dict[str, Any], seed: np.random.SeedSequence) -> 
     words = np.random.default_rng(seed).integers(2**32, size=4).tolist()
     outcomes = {}
     for name in settings["networks"]:
-        prototype = make_prototype(name, M, test=settings["protocol"])
+        prototype = make_prototype(name, settings_of(name, settings["protocol"]), test=settings["protocol"])
         outcome = compare_once(settings["protocol"], settings["value"], prototype, np.random.SeedSequence(words))
         outcomes[name] = {key: value for key, value in outcome.items() if not key.endswith("seconds")}
     return outcomes
