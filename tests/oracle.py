@@ -6,6 +6,8 @@ Weights are lists of lists of numbers; with zero start, eta a power of two and k
 import itertools
 from fractions import Fraction
 
+import numpy as np
+
 
 def sign(h):
     return 1 if h >= 0 else -1
@@ -20,6 +22,11 @@ def dot(a, b):
     for k in range(len(a)):
         total += a[k] * b[k]
     return total
+
+
+def on_grid(values, eta=1.0):
+    """Start weights as they are drawn: in steps of eta they are whole multiples of 2**-24."""
+    return np.rint(np.asarray(values) / eta * 2**24) / 2**24 * eta
 
 
 def transitions(sequences, order=1):

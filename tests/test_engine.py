@@ -39,13 +39,14 @@ def problems(draw):
     p = draw(st.sampled_from([0.5, 0.1, 0.9]))
     inputs, targets, z = (patterns(rng, (n, k), p) for k in (order * N, N, M))
     start, bias = draw(st.sampled_from([0.0, 1e-3, 1e-2, 1.0])), draw(st.booleans())
+    eta = draw(st.sampled_from([1e-3, 0.1, 0.5, 2.0**-10]))
     return {
         "arrays": (inputs, targets, z),
-        "U": start * rng.standard_normal((M, order * N + bias)),
-        "V": start * rng.standard_normal((N, M + bias)),
+        "U": oracle.on_grid(start * rng.standard_normal((M, order * N + bias)), eta),
+        "V": oracle.on_grid(start * rng.standard_normal((N, M + bias)), eta),
         "bias": bias,
         "kappa": draw(st.sampled_from([0.5, 1.0, 3.7, 200.0])),
-        "eta": draw(st.sampled_from([1e-3, 0.1, 0.5, 2.0**-10])),
+        "eta": eta,
         "max_epochs": draw(st.integers(1, 60)),
         "input_threshold": draw(st.sampled_from([0.0, 0.0, 0.3, -1.0])),
         "learn_U": draw(st.sampled_from([True, True, True, False])),
@@ -338,8 +339,8 @@ def hard_problem(rng, max_epochs):
     n, N, M = 90, 20, 60
     return {
         "arrays": tuple(patterns(rng, (n, k)) for k in (N, N, M)),
-        "U": 1e-3 * rng.standard_normal((M, N)),
-        "V": 1e-3 * rng.standard_normal((N, M)),
+        "U": oracle.on_grid(1e-3 * rng.standard_normal((M, N)), 1e-3),
+        "V": oracle.on_grid(1e-3 * rng.standard_normal((N, M)), 1e-3),
         "kappa": 1.0,
         "eta": 1e-3,
         "max_epochs": max_epochs,

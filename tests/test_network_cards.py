@@ -5,6 +5,7 @@ import html
 import pickle
 import re
 
+import numpy as np
 import pytest
 from sklearn import config_context
 
@@ -72,7 +73,7 @@ def test_a_model_with_its_sequences_counts_what_it_makes():
     net, data = copy.deepcopy(NET), sa.Sequences(X.patterns, names=["walk"])
     attach(net, data)
     assert "the model holds 1 sequence (walk) with 7 transitions, and makes all 7 of them" in shown(net)
-    net.V_[:] = 0.0
+    net.V_ = np.zeros_like(net.V_)
     assert f"makes {round(net.score(X) * 7)} of them" in shown(net)
     net.metadata_["lengths"] = [3, 3]
     assert "what the model says about its sequences does not fit it" in shown(net)

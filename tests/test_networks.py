@@ -277,15 +277,16 @@ def test_what_hidden_neurons_do_is_asked_in_one_way_that_is_checked(net):
 
 def test_a_fit_that_fails_leaves_the_network_as_it_was():
     net = trained()
-    before = {name: copy.copy(value) for name, value in vars(net).items()}
+    names = ("U_", "V_", "P_", "hidden_errors_", "visible_errors_", "n_iter_", "converged_", "n_features_in_", "order_")
+    before, attributes = {name: copy.copy(getattr(net, name)) for name in names}, set(vars(net))
 
     def fail(epoch, hidden, visible):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
         net.fit(sa.datasets.random_periodic(5, 30, rng=1), callback=fail)
-    assert set(vars(net)) == set(before)
-    assert all(np.array_equal(vars(net)[name], before[name]) for name in before)
+    assert set(vars(net)) == attributes
+    assert all(np.array_equal(getattr(net, name), before[name]) for name in names)
 
 
 def test_a_new_fit_forgets_what_was_attached_to_the_old_one():

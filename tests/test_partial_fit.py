@@ -100,6 +100,8 @@ def test_a_presentation_is_an_epoch_of_the_plain_rule_in_units_of_eta(seed, step
     for _ in range(12):
         net.partial_fit(X)
     zero = [[0.0] * 6 for _ in range(6)]
-    W, counted = oracle.learn_visible(oracle.transitions([np.asarray(X).tolist()]), zero, kappa / eta, 1.0, 12)
+    W, counted = oracle.learn_visible(
+        oracle.transitions([np.asarray(X).tolist()]), zero, round(kappa / eta * 2**24) / 2**24, 1.0, 12
+    )
     assert net.visible_errors_[: len(counted)].tolist() == counted
     np.testing.assert_array_equal(net.W_, np.array(W) * eta)

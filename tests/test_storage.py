@@ -436,8 +436,8 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path, model):
         with pytest.raises((ValueError, TypeError), match="cannot be saved"):
             sa.load(model).set_params(**changed).save(model)
     net = sa.load(model)
-    net.U_[0, 0] = np.inf
-    with pytest.raises(ValueError, match="U_ has entries that are not finite"):
+    net.P_[0, 0] = np.inf
+    with pytest.raises(ValueError, match="P_ has entries that are not finite"):
         net.save(model)
     net = sa.load(model)
     net.metadata_ = {"text": "x" * 10**7}

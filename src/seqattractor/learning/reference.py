@@ -1,13 +1,7 @@
 """The plain online loop: one transition at a time, epoch after epoch, on the weights. Slow, and the truth.
 
-The rule is homogeneous: weights and kappa divided by eta, learned at the rate 1 and multiplied by eta again, are the
-same weights. Working in these units of eta keeps the sums exact: from a zero start every field is an integer, and is compared
-with the one number kappa / eta, as float64 divides them. A field that equals that number is seen as equal. The quotient is
-itself rounded: of kappa=0.5, eta=0.01 it is 50, of kappa=0.3, eta=0.1 it lies just below 3, so that a field of 3 steps exceeds
-kappa then. The exact engine and `partial_fit` compare with the same number.
-
-Weights that are whole multiples of eta are taken as such (`in_units`), whatever rounding did to them: learning epoch by epoch,
-with the weights multiplied out in between, is then the same as learning all epochs at once.
+Learning works in steps of eta on a dyadic grid (`grid`), in which every sum is exact: a field that equals kappa is seen as
+equal, and learning epoch by epoch, with the weights multiplied by eta in between, is the same as learning all epochs at once.
 """
 
 from __future__ import annotations
@@ -18,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning import rule
+from seqattractor.learning.grid import in_steps
 from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
 from seqattractor.sequences import Patterns
 
@@ -67,20 +62,20 @@ def learn(
     -------
     Learned
     """
-    U, V = in_units(U, eta) if learn_U else U, in_units(V, eta)
-    theta = input_threshold / eta if learn_U else input_threshold  # a fixed U stays in its own units
+    fixed_U, U, V = U, in_steps(U, eta), in_steps(V, eta)
+    margin, theta = float(in_steps(kappa, eta)), float(in_steps(input_threshold, eta))
     x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
 
     def epoch() -> tuple[int, int]:
         hidden = visible = 0
         for t in range(len(x)):
             transition = x[t], x_next[t], hidden_targets[t]
-            mu, nu = rule.learn_transition(U, V, *transition, kappa=kappa / eta, eta=1.0, theta=theta, learn_U=learn_U, bias=bias)
+            mu, nu = rule.learn_transition(U, V, *transition, kappa=margin, eta=1.0, theta=theta, learn_U=learn_U, bias=bias)
             hidden, visible = hidden + mu, visible + nu
         return hidden, visible
 
     errors, converged = repeat(epoch, max_epochs, callback)
-    return Learned(U * eta if learn_U else U, V * eta, errors[:, 0], errors[:, 1], len(errors), converged)
+    return Learned(U * eta if learn_U else fixed_U, V * eta, errors[:, 0], errors[:, 1], len(errors), converged)
 
 
 def learn_with_feedback(
@@ -131,8 +126,9 @@ def learn_with_feedback(
     >>> learned.converged, bool((learned.V == 0.5 * learned.Q.T).all())
     (True, True)
     """
-    U, V, feedback = in_units(U, eta), in_units(V, eta), Q.astype(np.float64)
-    theta = input_threshold / eta
+    U, V, feedback = in_steps(U, eta), in_steps(V, eta), Q.astype(np.float64)
+    theta = float(in_steps(input_threshold, eta))
+    margin = float(in_steps(kappa, eta))
     x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
 
     def epoch() -> tuple[int, int]:
@@ -140,7 +136,7 @@ def learn_with_feedback(
         for t in range(len(x)):
             z = rule.learned_target(drive[t], feedback, x_next[t], learned_feedback)
             transition = x[t], x_next[t], z
-            mu, nu = rule.learn_transition(U, V, *transition, kappa=kappa / eta, eta=1.0, theta=theta, bias=bias, Q=feedback)
+            mu, nu = rule.learn_transition(U, V, *transition, kappa=margin, eta=1.0, theta=theta, bias=bias, Q=feedback)
             hidden, visible = hidden + mu, visible + nu
         return hidden, visible
 
@@ -160,28 +156,15 @@ def learn_visible(
     callback: ProgressCallback | None = None,
 ) -> LearnedVisible:
     """Learn the weights W (N, N_in) of a network without hidden neurons: the margin perceptron, eqs. (8)-(9) on W."""
-    W = in_units(W, eta)
+    W = in_steps(W, eta)
+    margin = float(in_steps(kappa, eta))
     x, x_next = inputs.astype(np.float64), targets.astype(np.float64)
 
     def epoch() -> tuple[int, int]:
-        return 0, sum(rule.update_visible(W, x[t], x_next[t], kappa=kappa / eta, eta=1.0) for t in range(len(x)))
+        return 0, sum(rule.update_visible(W, x[t], x_next[t], kappa=margin, eta=1.0) for t in range(len(x)))
 
     errors, converged = repeat(epoch, max_epochs, callback)
     return LearnedVisible(W * eta, errors[:, 1], len(errors), converged)
-
-
-def in_units(weights: Weights, eta: float) -> Weights:
-    """Weights in units of eta: whole numbers, exactly, where they are whole multiples of eta as float64 multiplies them.
-
-    Examples
-    --------
-    >>> weights = np.arange(100) * 0.07
-    >>> bool((weights / 0.07 == np.arange(100)).all()), bool((in_units(weights, 0.07) == np.arange(100)).all())
-    (False, True)
-    """
-    units = weights / eta
-    whole = np.rint(units)
-    return np.where(whole * eta == weights, whole, units)
 
 
 def repeat(

@@ -22,8 +22,8 @@ from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module, presenting_engine
 from seqattractor.learning.firing import respond
+from seqattractor.learning.grid import InSteps, held_steps, hold_steps, in_steps, on_grid
 from seqattractor.learning.result import Learned, ProgressCallback
-from seqattractor.learning.resume import resume
 from seqattractor.networks._base import check_learned
 from seqattractor.networks._layered import Weights, split_bias
 from seqattractor.networks._sized import SizedMemory
@@ -107,14 +107,12 @@ class SequenceAttractor(SizedMemory):
     random_state : int, Generator or None
         Where the random weights come from.
     engine : {"exact", "reference"}
-        The compiled integer engine, or the plain loop. Both make the same updates; from zero weights (``init_scale=0``) the
-        learned ones are equal to the last bit, from random ones up to rounding.
+        The compiled integer engine, or the plain loop. Both learn the same weights, to the last bit.
     n_jobs : int, optional
         How many threads the exact engine uses; -1 for all cores. Learned targets take one: each transition waits for the last.
     warm_start : bool
         Whether `fit` goes on from the weights there are, as in scikit-learn, for up to `max_epochs` more epochs; numbers of
-        hidden neurons and errors are kept, and further errors appended. From zero weights (``init_scale=0``) this is, bit for
-        bit, what one longer `fit` gives; from random ones up to rounding of the weights.
+        hidden neurons and errors are kept, and further errors appended. This is, bit for bit, what one longer `fit` gives.
     verbose : int
         1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
         a line every epoch.
@@ -122,7 +120,8 @@ class SequenceAttractor(SizedMemory):
     Attributes
     ----------
     U_ : ndarray, shape (M, order * N)
-        Weights from visible to hidden neurons.
+        Weights from visible to hidden neurons. They are held in steps of eta, on a grid on which sums are exact, and cannot be
+        written to in place; ``net.U_ = weights`` sets them. The same goes for V and the biases.
     V_ : ndarray, shape (N, M)
         Weights from hidden to visible neurons.
     P_ : ndarray, shape (M, N)
@@ -185,6 +184,11 @@ class SequenceAttractor(SizedMemory):
     >>> bool((net.V_ == net.eta * net.Q_.T).all()), net.score(X)
     (True, 1.0)
     """
+
+    U_ = InSteps()
+    V_ = InSteps()
+    hidden_bias_ = InSteps()
+    visible_bias_ = InSteps()
 
     deterministic = True
     declared_arrays: ClassVar[dict[str, str]] = {
@@ -302,10 +306,7 @@ class SequenceAttractor(SizedMemory):
         if self.rule == "hebbian":
             self.present(transitions)
             return self._last_errors()
-        # With a threshold, start fields of learned targets would be rounded before more is added to them.
-        engine = "reference" if self._learns_targets and self.input_threshold else self.engine
-        learner = partial(resume, self._learner(engine))
-        return self._go_on(learner, transitions, self._epochs_at_most, self._counting_on(callback))
+        return self._go_on(self._learner(self.engine), transitions, self._epochs_at_most, self._counting_on(callback))
 
     def begin(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order, then the biases if there are some."""
@@ -313,9 +314,9 @@ class SequenceAttractor(SizedMemory):
         rng = as_generator(self.random_state)
         check_memory(8 * M * (N_in + (3 if self._learns_targets else 2) * N), f"a network of {M} hidden neurons")
         scale = float(self.init_scale)
-        self.U_: Weights = rng.standard_normal((M, N_in)) * (1.0 if self._has_standard_U else scale)
-        self.V_: Weights = rng.standard_normal((N, M)) * (0.0 if self.rule == "hebbian" else scale)
-        self.P_: Weights = rng.standard_normal((M, N))
+        self.U_ = rng.standard_normal((M, N_in)) * (1.0 if self._has_standard_U else scale)
+        self.V_ = rng.standard_normal((N, M)) * (0.0 if self.rule == "hebbian" else scale)
+        self.P_: Weights = on_grid(rng.standard_normal((M, N)))
         if self.bias:
             self._draw_biases(rng)
         if self._learns_targets:
@@ -329,11 +330,21 @@ class SequenceAttractor(SizedMemory):
             return
         # One presentation does not pay for comparing every two transitions, as learned targets need it.
         engine = "reference" if self._learns_targets else presenting_engine(self.engine, len(transitions.inputs))
-        self._go_on(partial(resume, self._learner(engine)), transitions, 1)
+        self._go_on(self._learner(engine), transitions, 1)
 
     def _hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
-        return respond(self.U_, states, -self._threshold)
+        U, eta = held_steps(self, "U_")
+        return respond(U, states, -in_steps(self._threshold, eta))
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
+        V, eta = held_steps(self, "V_")
+        return respond(V, self._hidden_states(states), in_steps(self._visible_bias, eta))
+
+    def _step_size(self, name: str) -> float:
+        """Hebbian weights are whole numbers, all others whole steps of eta beside their start."""
+        return 1.0 if self.rule == "hebbian" and name in ("V_", "visible_bias_") else float(self.eta)
 
     @property
     def _threshold(self) -> Any:
@@ -397,8 +408,13 @@ class SequenceAttractor(SizedMemory):
 
     def layers(self) -> tuple[Layer, Layer]:
         """Give the hidden and the visible layer."""
-        kappa = None if self.rule == "hebbian" else float(self.kappa)
-        return Layer.of(self.U_, -self._threshold, kappa=kappa), Layer.of(self.V_, self._visible_bias, kappa=kappa)
+        return self._layer("U_", -self._threshold), self._layer("V_", self._visible_bias)
+
+    def _layer(self, name: str, offset: Any) -> Layer:
+        """A layer in steps of eta, as the network adds them up."""
+        steps, eta = held_steps(self, name)
+        kappa = None if self.rule == "hebbian" else float(in_steps(self.kappa, eta))
+        return Layer.of(steps, in_steps(offset, eta), kappa=kappa)
 
     def _walked_layers(self) -> tuple[Layer, Layer] | None:
         return self.layers() if self.engine == "exact" and self.order_ == 1 else None  # that engine is compiled, too
@@ -441,30 +457,38 @@ class SequenceAttractor(SizedMemory):
     ) -> tuple[int, int]:
         """Learn from scratch with an engine or a cluster; returns the errors of the last epoch."""
         self.begin(transitions)
-        return self._go_on(learner, transitions, self._epochs_at_most, callback)
+        return self._go_on(learner, transitions, self._epochs_at_most, callback, from_start=True)
 
     def _go_on(
-        self, learner: Callable[..., Learned], transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None
+        self,
+        learner: Callable[..., Learned],
+        transitions: Transitions,
+        max_epochs: int,
+        callback: ProgressCallback | None = None,
+        *,
+        from_start: bool = False,
     ) -> tuple[int, int]:
-        """Learn on top of what is there; returns the errors of the last epoch."""
-        learned = self._run(learner, transitions, max_epochs=max_epochs, callback=callback)
+        """Learn on top of what is there, which may be overwritten at the start; returns the errors of the last epoch."""
+        weights = self._weights(copy=not from_start)
+        learned = self._run(learner, transitions, weights, max_epochs=max_epochs, callback=callback)
         self._take(learned)
         self._add_epochs(learned.visible_errors, learned.hidden_errors)
         return self._last_errors()
 
-    def _run(self, learner: Callable[..., Learned], transitions: Transitions, **options: Any) -> Learned:
-        """Let an engine or a cluster learn on top of what is there; nothing is kept yet."""
+    def _run(
+        self, learner: Callable[..., Learned], transitions: Transitions, weights: tuple[Weights, Weights], **options: Any
+    ) -> Learned:
+        """Let an engine or a cluster learn on top of some weights, in steps of eta, so that the rate is 1."""
         x, x_next, _ = transitions
         if self.engine == "exact" and self._learns_targets:
             check_memory(6 * len(x) ** 2, f"learning {len(x)} transitions, of which every two are compared")
         check_memory(len(x) * self.n_hidden_, f"the hidden targets of {len(x)} transitions")
-        U, V = self._weights()
         how = {
-            "U": U,
-            "V": V,
-            "kappa": float(self.kappa),
-            "eta": float(self.eta),
-            "input_threshold": float(self.input_threshold),
+            "U": weights[0],
+            "V": weights[1],
+            "kappa": float(in_steps(self.kappa, float(self.eta))),
+            "eta": 1.0,
+            "input_threshold": float(in_steps(self.input_threshold, float(self.eta))),
             "bias": bool(self.bias),
             **options,
         }
@@ -476,9 +500,9 @@ class SequenceAttractor(SizedMemory):
     def _add_hebbian(self, transitions: Transitions) -> None:
         """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""
         y = self._hidden_states(transitions.inputs)
-        self.V_ += equations.hebbian(y, transitions.targets)
+        self.V_ = self.V_ + equations.hebbian(y, transitions.targets)
         if self.bias:  # the constant unit's part of the sum: the theta of Theorem 1
-            self.visible_bias_ += transitions.targets.sum(axis=0)
+            self.visible_bias_ = self.visible_bias_ + transitions.targets.sum(axis=0)
         self._count_errors(int(np.sum(equations.visible_state(self.V_, y, self._visible_bias) != transitions.targets)), 0)
 
     @property
@@ -507,21 +531,31 @@ class SequenceAttractor(SizedMemory):
         else:
             self.hidden_bias_ = rng.standard_normal(M) * (1.0 if self._has_standard_U else scale)
         self.visible_bias_ = rng.standard_normal(N) * (0.0 if self.rule == "hebbian" else scale)
-        self.target_bias_ = rng.choice([-1.0, 1.0], M) * _weight_of_constant_unit(self.P_)
+        self.target_bias_ = on_grid(rng.choice([-1.0, 1.0], M) * _weight_of_constant_unit(self.P_))
 
-    def _weights(self) -> tuple[Weights, Weights]:
-        """U and V as learning takes them: with biases, these are their last columns, in arrays of their own."""
+    def _weights(self, *, copy: bool) -> tuple[Weights, Weights]:
+        """U and V as learning takes them, in steps of eta: biases are their last columns."""
+        U, V = (self._in_steps(name, copy=copy and not self.bias) for name in ("U_", "V_"))
         if not self.bias:
-            return self.U_, self.V_
-        return np.column_stack([self.U_, self.hidden_bias_]), np.column_stack([self.V_, self.visible_bias_])
+            return U, V
+        b, c = (self._in_steps(name, copy=False) for name in ("hidden_bias_", "visible_bias_"))
+        return np.column_stack([U, b]), np.column_stack([V, c])
+
+    def _in_steps(self, name: str, *, copy: bool) -> Weights:
+        """Weights in steps of eta, which may have changed since they were learned."""
+        steps, eta = held_steps(self, name)
+        if eta != float(self.eta):
+            return in_steps(getattr(self, name), float(self.eta))
+        return steps.copy() if copy else steps
 
     def _take(self, learned: Learned) -> None:
-        """Keep the weights that were learned."""
-        U, V = learned.U, learned.V
+        """Hold the weights that were learned."""
+        arrays = {"U_": learned.U, "V_": learned.V}
         if self.bias:
-            U, self.hidden_bias_ = split_bias(U)
-            V, self.visible_bias_ = split_bias(V)
-        self.U_, self.V_ = U, V
+            arrays["U_"], arrays["hidden_bias_"] = split_bias(learned.U)
+            arrays["V_"], arrays["visible_bias_"] = split_bias(learned.V)
+        for name, steps in arrays.items():
+            hold_steps(self, name, steps, float(self.eta))
         if learned.Q is not None:
             self.Q_ = learned.Q
 

@@ -57,7 +57,7 @@ class Fitting(Hooks):
         >>> len(errors) == net.n_iter_, errors[-1]
         (True, (0, 0))
         """
-        goes_on = bool(self.warm_start and self._fitted())
+        goes_on = bool(self.warm_start) and self._has_learned
         with unchanged_by_failure(self, in_place=goes_on):
             self.check_parameters()
             if not goes_on:

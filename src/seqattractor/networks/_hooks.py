@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from seqattractor._checks import check_choice, is_auto, is_count, say
+from seqattractor.learning.grid import held_arrays
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions
@@ -197,9 +198,15 @@ class Hooks(ABC, BaseEstimator):  # type: ignore[misc]
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Refuse arrays of a model file that do not fit each other in a way that `declared_arrays` cannot say."""
 
+    @property
+    def _has_learned(self) -> bool:
+        """Whether there is anything to go on from."""
+        return "n_features_in_" in vars(self)
+
     def _fitted(self) -> dict[str, Any]:
         """What the network has learned, by the name of the attribute."""
-        return {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+        learned = {k: v for k, v in vars(self).items() if k.endswith("_") and not k.startswith("_")}
+        return learned | {name: getattr(self, name) for name in held_arrays(self)}
 
     def _forget(self) -> None:
         """Drop all that was learned before, and what was attached to it."""

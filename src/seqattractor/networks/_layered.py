@@ -33,11 +33,13 @@ class VisibleLayerMemory(SequenceMemory):
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state, eq. (1): (B, order * N) -> (B, N); `memory` holds the sums and is changed."""
-        return respond(self.W_, self._summed(states, memory) if self._leak else states, self._visible_bias)
+        W, bias, _ = self._added_up()
+        return respond(W, self._summed(states, memory) if self._leak else states, bias)
 
     def layers(self) -> tuple[Layer, ...] | None:
         """Give the one layer that there is, unless it sums earlier states, too: what it answers is not told by its input then."""
-        return None if self._leak else (Layer.of(self.W_, self._visible_bias, kappa=self._margin),)
+        W, bias, kappa = self._added_up()
+        return None if self._leak else (Layer.of(W, bias, kappa=kappa),)
 
     def _summed(self, states: Patterns, memory: Any) -> Weights:
         """The states with what is left of earlier ones, s(t) = x(t) + leak s(t-1); puts it into the memory."""
@@ -46,15 +48,9 @@ class VisibleLayerMemory(SequenceMemory):
         sums += states
         return np.asarray(sums)
 
-    @property
-    def _visible_bias(self) -> Any:
-        """What neurons receive beside W xi."""
-        return 0.0
-
-    @property
-    def _margin(self) -> float | None:
-        """The margin that W was trained for, if it was."""
-        return None
+    def _added_up(self) -> tuple[Weights, Any, float | None]:
+        """W and biases as they are added up, and in the same units the margin that they were trained for, if they were."""
+        return self.W_, 0.0, None
 
 
 class HiddenLayerMemory(OnlineMemory):

@@ -54,10 +54,8 @@ class OnlineMemory(SequenceMemory):
         `SparseSequenceAttractor`. To add a sequence, present the stored ones with it, ``partial_fit([A, B])`` until
         ``score([A, B])`` is 1, or `fit` all of them. If it fails or is interrupted, the network is rolled back.
 
-        With the three-factor rule (`SequenceAttractor`, `VisibleNetwork`) a loop over the same sequences is what `fit` does: from
-        zero weights (``init_scale=0``) errors and weights are equal bit for bit, whatever kappa and eta are, ties included. From
-        random ones they are equal up to rounding of the weights, which are multiplied by eta after each presentation here and
-        once in `fit`; a field would have to come as near to kappa as that for an error to be counted differently.
+        With the three-factor rule (`SequenceAttractor`, `VisibleNetwork` without a leak) a loop over the same sequences is what
+        `fit` does: errors and weights are equal bit for bit, ties included.
 
         Parameters
         ----------
@@ -110,7 +108,7 @@ class OnlineMemory(SequenceMemory):
 
     def _present_next(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> None:
         """Check some sequences and present them; before the first ones the network begins."""
-        new = not self._fitted()
+        new = not self._has_learned
         transitions = self.transitions(X, lengths, continuing=not new)
         if new:
             self.begin(transitions)
@@ -125,7 +123,7 @@ class OnlineMemory(SequenceMemory):
             if last is not None:
                 check_patterns(patterns[:1], f"piece {number} of X", n_features=last.shape[1])
                 patterns = np.concatenate([last, patterns])
-            order = self.order_ if self._fitted() else self._given_order()
+            order = self.order_ if self._has_learned else self._given_order()
             if len(patterns) > order:
                 self._present_next(patterns)
                 presented += 1

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, final
 
 import numpy as np
 
+from seqattractor.learning.grid import exact_rows
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.networks._layered import VisibleLayerMemory
 from seqattractor.networks._traits import Traits
@@ -53,7 +54,7 @@ class PseudoInverseMemory(VisibleLayerMemory):
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Solve for the weights in one go."""
         inputs, targets = transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64)
-        self.W_ = targets.T @ np.linalg.pinv(inputs.T)
+        self.W_ = exact_rows(targets.T @ np.linalg.pinv(inputs.T))
         wrong = int(self._wrong_units(transitions).sum())
         self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
         return 0, wrong

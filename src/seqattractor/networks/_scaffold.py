@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_choice, check_count, check_memory, check_number, check_positive, is_auto, is_count, say
+from seqattractor.learning.grid import exact_rows
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._base import SequenceMemory
@@ -23,7 +24,7 @@ from seqattractor.sequences._patterns import as_items
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-_MOST_LABELS = 10**7  # W_gp is an average over all of them
+_MOST_LABELS = 10**7  # W_gp is a sum over all of them
 _RANK = 1e-10  # singular values below this share of the largest are rounding
 _AT_A_TIME = 2**12  # labels whose hidden codes are there at once
 
@@ -93,7 +94,7 @@ class ScaffoldMemory(SequenceMemory):
 
         p = f0(W_ps s),   phases = argmax in each module of W_gp p,   phases + 1,   s' = sign(W_sp f(W_pg g))
 
-    with f0(u) = sign(u) or max(u, 0), and W_gp the mean of g^k p^kT over all labels. Errors do not add up from step to step,
+    with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Errors do not add up from step to step,
     since the labels go on without the patterns. Patterns are read out exactly as long as there are no more of them than hidden
     neurons. What limits recall from a noisy cue is that W_ps sees only N units: it is weak where sequences are longer than N.
 
@@ -234,11 +235,11 @@ class ScaffoldMemory(SequenceMemory):
         )
         rng = as_generator(self.random_state)
         self.W_pg_ = rng.standard_normal((M, int(self.periods_.sum())))
-        self.W_gp_ = self._mean_codes()
+        self.W_gp_ = self._summed_codes()
         S, P = patterns.astype(np.float64), self._codes(np.arange(len(patterns)))
-        self.W_sp_ = S.T @ np.linalg.pinv(P, rcond=_RANK).T
+        self.W_sp_ = exact_rows(S.T @ np.linalg.pinv(P, rcond=_RANK).T)
         first = np.sort(np.unique(as_items(patterns), return_index=True)[1])  # where each different pattern is found
-        self.W_ps_ = P[first].T @ self._cue_from(S[first])
+        self.W_ps_ = exact_rows(P[first].T @ self._cue_from(S[first]))
         wrong = int(self._wrong_units(transitions).sum())
         self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
         return 0, wrong
@@ -313,8 +314,8 @@ class ScaffoldMemory(SequenceMemory):
         drive = sum((self.W_pg_.T[one] for one in active.T), start=np.zeros((len(labels), len(self.W_pg_))))
         return np.maximum(drive - float(self.threshold), 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
 
-    def _mean_codes(self) -> Floats:
-        """W_gp: the mean of g^k p^kT over all labels, (G, M)."""
+    def _summed_codes(self) -> Floats:
+        """W_gp: the sum of g^k p^kT over all labels, (G, M); of sign codes it is whole, and scores of phases are exact."""
         first, labels = np.cumsum(self.periods_) - self.periods_, math.prod(self.periods_.tolist())
         total = np.zeros(self.W_pg_.T.shape)
         for start in range(0, labels, _AT_A_TIME):
@@ -322,7 +323,7 @@ class ScaffoldMemory(SequenceMemory):
             active, codes = first + some[:, None] % self.periods_, self._codes(some)
             for one in active.T:
                 np.add.at(total, one, codes)
-        return np.asarray(total / labels)
+        return total
 
     def _cue_from(self, S: Floats) -> Floats:
         """What stands for the inverse of the patterns (L, N), each a row, in W_ps; the same shape."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seqattractor._checks import check_count_or_auto, is_auto
 from seqattractor._progress import say_line
@@ -25,6 +26,7 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
     """What ``max_epochs="auto"`` is for a given number of hidden neurons: as many as in the paper's experiments."""
 
     n_hidden: int | Literal["auto"]
+    P_: NDArray[Any]
     random_state: Seed
 
     @abstractmethod
@@ -45,9 +47,9 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
     @property
     def n_hidden_(self) -> int:
         """M, the number of hidden neurons of a network that has learned."""
-        if "V_" not in vars(self):
+        if "P_" not in vars(self):
             raise AttributeError(f"this {type(self).__name__} has no n_hidden_ before it has learned.")
-        return int(self.V_.shape[1])
+        return len(self.P_)
 
     @property
     def _epochs_at_most(self) -> int:
@@ -84,7 +86,8 @@ class SizedMemory(HiddenLayerMemory, EpochMemory):
             return learn(self, callback)
         tell = (lambda attempt: say_line(attempt.describe())) if getattr(self, "verbose", 0) else None
         chosen, attempts = choose_hidden(self, transitions, learn=learn, tell=tell, callback=callback)
-        self.__dict__.update(chosen._fitted())
+        for name, value in chosen._fitted().items():
+            setattr(self, name, value)
         _move_on(self.random_state, chosen.random_state)
         # What was asked for is there: a margin that is missing somewhere, or a sparse code with noise, is nothing to warn of.
         best = max(attempts, key=lambda one: one.merit)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module, presenting_engine
+from seqattractor.learning.grid import InSteps, held_steps, in_steps
 from seqattractor.learning.result import LearnedVisible, ProgressCallback
-from seqattractor.learning.resume import resume
 from seqattractor.networks._layered import VisibleLayerMemory, Weights, split_bias
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
@@ -99,6 +99,9 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     1.0
     """
 
+    W_ = InSteps()
+    visible_bias_ = InSteps()
+
     deterministic = True
     declared_arrays: ClassVar[dict[str, str]] = {
         "W_": "float N kN",
@@ -151,8 +154,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         """Go on with the perceptron by the chosen engine, and with a rule of the user's transition by transition."""
         if callable(self.rule):
             return super()._continue_transitions(transitions, callback)
-        learner = partial(resume, self._learner(self.engine))
-        return self._go_on(learner, transitions, int(self.max_epochs), self._counting_on(callback))
+        return self._go_on(self._learner(self.engine), transitions, int(self.max_epochs), self._counting_on(callback))
 
     def begin(self, transitions: Transitions) -> None:
         """Draw the random start of W, then of the biases if there are some."""
@@ -166,10 +168,10 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         """Learn from each transition in turn: an epoch as `fit` has it."""
         if not callable(self.rule):
             engine = presenting_engine(self.engine, len(transitions.inputs))
-            self._go_on(partial(resume, self._learner(engine)), transitions, 1)
+            self._go_on(self._learner(engine), transitions, 1)
             return
         x, x_next = self._seen(transitions).astype(np.float64), transitions.targets.astype(np.float64)
-        W = self._weights()
+        W = self._weights().copy()
         errors = sum(self.rule(W, x[t], x_next[t]) for t in range(len(x)))
         if not np.isfinite(W).all():
             raise ValueError("the rule made weights that are not finite; make its steps smaller.")
@@ -191,13 +193,13 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         learned = learner(
             self._seen(transitions),
             transitions.targets,
-            W=self._weights(),
-            kappa=float(self.kappa),
-            eta=float(self.eta),
+            W=in_steps(self._weights(), float(self.eta)),
+            kappa=float(in_steps(self.kappa, float(self.eta))),
+            eta=1.0,
             max_epochs=max_epochs,
             callback=callback,
         )
-        self._take_weights(learned.W)
+        self._take_weights(learned.W * float(self.eta))
         self._add_epochs(learned.errors)
         return self._last_errors()
 
@@ -216,17 +218,19 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
             W, self.visible_bias_ = split_bias(W)
         self.W_ = W
 
+    def _step_size(self, name: str) -> float | None:
+        """Eta; sums of earlier patterns, and a rule of the user's, make no whole steps of it."""
+        return None if self._leak or callable(self.rule) else float(self.eta)
+
     @property
     def _leak(self) -> float:
         return float(self.leak)
 
-    @property
-    def _visible_bias(self) -> Any:
-        return self.visible_bias_ if self.bias else 0.0
-
-    @property
-    def _margin(self) -> float | None:
-        return None if callable(self.rule) else float(self.kappa)
+    def _added_up(self) -> tuple[Weights, Any, float | None]:
+        W, eta = held_steps(self, "W_")
+        bias = self.visible_bias_ if self.bias else 0.0
+        kappa = None if callable(self.rule) else float(in_steps(self.kappa, eta))
+        return W, in_steps(bias, eta), kappa
 
     def traits(self) -> Traits:
         """Tell what is fair to know; whether a rule of the user's is local is not known here."""

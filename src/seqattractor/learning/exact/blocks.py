@@ -26,6 +26,7 @@ from seqattractor.learning.exact.fields import (
 )
 from seqattractor.learning.exact.lanes import LANES
 from seqattractor.learning.exact.tape import Restorable, Tape
+from seqattractor.learning.grid import in_steps
 from seqattractor.sequences import Patterns
 
 _NO_CODES = np.zeros((0, 1), dtype=np.uint32)  # of neurons whose codes nobody asks for
@@ -129,7 +130,7 @@ class LayerBlock(_Block):
         theta: float = 0.0,
         first: int = 0,
     ) -> None:
-        super().__init__(targets, start_fields(weights, inputs, Grid(weights, eta), theta), kappa / eta, K.step)
+        super().__init__(targets, start_fields(weights, inputs, Grid(weights, eta), theta), float(in_steps(kappa, eta)), K.step)
         self.weights, self.inputs, self.eta, self.K, self.first = weights, inputs, eta, K, first
         self.wrong = np.zeros((len(self.fields), self.fields.shape[1] // LANES), dtype=np.uint32)
 
@@ -168,7 +169,7 @@ class VisibleBlock(_Block):
 
     def __init__(self, V: Floats, y: Inputs, targets: Patterns, *, kappa: float, eta: float) -> None:
         self.V, self.eta, self.grid = V, eta, Grid(V, eta)
-        super().__init__(targets, start_fields(V, y, self.grid), kappa / eta, step=V.shape[1])
+        super().__init__(targets, start_fields(V, y, self.grid), float(in_steps(kappa, eta)), step=V.shape[1])
         self.C = np.zeros((0, padded(V.shape[1])), dtype=self.fields.dtype)  # integer weights, needed only if codes flip
 
     def advance(self, tape: Tape) -> Integers:

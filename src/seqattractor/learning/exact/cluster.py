@@ -80,7 +80,7 @@ def learn(
         y[flips[at_once, 1], flips[at_once, 2]] = flips[at_once, 3]
         flips = flips[~at_once]
     else:
-        fixed = start_fields(U, Inputs(seen), Grid(U, 1.0), input_threshold).T  # eq. (7): a fixed U makes one code
+        fixed = start_fields(U, Inputs(seen), Grid(U, eta), input_threshold).T  # eq. (7): a fixed U makes one code
         y = sign(fixed)
     y = with_constant(y) if bias else y
     visible_errors = run.visible(y, flips, targets, V)

@@ -82,8 +82,6 @@ def learn(
     >>> learned.converged, learned.n_iter
     (True, 3)
     """
-    if learn_U and input_threshold and U.any() and np.array_equal(U / eta, np.rint(U / eta)):
-        form = "weights"  # whole start weights and a threshold: on fields, their sum would be rounded before more is added
     layers = [(len(U), U.shape[1])] if learn_U else []
     if (form or choose_form(len(inputs), [*layers, (len(V), V.shape[1])], max_epochs)) == "weights":
         return weights.learn(
@@ -115,7 +113,7 @@ def learn(
             y = hidden_targets
         else:
             hidden = []
-            y = sign(start_fields(U, x, Grid(U, 1.0), input_threshold).T)  # eq. (7): a fixed U makes one code
+            y = sign(start_fields(U, x, Grid(U, eta), input_threshold).T)  # eq. (7): a fixed U makes one code
         # A constant unit in the codes never flips, so the tape need not know of it.
         run = _Learning(workers, targets, V, kappa, eta, block_rows, hidden, with_constant(y) if bias else y)
         errors, converged = _in_windows(run.window, run.parts, max_epochs, callback)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from seqattractor.learning.exact import input_kernels, kernels
 from seqattractor.learning.exact.arrays import LINE
 from seqattractor.learning.exact.lanes import AHEAD, LANES
+from seqattractor.learning.grid import STEP, in_steps
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
@@ -138,11 +139,9 @@ def least_width(step: int) -> int:
 
 
 class Grid:
-    """A grid for each row of start weights on which sums are free of rounding, no matter in which order they are added.
+    """How start weights come to the grid of `seqattractor.learning.grid`, on which sums are free of rounding in any order.
 
-    In units of eta a weight w becomes rint(w * factor) / scale with scale a power of two. The sum of a row's |w / eta| bounds
-    every partial sum, and 2**51 points of the grid reach beyond it, so that float64 holds each one exactly. A field moves by
-    less than 1e-12 of that bound, and results depend neither on BLAS nor on the number of threads or the size of a block.
+    In steps of eta a weight w becomes rint(w * factor) / scale; weights that are on the grid already stay what they are.
 
     Parameters
     ----------
@@ -151,14 +150,12 @@ class Grid:
     """
 
     def __init__(self, weights: Floats, eta: float) -> None:
-        bounds = np.abs(weights).sum(axis=1) / eta
-        _, exponent = np.frexp(bounds)
-        self.eta, self.all_zero = eta, not bounds.any()
-        self.scale = np.ldexp(1.0, np.minimum(51 - exponent, 900))
-        self.factor = np.divide(self.scale, eta, out=np.zeros_like(self.scale), where=bounds > 0)  # of zeros any will do
+        self.eta, self.all_zero = eta, not weights.any()
+        self.scale = np.full(len(weights), 1 / STEP)
+        self.factor = np.full(len(weights), 0.0 if self.all_zero else 1 / STEP / eta)  # of zeros any will do
 
     def place(self, weights: Floats) -> Floats:
-        """The weights in units of eta, moved to the grid."""
+        """The weights in steps of eta, moved to the grid."""
         on_grid: Floats = weights * self.factor[:, np.newaxis]
         np.rint(on_grid, out=on_grid)
         on_grid /= self.scale[:, np.newaxis]
@@ -172,7 +169,7 @@ def start_fields(weights: Floats, inputs: Inputs, grid: Grid, theta: float = 0.0
         for some in inputs.changes:
             input_kernels.add_start_fields(fields, weights, some.first, some.N, grid.factor, grid.scale, *some[2:])
     if theta:
-        fields -= theta / grid.eta
+        fields -= float(in_steps(theta, grid.eta))
     return fields
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from seqattractor.learning.exact.fields import Floats, Grid, Inputs, add_learned, gram, start_fields
 from seqattractor.learning.exact.workers import Workers, count_jobs
+from seqattractor.learning.grid import in_steps
 from seqattractor.learning.reference import repeat
 from seqattractor.learning.result import Learned, ProgressCallback
 from seqattractor.learning.rule import sign, with_constant
@@ -80,7 +81,7 @@ def learn_with_feedback(
     products = gram(x.X).astype(whole)
     hidden = hidden_start, np.zeros_like(updates), updates
     visible = np.ascontiguousarray(start.T), fields, learned, codes
-    real = np.array([kappa / eta, learned_feedback])
+    real = np.array([float(in_steps(kappa, eta)), learned_feedback])
     count_jobs(n_jobs)  # refused here as elsewhere if it is no number of threads
     with Workers(1) as workers:
 

@@ -16,6 +16,7 @@ from seqattractor.learning.exact.fields import WIDTHS, Floats, Grid, Inputs, Int
 from seqattractor.learning.exact.lanes import LANES
 from seqattractor.learning.exact.weights_lanes import GROUP, KINDS
 from seqattractor.learning.exact.workers import Workers
+from seqattractor.learning.grid import in_steps
 from seqattractor.learning.reference import repeat
 from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
 from seqattractor.learning.rule import sign, with_constant
@@ -77,9 +78,10 @@ def learn(
         return with_constant(x) if bias else x
 
     with Workers(n_jobs) as workers:
-        visible = _Layer(workers, V, kappa / eta, eta, 0.0, block_rows)
-        hidden = _Layer(workers, U, kappa / eta, eta, input_threshold / eta, block_rows) if learn_U else None
-        fixed = None if learn_U else _codes_of(U, inputs, input_threshold, bias, chunk)
+        visible = _Layer(workers, V, float(in_steps(kappa, eta)), eta, 0.0, block_rows)
+        margin, theta = float(in_steps(kappa, eta)), float(in_steps(input_threshold, eta))
+        hidden = _Layer(workers, U, margin, eta, theta, block_rows) if learn_U else None
+        fixed = None if learn_U else _codes_of(U, inputs, Grid(U, eta), input_threshold, bias, chunk)
 
         def epoch() -> tuple[int, int]:
             ended = hidden is None or hidden.settled  # from here on codes are the same in every epoch
@@ -126,7 +128,7 @@ def learn_visible(
     array([6, 2, 0])
     """
     with Workers(n_jobs) as workers:
-        layer = _Layer(workers, W, kappa / eta, eta, 0.0, block_rows)
+        layer = _Layer(workers, W, float(in_steps(kappa, eta)), eta, 0.0, block_rows)
 
         def epoch() -> tuple[int, int]:
             errors = sum(layer.present(inputs[part], targets[part]) for part in pieces(len(inputs), chunk))
@@ -138,10 +140,9 @@ def learn_visible(
     return LearnedVisible(W, errors[:, 1], len(errors), converged)
 
 
-def _codes_of(U: Floats, inputs: Patterns, theta: float, bias: bool, chunk: int) -> Patterns:
+def _codes_of(U: Floats, inputs: Patterns, grid: Grid, theta: float, bias: bool, chunk: int) -> Patterns:
     """The codes (n, M) that a fixed U makes of the inputs, eq. (7)."""
     y = np.empty((len(inputs), len(U)), dtype=np.int8)
-    grid = Grid(U, 1.0)
     for part in pieces(len(inputs), chunk):
         x = with_constant(inputs[part]) if bias else inputs[part]
         y[part] = sign(start_fields(U, Inputs(x), grid, theta).T)
@@ -224,11 +225,7 @@ class _Block:
         self.weights, self.first, self.kappa, self.eta, self.theta = weights, first, kappa, eta, theta
         start = np.zeros((weights.shape[1], LANES))
         start[:, : len(weights)] = Grid(weights, eta).place(weights).T
-        # The whole part of the start joins what is learned: their sums are not rounded, and what is left is small. A threshold is
-        # rounded with the start fields, so that with one this is done only where, going on from zero weights, nothing is left.
-        whole = np.rint(start)
-        if theta:
-            whole[:, np.any(whole != start, axis=0)] = 0.0
+        whole = np.rint(start)  # joins what is learned, and what is left is small
         start -= whole
         self.before = whole.astype(np.int64)
         self.C = self.before.astype(narrowest(int(np.abs(self.before).max(initial=0))))
