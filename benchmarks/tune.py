@@ -225,6 +225,11 @@ CANDIDATES = {
 """For each memory what is tried, the published or default setting first; with 500 hidden neurons where that says nothing else."""
 
 
+def in_lines(results: dict) -> str:
+    """JSON with a line for each network."""
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(found)}" for name, found in results.items()) + "\n}\n"
+
+
 def main():
     if "--measure" in sys.argv[1:]:
         warnings.simplefilter("ignore")
@@ -233,7 +238,7 @@ def main():
         for name in names:
             results[name] = {protocol: tune(name, protocol) for protocol in LADDERS}
             ordered = {each: results[each] for each in REGISTRY if each in results}
-            RESULTS.write_text(json.dumps(ordered, indent=1) + "\n")
+            RESULTS.write_text(in_lines(ordered))
             print(
                 name,
                 *(say_setting(name, tried[choose(tried)]["parameters"]) for tried in results[name].values()),
@@ -247,7 +252,7 @@ def main():
         for name in names:
             checked[name] = check(name, json.loads(RESULTS.read_text())[name]["random"])
             ordered = {each: checked[each] for each in REGISTRY if checked.get(each)}
-            CHECKED.write_text(json.dumps(ordered, indent=1) + "\n")
+            CHECKED.write_text(in_lines(ordered))
     PAGE.write_text(page(json.loads(RESULTS.read_text()), json.loads(CHECKED.read_text())))
 
 
