@@ -255,8 +255,9 @@ class _Program:
         self.stays = _threshold(size, active, hidden.slack, 1)
         margins = transition.target * transition.visible_fields
         self.needed = _threshold(margins, transition.active, transition.visible.slack, -1)
-        scale = np.maximum(np.abs(self.loss).sum(axis=1), np.finfo(float).tiny)
-        self.endangered = np.argsort(margins / scale, kind="stable")
+        scale = np.abs(self.loss).sum(axis=1)  # 0 where no flip can change a visible neuron
+        share = np.divide(margins, scale, out=np.full(margins.shape, np.inf), where=scale > 0)
+        self.endangered = np.argsort(share, kind="stable")
 
     def solve(self, j: int, least: int, most: int, node_limit: int) -> tuple[int, Units | None, int]:
         """A lower bound on the flips that break neuron j (`most` + 1 if `most` do not), a set if one is found, and the nodes."""
