@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -21,7 +21,9 @@ from seqattractor.experiments._comparison import Comparison
 from seqattractor.plots._capacity import capacity_groups, capacity_label
 from seqattractor.plots._curves import entries
 from seqattractor.report.page import Picture
-from seqattractor.tasks.capacity import CapacityMap
+
+if TYPE_CHECKING:
+    from seqattractor.tasks.capacity import CapacityMap
 
 DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is this many pixels of the page
