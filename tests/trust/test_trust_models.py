@@ -441,6 +441,7 @@ def check_damaged(net: Any, model: Model) -> None:
 def check_attacked(net: Any, model: Model) -> None:
     """After an attack: all numbers are finite, all attributes those of an honest network, and recall gives patterns."""
     honest = set(model.arrays) | set(model.header["values"]) | {"metadata_", "attached_patterns_", "_ready"}
+    honest |= {f"{held}_of_{name}" for name in model.arrays for held in ("_steps", "_step_size")}  # instead of some arrays
     assert set(vars(net)) <= honest | set(net.get_params()), f"it has {set(vars(net)) - honest}"
     for name, array in model.arrays.items():
         if name != "attached_patterns_":
