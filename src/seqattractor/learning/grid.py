@@ -86,8 +86,6 @@ class InSteps:
     def __get__(self, net: object | None, owner: type | None = None) -> Self | Floats:
         if net is None:
             return self
-        if _HELD + self._name not in vars(net):
-            raise AttributeError(f"this {type(net).__name__} has no {self._name} before it has learned.")
         steps, eta = held_steps(net, self._name)
         weights = steps.view() if eta is None else steps * eta
         weights.flags.writeable = False
@@ -111,13 +109,16 @@ def held_arrays(net: object) -> list[str]:
 
 def held_steps(net: object, name: str) -> tuple[Floats, float | None]:
     """The weights of a network in steps of eta, and eta."""
+    if _HELD + name not in vars(net):
+        raise AttributeError(f"this {type(net).__name__} has no {name} before it has learned.")
     return vars(net)[_HELD + name], vars(net)[_SIZE + name]
 
 
 def hold_steps(net: object, name: str, steps: Floats, eta: float | None) -> None:
     """Let a network hold weights that are in steps of eta."""
-    largest = max(steps.max(initial=0.0), -steps.min(initial=0.0))
-    if eta is not None and largest * steps.shape[-1] >= _LARGEST_SUM <= np.abs(steps).sum(axis=-1).max():
+    rows = steps.reshape(len(steps), -1)  # a bias is a row by itself
+    largest = max(rows.max(initial=0.0), -rows.min(initial=0.0))  # of most networks this tells enough, and copies nothing
+    if eta is not None and largest * rows.shape[1] >= _LARGEST_SUM <= np.abs(rows).sum(axis=1).max():
         raise ValueError(
             f"the weights {name} of a neuron sum to more than {_LARGEST_SUM:.3g} learning steps, which are eta = {eta:g} each, "
             "and float64 could not add them up exactly; use a larger eta or a smaller init_scale."
