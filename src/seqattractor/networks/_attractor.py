@@ -290,7 +290,8 @@ class SequenceAttractor(SizedMemory):
             transitions, there = self.transitions(X, lengths), partial(learn, client=client)
             with self._announced(callback) as tell:
                 left = self._fit_sized(transitions, lambda net, each: net._learn(there, transitions, each), tell)
-        self._conclude(left, transitions)
+            missing = self._missing(left, transitions)
+        self._conclude(left, transitions, missing)
         return self
 
     def _learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:

@@ -66,7 +66,8 @@ class Fitting(Hooks):
             learn = self._continue_transitions if goes_on else self.fit_transitions
             with self._announced(callback) as tell:
                 left = learn(transitions, tell)
-        self._conclude(left, transitions)
+            missing = self._missing(left, transitions)
+        self._conclude(left, transitions, missing)
         return self
 
     def transitions(
@@ -113,16 +114,18 @@ class Fitting(Hooks):
 
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _conclude(self, left: tuple[int, int] | None, transitions: Transitions) -> None:
+    def _missing(self, left: tuple[int, int] | None, transitions: Transitions) -> int | None:
+        """How many transitions are not stored, counted where errors are left; fails where the network cannot recall."""
+        return self._count_missing(transitions) if left is not None and any(left) else None
+
+    def _conclude(self, left: tuple[int, int] | None, transitions: Transitions, missing: int | None) -> None:
         """Note what was learned from; warn as scikit-learn does if errors are left, and say what they mean for what is stored."""
-        self._learned_from = LearnedFrom(len(transitions.lengths), len(transitions.targets))
-        if left is None or not any(left):
+        self._learned_from = LearnedFrom(len(transitions.lengths), len(transitions.targets), missing)
+        if left is None or missing is None:
             return
         epochs = int(getattr(self, "n_iter_", 1))
         hidden, visible = left
         words = f"{hidden} hidden and {visible} visible errors" if hidden else f"{visible} visible errors"
-        missing = self._count_missing(transitions)
-        self._learned_from = self._learned_from._replace(missing=missing)
         stored = (
             f"{missing} of {len(transitions.targets)} transitions {'is' if missing == 1 else 'are'} not stored"
             if missing

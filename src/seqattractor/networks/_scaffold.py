@@ -8,8 +8,7 @@ from itertools import combinations
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_choice, check_count, check_memory, check_number, check_positive, is_auto, is_count, say
 from seqattractor.learning.grid import exact_rows
@@ -253,18 +252,18 @@ class ScaffoldMemory(SequenceMemory):
         carried = self.start(states) if memory is None else memory
         labels, predicted = carried[:, 0], carried[:, 1:]
         told = (states != predicted).any(axis=1) | (self.query == "recalled")
-        labels[told] = self.labels_of(states[told])
+        labels[told] = self._labels_of(states[told])
         labels[:] = self._after(labels)
         following = sign(self._codes(labels) @ self.W_sp_.T)
         predicted[:] = following
         return following
 
-    def labels_of(self, states: Patterns) -> Labels:
+    def labels_of(self, states: ArrayLike) -> Labels:
         """Find the label of each state.
 
         Parameters
         ----------
-        states : ndarray of int8, shape (B, N)
+        states : array of +-1, shape (B, N) or (N,)
 
         Returns
         -------
@@ -278,7 +277,11 @@ class ScaffoldMemory(SequenceMemory):
         >>> sa.ScaffoldMemory(n_hidden=200, random_state=0).fit(X).labels_of(sa.noise.flip(X[5:8], 10, rng=1))
         array([5, 6, 7])
         """
-        check_is_fitted(self, "n_features_in_")
+        batch, _ = self._as_states(states, "states")
+        return self._labels_of(batch.reshape(len(batch), -1))
+
+    def _labels_of(self, states: Patterns) -> Labels:
+        """The label of each state of a checked batch."""
         drive = states.astype(np.float64) @ self.W_ps_.T
         hidden = np.maximum(drive, 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
         scores = np.split(hidden @ self.W_gp_.T, np.cumsum(self.periods_)[:-1], axis=1)
