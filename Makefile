@@ -30,7 +30,7 @@ PYTEST := -m pytest -n 2 $(STUCK) $(if $(ORDER),--order $(ORDER))
 
 # The fast tests, in parts with processes of their own: one that has loaded all libraries and kernels takes 1.4 GB. What loads torch and
 # other people's tools is a part by itself, since every process of a part imports all its files.
-TOOLS := $(patsubst %,tests/test_%.py,cluster dask encoders export notebook nwb other_peoples_objects pynapple simulators to_xarray)
+TOOLS := $(patsubst %,tests/test_%.py,cluster dask docs encoders export notebook nwb other_peoples_objects pynapple simulators to_xarray)
 PARTS := $(foreach names,[ab] c d e [f-k] la l[b-z] [m-r] [st] [u-z],'$(filter-out $(TOOLS),$(wildcard tests/test_$(names)*.py))') \
 	'$(TOOLS)' 'tests/trust src'
 in_parts = failed=; for part in $(PARTS); do $(1) $$part || { test $$? = 1 || exit; failed="$$failed $$part"; }; done; \
