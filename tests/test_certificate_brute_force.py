@@ -100,3 +100,8 @@ def test_no_flips_within_a_radius_change_what_follows_from_any_state_of_eight_un
         check_all_states(way, kind, N, order, "tight" if seed % 2 else "count", seed)
     for seed in range(3):
         check_all_states(way, kind, 4 // order, order, "exact", seed)
+
+
+def test_a_tie_that_the_solver_would_not_see_is_not_taken_for_proven():
+    """Sums near a tie beside large numbers: half a unit is below the tolerance of the mixed-integer program."""
+    check_all_states("SequenceAttractor", "nearly binary", 1, 3, "exact", 2)

@@ -21,6 +21,7 @@ _LARGE = 1_000_000
 # What it takes to look at a number, or to fetch and add it, in multiplications: measured.
 _ELEMENT, _GATHER = 16, 2
 # Nodes of search trees for each transition: at most a minute or two for 100 visible and 200 hidden neurons on today's machines.
+_TOLERANCE = 1e-5  # of the largest number in a row: what HiGHS may take a constraint for kept by, ten times over
 NODES = 8_000
 
 
@@ -251,10 +252,12 @@ class _Program:
         self.n = transition.view.n_inputs
         self.support, self.loss = transition.support(), transition.losses()
         # Flips that sum to this much change a hidden neuron; less than `stays` surely leaves it.
-        self.changes = _threshold(size, active, hidden.slack, -1)
-        self.stays = _threshold(size, active, hidden.slack, 1)
+        most = np.abs(self.support).max(axis=1, initial=0.0)
+        self.changes = _threshold(size, active, hidden.slack, most, -1)
+        self.stays = _threshold(size, active, hidden.slack, most, 1)
         margins = transition.target * transition.visible_fields
-        self.needed = _threshold(margins, transition.active, transition.visible.slack, -1)
+        most = np.abs(self.loss).max(axis=1, initial=0.0)
+        self.needed = _threshold(margins, transition.active, transition.visible.slack, most, -1)
         scale = np.abs(self.loss).sum(axis=1)  # 0 where no flip can change a visible neuron
         share = np.divide(margins, scale, out=np.full(margins.shape, np.inf), where=scale > 0)
         self.endangered = np.argsort(share, kind="stable")
@@ -293,7 +296,10 @@ class _Program:
         return max(least, math.ceil(bound - 1e-6)), units, int(result.mip_node_count)
 
 
-def _threshold(margin: Array, stays_at_zero: NDArray[np.bool_], slack: Array, side: int) -> Array:
-    """What a margin can lose: exact for whole numbers (half a unit from the tie), else a little less or more than the margin."""
-    tie = np.where(stays_at_zero, 0.5, -0.5)
-    return np.where(slack == 0, margin + tie, margin + side * slack)
+def _threshold(margin: Array, stays_at_zero: NDArray[np.bool_], slack: Array, largest: Array, side: int) -> Array:
+    """What a margin can lose: exact for whole numbers (half a unit from the tie), else a little less or more than the margin.
+
+    Beside large numbers, of size `largest`, the solver would not see half a unit.
+    """
+    tie, unseen = np.where(stays_at_zero, 0.5, -0.5), _TOLERANCE * largest
+    return np.where((slack == 0) & (unseen < 0.5), margin + tie, margin + side * np.maximum(slack, unseen))
