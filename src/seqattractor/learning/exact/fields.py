@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.exact import input_kernels, kernels
+from seqattractor.learning import kernels
+from seqattractor.learning.exact import kernels as numba_kernels
 from seqattractor.learning.exact.arrays import LINE
 from seqattractor.learning.exact.lanes import AHEAD, LANES
 from seqattractor.learning.grid import STEP, in_steps
@@ -64,8 +65,10 @@ class Changes(NamedTuple):
     """Those that go to +1, in the order of the patterns, counted from the first input."""
     down: NDArray[np.int16]
     """Those that go to -1."""
-    starts: NDArray[np.int64]
-    """Where the changes of each pattern begin in both lists, shape (n + 1, 2)."""
+    up_starts: NDArray[np.int64]
+    """Where the changes to +1 of each pattern begin, shape (n + 1,)."""
+    down_starts: NDArray[np.int64]
+    """Where the changes to -1 do."""
 
 
 class Inputs:
@@ -87,12 +90,21 @@ class Inputs:
     def changes(self) -> list[Changes]:
         """All changes, of some inputs after others."""
         parts = pieces(self.X.shape[1], _COLUMNS)
-        return [Changes(p.start, p.stop - p.start, *input_kernels.list_changes(in_bits(self.X[:, p]))) for p in parts]
+        return [Changes(p.start, p.stop - p.start, *_list_changes(in_bits(self.X[:, p]))) for p in parts]
 
     @property
     def change_little(self) -> bool:
         """Whether so few inputs change, as in films, that sums are quicker by changes."""
         return sum(len(some.up) + len(some.down) for some in self.changes) < _FEW_CHANGES * self.X.size
+
+
+def _list_changes(bits: NDArray[np.uint32]) -> tuple[Integers, Integers, Integers, Integers]:
+    """The inputs that go to +1 and to -1 with each pattern, and where those of each begin in both lists."""
+    starts = np.empty(len(bits) + 1, dtype=np.int64), np.empty(len(bits) + 1, dtype=np.int64)
+    kernels.count_changes(bits, *starts)
+    up, down = (np.empty(some[-1], dtype=np.int16) for some in starts)
+    kernels.list_changes(bits, up, down)
+    return up, down, *starts
 
 
 def gram(X: Patterns, kind: np.dtype[Any] | None = None) -> Integers:
@@ -102,7 +114,7 @@ def gram(X: Patterns, kind: np.dtype[Any] | None = None) -> Integers:
     """
     n, N = X.shape
     K = aligned_zeros((n, padded(n)), narrowest(N) if kind is None else kind)
-    input_kernels.multiply(K, in_bits(X), N)
+    kernels.products(K, in_bits(X), N)
     return K
 
 
@@ -125,7 +137,7 @@ class Gram:
             K[:] = given
         self.K = K
         self.ahead = aligned_zeros((K.shape[1] // LANES, AHEAD, LANES), K.dtype)
-        kernels.look_ahead(self.ahead, K)
+        numba_kernels.look_ahead(self.ahead, K)
 
 
 def narrowest(step: int) -> np.dtype[Any]:
@@ -167,7 +179,7 @@ def start_fields(weights: Floats, inputs: Inputs, grid: Grid, theta: float = 0.0
     fields = np.zeros((len(weights), len(inputs.X)))
     if not grid.all_zero:
         for some in inputs.changes:
-            input_kernels.add_start_fields(fields, weights, some.first, some.N, grid.factor, grid.scale, *some[2:])
+            kernels.add_start_fields(fields, weights, *some[2:], some.first, some.N, grid.factor[0], grid.scale[0])
     if theta:
         fields -= float(in_steps(theta, grid.eta))
     return fields
@@ -181,7 +193,7 @@ def add_learned(weights: Floats, counts: Integers, inputs: Inputs, eta: float, m
     if more is None and inputs.change_little:
         counts = np.ascontiguousarray(counts, dtype=np.int64)
         for some in inputs.changes:
-            input_kernels.add_sums(weights, some.first, some.N, counts, eta, *some[2:])
+            kernels.add_sums(weights, counts, *some[2:], some.first, some.N, eta)
         return
     n, N = inputs.X.shape
     rows: Any = np.flatnonzero(np.any(counts, axis=1))  # often few: most visible neurons have settled before the tape ends

@@ -1,0 +1,48 @@
+/* Vectors of LANES integers, whatever the processor has: AVX-512, AVX2, SSE2, NEON, WebAssembly or none.
+ *
+ * A file that is included once for each integer type defines T (the type of fields) and includes this header first. `Lanes` are
+ * LANES numbers of type T in as many registers as it takes; operators on a register are those of GCC and Clang vectors. What C has
+ * no operator for, a comparison that becomes a mask of bits, is written for each instruction set below.
+ */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#ifndef SEQATTRACTOR_LANES_H
+#define SEQATTRACTOR_LANES_H
+
+#define LANES 32 /* rows are padded to a multiple of this, so that no loop has a scalar rest */
+
+#if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define AVX512 1
+#define REGISTER 64 /* bytes */
+#elif defined(__AVX2__)
+#define REGISTER 32
+#else
+#define REGISTER 16
+#endif
+
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define KERNEL(name) JOIN(name, ISA)                 /* learn_avx2 */
+#define TYPED(name) KERNEL(JOIN(name, NAME_OF_T))    /* learn_int16_avx2 */
+
+#if defined(_WIN32)
+#define EXPORT __declspec(dllexport)
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+#define INLINE static inline __attribute__((always_inline, unused))
+
+INLINE int lowest_bit(uint64_t word) { return __builtin_ctzll(word); }
+INLINE int number_of_bits(uint64_t word) { return __builtin_popcountll(word); }
+INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+#endif
