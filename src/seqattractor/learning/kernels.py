@@ -116,10 +116,13 @@ class Kernel:
         In the order of the arguments in C, after the lengths of axes.
     types : tuple of str
         What T may be; empty if the kernel is not compiled for several types.
+    narrow : tuple of str
+        What K may be, a second type; empty if there is none.
     """
 
-    def __init__(self, name: str, *arguments: Argument, types: tuple[str, ...] = ()) -> None:
-        self.name, self._types, self._arguments = name, types, arguments
+    def __init__(self, name: str, *arguments: Argument, types: tuple[str, ...] = (), narrow: tuple[str, ...] = ()) -> None:
+        self.name, self._arguments = name, arguments
+        self._types = {kind: some for kind, some in (("T", types), ("K", narrow)) if some}
         members = [member for argument in arguments for member in _members(argument)]
         axes = [axis for member in members if isinstance(member, Array) for axis in member.axes]
         self._axes = list(dict.fromkeys(a for a in axes if isinstance(a, str) and not a.startswith("_") and "+" not in a))
@@ -129,17 +132,23 @@ class Kernel:
             for argument in arguments
             if isinstance(argument, Group)
         }
-        self._functions: dict[tuple[str, str], Any] = {}
+        self._functions: dict[tuple[str, ...], Any] = {}
 
     def __call__(self, *given: Any) -> int:
         """Check the arguments and call the function."""
         if len(given) != len(self._given):
             raise TypeError(f"{self.name} takes {len(self._given)} arguments, not {len(given)}.")
         call = _Call(self.name, self._types)
-        for argument, value in zip(self._given, given, strict=True):
-            for member in _members(argument):
-                if isinstance(member, Array):
-                    call.check(member, getattr(value, member.name) if isinstance(argument, Group) else value)
+        arrays = [
+            (member, getattr(value, member.name) if isinstance(argument, Group) else value)
+            for argument, value in zip(self._given, given, strict=True)
+            for member in _members(argument)
+            if isinstance(member, Array)
+        ]
+        for array, value in arrays:
+            call.check(array, value)
+        for array, value in arrays:
+            call.check_indices(array, value)
         values, passed = iter(given), [call.lengths[axis] for axis in self._axes]
         for argument in self._arguments:
             if isinstance(argument, Group):
@@ -147,13 +156,13 @@ class Kernel:
                 passed.append(ctypes.byref(struct(*(call.value(m, getattr(owner, getattr(m, "name", ""), None)) for m in argument.members))))
             else:
                 passed.append(call.value(argument, None if isinstance(argument, Work) else next(values)))
-        return int(self._function(call.T)(*passed))
+        return int(self._function(*call.types.values())(*passed))
 
-    def _function(self, T: str) -> Any:
-        """The function of the library for a type and the instruction set in use."""
-        key = T, instruction_set()
+    def _function(self, *types: str) -> Any:
+        """The function of the library for some types and the instruction set in use."""
+        key = *types, instruction_set()
         if key not in self._functions:
-            function = getattr(_library(), "_".join(part for part in (self.name, *key) if part))
+            function = getattr(_library(), "_".join((self.name, *key)))
             function.restype = ctypes.c_int64
             function.argtypes = [ctypes.c_int64] * len(self._axes) + [_c_type(argument) for argument in self._arguments]
             self._functions[key] = function
@@ -176,10 +185,11 @@ def _fields(group: Group) -> list[tuple[str, Any]]:
 
 
 class _Call:
-    """What is known of one call: the type T, the lengths of axes, and the work space, which must live until it returns."""
+    """What is known of one call: the types, the lengths of axes, and the work space, which must live until it returns."""
 
-    def __init__(self, name: str, types: tuple[str, ...]) -> None:
-        self.name, self.types, self.T = name, types, ""
+    def __init__(self, name: str, possible: dict[str, tuple[str, ...]]) -> None:
+        self.name, self.possible = name, possible
+        self.types = dict.fromkeys(possible, "")
         self.lengths: dict[str, int] = {}
         self.work: list[Any] = []
 
@@ -188,11 +198,11 @@ class _Call:
         if not isinstance(value, np.ndarray):
             raise TypeError(f"{self.name}: {argument.name} must be an array, not {type(value).__name__}.")
         kind = value.dtype.name
-        if argument.kind == "T" and not self.T and kind in self.types:
-            self.T = kind
-        wanted = self.T if argument.kind == "T" else argument.kind
+        if not self.types.get(argument.kind, kind) and kind in self.possible[argument.kind]:
+            self.types[argument.kind] = kind
+        wanted = self.types.get(argument.kind, argument.kind) or " or ".join(self.possible[argument.kind])
         if kind != wanted or not value.dtype.isnative:
-            raise TypeError(f"{self.name}: {argument.name} must be of type {wanted or ' or '.join(self.types)}, not {value.dtype}.")
+            raise TypeError(f"{self.name}: {argument.name} must be of type {wanted}, not {value.dtype}.")
         flags = value.flags
         if not flags.c_contiguous or not flags.aligned or (argument.written and not flags.writeable):
             raise ValueError(f"{self.name}: {argument.name} must be contiguous and aligned, and writable if it is written to.")
@@ -201,6 +211,9 @@ class _Call:
         for axis, length in zip(argument.axes, value.shape, strict=True):
             if length != (known := self.length(axis, length)):
                 raise ValueError(f"{self.name}: {argument.name} has the shape {value.shape}, but its axis {axis} must be {known}.")
+
+    def check_indices(self, argument: Array, value: Any) -> None:
+        """Compare numbers that are indices with the length of what they point into."""
         if argument.below is not None and value.size and not 0 <= int(value.min()) <= int(value.max()) < self.length(argument.below):
             raise ValueError(f"{self.name}: numbers of {argument.name} must be from 0 to {self.length(argument.below) - 1}.")
 
@@ -216,7 +229,7 @@ class _Call:
     def value(self, argument: Argument, value: Any) -> Any:
         """What is passed to C."""
         if isinstance(argument, Work):
-            value = aligned(argument.shape(self.lengths), self.T if argument.kind == "T" else argument.kind)
+            value = aligned(argument.shape(self.lengths), self.types.get(argument.kind, argument.kind))
             self.work.append(value)
         elif isinstance(argument, Number):
             return float(value) if argument.kind == "float64" else int(value)
@@ -307,4 +320,102 @@ add_sums = Kernel(
     whole("N"),
     real("eta"),
     Work("int64", lambda of: (8 * of["inputs"],)),
+)
+
+# The exact engine on fields (csrc/fields.h, csrc/tape.h, csrc/replay.h)
+LANES, AHEAD, SLOTS, ROWS = 32, 66, 8, 64
+RUNNING, SETTLED, NARROW, FULL = range(4)
+_STATE = writes("state", "uint8", "some")
+look_ahead = Kernel("look_ahead", reads("K", "T", "n", "padded"), writes("ahead", "T", "_blocks", AHEAD, LANES), types=WIDTHS)
+learn_rows = Kernel(
+    "learn_rows",
+    reads("K", "K", "n", "padded"),
+    reads("ahead", "K", "_blocks", AHEAD, LANES),
+    reads("rows", "int64", "some", below="m"),
+    reads("z", "int8", "m", "n"),
+    reads("h0", "float64", "m", "n"),
+    writes("fields", "T", "m", "padded"),
+    reads("bounds", "T", "m", "padded"),
+    writes("room", "int64", "m"),
+    writes("counts", "int32", "m", "n"),
+    writes("wrong", "uint32", "m", "words"),
+    writes("errors", "int64", "epochs"),
+    _STATE,
+    writes("flips", "int32", "capacity", 4),
+    whole("step"),
+    whole("limit"),
+    whole("with_codes"),
+    Work("T", lambda of: (4, ROWS, of["padded"])),
+    Work("T", lambda of: (3, of["padded"], ROWS)),
+    Work("T", lambda of: (LANES, ROWS)),
+    Work("int64", lambda of: (of["padded"], LANES)),
+    Work("int16", lambda of: (ROWS, of["padded"])),
+    Work("uint32", lambda of: (ROWS, of["words"])),
+    Work("int32", lambda of: (of["epochs"] * ROWS + of["words"],)),
+    types=WIDTHS,
+    narrow=WIDTHS,
+)
+set_bounds = Kernel(
+    "set_bounds",
+    writes("bounds", "T", "m", "padded"),
+    reads("z", "int8", "m", "n"),
+    reads("h0", "float64", "m", "n"),
+    real("kappa"),
+    whole("limit"),
+    types=WIDTHS,
+)
+sort_flips = Kernel(
+    "sort_flips",
+    reads("flips", "int32", "number", 4),
+    writes("flipped", "int32", "number"),
+    writes("groups", "int64", "number", 4),
+    writes("place", "int64", "epochs", "n", 2),
+    writes("group_start", "int64", "epochs+1"),
+)
+play = Kernel(
+    "play",
+    writes("K", "T", "n", "padded"),
+    writes("codes", "int8", "M", "padded"),
+    writes("bits", "uint32", "n", "words"),
+    reads("flipped", "int32", "number", below="M"),
+    reads("groups", "int64", "_groups", 4),
+    reads("version", "int64", "epochs", below="_versions"),
+    reads("group_start", "int64", "epochs+1", below="_groups+1"),
+    writes("K_versions", "T", "_versions", "n", "padded"),
+    writes("ahead_versions", "T", "_versions", "_blocks", AHEAD, LANES),
+    writes("bit_versions", "uint32", "_versions", "n", "words"),
+    types=WIDTHS,
+)
+replay_rows = Kernel(
+    "replay_rows",
+    reads("K", "K", "_versions", "n", "padded"),
+    reads("ahead", "K", "_versions", "_blocks", AHEAD, LANES),
+    reads("Y", "uint32", "_versions", "n", "words"),
+    reads("version", "int64", "epochs", below="_versions"),
+    reads("flipped", "int32", "number", below="M"),
+    reads("groups", "int64", "_groups", 4),
+    reads("group_start", "int64", "epochs+1", below="_groups+1"),
+    reads("rows", "int64", "some", below="m"),
+    reads("x", "int8", "m", "n"),
+    reads("V", "float64", "m", "M"),
+    writes("g0", "float64", "m", "n"),
+    writes("fields", "T", "m", "padded"),
+    writes("bounds", "T", "m", "padded"),
+    writes("room", "int64", "m"),
+    writes("C", "T", "m", "width"),
+    writes("errors", "int64", "epochs"),
+    _STATE,
+    whole("step"),
+    whole("limit"),
+    real("kappa"),
+    real("factor"),
+    real("scale"),
+    Work("T", lambda of: (3, SLOTS, of["padded"])),
+    Work("T", lambda of: (SLOTS, of["width"])),
+    Work("T", lambda of: (of["width"], SLOTS)),
+    Work("float64", lambda of: (2, of["width"] + of["padded"], SLOTS)),
+    Work("T", lambda of: (of["padded"], SLOTS)),
+    Work("int32", lambda of: (SLOTS, of["epochs"])),
+    types=WIDTHS,
+    narrow=WIDTHS,
 )

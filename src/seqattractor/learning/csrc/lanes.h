@@ -31,6 +31,8 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define KERNEL(name) JOIN(name, ISA)                 /* learn_avx2 */
 #define TYPED(name) KERNEL(JOIN(name, NAME_OF_T))    /* learn_int16_avx2 */
+#define TYPE_NAME_(bits) int##bits
+#define TYPE_NAME(bits) TYPE_NAME_(bits)
 
 #if defined(_WIN32)
 #define EXPORT __declspec(dllexport)
@@ -38,10 +40,29 @@
 #define EXPORT __attribute__((visibility("default")))
 #endif
 
+/* Before a loop over registers, which has to be written out for them to be registers. */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 64")
+#endif
+
 #define INLINE static inline __attribute__((always_inline, unused))
 
 INLINE int lowest_bit(uint64_t word) { return __builtin_ctzll(word); }
 INLINE int number_of_bits(uint64_t word) { return __builtin_popcountll(word); }
+
+/* Add bit k of updates to counts[k]. */
+INLINE void count(int16_t *counts, uint32_t updates)
+{
+#if defined(AVX512)
+    _mm512_storeu_si512(counts, _mm512_sub_epi16(_mm512_loadu_si512(counts), _mm512_movm_epi16(updates)));
+#else
+    for (int k = 0; k < LANES; k++)
+        counts[k] += (int16_t)(updates >> k & 1);
+#endif
+}
+
 INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 

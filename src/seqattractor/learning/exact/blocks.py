@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from seqattractor.learning.exact import kernels, replay_kernels
+from seqattractor.learning import kernels
 from seqattractor.learning.exact.fields import (
     WIDTHS,
     Floats,
@@ -19,17 +19,19 @@ from seqattractor.learning.exact.fields import (
     Inputs,
     Integers,
     add_learned,
+    for_fields,
     least_width,
     limit_of,
     padded,
     start_fields,
 )
-from seqattractor.learning.exact.lanes import LANES
 from seqattractor.learning.exact.tape import Restorable, Tape
 from seqattractor.learning.grid import in_steps
+from seqattractor.learning.kernels import LANES
 from seqattractor.sequences import Patterns
 
-_NO_CODES = np.zeros((0, 1), dtype=np.uint32)  # of neurons whose codes nobody asks for
+_NO_FLIPS = np.empty((0, 4), dtype=np.int32)
+_FLIPS = 2**16  # of codes in a window, for which there is room at first
 
 
 class _Block(Restorable):
@@ -44,6 +46,7 @@ class _Block(Restorable):
         self.counts = np.zeros((m, n), dtype=np.int32)
         self.room = np.zeros(m, dtype=np.int64)
         self.settled = np.zeros(m, dtype=np.bool_)
+        self._flips = _FLIPS
         self._set_fields(np.zeros((m, padded(n)), dtype=WIDTHS[least_width(step)]))
 
     @property
@@ -62,41 +65,40 @@ class _Block(Restorable):
             raise OverflowError("fields in units of eta left the range of 64-bit integers; use a larger eta or a smaller kappa.")
         self._set_fields(self.fields.astype(WIDTHS[self.width + 1]))
 
-    def _learn(
-        self, K: Integers, ahead: Integers, rows: Integers, wrong: Integers, n_epochs: int
-    ) -> tuple[Integers, Integers, Integers]:
-        """Let rows learn on fixed inputs with Gram matrix K; returns errors, state and flips of codes."""
-        added = np.zeros(self.counts.shape, dtype=np.int16 if n_epochs < 2**15 else np.int32)  # narrow is quick
-        learned: tuple[Integers, Integers, Integers] = kernels.learn_rows(
-            K,
-            ahead,
-            self.step,
-            limit_of(self.width),
-            rows,
-            self.targets,
-            self.h0,
-            self.fields,
-            self.bounds,
-            self.room,
-            added,
-            wrong,
-            n_epochs,
+    def _learn(self, K: tuple[Integers, ...], rows: Integers, wrong: Integers | None, n_epochs: int) -> _Run:
+        """Let rows learn on fixed inputs with a Gram matrix, given also as `ahead`; gives flips of codes where `wrong` keeps them."""
+        run = _Run(rows, n_epochs, np.empty((self._flips if wrong is not None else 0, 4), dtype=np.int32))
+        used = kernels.learn_rows(
+            *(*K, rows, self.targets, self.h0, self.fields, self.bounds, self.room, self.counts),
+            np.empty((len(self.fields), self.fields.shape[1] // LANES), dtype=np.uint32) if wrong is None else wrong,
+            *(run.errors, run.state, run.flips, self.step, limit_of(self.width), wrong is not None),
         )
-        self.counts += added
-        return learned
+        run.flips = run.flips[:used]
+        return run
 
-    def _advance(self, n_epochs: int, run: Callable[[Integers], tuple[Integers, Integers]]) -> Integers:
-        """Run the active rows, and those that turn out to need wider integers once more in these."""
-        errors = np.zeros(n_epochs, dtype=np.int64)
+    def _advance(self, n_epochs: int, learn: Callable[[Integers], _Run]) -> list[_Run]:
+        """Let the active rows learn, and those that turn out to need wider integers, or more room for flips, once more."""
+        runs = []
         rows = np.flatnonzero(~self.settled)
         while len(rows):
-            row_errors, state = run(rows)
-            errors += row_errors
-            self.settled[rows[state == kernels.SETTLED]] = True
-            rows = rows[state == kernels.NARROW]
-            if len(rows):
+            run = learn(rows)
+            runs.append(run)
+            self.settled[rows[run.state == kernels.SETTLED]] = True
+            if (run.state == kernels.NARROW).any():
                 self._widen()
-        return errors
+            elif (run.state == kernels.FULL).any():
+                self._flips *= 4
+            rows = rows[run.state >= kernels.NARROW]
+        return runs
+
+
+class _Run:
+    """What a kernel tells of some rows: errors (epochs,), the state of each row, and flips (epoch, t, row, new code)."""
+
+    def __init__(self, rows: Integers, n_epochs: int, flips: Integers) -> None:
+        self.errors = np.zeros(n_epochs, dtype=np.int64)
+        self.state = np.empty(len(rows), dtype=np.uint8)
+        self.flips = flips
 
 
 class LayerBlock(_Block):
@@ -136,16 +138,10 @@ class LayerBlock(_Block):
 
     def advance(self, n_epochs: int) -> tuple[Integers, Integers]:
         """Learn some epochs; returns the errors (n_epochs,) and the flips of codes (epoch, t, neuron, new code)."""
-        flips = []
-
-        def run(rows: Integers) -> tuple[Integers, Integers]:
-            errors, state, flipped = self._learn(self.K.K, self.K.ahead, rows, self.wrong, n_epochs)
-            flipped[:, 2] += self.first
-            flips.append(flipped)
-            return errors, state
-
-        errors = self._advance(n_epochs, run)
-        return errors, np.concatenate(flips) if flips else np.empty((0, 4), dtype=np.int32)
+        runs = self._advance(n_epochs, lambda rows: self._learn(self.K.of(self.width), rows, self.wrong, n_epochs))
+        flips = np.concatenate([_NO_FLIPS, *(run.flips for run in runs)])
+        flips[:, 2] += self.first
+        return sum((run.errors for run in runs), np.zeros(n_epochs, dtype=np.int64)), flips
 
     def finish(self) -> None:
         """Write the learned weights: weights += eta * A X, with the integer counts A of signed updates."""
@@ -178,34 +174,19 @@ class VisibleBlock(_Block):
         if tape.needs_weights and not len(self.C):
             self.C = np.zeros((len(self.V), self.C.shape[1]), dtype=self.fields.dtype)
 
-        def run(rows: Integers) -> tuple[Integers, Integers]:
+        def learn(rows: Integers) -> _Run:
+            K, ahead = for_fields(self.width, tape.K, tape.ahead)
             if not tape.needs_weights:  # the codes are final: these are fixed inputs, and updates need only be counted
-                return self._learn(tape.K[0], tape.ahead[0], rows, _NO_CODES, n_epochs)[:2]
-            errors, state = replay_kernels.replay_rows(
-                tape.K,
-                tape.ahead,
-                tape.Y,
-                tape.version,
-                tape.flipped,
-                tape.groups,
-                tape.group_start,
-                self.step,
-                limit_of(self.width),
-                self.kappa,
-                rows,
-                self.targets,
-                self.V,
-                self.grid.factor,
-                self.grid.scale,
-                self.h0,
-                self.fields,
-                self.bounds,
-                self.room,
-                self.C,
+                return self._learn((K[0], ahead[0]), rows, None, n_epochs)
+            run = _Run(rows, n_epochs, _NO_FLIPS)
+            kernels.replay_rows(
+                *(K, ahead, tape.Y, tape.version, tape.flipped, tape.groups, tape.group_start),
+                *(rows, self.targets, self.V, self.h0, self.fields, self.bounds, self.room, self.C, run.errors, run.state),
+                *(self.step, limit_of(self.width), self.kappa, self.grid.factor, self.grid.scale),
             )
-            return errors, state
+            return run
 
-        return self._advance(n_epochs, run)
+        return sum((run.errors for run in self._advance(n_epochs, learn)), np.zeros(n_epochs, dtype=np.int64))
 
     def finish(self, y: Inputs) -> None:
         """Write the learned weights: V += eta * (C + A Y), with the counts A of updates since the codes `y` are final."""

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning import kernels
-from seqattractor.learning.exact import kernels as numba_kernels
-from seqattractor.learning.exact.arrays import LINE
-from seqattractor.learning.exact.lanes import AHEAD, LANES
 from seqattractor.learning.grid import STEP, in_steps
+from seqattractor.learning.kernels import AHEAD, LANES, aligned
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
@@ -40,10 +38,9 @@ def padded(n: int) -> int:
 
 def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Integers:
     """An array of zeros whose rows of whole SIMD lanes begin with a cache line, so that no vector lies across two."""
-    size = int(np.prod(shape)) * dtype.itemsize
-    raw = np.zeros(size + LINE, dtype=np.uint8)
-    skip = -raw.ctypes.data % LINE
-    return raw[skip : skip + size].view(dtype).reshape(shape)
+    zeros: Integers = aligned(shape, dtype)
+    zeros[...] = 0
+    return zeros
 
 
 def in_bits(X: Patterns) -> NDArray[np.uint32]:
@@ -137,7 +134,18 @@ class Gram:
             K[:] = given
         self.K = K
         self.ahead = aligned_zeros((K.shape[1] // LANES, AHEAD, LANES), K.dtype)
-        numba_kernels.look_ahead(self.ahead, K)
+        kernels.look_ahead(K, self.ahead)
+
+
+    def of(self, width: int) -> tuple[Integers, ...]:
+        """K and `ahead` for fields of a width."""
+        return for_fields(width, self.K, self.ahead)
+
+
+def for_fields(width: int, *arrays: Integers) -> tuple[Integers, ...]:
+    """Gram matrices as they are added to fields of a width: no narrower than kernels are compiled for."""
+    kind = WIDTHS[width] if width == 2 else None
+    return tuple(array if kind is None else array.astype(kind, copy=False) for array in arrays)
 
 
 def narrowest(step: int) -> np.dtype[Any]:
@@ -163,14 +171,14 @@ class Grid:
 
     def __init__(self, weights: Floats, eta: float) -> None:
         self.eta, self.all_zero = eta, not weights.any()
-        self.scale = np.full(len(weights), 1 / STEP)
-        self.factor = np.full(len(weights), 0.0 if self.all_zero else 1 / STEP / eta)  # of zeros any will do
+        self.scale = 1 / STEP
+        self.factor = 0.0 if self.all_zero else 1 / STEP / eta  # of zeros any will do
 
     def place(self, weights: Floats) -> Floats:
         """The weights in steps of eta, moved to the grid."""
-        on_grid: Floats = weights * self.factor[:, np.newaxis]
+        on_grid: Floats = weights * self.factor
         np.rint(on_grid, out=on_grid)
-        on_grid /= self.scale[:, np.newaxis]
+        on_grid /= self.scale
         return on_grid
 
 
@@ -179,7 +187,7 @@ def start_fields(weights: Floats, inputs: Inputs, grid: Grid, theta: float = 0.0
     fields = np.zeros((len(weights), len(inputs.X)))
     if not grid.all_zero:
         for some in inputs.changes:
-            kernels.add_start_fields(fields, weights, *some[2:], some.first, some.N, grid.factor[0], grid.scale[0])
+            kernels.add_start_fields(fields, weights, *some[2:], some.first, some.N, grid.factor, grid.scale)
     if theta:
         fields -= float(in_steps(theta, grid.eta))
     return fields

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.exact import tape_kernels
+from seqattractor.learning import kernels
 from seqattractor.learning.exact.fields import Integers, aligned_zeros, gram, in_bits, narrowest, padded
-from seqattractor.learning.exact.lanes import AHEAD, LANES
+from seqattractor.learning.kernels import AHEAD, LANES
 from seqattractor.sequences import Patterns
 
 _PIECE_BYTES = 2**21  # codes and Gram matrices of one piece of tape; they should stay in the cache
@@ -98,7 +98,9 @@ class Codes(Restorable):
 
         A piece is overwritten by the next one.
         """
-        flipped, groups, start = tape_kernels.sort_flips(flips, len(self.K), n_epochs)
+        flipped, groups = np.empty(len(flips), dtype=np.int32), np.empty((len(flips), 4), dtype=np.int64)
+        start = np.empty(n_epochs + 1, dtype=np.int64)
+        kernels.sort_flips(flips, flipped, groups, np.empty((n_epochs, len(self.K), 2), dtype=np.int64), start)
         ahead_bytes = self.K.itemsize * self.K.shape[1] * AHEAD
         version_bytes = self.K.nbytes + ahead_bytes + self.bits.nbytes
         most = max(_PIECE_BYTES // version_bytes, min(_LARGE_PIECE_BYTES // version_bytes, _FEW_VERSIONS), 1)
@@ -113,7 +115,7 @@ class Codes(Restorable):
             version = np.cumsum(version)
             K, ahead, Y = self._room_for(int(version[-1]) + 1)
             now = start[begin : epoch + 1]
-            tape_kernels.play(self.K, self.transposed, self.bits, flipped, groups, now, version, K, ahead, Y)
+            kernels.play(self.K, self.transposed, self.bits, flipped, groups, version, now, K, ahead, Y)
             last = bool(ended and start[-1] == start[epoch])
             yield Tape(K, ahead, Y, version, flipped, groups, now, last)
 
