@@ -349,7 +349,7 @@ learn_rows = Kernel(
     Work("T", lambda of: (3, of["padded"], ROWS)),
     Work("T", lambda of: (LANES, ROWS)),
     Work("int64", lambda of: (of["padded"], LANES)),
-    Work("int16", lambda of: (ROWS, of["padded"])),
+    Work("int32", lambda of: (ROWS, of["padded"])),
     Work("uint32", lambda of: (ROWS, of["words"])),
     Work("int32", lambda of: (of["epochs"] * ROWS + of["words"],)),
     types=WIDTHS,

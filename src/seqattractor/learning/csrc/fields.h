@@ -243,7 +243,7 @@ INLINE void PAIRED(decide_columns)(const T *f, int64_t stride, const T *flip, co
 typedef struct {
     T *f, *flip, *bound, *edge;                            /* (ROWS, padded) */
     T *flip_columns, *bound_columns, *edge_columns;        /* (padded, ROWS) */
-    int16_t *added;                                        /* (ROWS, padded): updates since the row was taken */
+    int32_t *added;                                        /* (ROWS, padded): updates since the row was taken */
     uint32_t *wrong;                                       /* (ROWS, words) */
     int32_t *errors;                                       /* (epochs, ROWS) */
     int64_t place[ROWS], room[ROWS], epoch[ROWS], updates[ROWS];
@@ -300,7 +300,7 @@ EXPORT int64_t PAIRED(learn_rows)(int64_t n, int64_t padded, int64_t some, int64
                                   const KT *K, const KT *ahead, const int64_t *rows, const int8_t *z, const double *h0, T *fields,
                                   const T *bounds, int64_t *room, int32_t *counts, uint32_t *wrong, int64_t *errors, uint8_t *state,
                                   int32_t *flips, int64_t step, int64_t limit, int64_t with_codes, T *space, T *columns, T *turned,
-                                  Broadcast *numbers, int16_t *added, uint32_t *wrong_space, int32_t *row_errors)
+                                  Broadcast *numbers, int32_t *added, uint32_t *wrong_space, int32_t *row_errors)
 {
     const int64_t size = ROWS * padded;
     Slots s = {.f = space, .flip = space + size, .bound = space + 2 * size, .edge = space + 3 * size,
