@@ -1,7 +1,7 @@
 """How the core in C is compiled: by pip, through hatchling, or by hand with ``python hatch_build.py``.
 
-The machine's C compiler is used; where none works, hatchling asks pip for ``ziglang``, which holds clang for every platform. It also
-compiles for other platforms: ``SEQATTRACTOR_TARGET``, one of `TARGETS`, names the platform of a wheel (``make dist``).
+The machine's C compiler is used; where none works, hatchling asks pip for ``ziglang``, which holds clang for every platform. With
+``SEQATTRACTOR_TARGET``, one of `TARGETS`, it also compiles for other platforms (``make dist``).
 """
 
 from __future__ import annotations
@@ -44,7 +44,12 @@ TARGETS = {
     "x86_64-windows-gnu": "win_amd64",
 }
 WASM = "wasm32-wasi"  # no wheel: a module for browsers and Node, by `compile_core`
-_TRIAL = "#include <math.h>\n#include <string.h>\ntypedef int V __attribute__((vector_size(16)));\nint f(V *v) { *v += *v; return 0; }\n"
+_TRIAL = """
+#include <math.h>
+#include <string.h>
+typedef int V __attribute__((vector_size(16)));
+int f(V *v) { *v += *v; return 0; }
+"""
 
 
 class CompilationError(Exception):
@@ -54,7 +59,8 @@ class CompilationError(Exception):
 def library_name(target: str = "") -> str:
     """The name of the shared library on a platform, as `seqattractor.learning.kernels` looks for it."""
     system = target or sys.platform
-    return "_core." + ("dll" if "win" in system and "darwin" not in system else "dylib" if "macos" in system or system == "darwin" else "so")
+    endings = {"darwin": "dylib", "macos": "dylib", "win": "dll"}  # "darwin" before "win"
+    return "_core." + next((ending for part, ending in endings.items() if part in system), "so")
 
 
 def digest_of_sources() -> str:
@@ -74,13 +80,13 @@ def compiler() -> list[str]:
     """The machine's C compiler: what $CC names, or the first that works of its usual names, else that of the package ziglang."""
     if os.environ.get("CC"):
         return shlex.split(os.environ["CC"])
-    # MinGW's gcc keeps vectors of AVX on a stack that is not aligned for them (GCC bug 54412), and others want Microsoft's headers.
+    # MinGW's gcc keeps vectors of AVX on a stack that is not aligned for them (GCC bug 54412), others want Microsoft's headers.
     names = () if sys.platform == "win32" else ("cc", "gcc", "clang")
-    return next(([name] for name in names if _works(name)), [])  or zig()
+    return next(([name] for name in names if _works(name)), []) or zig()
 
 
 def zig(target: str = "") -> list[str]:
-    """The compiler of the package ziglang, for any processor of a platform: without a word it takes all that this processor has."""
+    """The compiler of the package ziglang, for every processor of a platform: by itself it would use all that this one has."""
     return [sys.executable, "-m", "ziglang", "cc", *(["-target", target] if target else ["-mcpu=baseline"])]
 
 
@@ -97,7 +103,7 @@ def _works(cc: str) -> bool:
 
 
 def compile_core(made: Path, cc: list[str] | None = None, flags: list[str] | None = None, target: str = "") -> Path:
-    """Compile the core for all instruction sets of a kind of processor into one shared library, or into a module of WebAssembly."""
+    """Compile the core for all instruction sets of a kind of processor into one shared library, or a module of WebAssembly."""
     cc = cc or (zig(target) if target else compiler())
     wasm, windows = target == WASM, made.suffix == ".dll"
     sets = instruction_sets(target.split("-")[0] or platform.machine())
@@ -125,9 +131,10 @@ def _run(commands: list[list[str]]) -> None:
         raise CompilationError(f"The core in C could not be compiled, since {commands[0][0]} cannot be run: {error}.") from None
     said = [process.communicate()[1] for process in running]
     if failed := [k for k, process in enumerate(running) if process.returncode]:
+        k = failed[0]
         raise CompilationError(
-            "The core in C could not be compiled with the compiler "
-            f"{commands[0][0]} ($CC names another one): it was called as\n{shlex.join(commands[failed[0]])}\nand said\n{said[failed[0]]}"
+            "The core in C could not be compiled: the messages of the compiler are below, and $CC can name another one.\n"
+            f"{shlex.join(commands[k])}\n{said[k]}"
         )
     sys.stderr.write("".join(said))
 

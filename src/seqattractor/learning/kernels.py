@@ -3,8 +3,9 @@
 Sources are in ``csrc/``. A declaration lists the arguments of a kernel in their order. Axes of arrays have names: their lengths
 are read off the arrays, must agree between them, and are passed to C before all other arguments, in the order in which they
 appear (not those whose name begins with ``_``, which C has no use for). ``T`` stands for the integer type of fields or weights,
-for which a kernel is compiled several times. Work space is made for each call. So nothing that has another type, shape or memory
-order than declared, and no index that is out of range, ever reaches C.
+for which a kernel is compiled several times. Work space is made for each call. Conditions between lengths and whole numbers are
+written as Python writes them (``where="n <= padded"``). So nothing that has another type, shape or memory order than declared, no
+index that is out of range, and no array that overlaps one that is written to, ever reaches C.
 
 A kernel returns a whole number; what it means is said in its source.
 """
@@ -12,12 +13,16 @@ A kernel returns a whole number; what it means is said in its source.
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import operator
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from numbers import Real
 from pathlib import Path
-from typing import Any
+from types import CodeType
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -42,7 +47,7 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 Axis = str | int
-"""The name of an axis, its name and a number, as in "n+1", which must come after "n", or its length."""
+"""The name of an axis, its length, or what it is computed from, as in "n+1", which must come after "n"."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +59,12 @@ class Array:
     axes: tuple[Axis, ...]
     written: bool = False
     below: Axis | None = None
-    """If given, every number is an index: at least 0, and below this."""
+    """If given, every number is an index: at least 0, and below this, which may also be a whole number that is passed."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number: int64 or float64."""
+    """A number: int64, or float64 and finite."""
 
     name: str
     kind: str
@@ -116,44 +121,66 @@ class Kernel:
         In the order of the arguments in C, after the lengths of axes.
     types : tuple of str
         What T may be; empty if the kernel is not compiled for several types.
+    narrow : tuple of str
+        What K may be, a second type; empty if there is none.
+    where : str or tuple of str
+        Conditions that lengths of axes and whole numbers must meet.
     """
 
-    def __init__(self, name: str, *arguments: Argument, types: tuple[str, ...] = ()) -> None:
-        self.name, self._types, self._arguments = name, types, arguments
+    def __init__(
+        self,
+        name: str,
+        *arguments: Argument,
+        types: tuple[str, ...] = (),
+        narrow: tuple[str, ...] = (),
+        where: str | tuple[str, ...] = (),
+    ) -> None:
+        self.name, self._arguments = name, arguments
+        self._where = (where,) if isinstance(where, str) else where
+        self._types = {kind: some for kind, some in (("T", types), ("K", narrow)) if some}
         members = [member for argument in arguments for member in _members(argument)]
         axes = [axis for member in members if isinstance(member, Array) for axis in member.axes]
-        self._axes = list(dict.fromkeys(a for a in axes if isinstance(a, str) and not a.startswith("_") and "+" not in a))
+        self._axes = list(dict.fromkeys(a for a in axes if isinstance(a, str) and a.isidentifier() and not a.startswith("_")))
         self._given = [argument for argument in arguments if not isinstance(argument, Work)]
         self._structs = {
             argument.name: type(argument.name, (ctypes.Structure,), {"_fields_": _fields(argument)})
             for argument in arguments
             if isinstance(argument, Group)
         }
-        self._functions: dict[tuple[str, str], Any] = {}
+        self._functions: dict[tuple[str, ...], Any] = {}
 
     def __call__(self, *given: Any) -> int:
         """Check the arguments and call the function."""
         if len(given) != len(self._given):
             raise TypeError(f"{self.name} takes {len(self._given)} arguments, not {len(given)}.")
         call = _Call(self.name, self._types)
-        for argument, value in zip(self._given, given, strict=True):
-            for member in _members(argument):
-                if isinstance(member, Array):
-                    call.check(member, getattr(value, member.name) if isinstance(argument, Group) else value)
-        values, passed = iter(given), [call.lengths[axis] for axis in self._axes]
+        known = [
+            (member, _attribute(self.name, argument, member, value))
+            for argument, value in zip(self._given, given, strict=True)
+            for member in _members(argument)
+            if not isinstance(member, Work)
+        ]
+        for member, value in known:
+            call.check(member, value) if isinstance(member, Array) else call.check_number(member, value)
+        call.check_conditions(self._where)
+        for member, value in known:
+            if isinstance(member, Array):
+                call.check_indices(member, value)
+        values = iter(known)
+        passed: list[Any] = [call.lengths[axis] for axis in self._axes]
         for argument in self._arguments:
-            if isinstance(argument, Group):
-                owner, struct = next(values), self._structs[argument.name]
-                passed.append(ctypes.byref(struct(*(call.value(m, getattr(owner, getattr(m, "name", ""), None)) for m in argument.members))))
-            else:
-                passed.append(call.value(argument, None if isinstance(argument, Work) else next(values)))
-        return int(self._function(call.T)(*passed))
+            inner = [call.value(m, None if isinstance(m, Work) else next(values)[1]) for m in _members(argument)]
+            passed.append(ctypes.byref(self._structs[argument.name](*inner)) if isinstance(argument, Group) else inner[0])
+        call.check_overlaps()
+        return int(self._function(*call.types.values())(*passed))
 
-    def _function(self, T: str) -> Any:
-        """The function of the library for a type and the instruction set in use."""
-        key = T, instruction_set()
+    def _function(self, *types: str) -> Any:
+        """The function of the library for some types and the instruction set in use."""
+        key = *types, instruction_set()
         if key not in self._functions:
-            function = getattr(_library(), "_".join(part for part in (self.name, *key) if part))
+            function = getattr(_library(), "_".join((self.name, *key)), None)
+            if function is None:
+                raise TypeError(f"{self.name} was not compiled for {' and '.join(types) or 'this instruction set'}.")
             function.restype = ctypes.c_int64
             function.argtypes = [ctypes.c_int64] * len(self._axes) + [_c_type(argument) for argument in self._arguments]
             self._functions[key] = function
@@ -163,6 +190,16 @@ class Kernel:
 def _members(argument: Argument) -> tuple[Array | Number | Work, ...]:
     """The members of a group, or the argument itself."""
     return argument.members if isinstance(argument, Group) else (argument,)
+
+
+def _attribute(kernel: str, argument: Argument, member: Array | Number, value: Any) -> Any:
+    """The value of a member: an attribute of what is given for a group, or what is given."""
+    if not isinstance(argument, Group):
+        return value
+    try:
+        return getattr(value, member.name)
+    except AttributeError:
+        raise TypeError(f"{kernel}: {argument.name} must have {member.name}, which {type(value).__name__} has not.") from None
 
 
 def _c_type(argument: Argument) -> Any:
@@ -176,23 +213,25 @@ def _fields(group: Group) -> list[tuple[str, Any]]:
 
 
 class _Call:
-    """What is known of one call: the type T, the lengths of axes, and the work space, which must live until it returns."""
+    """What is known of one call: types, lengths of axes and whole numbers, and work space, which must live until it returns."""
 
-    def __init__(self, name: str, types: tuple[str, ...]) -> None:
-        self.name, self.types, self.T = name, types, ""
+    def __init__(self, name: str, possible: dict[str, tuple[str, ...]]) -> None:
+        self.name, self.possible = name, possible
+        self.types = dict.fromkeys(possible, "")
         self.lengths: dict[str, int] = {}
         self.work: list[Any] = []
+        self.spans: list[tuple[int, int, Array]] = []  # the memory of arrays that are given
 
     def check(self, argument: Array, value: Any) -> None:
         """Compare an array with its declaration, and learn from it what T and the lengths of axes are."""
         if not isinstance(value, np.ndarray):
             raise TypeError(f"{self.name}: {argument.name} must be an array, not {type(value).__name__}.")
         kind = value.dtype.name
-        if argument.kind == "T" and not self.T and kind in self.types:
-            self.T = kind
-        wanted = self.T if argument.kind == "T" else argument.kind
+        if not self.types.get(argument.kind, kind) and kind in self.possible[argument.kind]:
+            self.types[argument.kind] = kind
+        wanted = self.types.get(argument.kind, argument.kind) or " or ".join(self.possible[argument.kind])
         if kind != wanted or not value.dtype.isnative:
-            raise TypeError(f"{self.name}: {argument.name} must be of type {wanted or ' or '.join(self.types)}, not {value.dtype}.")
+            raise TypeError(f"{self.name}: {argument.name} must be of type {wanted}, not {value.dtype}.")
         flags = value.flags
         if not flags.c_contiguous or not flags.aligned or (argument.written and not flags.writeable):
             raise ValueError(f"{self.name}: {argument.name} must be contiguous and aligned, and writable if it is written to.")
@@ -200,27 +239,74 @@ class _Call:
             raise ValueError(f"{self.name}: {argument.name} must have {len(argument.axes)} axes, not {value.ndim}.")
         for axis, length in zip(argument.axes, value.shape, strict=True):
             if length != (known := self.length(axis, length)):
-                raise ValueError(f"{self.name}: {argument.name} has the shape {value.shape}, but its axis {axis} must be {known}.")
-        if argument.below is not None and value.size and not 0 <= int(value.min()) <= int(value.max()) < self.length(argument.below):
-            raise ValueError(f"{self.name}: numbers of {argument.name} must be from 0 to {self.length(argument.below) - 1}.")
+                raise ValueError(f"{self.name}: {argument.name} has shape {value.shape}, but its axis {axis} must be {known}.")
+
+    def check_indices(self, argument: Array, value: Any) -> None:
+        """Compare numbers that are indices with the length of what they point into."""
+        if argument.below is not None and value.size:
+            below = self.length(argument.below)
+            if int(value.min()) < 0 or int(value.max()) >= below:
+                raise ValueError(f"{self.name}: numbers of {argument.name} must be from 0 to {below - 1}.")
+
+    def check_number(self, argument: Number, value: Any) -> None:
+        """Check that a number has the type that is declared, and remember one that is whole."""
+        if argument.kind == "float64":
+            if not isinstance(value, Real):
+                raise TypeError(f"{self.name}: {argument.name} must be a number, not {type(value).__name__}.")
+            if not -sys.float_info.max <= value <= sys.float_info.max:  # type: ignore[operator]
+                raise ValueError(f"{self.name}: {argument.name} must be finite, not {value}.")
+            return
+        if not isinstance(value, SupportsIndex) or isinstance(value, np.ndarray):
+            raise TypeError(f"{self.name}: {argument.name} must be a whole number, not {type(value).__name__}.")
+        self.lengths[argument.name] = number = operator.index(value)
+        if not -(2**63) <= number < 2**63:
+            raise ValueError(f"{self.name}: {argument.name} must fit into 64 bits.")
+
+    def check_conditions(self, conditions: tuple[str, ...]) -> None:
+        """Check what must hold between lengths and whole numbers."""
+        for text in conditions:
+            if not eval(_compiled(text), _NO_NAMES, self.lengths):
+                found = ", ".join(f"{name} = {self.lengths[name]}" for name in _compiled(text).co_names)
+                raise ValueError(f"{self.name}: {text} must hold, but {found}.")
+
+    def check_overlaps(self) -> None:
+        """Check that no array overlaps one that is written to, which could change indices after they were checked."""
+        ends, names = {False: 0, True: 0}, {False: "", True: ""}  # how far earlier arrays reach, by whether they are written
+        for start, end, array in sorted(self.spans, key=operator.itemgetter(0)):
+            for written in (True, False) if array.written else (True,):
+                if start < ends[written]:
+                    raise ValueError(f"{self.name}: {names[written]} and {array.name} overlap in memory.")
+            if end > ends[array.written]:
+                ends[array.written], names[array.written] = end, array.name
 
     def length(self, axis: Axis, found: int | None = None) -> int:
         """The length of an axis; one that is new gets the length that was found."""
         if isinstance(axis, int):
             return axis
-        name, _, more = axis.partition("+")
-        if found is not None and not more:
-            self.lengths.setdefault(name, found)
-        return self.lengths[name] + int(more or 0)
+        if found is not None and axis.isidentifier():
+            return self.lengths.setdefault(axis, found)
+        return int(eval(_compiled(axis), _NO_NAMES, self.lengths))
 
     def value(self, argument: Argument, value: Any) -> Any:
         """What is passed to C."""
-        if isinstance(argument, Work):
-            value = aligned(argument.shape(self.lengths), self.T if argument.kind == "T" else argument.kind)
-            self.work.append(value)
-        elif isinstance(argument, Number):
+        if isinstance(argument, Number):
             return float(value) if argument.kind == "float64" else int(value)
-        return value.ctypes.data
+        if isinstance(argument, Work):
+            value = aligned(argument.shape(self.lengths), self.types.get(argument.kind, argument.kind))
+            self.work.append(value)
+        address = value.ctypes.data
+        if isinstance(argument, Array) and value.nbytes:
+            self.spans.append((address, address + value.nbytes, argument))
+        return address
+
+
+_NO_NAMES: dict[str, Any] = {"__builtins__": {}}
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    """An expression of a declaration."""
+    return compile(text, "<kernels>", "eval")
 
 
 _in_use: list[str] = []  # the instruction set that is used, once it is known
@@ -247,21 +333,55 @@ def use(isa: str) -> None:
     _in_use[:] = [isa]
 
 
+def available() -> bool:
+    """Whether the kernels can be called here."""
+    return not why_unavailable()
+
+
+@cache
+def why_unavailable() -> str:
+    """Why the kernels cannot be called, and what to do, in a sentence for people; nothing if they can be called."""
+    try:
+        _library()
+    except OSError as error:
+        return (
+            f"seqattractor computes without its compiled core, many times slower and with the same results, because {error}; "
+            "`pip install .` in its sources compiles it (in a checkout that was installed with -e: `pip install -e .`)."
+        )
+    return ""
+
+
 @cache
 def _library() -> ctypes.CDLL:
-    """The shared library beside this file."""
-    suffix = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
-    return ctypes.CDLL(str(Path(__file__).with_name(f"_core.{suffix}")))
+    """The shared library beside this file, if it was compiled from the sources beside it: others may have other arguments."""
+    path = Path(__file__).with_name("_core." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so"))
+    if not path.exists():
+        raise OSError(f"{path.name} is missing")
+    try:
+        library = ctypes.CDLL(str(path))
+        library.digest_of_sources.restype = ctypes.c_char_p
+        digest = library.digest_of_sources().decode()
+    except (OSError, AttributeError) as error:
+        raise OSError(f"{path.name} cannot be loaded ({error})") from None
+    if digest != _digest_of_sources():
+        raise OSError(f"{path.name} was compiled from other sources than those in csrc")
+    return library
+
+
+def _digest_of_sources() -> str:
+    """A digest of the sources, as hatch_build.py computes it."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).with_name("csrc").glob("*.[ch]")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
 
 
 WIDTHS = ("int16", "int32", "int64")
 
 # Inputs of the exact engine (csrc/inputs.h)
-_CHANGES = (
-    reads("up_starts", "int64", "n+1", below="_up+1"),
-    reads("down_starts", "int64", "n+1", below="_down+1"),
-)
-_CHANGED = reads("up", "int16", "_up"), reads("down", "int16", "_down")
+_CHANGES = (reads("up_starts", "int64", "n+1", below="_up+1"), reads("down_starts", "int64", "n+1", below="_down+1"))
+_CHANGED = reads("up", "int16", "_up", below="N"), reads("down", "int16", "_down", below="N")
+_COLUMNS = ("0 <= first", "0 <= N <= inputs - first")
 products = Kernel(
     "products",
     writes("K", "T", "n", "padded"),
@@ -270,6 +390,7 @@ products = Kernel(
     Work("uint32", lambda of: (of["words"], of["n"])),
     Work("int32", lambda of: (of["n"],)),
     types=WIDTHS,
+    where=("n <= padded", "0 <= N <= 32 * words"),
 )
 count_changes = Kernel(
     "count_changes",
@@ -281,9 +402,10 @@ count_changes = Kernel(
 list_changes = Kernel(
     "list_changes",
     reads("bits", "uint32", "n", "words"),
-    writes("up", "int16", "_up"),
-    writes("down", "int16", "_down"),
+    writes("up", "int16", "ups"),
+    writes("down", "int16", "downs"),
     Work("uint32", lambda of: (of["words"],)),
+    where="words <= 2**10",
 )
 add_start_fields = Kernel(
     "add_start_fields",
@@ -296,6 +418,7 @@ add_start_fields = Kernel(
     real("factor"),
     real("scale"),
     Work("int64", lambda of: (8 * of["inputs"],)),
+    where=_COLUMNS,
 )
 add_sums = Kernel(
     "add_sums",
@@ -307,4 +430,5 @@ add_sums = Kernel(
     whole("N"),
     real("eta"),
     Work("int64", lambda of: (8 * of["inputs"],)),
+    where=_COLUMNS,
 )
