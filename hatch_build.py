@@ -176,8 +176,17 @@ def _this_platform() -> str:
     return next(tag for tag in platform_tags() if not tag.startswith(("manylinux", "musllinux")))
 
 
+def check() -> None:
+    """Compile with every warning as an error, by the machine's compiler and by clang: its own, or zig's."""
+    clang = ["clang"] if _works("clang") else zig()
+    with tempfile.TemporaryDirectory() as folder:
+        for cc in (compiler(), clang):
+            compile_core(Path(folder) / library_name(), cc, ["-Werror"])
+            print(f"{shlex.join(cc)}: no warning")
+
+
 if __name__ == "__main__":
     try:
-        print(compile_core(SOURCES.parent / library_name()))
+        check() if "--check" in sys.argv else print(compile_core(SOURCES.parent / library_name()))
     except CompilationError as error:
         sys.exit(str(error))

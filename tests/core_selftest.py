@@ -1,10 +1,10 @@
 """Compile and run the self-test of the kernels (core_selftest.c) on every processor that can be had here, and compare.
 
-python tests/core_selftest.py            # this processor's instruction sets by the machine's compiler and by zig; ARM; WebAssembly
+python tests/core_selftest.py            # this processor's instruction sets, by its compiler and by zig; ARM; WebAssembly
 python tests/core_selftest.py sanitize   # this processor's, with AddressSanitizer and UndefinedBehaviorSanitizer
 
-The reference is what the machine's compiler makes for the oldest processors of this kind. ARM needs qemu-user, WebAssembly Node: what
-is not there is said and left out.
+The reference is what the machine's compiler makes for the oldest processors of this kind. ARM needs qemu-user, WebAssembly needs
+Node; without them it says so and goes on.
 """
 
 import platform

@@ -1,10 +1,12 @@
 """Calls of the kernels in C with random arguments, made from their declarations alone: right ones, and ones with one thing wrong.
 
 Every kernel of `seqattractor.learning.kernels` is found here by itself. As a program, in a process of its own so that a crash is
-seen: ``python tests/kernel_calls.py CALLS SEED`` makes that many calls and prints how many of each kind there were.
+seen: ``python tests/kernel_calls.py CALLS SEED [INSTRUCTION SET]`` makes that many calls and prints how many of each kind there
+were; ``python tests/kernel_calls.py digest`` prints where the package is and a digest of what its kernels compute.
 """
 
 import faulthandler
+import hashlib
 import math
 import sys
 from collections import Counter
@@ -287,7 +289,25 @@ def fuzz(calls, seed):
     return done
 
 
+def digest(cases=5):
+    """A digest of what all kernels make of some typical arguments with each instruction set, which is the same for all of them."""
+    digests = set()
+    for isa in kernels.instruction_sets():
+        kernels.use(isa)
+        rng, found = np.random.default_rng(0), hashlib.sha256()
+        for kernel in KERNELS.values():
+            for _ in range(cases):
+                code, arrays = Case(kernel, rng, typical=True).run() or (0, [])
+                found.update(str(code).encode() + b"".join(arrays))
+        digests.add(found.hexdigest())
+    (only,) = digests
+    return only
+
+
 if __name__ == "__main__":
     faulthandler.enable()
-    kernels.use(sys.argv[3] if len(sys.argv) > 3 else kernels.instruction_set())
-    print(dict(fuzz(int(sys.argv[1]), int(sys.argv[2]))))
+    if sys.argv[1:] == ["digest"]:
+        print(kernels.__file__, digest())
+    else:
+        kernels.use(sys.argv[3] if len(sys.argv) > 3 else kernels.instruction_set())
+        print(dict(fuzz(int(sys.argv[1]), int(sys.argv[2]))))

@@ -24,7 +24,7 @@ def main(tests):
         shutil.copytree(ROOT / "src" / "seqattractor", package, ignore=shutil.ignore_patterns("__pycache__"))
         cc = hatch_build.compiler()
         hatch_build.compile_core(package / "learning" / hatch_build.library_name(), cc, SANITIZE)
-        # The library needs the run-time of the sanitizer before anything else is loaded. Python itself leaks, and is not looked at.
+        # The run-time of the sanitizer must be loaded before anything else. Leaks are Python's own: the core allocates nothing.
         runtime = subprocess.run([*cc, "-print-file-name=libasan.so"], check=True, capture_output=True, text=True).stdout.strip()
         settings = {"PYTHONPATH": folder, "LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0", "PYTHONMALLOC": "malloc"}
         environment = os.environ | settings | {"UBSAN_OPTIONS": "print_stacktrace=1"}

@@ -351,10 +351,15 @@ def why_unavailable() -> str:
     return ""
 
 
+def library_path() -> Path:
+    """Where the shared library is, or should be."""
+    return Path(__file__).with_name("_core." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so"))
+
+
 @cache
 def _library() -> ctypes.CDLL:
     """The shared library beside this file, if it was compiled from the sources beside it: others may have other arguments."""
-    path = Path(__file__).with_name("_core." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so"))
+    path = library_path()
     if not path.exists():
         raise OSError(f"{path.name} is missing")
     try:
