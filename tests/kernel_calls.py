@@ -58,7 +58,7 @@ class Case:
     def _names(self):
         """Lengths of axes and whole numbers that meet the conditions of the kernel."""
         arrays = [m for _, m in members(self.kernel) if isinstance(m, Array)]
-        axes = {axis for m in arrays for axis in m.axes if isinstance(axis, str) and axis.isidentifier()}
+        axes = dict.fromkeys(axis for m in arrays for axis in m.axes if isinstance(axis, str) and axis.isidentifier())
         wholes = [m.name for _, m in members(self.kernel) if isinstance(m, Number) and m.kind == "int64"]
         lengths = LENGTHS if self.typical else (0, *LENGTHS)
         numbers = [k for k in WHOLE if 0 <= k <= 20] if self.typical else WHOLE
@@ -290,7 +290,7 @@ def fuzz(calls, seed):
 
 
 def digest(cases=5):
-    """A digest of what all kernels make of some typical arguments with each instruction set, which is the same for all of them."""
+    """A digest of what all kernels make of some typical arguments, the same for every instruction set."""
     digests = set()
     for isa in kernels.instruction_sets():
         kernels.use(isa)

@@ -85,13 +85,6 @@ def test_a_wheel_without_the_core_can_be_asked_for(sources, tmp_path):
 
 
 @needs_compiler
-def test_an_editable_installation_compiles_in_place(sources, tmp_path):
-    done = build(f"build_editable({str(tmp_path)!r})", sources)
-    assert done.returncode == 0, done.stderr
-    assert (sources / "src" / "seqattractor" / "learning" / kernels.library_path().name).exists()
-
-
-@needs_compiler
 def test_sources_that_cannot_be_compiled_end_in_one_sentence_and_the_messages_of_the_compiler(sources, tmp_path):
     with open(sources / "src" / "seqattractor" / "learning" / "csrc" / "core.c", "a") as file:
         file.write("int broken(void) { return nothing; }\n")
