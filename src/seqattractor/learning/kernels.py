@@ -175,6 +175,12 @@ def _fields(group: Group) -> list[tuple[str, Any]]:
     return [(getattr(member, "name", f"work{k}"), _c_type(member)) for k, member in enumerate(group.members)]
 
 
+@cache
+def _kind_of(dtype: np.dtype[Any]) -> str:
+    """The name of a type; numpy takes some microseconds to make one."""
+    return dtype.name if dtype.isnative else str(dtype)
+
+
 class _Call:
     """What is known of one call: the type T, the lengths of axes, and the work space, which must live until it returns."""
 
@@ -187,11 +193,11 @@ class _Call:
         """Compare an array with its declaration, and learn from it what T and the lengths of axes are."""
         if not isinstance(value, np.ndarray):
             raise TypeError(f"{self.name}: {argument.name} must be an array, not {type(value).__name__}.")
-        kind = value.dtype.name
+        kind = _kind_of(value.dtype)
         if argument.kind == "T" and not self.T and kind in self.types:
             self.T = kind
         wanted = self.T if argument.kind == "T" else argument.kind
-        if kind != wanted or not value.dtype.isnative:
+        if kind != wanted:
             raise TypeError(f"{self.name}: {argument.name} must be of type {wanted or ' or '.join(self.types)}, not {value.dtype}.")
         flags = value.flags
         if not flags.c_contiguous or not flags.aligned or (argument.written and not flags.writeable):
@@ -307,4 +313,40 @@ add_sums = Kernel(
     whole("N"),
     real("eta"),
     Work("int64", lambda of: (8 * of["inputs"],)),
+)
+
+# Weights form (csrc/weights.h)
+LANES, GROUP, KINDS = 32, 4, 16
+_SORTED = (  # their indices are checked in C, which is much sooner done
+    reads("units", "uint32", "groups", "N"),
+    reads("first", "int64", "groups", KINDS + 1),
+    reads("overlap", "int32", "groups", GROUP, GROUP),
+)
+sort_by_kind = Kernel(
+    "sort_by_kind",
+    reads("x", "int8", "n", "N"),
+    writes("units", "uint32", "groups", "N"),
+    writes("first", "int64", "groups", KINDS + 1),
+    writes("overlap", "int32", "groups", GROUP, GROUP),
+    Work("uint8", lambda of: (of["N"],)),
+)
+learn_lanes = Kernel(
+    "learn_lanes",
+    Group(
+        "neurons",
+        writes("C", "T", "N", LANES),
+        reads("start", "float64", "starts", LANES),
+        reads("coarse", "int16", "coarse_starts", LANES),
+        reads("guard", "float64", LANES),
+        real("unit"),
+        real("theta"),
+        real("kappa"),
+    ),
+    Group("seen", *_SORTED),
+    reads("targets", "int8", "n", "width"),
+    writes("codes", "int8", "n", "code_width"),
+    whole("column"),
+    whole("neurons"),
+    whole("at_once"),
+    types=WIDTHS,
 )
