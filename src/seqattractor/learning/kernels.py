@@ -350,3 +350,31 @@ learn_lanes = Kernel(
     whole("at_once"),
     types=WIDTHS,
 )
+
+# Learned targets (csrc/learned_targets.h)
+learn_targets = Kernel(
+    "learn_targets",
+    Group(
+        "network",
+        reads("targets", "int8", "n", "N"),
+        reads("gram", "T", "n", "padded"),
+        reads("hidden_start", "float64", "n", "M"),
+        writes("hidden_learned", "T", "n", "M"),
+        writes("updates", "T", "n", "M"),
+        reads("start", "float64", "units", "N"),
+        writes("start_fields", "float64", "n", "N"),
+        writes("learned", "T", "units", "N"),
+        writes("learned_fields", "T", "n", "N"),
+        writes("version", "int64", "n+1"),
+        writes("codes", "int8", "n", "units"),
+        reads("drive", "float64", "n", "M"),
+        writes("projected", "T", "n", "M"),
+        real("kappa"),
+        real("feedback"),
+    ),
+    writes("errors", "int64", 2),
+    Work("T", lambda of: (of["M"],)),
+    Work("T", lambda of: (of["N"],)),
+    Work("int8", lambda of: (of["M"],)),
+    types=("int32", "int64"),
+)
