@@ -378,3 +378,53 @@ learn_targets = Kernel(
     Work("int8", lambda of: (of["M"],)),
     types=("int32", "int64"),
 )
+
+# Long recalls of a single state (csrc/walk.h)
+walk = Kernel(
+    "walk",
+    Group(
+        "hidden",
+        reads("W", "int32", "N", "padded_M"),
+        reads("surely", "int32", "padded_M"),
+        reads("perhaps", "int32", "padded_M"),
+    ),
+    Group(
+        "visible",
+        reads("W", "int32", "M", "padded_N"),
+        reads("surely", "int32", "padded_N"),
+        reads("perhaps", "int32", "padded_N"),
+    ),
+    reads("state", "int8", "N"),
+    writes("path", "int8", "steps", "N"),
+    Work("int32", lambda of: (max(of["padded_M"], of["padded_N"]),)),
+    Work("int64", lambda of: (of["N"] + 1,)),
+    Work("int64", lambda of: (of["M"] + 1,)),
+)
+
+# Rate networks (csrc/least_squares.h)
+run_innate = Kernel(
+    "run_innate",
+    writes("weights", "float64", "n", "K"),
+    reads("sources", "int64", "n", "K", below="n"),
+    reads("counts", "int64", "n", below="K+1"),
+    reads("drive", "float64", "steps", "n"),
+    reads("wanted", "float64", "taught", "n"),
+    writes("P", "float64", "plastic", "size", "size"),
+    writes("x", "float64", "n"),
+    writes("rates", "float64", "steps", "n"),
+    whole("every"),
+    real("tau"),
+    *(Work("float64", lambda of: (max(of["n"], of["K"]),)) for _ in range(3)),
+)
+run_pinning = Kernel(
+    "run_pinning",
+    writes("J", "float64", "N", "N"),
+    reads("plastic", "int64", "m", below="N"),
+    reads("drive", "float64", "steps", "N"),
+    reads("wanted", "float64", "taught", "N"),
+    writes("P", "float64", "m", "m"),
+    writes("x", "float64", "N"),
+    writes("states", "float64", "steps", "N"),
+    real("tau"),
+    *(Work("float64", lambda of: (max(of["N"], of["m"]),)) for _ in range(4)),
+)
