@@ -212,6 +212,12 @@ def _fields(group: Group) -> list[tuple[str, Any]]:
     return [(getattr(member, "name", f"work{k}"), _c_type(member)) for k, member in enumerate(group.members)]
 
 
+@cache
+def _kind_of(dtype: np.dtype[Any]) -> str:
+    """The name of a type; numpy takes some microseconds to make one."""
+    return dtype.name if dtype.isnative else str(dtype)
+
+
 class _Call:
     """What is known of one call: types, lengths of axes and whole numbers, and work space, which must live until it returns."""
 
@@ -226,11 +232,11 @@ class _Call:
         """Compare an array with its declaration, and learn from it what T and the lengths of axes are."""
         if not isinstance(value, np.ndarray):
             raise TypeError(f"{self.name}: {argument.name} must be an array, not {type(value).__name__}.")
-        kind = value.dtype.name
+        kind = _kind_of(value.dtype)
         if not self.types.get(argument.kind, kind) and kind in self.possible[argument.kind]:
             self.types[argument.kind] = kind
         wanted = self.types.get(argument.kind, argument.kind) or " or ".join(self.possible[argument.kind])
-        if kind != wanted or not value.dtype.isnative:
+        if kind != wanted:
             raise TypeError(f"{self.name}: {argument.name} must be of type {wanted}, not {value.dtype}.")
         flags = value.flags
         if not flags.c_contiguous or not flags.aligned or (argument.written and not flags.writeable):
@@ -436,4 +442,118 @@ add_sums = Kernel(
     real("eta"),
     Work("int64", lambda of: (8 * of["inputs"],)),
     where=_COLUMNS,
+)
+
+# Weights form (csrc/weights.h)
+LANES, GROUP, KINDS = 32, 4, 16
+_SORTED = (  # their indices are checked in C, which is much sooner done
+    reads("units", "uint32", "groups", "N"),
+    reads("first", "int64", "groups", KINDS + 1),
+    reads("overlap", "int32", "groups", GROUP, GROUP),
+)
+sort_by_kind = Kernel(
+    "sort_by_kind",
+    reads("x", "int8", "n", "N"),
+    writes("units", "uint32", "groups", "N"),
+    writes("first", "int64", "groups", KINDS + 1),
+    writes("overlap", "int32", "groups", GROUP, GROUP),
+    Work("uint8", lambda of: (of["N"],)),
+)
+learn_lanes = Kernel(
+    "learn_lanes",
+    Group(
+        "neurons",
+        writes("C", "T", "N", LANES),
+        reads("start", "float64", "starts", LANES),
+        reads("coarse", "int16", "coarse_starts", LANES),
+        reads("guard", "float64", LANES),
+        real("unit"),
+        real("theta"),
+        real("kappa"),
+    ),
+    Group("seen", *_SORTED),
+    reads("targets", "int8", "n", "width"),
+    writes("codes", "int8", "n", "code_width"),
+    whole("column"),
+    whole("neurons"),
+    whole("at_once"),
+    types=WIDTHS,
+)
+
+# Learned targets (csrc/learned_targets.h)
+learn_targets = Kernel(
+    "learn_targets",
+    Group(
+        "network",
+        reads("targets", "int8", "n", "N"),
+        reads("gram", "T", "n", "padded"),
+        reads("hidden_start", "float64", "n", "M"),
+        writes("hidden_learned", "T", "n", "M"),
+        writes("updates", "T", "n", "M"),
+        reads("start", "float64", "units", "N"),
+        writes("start_fields", "float64", "n", "N"),
+        writes("learned", "T", "units", "N"),
+        writes("learned_fields", "T", "n", "N"),
+        writes("version", "int64", "n+1"),
+        writes("codes", "int8", "n", "units"),
+        reads("drive", "float64", "n", "M"),
+        writes("projected", "T", "n", "M"),
+        real("kappa"),
+        real("feedback"),
+    ),
+    writes("errors", "int64", 2),
+    Work("T", lambda of: (of["M"],)),
+    Work("T", lambda of: (of["N"],)),
+    Work("int8", lambda of: (of["M"],)),
+    types=("int32", "int64"),
+)
+
+# Long recalls of a single state (csrc/walk.h)
+walk = Kernel(
+    "walk",
+    Group(
+        "hidden",
+        reads("W", "int32", "N", "padded_M"),
+        reads("surely", "int32", "padded_M"),
+        reads("perhaps", "int32", "padded_M"),
+    ),
+    Group(
+        "visible",
+        reads("W", "int32", "M", "padded_N"),
+        reads("surely", "int32", "padded_N"),
+        reads("perhaps", "int32", "padded_N"),
+    ),
+    reads("state", "int8", "N"),
+    writes("path", "int8", "steps", "N"),
+    Work("int32", lambda of: (max(of["padded_M"], of["padded_N"]),)),
+    Work("int64", lambda of: (of["N"] + 1,)),
+    Work("int64", lambda of: (of["M"] + 1,)),
+)
+
+# Rate networks (csrc/least_squares.h)
+run_innate = Kernel(
+    "run_innate",
+    writes("weights", "float64", "n", "K"),
+    reads("sources", "int64", "n", "K", below="n"),
+    reads("counts", "int64", "n", below="K+1"),
+    reads("drive", "float64", "steps", "n"),
+    reads("wanted", "float64", "taught", "n"),
+    writes("P", "float64", "plastic", "size", "size"),
+    writes("x", "float64", "n"),
+    writes("rates", "float64", "steps", "n"),
+    whole("every"),
+    real("tau"),
+    *(Work("float64", lambda of: (max(of["n"], of["K"]),)) for _ in range(3)),
+)
+run_pinning = Kernel(
+    "run_pinning",
+    writes("J", "float64", "N", "N"),
+    reads("plastic", "int64", "m", below="N"),
+    reads("drive", "float64", "steps", "N"),
+    reads("wanted", "float64", "taught", "N"),
+    writes("P", "float64", "m", "m"),
+    writes("x", "float64", "N"),
+    writes("states", "float64", "steps", "N"),
+    real("tau"),
+    *(Work("float64", lambda of: (max(of["N"], of["m"]),)) for _ in range(4)),
 )
