@@ -5,11 +5,14 @@ SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN    := $(VENV)/$(SCRIPTS)
 OUT    ?= results
 
-.PHONY: run test test-lowest lint paper trust bench watch docs dist clean
+.PHONY: run test test-lowest lint sanitize paper trust bench watch docs dist clean
 .DELETE_ON_ERROR:
 
-# One stamp for each set of packages (run: none but the package's own), renewed when pyproject.toml changes.
-$(VENV)/installed-%: pyproject.toml
+# What the core in C is compiled from: installing compiles it, in seconds.
+CORE := hatch_build.py $(wildcard src/seqattractor/learning/csrc/*.[ch])
+
+# One stamp for each set of packages (run: none but the package's own), renewed when pyproject.toml or the core changes.
+$(VENV)/installed-%: pyproject.toml $(CORE)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -e '.$(if $(filter-out run,$*),[$*])'
 	touch $(VENV)/installed-run $@
@@ -43,7 +46,7 @@ test: $(VENV)/installed-dev
 # The same, without a browser, with the lowest version of each direct dependency that pyproject.toml allows, in a venv of its own.
 LOWEST := $(VENV)-lowest
 
-$(LOWEST)/installed: pyproject.toml tests/lowest_versions.py
+$(LOWEST)/installed: pyproject.toml tests/lowest_versions.py $(CORE)
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/$(SCRIPTS)/python tests/lowest_versions.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/$(SCRIPTS)/python -m pip install --quiet -c $(LOWEST)/constraints.txt -e '.[dev]'
@@ -56,6 +59,13 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python hatch_build.py --check
+
+# The fast tests of all engines once with a core that checks itself (AddressSanitizer and UndefinedBehaviorSanitizer; gcc on Linux).
+SANITIZED := $(patsubst %,tests/test_%.py,kernels engine exact_recall learned_targets partial_fit sparse walk warm_start weights_form)
+sanitize: $(VENV)/installed-dev
+	$(BIN)/python tests/core_selftest.py sanitize
+	$(BIN)/python tests/sanitized.py -n 2 $(STUCK) $(SANITIZED)
 
 # Statistical and slow checks.
 paper: $(VENV)/installed-dev
@@ -83,12 +93,15 @@ watch: $(VENV)/installed-watch
 docs: $(VENV)/installed-dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
-# The sdist, and the wheel made from it; both checked, the wheel tried in a new environment outside the repository. Uploads nothing. The last lines
-# say what a person has to fill in before a release (RELEASING.md).
+# The sdist, and from it the wheels of all platforms and the core for WebAssembly, compiled by zig; all checked. The kernels are run on x86, ARM and
+# WebAssembly, as far as this machine can (tests/core_selftest.py), the wheel for this platform is tried in a new environment outside the
+# repository. Uploads nothing. The last lines say what a person has to fill in before a release (RELEASING.md).
 dist: $(VENV)/installed-release
 	rm -rf dist
-	$(BIN)/python -m build
-	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m build --sdist
+	$(BIN)/python release/wheels.py dist
+	$(BIN)/python -m twine check --strict dist/*.tar.gz dist/*.whl
+	$(BIN)/python tests/core_selftest.py
 	$(BIN)/python release/try_wheel.py dist
 	$(BIN)/python release/ready.py
 

@@ -1,17 +1,30 @@
-"""How the core in C is compiled: by pip, through hatchling, or by hand with ``python hatch_build.py``."""
+"""How the core in C is compiled: by pip, through hatchling, or by hand with ``python hatch_build.py``.
+
+The machine's C compiler is used; where none works, hatchling asks pip for ``ziglang``, which holds clang for every platform. With
+``SEQATTRACTOR_TARGET``, one of `TARGETS`, it also compiles for other platforms (``make dist``).
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # by hand, nothing but a compiler is needed
+    BuildHookInterface = object
 
 ROOT = Path(__file__).parent
 SOURCES = ROOT / "src" / "seqattractor" / "learning" / "csrc"
+ZIG = "ziglang~=0.17.0"  # the version that all targets were tried with
 # -ffp-contract=off: the same bits on every processor. Vectors as wide as the processor has them: our loops are long.
 FLAGS = ["-std=c11", "-O3", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra"]
 X86 = {
@@ -22,40 +35,158 @@ X86 = {
         "-mprefer-vector-width=512",
     ],
 }
+# Platforms that zig compiles for, and the tags of their wheels: the oldest systems that still run the library.
+TARGETS = {
+    "x86_64-linux-gnu.2.17": "manylinux_2_17_x86_64.manylinux2014_x86_64",
+    "aarch64-linux-gnu.2.17": "manylinux_2_17_aarch64.manylinux2014_aarch64",
+    "x86_64-macos.11.0": "macosx_11_0_x86_64",
+    "aarch64-macos.11.0": "macosx_11_0_arm64",
+    "x86_64-windows-gnu": "win_amd64",
+}
+WASM = "wasm32-wasi"  # no wheel: a module for browsers and Node, by `compile_core`
+_TRIAL = """
+#include <math.h>
+#include <string.h>
+typedef int V __attribute__((vector_size(16)));
+int f(V *v) { *v += *v; return 0; }
+"""
 
 
-def library_name() -> str:
-    """The name of the shared library on this platform, as `seqattractor.learning.kernels` looks for it."""
-    return "_core." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
+class CompilationError(Exception):
+    """The core could not be compiled."""
+
+
+def library_name(target: str = "") -> str:
+    """The name of the shared library on a platform, as `seqattractor.learning.kernels` looks for it."""
+    system = target or sys.platform
+    endings = {"darwin": "dylib", "macos": "dylib", "win": "dll"}  # "darwin" before "win"
+    return "_core." + next((ending for part, ending in endings.items() if part in system), "so")
+
+
+def digest_of_sources() -> str:
+    """A digest of all sources: the library holds it, so that one compiled from other sources is never used."""
+    digest = hashlib.sha256()
+    for path in sorted(SOURCES.glob("*.[ch]")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def instruction_sets(machine: str) -> dict[str, list[str]]:
+    """The instruction sets that the core is compiled for on a kind of processor, with their flags."""
+    return X86 if machine.lower() in ("x86_64", "amd64") else {"base": ["-msimd128"] if machine == "wasm32" else []}
 
 
 def compiler() -> list[str]:
-    """The machine's C compiler, as $CC says or by its usual names, else that of the package ziglang."""
-    if "CC" in os.environ:
-        return os.environ["CC"].split()
-    for name in ("cc", "gcc", "clang"):
-        if shutil.which(name):
-            return [name]
-    return [sys.executable, "-m", "ziglang", "cc"]
+    """The machine's C compiler: what $CC names, or the first that works of its usual names, else that of the package ziglang."""
+    if os.environ.get("CC"):
+        return shlex.split(os.environ["CC"])
+    # MinGW's gcc keeps vectors of AVX on a stack that is not aligned for them (GCC bug 54412), others want Microsoft's headers.
+    names = () if sys.platform == "win32" else ("cc", "gcc", "clang")
+    return next(([name] for name in names if _works(name)), []) or zig()
 
 
-def compile_core(target: Path, cc: list[str] | None = None, flags: list[str] | None = None) -> Path:
-    """Compile the core for all instruction sets of this kind of processor into one shared library."""
-    cc = cc or compiler()
-    sets = X86 if platform.machine().lower() in ("x86_64", "amd64") else {"base": []}
-    options = [*FLAGS, *(flags or []), *([] if sys.platform == "win32" else ["-fPIC"])]
+def zig(target: str = "") -> list[str]:
+    """The compiler of the package ziglang, for every processor of a platform: by itself it would use all that this one has."""
+    return [sys.executable, "-m", "ziglang", "cc", *(["-target", target] if target else ["-mcpu=baseline"])]
+
+
+def _works(cc: str) -> bool:
+    """Whether a compiler is there and has the headers, vectors and instruction sets that the core needs."""
+    if not shutil.which(cc):
+        return False
+    flags = [flag for more in instruction_sets(platform.machine()).values() for flag in more]
     with tempfile.TemporaryDirectory() as folder:
-        commands = [[*options, *more, f"-DISA={isa}", "-c", str(SOURCES / "core.c")] for isa, more in sets.items()]
-        commands.append([*options, f"-DSETS={len(sets)}", "-c", str(SOURCES / "dispatch.c")])
+        source = Path(folder) / "trial.c"
+        source.write_text(_TRIAL)
+        command = [cc, *FLAGS, *flags, "-fPIC", "-shared", str(source), "-o", str(Path(folder) / "trial.so"), "-lm"]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def compile_core(made: Path, cc: list[str] | None = None, flags: list[str] | None = None, target: str = "") -> Path:
+    """Compile the core for all instruction sets of a kind of processor into one shared library, or a module of WebAssembly."""
+    cc = cc or (zig(target) if target else compiler())
+    wasm, windows = target == WASM, made.suffix == ".dll"
+    sets = instruction_sets(target.split("-")[0] or platform.machine())
+    options = [*FLAGS, *(flags or []), *([] if windows or wasm else ["-fPIC"])]
+    linked = ["-mexec-model=reactor", "-Wl,--export-dynamic", "-Wl,--export=__heap_base"] if wasm else ["-shared", "-lm"]
+    stripped = ["-s"] if "ziglang" in cc else []  # else it holds tables for debuggers
+    with tempfile.TemporaryDirectory() as folder:
+        commands = [[*more, f"-DISA={isa}", "-c", str(SOURCES / "core.c")] for isa, more in sets.items()]
+        commands.append([f"-DSETS={len(sets)}", f'-DDIGEST="{digest_of_sources()}"', "-c", str(SOURCES / "dispatch.c")])
         objects = [str(Path(folder) / f"{k}.o") for k in range(len(commands))]
-        running = [subprocess.Popen([*cc, *command, "-o", name]) for command, name in zip(commands, objects, strict=True)]
-        if any([process.wait() for process in running]):
-            raise RuntimeError("the core in C could not be compiled; the messages of the compiler are above.")
-        made = Path(folder) / target.name
-        subprocess.run([*cc, *(flags or []), "-shared", "-o", str(made), *objects, "-lm"], check=True)
-        made.replace(target) if made.stat().st_dev == target.parent.stat().st_dev else shutil.copyfile(made, target)
-    return target
+        _run([[*cc, *options, *command, "-o", name] for command, name in zip(commands, objects, strict=True)])
+        whole = Path(folder) / made.name
+        _run([[*cc, "-O3", *stripped, *(flags or []), "-o", str(whole), *objects, *linked]])
+        # Not over the old library, which a running Python may have mapped into its memory: beside it, and then in its place.
+        shutil.copy(whole, made.with_name(f"{made.name}.new"))
+        made.with_name(f"{made.name}.new").replace(made)
+    return made
+
+
+def _run(commands: list[list[str]]) -> None:
+    """Run commands at the same time, show what they complain about, and fail if one of them does."""
+    try:
+        running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") for command in commands]
+    except OSError as error:
+        raise CompilationError(f"The core in C could not be compiled, since {commands[0][0]} cannot be run: {error}.") from None
+    said = [process.communicate()[1] for process in running]
+    if failed := [k for k, process in enumerate(running) if process.returncode]:
+        k = failed[0]
+        raise CompilationError(
+            "The core in C could not be compiled: the messages of the compiler are below, and $CC can name another one.\n"
+            f"{shlex.join(commands[k])}\n{said[k]}"
+        )
+    sys.stderr.write("".join(said))
+
+
+class CoreBuildHook(BuildHookInterface):  # type: ignore[misc]
+    """What hatchling calls for a wheel, or for an installation that leaves the sources where they are."""
+
+    def dependencies(self) -> list[str]:
+        """What pip has to install before: a compiler, if there is none, or if the wheel is for another platform."""
+        return [ZIG] if os.environ.get("SEQATTRACTOR_TARGET") or "ziglang" in compiler() else []
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile: beside the sources for an editable installation, else into the wheel, which then is for one platform."""
+        target = os.environ.get("SEQATTRACTOR_TARGET", "")
+        if target and target not in TARGETS:
+            self.app.abort(f"SEQATTRACTOR_TARGET must be one of {', '.join(TARGETS)}, not {target}.")
+        name = library_name(target)
+        self.folder = tempfile.TemporaryDirectory()
+        try:
+            if version == "editable":
+                compile_core(SOURCES.parent / name, target=target)
+                return
+            made = compile_core(Path(self.folder.name) / name, target=target)
+        except CompilationError as error:
+            self.app.abort(str(error))
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{TARGETS[target] if target else _this_platform()}"
+        build_data["force_include"][str(made)] = f"seqattractor/learning/{name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Take the library away that is in the wheel now."""
+        self.folder.cleanup()
+
+
+def _this_platform() -> str:
+    """The tag of wheels that are made for this very platform, and not for older ones."""
+    from packaging.tags import platform_tags  # hatchling has it
+
+    return next(tag for tag in platform_tags() if not tag.startswith(("manylinux", "musllinux")))
+
+
+def check() -> None:
+    """Compile with every warning as an error, by the machine's compiler and by clang: its own, or zig's."""
+    clang = ["clang"] if _works("clang") else zig()
+    with tempfile.TemporaryDirectory() as folder:
+        for cc in (compiler(), clang):
+            compile_core(Path(folder) / library_name(), cc, ["-Werror"])
+            print(f"{shlex.join(cc)}: no warning")
 
 
 if __name__ == "__main__":
-    print(compile_core(SOURCES.parent / library_name()))
+    try:
+        check() if "--check" in sys.argv else print(compile_core(SOURCES.parent / library_name()))
+    except CompilationError as error:
+        sys.exit(str(error))

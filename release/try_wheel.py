@@ -20,6 +20,9 @@ import zipfile
 from email import message_from_bytes
 from pathlib import Path
 
+from packaging.tags import sys_tags
+from packaging.utils import parse_wheel_filename
+
 WINDOWS = os.name == "nt"
 
 
@@ -122,8 +125,9 @@ def try_lab(stranger: Stranger, wheel: Path) -> int:
 
 
 def main(dist: str) -> None:
-    """Try the only wheel in a folder, and tell what was done."""
-    (wheel,) = Path(dist).resolve().glob("*.whl")
+    """Try the wheel for this platform that is in a folder, and tell what was done."""
+    ours = set(sys_tags())
+    (wheel,) = (path for path in Path(dist).resolve().glob("*.whl") if parse_wheel_filename(path.name)[-1] & ours)
     number = wheel.name.split("-")[1]
     with tempfile.TemporaryDirectory(prefix="seqattractor-", ignore_cleanup_errors=True) as folder:
         stranger = Stranger(Path(folder))
@@ -137,6 +141,10 @@ def main(dist: str) -> None:
         print(
             f"That is {installed - start} for pip, and {recalled - installed} for the example, which compiles everything first."
         )
+        sets = "from seqattractor.learning import kernels as k; print(*(k.instruction_sets() if k.available() else []))"
+        if not (found := stranger.run("python", "-c", sets).split()):
+            raise SystemExit(f"The core in {wheel.name} cannot be used here.")
+        print(f"Its core in C has the instruction sets {', '.join(found)}")
         where = stranger.run("python", "-c", "import seqattractor as sa; print(sa.__version__, sa.__file__)").split(maxsplit=1)
         if where[0] != number or not Path(where[1].strip()).is_relative_to(Path(folder).resolve() / "env"):
             raise SystemExit(f"Tried the wrong package: version {where[0]} in {where[1]}")

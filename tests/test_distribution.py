@@ -15,6 +15,7 @@ import hatchling.build
 import pytest
 
 import seqattractor as sa
+from seqattractor.learning import kernels
 
 ROOT = Path(__file__).parents[1]
 STEM = f"seqattractor-{sa.__version__}"
@@ -45,7 +46,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheel(folder):
-    with zipfile.ZipFile(folder / f"{STEM}-py3-none-any.whl") as archive:
+    (made,) = folder.glob(f"{STEM}-py3-none-*.whl")  # for this platform, and every Python
+    with zipfile.ZipFile(made) as archive:
         yield archive
 
 
@@ -57,7 +59,8 @@ def sdist(folder):
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     installed = {name for name in wheel.namelist() if not name.startswith(f"{STEM}.dist-info/")}
-    assert installed == {name.removeprefix("src/") for name in in_repository("src/seqattractor")}
+    core = f"seqattractor/learning/{kernels.library_path().name}"
+    assert installed == {name.removeprefix("src/") for name in in_repository("src/seqattractor")} | {core}
 
 
 @pytest.mark.parametrize(
@@ -69,6 +72,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         "plots/house.mplstyle",
         "report/templates/base.html",
         "lab/static/index.html",
+        "learning/csrc/core.c",
     ],
 )
 def test_the_wheel_holds_files_that_are_not_python(wheel, name):

@@ -478,7 +478,7 @@ print(sum(kernels.learn_rows.compiled.stats.cache_hits.values()))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["lanes.py", "weights_lanes.py"])
+@pytest.mark.parametrize("name", ["lanes.py"])
 def test_kernels_are_compiled_again_when_a_file_with_parts_of_them_changes(tmp_path, name):
     package = tmp_path / "seqattractor"
     shutil.copytree(Path(sa.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -75,6 +75,30 @@ def test_an_edited_protocol_learning_rule_or_network_changes_the_trials_that_run
     assert changed_by(package, before, {path: (old, new)}) == changed
 
 
+def test_the_sources_in_c_belong_to_the_module_that_calls_them(package):
+    code = (
+        f"import sys; sys.path.insert(0, {str(package.parent)!r})\n"
+        "from seqattractor.experiments._fingerprint import fingerprint\n"
+        "print(fingerprint(frozenset({'seqattractor.learning.kernels'})), fingerprint(frozenset({'seqattractor.noise'})))"
+    )
+
+    def both():
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    kernels, noise = both()
+    for name in ("core.c", "lanes.h"):
+        path = package / "learning" / "csrc" / name
+        before = path.read_text()
+        path.write_text(before.replace("/*", "/* ", 1))
+        try:
+            edited = both()
+        finally:
+            path.write_text(before)
+        assert edited[0] != kernels, name
+        assert edited[1] == noise
+    assert both() == [kernels, noise]
+
+
 def test_an_edited_legend_page_command_or_other_network_changes_no_trial(package, before):
     shows = ["plots/_curves.py", "report/comparison_view.py", "report/templates/base.html", "experiments/_conclusion.py"]
     runs = ["experiments/_store.py", "experiments/_executors.py", "tasks/compare.py", "cli/compare.py", "cli/__init__.py"]

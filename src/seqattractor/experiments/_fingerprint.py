@@ -12,6 +12,8 @@ _ROOT = Path(__file__).parents[1]
 _PACKAGE = _ROOT.name
 # Tables whose other lines are of no concern to a trial: what it uses of them goes into its fingerprint separately.
 _TABLES = {f"{_PACKAGE}.networks._registry": "REGISTRY"}
+# Modules that call compiled code, and the folder of its sources, which is installed with them: the same digest on every platform.
+_COMPILED = {f"{_PACKAGE}.learning.kernels": "csrc"}
 
 
 @cache
@@ -70,7 +72,7 @@ def _names_in(tree: ast.AST, package: str) -> Iterator[str]:
 
 @cache
 def _read(module: str) -> tuple[frozenset[str], bytes]:
-    """What a module imports, of this package or not, and its source without the table that is named above."""
+    """What a module imports, of this package or not, and its source: without the table, and with the C, that are named above."""
     path = _file_of(module)
     if path is None:
         raise ValueError(f"{module} is not a module of {_PACKAGE}.")
@@ -80,6 +82,9 @@ def _read(module: str) -> tuple[frozenset[str], bytes]:
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == _TABLES.get(module):
             lines = source.splitlines(keepends=True)
             source = b"".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
+    if module in _COMPILED:
+        sources = sorted(path.with_name(_COMPILED[module]).glob("*.[ch]"))
+        source += b"".join(file.name.encode() + b"\0" + file.read_bytes() for file in sources)
     names = _names_in(tree, module if path.name == "__init__.py" else module.rpartition(".")[0])
     return frozenset(names), source  # the tree goes: to keep dozens would let the garbage collector take as long as the parser
 

@@ -10,15 +10,25 @@ Tank 2016) trains the same presynaptic neurons for all units, so that one P serv
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
-from seqattractor.learning.compiled import kernel, part
+from seqattractor.learning import kernels
+
+Floats = NDArray[np.float64]
 
 
-@kernel
-def run_innate(weights: Any, sources: Any, counts: Any, drive: Any, wanted: Any, P: Any, x: Any, every: int, tau: float) -> Any:
+def run_innate(
+    weights: Floats,
+    sources: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    drive: Floats,
+    wanted: Floats,
+    P: Floats,
+    x: Floats,
+    every: int,
+    tau: float,
+) -> Floats:
     """Run a sparse network of tanh neurons, tau dx/dt = -x + W r + drive, and train it on the way; returns r of every step.
 
     Parameters
@@ -33,32 +43,13 @@ def run_innate(weights: Any, sources: Any, counts: Any, drive: Any, wanted: Any,
     x : array, shape (n,)
         The state, changed.
     """
-    n, steps = len(x), len(drive)
-    r, rates = np.tanh(x), np.empty((steps, n))
-    inputs, k = np.empty(weights.shape[1]), np.empty(weights.shape[1])
-    for t in range(steps):
-        for i in range(n):
-            field = drive[t, i]
-            for a in range(counts[i]):
-                field += weights[i, a] * r[sources[i, a]]
-            x[i] += (field - x[i]) / tau
-        for i in range(n):
-            r[i] = np.tanh(x[i])
-            rates[t, i] = r[i]
-        if t < len(wanted) and t % every == 0:
-            for i in range(len(P)):
-                m = counts[i]
-                for a in range(m):
-                    inputs[a] = r[sources[i, a]]
-                c = _follow(P[i], inputs, k, m)
-                error = r[i] - wanted[t, i]
-                for a in range(m):
-                    weights[i, a] -= c * error * k[a]
+    rates = np.empty_like(drive)
+    if kernels.run_innate(weights, sources, counts, drive, wanted, P, x, rates, every, tau):
+        raise ValueError("P must have a matrix for each of the first neurons, as large as there are connections.")
     return rates
 
 
-@kernel
-def run_pinning(J: Any, plastic: Any, drive: Any, wanted: Any, P: Any, x: Any, tau: float) -> Any:
+def run_pinning(J: Floats, plastic: NDArray[np.int64], drive: Floats, wanted: Floats, P: Floats, x: Floats, tau: float) -> Floats:
     """Run a network of sigmoid units, tau dx/dt = -x + J r + drive, and train columns of J; returns x of every step.
 
     Parameters
@@ -75,37 +66,6 @@ def run_pinning(J: Any, plastic: Any, drive: Any, wanted: Any, P: Any, x: Any, t
     x : array, shape (N,)
         The state, changed.
     """
-    N, m = len(x), len(plastic)
-    states, inputs, k = np.empty((len(drive), N)), np.empty(m), np.empty(m)
-    field = J @ (1 / (1 + np.exp(-x)))
-    for t in range(len(drive)):
-        x += (field + drive[t] - x) / tau
-        states[t] = x
-        r = 1 / (1 + np.exp(-x))
-        field = J @ r
-        if t < len(wanted):
-            inputs[:] = r[plastic]
-            c = _follow(P, inputs, k, m)
-            change = 1 - 1 / c  # -(r . k)
-            for i in range(N):
-                error = field[i] - wanted[t, i]
-                for a in range(m):
-                    J[i, plastic[a]] -= c * error * k[a]
-                field[i] += c * error * change
+    states = np.empty_like(drive)
+    kernels.run_pinning(J, plastic, drive, wanted, P, x, states, tau)
     return states
-
-
-@part
-def _follow(P: Any, inputs: Any, k: Any, m: int) -> float:
-    """Set k to P r over the first m inputs, let P learn of them, and give c = 1 / (1 + r . k)."""
-    total = 1.0
-    for a in range(m):
-        k[a] = 0.0
-        for b in range(m):
-            k[a] += P[a, b] * inputs[b]
-        total += inputs[a] * k[a]
-    c = 1 / total
-    for a in range(m):
-        for b in range(m):
-            P[a, b] -= c * k[a] * k[b]
-    return c

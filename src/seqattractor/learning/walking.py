@@ -7,14 +7,24 @@ Only weights of active inputs are added up: for inputs of -1 and 1, W x = 2 (sum
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from seqattractor.learning import walk_kernels
+from seqattractor.learning import kernels
 from seqattractor.learning.firing import Array, Floats, States, is_ordinary, whole_weights
 
 _BITS = 30  # of whole numbers whose sums int32 holds
 _LANES = 32  # neurons are padded to a multiple of this, so that loops over them have no scalar rest
 _MOST_WEIGHTS = 2**20  # of a layer: with more, and the few steps of most runs, to round them would take longer than it gains
+
+
+class _Layer(NamedTuple):
+    """A layer as the kernel takes it (csrc/walk.h)."""
+
+    W: Array
+    surely: Array
+    perhaps: Array
 
 
 class Walk:
@@ -38,12 +48,12 @@ class Walk:
 
     def __init__(self, hidden: tuple[Array, Array | float], visible: tuple[Array, Array | float], silent: int = -1) -> None:
         self.width = len(visible[0])
-        self._layers = (*_for_active_inputs(*hidden, silent=-1), *_for_active_inputs(*visible, silent=silent))
+        self._layers = _for_active_inputs(*hidden, silent=-1), _for_active_inputs(*visible, silent=silent)
 
     def path(self, state: States, steps: int) -> States:
         """The states that follow a state (N,), up to so many; fewer, (k, N), if the one after them is not decided."""
         path = np.empty((steps, self.width), dtype=np.int8)
-        return path[: walk_kernels.walk(*self._layers, state, path)]
+        return path[: kernels.walk(*self._layers, np.ascontiguousarray(state), path)]
 
 
 def can_walk(W: Array, offset: Array | float) -> bool:
@@ -51,7 +61,7 @@ def can_walk(W: Array, offset: Array | float) -> bool:
     return W.size <= _MOST_WEIGHTS and W.dtype == np.float64 and is_ordinary(W) and is_ordinary(offset)
 
 
-def _for_active_inputs(W: Floats, offset: Array | float, *, silent: int) -> tuple[Array, Array, Array]:
+def _for_active_inputs(W: Floats, offset: Array | float, *, silent: int) -> _Layer:
     """Weights (inputs, padded neurons), and the sums over active inputs from which on a neuron surely and perhaps is active."""
     whole, *bounds = whole_weights(W, np.broadcast_to(np.asarray(offset, dtype=np.float64), len(W)), _BITS)
     neurons, inputs = W.shape
@@ -63,4 +73,4 @@ def _for_active_inputs(W: Floats, offset: Array | float, *, silent: int) -> tupl
     for limit, bound in zip(limits, bounds, strict=True):
         least = bound.astype(np.int64)
         limit[:neurons] = -((-least - all_of_them) // 2) if silent == -1 else least
-    return weights, limits[0], limits[1]
+    return _Layer(weights, *limits)

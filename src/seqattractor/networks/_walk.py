@@ -42,7 +42,7 @@ def _walk_of(net: Hooks) -> Walk | None:
     layers = net._walked_layers()
     if layers is None:
         return None
-    from seqattractor.learning.walking import Walk, can_walk  # with numba, which a network without it need not wait for
+    from seqattractor.learning.walking import Walk, can_walk
 
     hidden, visible = layers
     if not all(can_walk(layer.weights, layer.offset) for layer in layers):

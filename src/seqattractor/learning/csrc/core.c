@@ -1,5 +1,9 @@
 /* All kernels, for one instruction set: ISA is its name. Compiled once for each (hatch_build.py). */
 #include "inputs.h"
+#include "weights.h"
+#include "walk.h"
+#include "least_squares.h"
+#include "sparse.h"
 
 #define T int16_t
 #define NAME_OF_T int16
@@ -9,13 +13,11 @@
 #define T int32_t
 #define NAME_OF_T int32
 #include "tape.h"
-#undef T
-#undef NAME_OF_T
+#include "learned_targets.h"
 #define T int64_t
 #define NAME_OF_T int64
 #include "tape.h"
-#undef T
-#undef NAME_OF_T
+#include "learned_targets.h"
 
 /* Fields of each width, with Gram matrices that may be narrower */
 #define BITS 16

@@ -56,18 +56,21 @@ EXPORT int64_t KERNEL(count_changes)(int64_t n, int64_t words, const uint32_t *b
     return 0;
 }
 
-/* List these inputs, of which there are at most 2**15, in the order of the patterns. */
-EXPORT int64_t KERNEL(list_changes)(int64_t n, int64_t words, const uint32_t *bits, int16_t *up,
+/* List these inputs, of which there are at most 2**15, in the order of the patterns. Returns 1 if there are more than the arrays hold. */
+EXPORT int64_t KERNEL(list_changes)(int64_t n, int64_t words, int64_t ups, int64_t downs, const uint32_t *bits, int16_t *up,
                                     int16_t *down, uint32_t *last)
 {
     memset(last, 0, (size_t)words * sizeof *last);
     for (int64_t t = 0; t < n; t++)
         for (int64_t word = 0; word < words; word++) {
-            uint32_t now = bits[t * words + word];
-            for (uint32_t some = last[word] & ~now; some; some &= some - 1)
-                *up++ = (int16_t)(LANES * word + lowest_bit(some));
-            for (uint32_t some = now & ~last[word]; some; some &= some - 1)
-                *down++ = (int16_t)(LANES * word + lowest_bit(some));
+            uint32_t now = bits[t * words + word], to_up = last[word] & ~now, to_down = now & ~last[word];
+            ups -= number_of_bits(to_up), downs -= number_of_bits(to_down);
+            if (ups < 0 || downs < 0)
+                return 1;
+            for (; to_up; to_up &= to_up - 1)
+                *up++ = (int16_t)(LANES * word + lowest_bit(to_up));
+            for (; to_down; to_down &= to_down - 1)
+                *down++ = (int16_t)(LANES * word + lowest_bit(to_down));
             last[word] = now;
         }
     return 0;

@@ -12,13 +12,14 @@ update may differ.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.exact.fields import Floats, Grid, Inputs, add_learned, gram, start_fields
-from seqattractor.learning.exact.workers import Workers, count_jobs
+from seqattractor.learning import kernels
+from seqattractor.learning.exact.fields import Floats, Grid, Inputs, Integers, add_learned, gram, start_fields
+from seqattractor.learning.exact.workers import count_jobs
 from seqattractor.learning.grid import in_steps
 from seqattractor.learning.reference import repeat
 from seqattractor.learning.result import Learned, ProgressCallback
@@ -66,8 +67,6 @@ def learn_with_feedback(
     >>> learned.converged, bool((learned.V == 0.5 * learned.Q.T).all())
     (True, True)
     """
-    from seqattractor.learning.exact import learned_targets_kernels as kernels
-
     x = Inputs(with_constant(inputs) if bias else inputs)
     (n, n_in), (n_visible, n_code) = x.X.shape, V.shape
     whole = _whole_type(n * max_epochs * max(n_in, n_visible, n_code) + int(np.abs(Q).sum(axis=1).max()))
@@ -75,26 +74,54 @@ def learn_with_feedback(
     codes = sign(hidden_start)
     codes = with_constant(codes) if bias else codes
     start = Grid(V, eta).place(V)
-    fields = codes.astype(np.float64) @ start.T
-    updates, learned = np.zeros((n, len(U)), dtype=whole), np.zeros((n_code, n_visible), dtype=whole)
-    projected = (targets.astype(np.float64) @ Q.T).astype(whole)  # whole numbers: exact in float64
-    products = gram(x.X).astype(whole)
-    hidden = hidden_start, np.zeros_like(updates), updates
-    visible = np.ascontiguousarray(start.T), fields, learned, codes
-    real = np.array([float(in_steps(kappa, eta)), learned_feedback])
-    count_jobs(n_jobs)  # refused here as elsewhere if it is no number of threads
-    with Workers(1) as workers:
+    net = _Network(
+        targets=np.ascontiguousarray(targets),
+        gram=gram(x.X).astype(whole),
+        hidden_start=hidden_start,
+        hidden_learned=np.zeros((n, len(U)), dtype=whole),
+        updates=np.zeros((n, len(U)), dtype=whole),
+        start=np.ascontiguousarray(start.T),
+        start_fields=codes.astype(np.float64) @ start.T,
+        learned=np.zeros((n_code, n_visible), dtype=whole),
+        learned_fields=np.zeros((n, n_visible), dtype=whole),
+        version=np.zeros(n + 1, dtype=np.int64),
+        codes=codes,
+        drive=np.ascontiguousarray(drive),
+        projected=(targets.astype(np.float64) @ Q.T).astype(whole),  # whole numbers: exact in float64
+        kappa=float(in_steps(kappa, eta)),
+        feedback=learned_feedback,
+    )
+    count_jobs(n_jobs)  # rejected here as elsewhere if it is no number of threads
 
-        def epoch() -> tuple[int, int]:
-            [(mu, nu)] = workers.run(
-                lambda real: kernels.epoch(targets, products, hidden, visible, (drive, projected), real), [real]
-            )
-            return int(mu), int(nu)
+    def epoch() -> tuple[int, int]:
+        errors = np.zeros(2, dtype=np.int64)
+        kernels.learn_targets(net, errors)
+        return int(errors[0]), int(errors[1])
 
-        errors, converged = repeat(epoch, max_epochs, callback)
-    add_learned(U, updates.T, x, eta)
-    V += eta * learned.T
-    return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), converged, Q + learned[: len(Q)])
+    errors, converged = repeat(epoch, max_epochs, callback)
+    add_learned(U, net.updates.T, x, eta)
+    V += eta * net.learned.T
+    return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), converged, Q + net.learned[: len(Q)])
+
+
+class _Network(NamedTuple):
+    """All that the kernel works on; its source says what each of them is."""
+
+    targets: Patterns
+    gram: Integers
+    hidden_start: Floats
+    hidden_learned: Integers
+    updates: Integers
+    start: Floats
+    start_fields: Floats
+    learned: Integers
+    learned_fields: Integers
+    version: Integers
+    codes: Patterns
+    drive: Floats
+    projected: Integers
+    kappa: float
+    feedback: float
 
 
 def _whole_type(bound: int) -> np.dtype[Any]:

@@ -7,25 +7,24 @@ mathematics, and `forms` decides which form is used.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from seqattractor.learning.exact import weights_kernels
-from seqattractor.learning.exact.fields import WIDTHS, Floats, Grid, Inputs, Integers, narrowest, start_fields
-from seqattractor.learning.exact.lanes import LANES
-from seqattractor.learning.exact.weights_lanes import GROUP, KINDS
+from seqattractor.learning import kernels
+from seqattractor.learning.exact.fields import WIDTHS, Floats, Grid, Inputs, Integers, aligned_zeros, narrowest, start_fields
 from seqattractor.learning.exact.workers import Workers
 from seqattractor.learning.grid import in_steps
+from seqattractor.learning.kernels import GROUP, KINDS, LANES
 from seqattractor.learning.reference import repeat
 from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
 from seqattractor.learning.rule import sign, with_constant
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
-CHUNK = 512
+CHUNK = 1024
 """Transitions that are presented to one layer before the next one has its turn."""
-_MOST_COARSE = 2**15 // weights_kernels.COARSE_AT_ONCE - 1  # the largest start weight in coarse units
+_MOST_COARSE = 2**15 // 8 - 1  # the largest start weight in coarse units: sums of 8 fit into 16 bits
 _WIDEST_GUARD = 8.0  # steps of eta: above, most groups of transitions would need their start fields in full after all
 _FEWEST_AT_ONCE = 8  # weights that are added up in their own narrow type; if fewer fit, a wider type is quicker
 
@@ -149,13 +148,8 @@ def _codes_of(U: Floats, inputs: Patterns, grid: Grid, theta: float, bias: bool,
     return y
 
 
-def _writable(some: Patterns) -> Patterns:
-    """Some patterns as the kernels take them; for those that cannot be written, as on disk, numba would compile once more."""
-    return np.require(some, requirements=["C", "W"])
-
-
 class _Sorted(NamedTuple):
-    """Patterns as the kernels take them: units of each group of transitions sorted by their kind (`sort_by_kind`)."""
+    """Patterns as the kernel takes them: units of each group of transitions sorted by their kind (csrc/weights.h)."""
 
     units: Integers
     first: Integers
@@ -180,7 +174,7 @@ class _Layer:
         if self.settled and codes is None:
             return 0
         written = np.empty((len(x), 0), dtype=np.int8) if codes is None else codes
-        seen, z = self._sort(_writable(x)), _writable(targets)
+        seen, z = self._sort(np.ascontiguousarray(x)), np.ascontiguousarray(targets)
         return sum(self.workers.run(lambda block: block.present(seen, z, written), self.blocks))
 
     def _sort(self, x: Patterns) -> _Sorted:
@@ -189,11 +183,11 @@ class _Layer:
         units = np.empty((groups, x.shape[1]), dtype=np.uint32)
         first = np.empty((groups, KINDS + 1), dtype=np.int64)
         overlap = np.empty((groups, GROUP, GROUP), dtype=np.int32)
-        packed = np.packbits(x > 0, axis=1)
-        bits = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 4))).view(np.uint32)
-        self.workers.run(
-            lambda some: weights_kernels.sort_by_kind(x, bits, some.start, some.stop, units, first, overlap), pieces(groups, 16)
-        )
+
+        def sort(some: slice) -> None:
+            kernels.sort_by_kind(x[some.start * GROUP : some.stop * GROUP], units[some], first[some], overlap[some])
+
+        self.workers.run(sort, pieces(groups, 64))
         return _Sorted(units, first, overlap)
 
     def end_epoch(self, *, constant: bool = True) -> None:
@@ -228,9 +222,10 @@ class _Block:
         whole = np.rint(start)  # joins what is learned, and what is left is small
         start -= whole
         self.before = whole.astype(np.int64)
-        self.C = self.before.astype(narrowest(int(np.abs(self.before).max(initial=0))))
+        self.C = _aligned(self.before, narrowest(int(np.abs(self.before).max(initial=0))))
         self.start = start if start.any() else start[:0]
         self.coarse, self.unit, self.guard = _coarse(self.start, kappa + abs(theta))
+        self.guard[len(weights) :] = -1.0
         self.updates = 0
         self.settled = False
 
@@ -242,25 +237,11 @@ class _Block:
                 codes[:, self.first : self.first + m] = targets[:, self.first : self.first + m]
             return 0
         at_once = self._make_room(len(targets))
-        wide = np.empty(0, dtype=WIDTHS[min(WIDTHS.index(self.C.dtype) + 1, len(WIDTHS) - 1)])
-        updates = weights_kernels.learn_lanes(
-            self.C,
-            wide,
-            at_once,
-            self.start,
-            self.coarse if self.C.dtype == WIDTHS[0] else self.coarse[:0],
-            self.unit,
-            self.guard,
-            self.theta,
-            self.kappa,
-            *seen,
-            targets,
-            self.first,
-            m,
-            codes,
-        )
+        updates = kernels.learn_lanes(self, seen, targets, codes, self.first, m, at_once)
+        if updates < 0:
+            raise ValueError("arrays of a block do not fit together.")
         self.updates += updates
-        return int(updates)
+        return updates
 
     def _make_room(self, n: int) -> int:
         """Widen the weights if n more updates might leave their type; returns how many of them can be added up in it."""
@@ -271,7 +252,7 @@ class _Block:
                 raise OverflowError(
                     "weights in units of eta left the range of 64-bit integers; use a larger eta or a smaller kappa."
                 )
-            self.C = self.C.astype(WIDTHS[width])
+            self.C, self.coarse = _aligned(self.C, WIDTHS[width]), self.coarse[:0]
         return at_once
 
     def finish(self) -> None:
@@ -279,8 +260,15 @@ class _Block:
         self.weights += self.eta * (self.C - self.before)[:, : len(self.weights)].T
 
 
+def _aligned(numbers: Integers, kind: np.dtype[Any]) -> Integers:
+    """Copy weights of neurons side by side into another type, whose rows begin with a cache line."""
+    copied = aligned_zeros(numbers.shape, kind)
+    copied[:] = numbers
+    return copied
+
+
 def _coarse(start: Floats, others: float) -> tuple[Integers, float, Floats]:
-    """Start weights (N, LANES) in 16 bits, as whole numbers of a unit, and what a field of theirs can be wrong by, (1, LANES).
+    """Start weights (N, LANES) in 16 bits, as whole numbers of a unit, and what a field of theirs can be wrong by, (LANES,).
 
     There are none if fields of this size, or of the `others` that are added to them, leave no room for rounding in float64
     below the guard, or if they would leave too many tests open.
@@ -288,8 +276,8 @@ def _coarse(start: Floats, others: float) -> tuple[Integers, float, Floats]:
     none = np.zeros((0, LANES), dtype=np.int16)
     most = np.abs(start).max(initial=0.0)
     if most == 0 or not max(most * len(start), others) < 2**30 or len(start) > 2**18:
-        return none, 1.0, np.zeros((1, LANES))
+        return none, 1.0, np.zeros(LANES)
     unit = float(2.0 ** np.ceil(np.log2(most / _MOST_COARSE)))
     coarse = np.rint(start / unit)
-    guard = np.abs(start - coarse * unit).sum(axis=0, keepdims=True) * (1 + 1e-9) + 2.0**-16
-    return (coarse.astype(np.int16) if guard.max() < _WIDEST_GUARD else none), unit, guard
+    guard = np.abs(start - coarse * unit).sum(axis=0) * (1 + 1e-9) + 2.0**-16
+    return (_aligned(coarse, np.dtype(np.int16)) if guard.max() < _WIDEST_GUARD else none), unit, guard

@@ -1,0 +1,313 @@
+"""Calls of the kernels in C with random arguments, made from their declarations alone: right ones, and ones with one thing wrong.
+
+Every kernel of `seqattractor.learning.kernels` is found here by itself. As a program, in a process of its own so that a crash is
+seen: ``python tests/kernel_calls.py CALLS SEED [INSTRUCTION SET]`` makes that many calls and prints how many of each kind there
+were; ``python tests/kernel_calls.py digest`` prints where the package is and a digest of what its kernels compute.
+"""
+
+import faulthandler
+import hashlib
+import math
+import sys
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+
+from seqattractor.learning import kernels
+from seqattractor.learning.kernels import Array, Group, Kernel, Number, Work
+
+KERNELS = {name: value for name, value in vars(kernels).items() if isinstance(value, Kernel) and not name.startswith("_")}
+LENGTHS = (1, 1, 2, 3, 5, 8, 17, 32, 32, 33, 64, 96)
+WHOLE = (-(2**63), -(2**31) - 1, -5, -1, 0, 1, 2, 3, 7, 20, 32, 2**15, 2**31, 2**63 - 1)
+REAL = (0.0, -0.0, 1.0, -1.5, 0.125, 1e-300, 1e300, -1e300)
+TRIES = 200_000
+
+
+def members(kernel):
+    """All arrays and numbers of a kernel, each with the position of the argument it is or belongs to."""
+    for place, argument in enumerate(kernel._given):
+        for member in argument.members if isinstance(argument, Group) else (argument,):
+            if not isinstance(member, Work):
+                yield place, member
+
+
+def _shape(array, names):
+    return tuple(int(eval(str(axis), {}, names)) for axis in array.axes)
+
+
+def _below(array, names):
+    return int(eval(str(array.below), {}, names))
+
+
+def _is_possible(array, names):
+    """Whether an array can have these lengths, and indices something to point into."""
+    shape = _shape(array, names)
+    return min(shape) >= 0 and (array.below is None or 0 in shape or _below(array, names) > 0)
+
+
+class Case:
+    """Arguments of a kernel that agree with its declaration; with `typical`, numbers of a size that engines pass."""
+
+    def __init__(self, kernel, rng, typical=False):
+        self.kernel, self.rng, self.typical = kernel, rng, typical
+        self.types = {kind: str(rng.choice(possible)) for kind, possible in kernel._types.items()}
+        self.names = self._names()
+        self.values = [self._array(m) if isinstance(m, Array) else self._number(m) for _, m in members(kernel)]
+
+    def _names(self):
+        """Lengths of axes and whole numbers that meet the conditions of the kernel."""
+        arrays = [m for _, m in members(self.kernel) if isinstance(m, Array)]
+        axes = dict.fromkeys(axis for m in arrays for axis in m.axes if isinstance(axis, str) and axis.isidentifier())
+        wholes = [m.name for _, m in members(self.kernel) if isinstance(m, Number) and m.kind == "int64"]
+        lengths = LENGTHS if self.typical else (0, *LENGTHS)
+        numbers = [k for k in WHOLE if 0 <= k <= 20] if self.typical else WHOLE
+        for _ in range(TRIES):
+            names = {name: int(self.rng.choice(numbers)) for name in wholes} | {
+                axis: int(self.rng.choice(lengths)) for axis in axes
+            }
+            if all(eval(text, {}, names) for text in self.kernel._where) and all(_is_possible(m, names) for m in arrays):
+                return names
+        raise AssertionError(
+            f"{self.kernel.name}: no lengths found that meet {self.kernel._where}; are they as simple as can be?"
+        )
+
+    def _array(self, member):
+        shape = _shape(member, self.names)
+        dtype = np.dtype(self.types.get(member.kind, member.kind))
+        if member.below is not None:
+            return self.rng.integers(0, max(_below(member, self.names), 1), size=shape).astype(dtype)
+        if dtype.kind == "f":
+            return (self.rng.normal(size=shape) * 10.0 ** self.rng.integers(-3, 4)).astype(dtype)
+        most = {
+            "i": 2 ** int(self.rng.integers(1, 12 if self.typical else 8 * dtype.itemsize - 1)),
+            "u": 2 ** (8 * dtype.itemsize),
+        }
+        if dtype.itemsize == 1 and self.typical:
+            return self.rng.choice([-1, 1], size=shape).astype(dtype) if dtype.kind == "i" else np.zeros(shape, dtype)
+        low = -most["i"] if dtype.kind == "i" else 0
+        return self.rng.integers(low, most[dtype.kind], size=shape, dtype=dtype if dtype.kind == "u" else np.int64).astype(dtype)
+
+    def _number(self, member):
+        if member.kind == "int64":
+            return self.names[member.name]
+        return float(self.rng.choice([k for k in REAL if 0.1 < abs(k) < 2] if self.typical else REAL))
+
+    def arguments(self, values=None):
+        """What is passed: attributes of one object for a group."""
+        given, values = [], iter(self.values if values is None else values)
+        for argument in self.kernel._given:
+            if isinstance(argument, Group):
+                inner = [m for m in argument.members if not isinstance(m, Work)]
+                given.append(SimpleNamespace(**{m.name: next(values) for m in inner}))
+            else:
+                given.append(next(values))
+        return given
+
+    def run(self):
+        """Call the kernel with copies of all arrays; gives what it returned and the arrays, to the last bit.
+
+        None if it is not compiled for these two types.
+        """
+        values = [v.copy() if isinstance(v, np.ndarray) else v for v in self.values]
+        try:
+            code = self.kernel(*self.arguments(values))
+        except TypeError as error:
+            if "was not compiled for" in str(error):
+                return None
+            raise
+        return code, [v.tobytes() for v in values if isinstance(v, np.ndarray)]
+
+
+# What can be wrong: from an array or a number and its declaration to what must be rejected, or None if there is no such thing.
+def other_type(case, m, value):
+    allowed = case.kernel._types.get(m.kind, (m.kind,))
+    return value.astype(
+        case.rng.choice([t for t in ("float32", "bool", "uint64", "int8", "object", "int32", "float64") if t not in allowed])
+    )
+
+
+def byte_swapped(case, m, value):
+    return value.astype(value.dtype.newbyteorder()) if value.itemsize > 1 else None
+
+
+def more_axes(case, m, value):
+    return value[None] if case.rng.random() < 0.5 else value[..., None]
+
+
+def fewer_axes(case, m, value):
+    return value.reshape(-1) if value.ndim > 1 else value.reshape(-1)[:1].reshape(()) if value.size else None
+
+
+def other_length(case, m, value):
+    """One more or less along an axis whose length is known from elsewhere."""
+    axes = [axis for _, other in members(case.kernel) if isinstance(other, Array) for axis in other.axes]
+    fixed = [k for k, axis in enumerate(m.axes) if not isinstance(axis, str) or not axis.isidentifier() or axes.count(axis) > 1]
+    if not fixed:
+        return None
+    k = int(case.rng.choice(fixed))
+    shape = list(value.shape)
+    shape[k] += 1 if case.rng.random() < 0.5 or not shape[k] else -1
+    return np.zeros(shape, value.dtype)
+
+
+def not_contiguous(case, m, value):
+    gaps = np.repeat(value, 2, axis=-1)[..., ::2] if case.rng.random() < 0.5 else np.asfortranarray(value)
+    return None if gaps.flags.c_contiguous else gaps
+
+
+def misaligned(case, m, value):
+    if value.itemsize == 1 or not value.size:
+        return None
+    raw = np.zeros(value.nbytes + 1, np.uint8)[1:].view(value.dtype).reshape(value.shape)
+    raw[...] = value
+    return raw
+
+
+def read_only(case, m, value):
+    if not m.written:
+        return None
+    value = value.copy()
+    value.flags.writeable = False
+    return value
+
+
+def out_of_range(case, m, value):
+    if m.below is None or not value.size:
+        return None
+    value, below = value.copy(), _below(m, case.names)
+    wrong = [k for k in (-1, below, below + 1, 2**15 - 1, -(2**15), 2**62) if not 0 <= k < below]
+    info = np.iinfo(value.dtype)
+    value.flat[case.rng.integers(value.size)] = case.rng.choice([k for k in wrong if info.min <= k <= info.max])
+    return value
+
+
+def no_array(case, m, value):
+    return [value.tolist(), 3, "abc", b"abc", 2.5, memoryview(b"12345678"), object(), np.float64(1), range(3)][
+        case.rng.integers(9)
+    ]
+
+
+def overlapping(case, m, value):
+    """The memory of another array, if one of both is written to."""
+    for (_, other), given in zip(members(case.kernel), case.values, strict=True):
+        if isinstance(other, Array) and other is not m and (other.written or m.written) and given.nbytes >= value.nbytes > 0:
+            same = given.reshape(-1).view(np.uint8)[: value.nbytes].view(value.dtype).reshape(value.shape)
+            below = None if m.below is None else _below(m, case.names)
+            if below is None or 0 <= same.min() <= same.max() < below:
+                return same
+    return None
+
+
+def no_number(case, m, value):
+    wrong = [None, "3", [1], 1j, np.zeros(2), object(), np.array([1]), b"1"] + (
+        [1.5, 2.0, np.float64(3)] if m.kind == "int64" else []
+    )
+    return wrong[case.rng.integers(len(wrong))]
+
+
+def no_finite_number(case, m, value):
+    wrong = [2**63, -(2**63) - 1, 10**30] if m.kind == "int64" else [math.nan, math.inf, -math.inf, np.float64("nan"), 10**400]
+    return wrong[case.rng.integers(len(wrong))]
+
+
+ARRAY_WRONGS = (
+    *(other_type, byte_swapped, more_axes, fewer_axes, other_length, not_contiguous, misaligned, read_only, out_of_range),
+    *(no_array, overlapping),
+)
+NUMBER_WRONGS = (no_number, no_finite_number)
+
+
+def broken_condition(case):
+    """A whole number that breaks a condition, as {its place: value}."""
+    places = {m.name: k for k, (_, m) in enumerate(members(case.kernel)) if isinstance(m, Number) and m.kind == "int64"}
+    for name in case.rng.permutation(sorted(places)):
+        for number in case.rng.permutation(np.array(WHOLE, dtype=object)):
+            if not all(eval(text, {}, case.names | {str(name): int(number)}) for text in case.kernel._where):
+                return {places[name]: int(number)}
+    return {}
+
+
+def wrong_call(case):
+    """Arguments with one thing wrong, and its name."""
+    kernel, rng = case.kernel, case.rng
+    while True:
+        values = list(case.values)
+        what = str(rng.choice(["value", "none", "condition", "number of arguments", "group"], p=[0.85, 0.05, 0.05, 0.02, 0.03]))
+        if what == "number of arguments":
+            given = case.arguments()
+            return what, given[:-1] if rng.random() < 0.5 else [*given, 0]
+        if what == "group":
+            places = [k for k, argument in enumerate(kernel._given) if isinstance(argument, Group)]
+            if not places:
+                continue
+            given = case.arguments()
+            given[rng.choice(places)] = [None, 3, object(), {}][rng.integers(4)]
+            return what, given
+        if what == "condition":
+            changes = broken_condition(case)
+            if not changes:
+                continue
+            for place, value in changes.items():
+                values[place] = value
+            return what, case.arguments(values)
+        declared = [m for _, m in members(kernel)]
+        k = int(rng.integers(len(declared)))
+        if what == "none":
+            values[k] = None
+            return what, case.arguments(values)
+        wrongs = ARRAY_WRONGS if isinstance(declared[k], Array) else NUMBER_WRONGS
+        wrong = wrongs[rng.integers(len(wrongs))]
+        made = wrong(case, declared[k], values[k])
+        if made is None:
+            continue
+        values[k] = made
+        return wrong.__name__, case.arguments(values)
+
+
+def fuzz(calls, seed):
+    """Call kernels by turns, every third time with right arguments; gives how many calls of each kind there were."""
+    rng, done = np.random.default_rng(seed), Counter()
+    for k in range(calls):
+        name, kernel = list(KERNELS.items())[k % len(KERNELS)]
+        case = Case(kernel, rng)
+        if rng.random() < 1 / 3:
+            print(name, case.names, case.types, file=sys.stderr, flush=True)
+            done["right" if case.run() else "two types that no kernel is compiled for"] += 1
+        else:
+            what, given = wrong_call(case)
+            print(name, what, file=sys.stderr, flush=True)
+            try:
+                kernel(*given)
+            except (TypeError, ValueError) as error:
+                text = str(error)
+                assert text.startswith(kernel.name), f"{name}, {what}: {text}"
+                assert text.endswith("."), f"{name}, {what}: {text}"
+            else:
+                raise AssertionError(f"{name} took a wrong argument: {what}, {given}")
+            done[what] += 1
+    return done
+
+
+def digest(cases=5):
+    """A digest of what all kernels make of some typical arguments, the same for every instruction set."""
+    digests = set()
+    for isa in kernels.instruction_sets():
+        kernels.use(isa)
+        rng, found = np.random.default_rng(0), hashlib.sha256()
+        for kernel in KERNELS.values():
+            for _ in range(cases):
+                code, arrays = Case(kernel, rng, typical=True).run() or (0, [])
+                found.update(str(code).encode() + b"".join(arrays))
+        digests.add(found.hexdigest())
+    (only,) = digests
+    return only
+
+
+if __name__ == "__main__":
+    faulthandler.enable()
+    if sys.argv[1:] == ["digest"]:
+        print(kernels.__file__, digest())
+    else:
+        kernels.use(sys.argv[3] if len(sys.argv) > 3 else kernels.instruction_set())
+        print(dict(fuzz(int(sys.argv[1]), int(sys.argv[2]))))
