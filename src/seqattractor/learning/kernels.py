@@ -2,7 +2,7 @@
 
 Sources are in ``csrc/``. A declaration lists the arguments of a kernel in their order. Axes of arrays have names: their lengths
 are read off the arrays, must agree between them, and are passed to C before all other arguments, in the order in which they
-appear (not those whose name begins with ``_``, which C has no use for). ``T`` stands for the integer type of fields or weights,
+appear (not those whose name begins with ``_``, which C has no use for, nor those that a group has as a `Length`). ``T`` stands for the integer type of fields or weights,
 for which a kernel is compiled several times. Work space is made for each call. So nothing that has another type, shape or memory
 order than declared, and no index that is out of range, ever reaches C.
 
@@ -12,8 +12,9 @@ A kernel returns a whole number; what it means is said in its source.
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -41,8 +42,36 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> Any:
     return raw[skip : skip + size].view(dtype).reshape(shape)
 
 
+def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array of zeros that begins with a cache line; memory that is never used is never taken."""
+    dtype = np.dtype(dtype)
+    size = math.prod(shape) * dtype.itemsize
+    raw = np.zeros(size + LINE, dtype=np.uint8)
+    skip = -raw.ctypes.data % LINE
+    return raw[skip : skip + size].view(dtype).reshape(shape)
+
+
+BLOCK = 64  # numbers whose comparisons fill a word of bits
+
+
+def words(count: int) -> int:
+    """How many words of bits so many numbers fill."""
+    return -(-count // BLOCK)
+
+
+def padded(count: int) -> int:
+    """So many numbers in whole blocks."""
+    return words(count) * BLOCK
+
+
+def row(count: int) -> int:
+    """How far apart rows of so many numbers lie: an odd number of blocks, so that the numbers of a column do not share a cache set."""
+    return (words(count) | 1) * BLOCK
+
+
 Axis = str | int
-"""The name of an axis, its name and a number, as in "n+1", which must come after "n", or its length."""
+"""The name of an axis, its name and a number, as in "n+1", which must come after "n", either of these in words, in whole blocks or
+as a row, as in "n:words", "n:padded" and "n:row", or its length."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +102,31 @@ class Work:
     shape: Callable[[dict[str, int]], tuple[int, ...]]
 
 
+@dataclass(frozen=True)
+class Length:
+    """The length of an axis, as a member of a group."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Random:
+    """A numpy.random.Generator; C gets a pointer to its ``bitgen_t``."""
+
+    name: str
+
+
 class Group:
     """Arguments that belong together: attributes of one object in Python, a pointer to a struct in C."""
 
-    def __init__(self, name: str, *members: Array | Number | Work) -> None:
+    def __init__(self, name: str, *members: Member) -> None:
         self.name, self.members = name, members
+        fields = [(getattr(member, "name", f"work{k}"), _c_type(member)) for k, member in enumerate(members)]
+        self.struct = type(name, (ctypes.Structure,), {"_fields_": fields})
 
 
-Argument = Array | Number | Work | Group
+Member = Array | Number | Work | Length | Random
+Argument = Member | Group
 
 
 def reads(name: str, kind: str, *axes: Axis, below: Axis | None = None) -> Array:
@@ -88,9 +134,9 @@ def reads(name: str, kind: str, *axes: Axis, below: Axis | None = None) -> Array
     return Array(name, kind, axes, below=below)
 
 
-def writes(name: str, kind: str, *axes: Axis) -> Array:
+def writes(name: str, kind: str, *axes: Axis, below: Axis | None = None) -> Array:
     """An array that a kernel changes."""
-    return Array(name, kind, axes, written=True)
+    return Array(name, kind, axes, written=True, below=below)
 
 
 def whole(name: str) -> Number:
@@ -112,7 +158,7 @@ class Kernel:
     Parameters
     ----------
     name : str
-    arguments : Array, Number, Work or Group
+    arguments : Array, Number, Work, Random or Group
         In the order of the arguments in C, after the lengths of axes.
     types : tuple of str
         What T may be; empty if the kernel is not compiled for several types.
@@ -122,32 +168,37 @@ class Kernel:
         self.name, self._types, self._arguments = name, types, arguments
         members = [member for argument in arguments for member in _members(argument)]
         axes = [axis for member in members if isinstance(member, Array) for axis in member.axes]
-        self._axes = list(dict.fromkeys(a for a in axes if isinstance(a, str) and not a.startswith("_") and "+" not in a))
+        given = {member.name for member in members if isinstance(member, Length)}
+        names = dict.fromkeys(a for a in axes if isinstance(a, str) and not a.startswith("_") and not set("+:") & set(a))
+        self._axes = [name for name in names if name not in given]
         self._given = [argument for argument in arguments if not isinstance(argument, Work)]
-        self._structs = {
-            argument.name: type(argument.name, (ctypes.Structure,), {"_fields_": _fields(argument)})
-            for argument in arguments
-            if isinstance(argument, Group)
-        }
         self._functions: dict[tuple[str, str], Any] = {}
 
     def __call__(self, *given: Any) -> int:
         """Check the arguments and call the function."""
-        if len(given) != len(self._given):
+        return self.bind(*given)()
+
+    def bind(self, *given: Any) -> Callable[..., int]:
+        """Check the first arguments, for many calls that differ in the others; returns what is to be called with these.
+
+        All these calls work on the same arrays and work space, which nobody else must change meanwhile.
+        """
+        if len(given) > len(self._given):
             raise TypeError(f"{self.name} takes {len(self._given)} arguments, not {len(given)}.")
+        left = self._given[len(given) :]
+        split = self._arguments.index(left[0]) if left else len(self._arguments)
         call = _Call(self.name, self._types)
-        for argument, value in zip(self._given, given, strict=True):
-            for member in _members(argument):
-                if isinstance(member, Array):
-                    call.check(member, getattr(value, member.name) if isinstance(argument, Group) else value)
-        values, passed = iter(given), [call.lengths[axis] for axis in self._axes]
-        for argument in self._arguments:
-            if isinstance(argument, Group):
-                owner, struct = next(values), self._structs[argument.name]
-                passed.append(ctypes.byref(struct(*(call.value(m, getattr(owner, getattr(m, "name", ""), None)) for m in argument.members))))
-            else:
-                passed.append(call.value(argument, None if isinstance(argument, Work) else next(values)))
-        return int(self._function(call.T)(*passed))
+        passed = call.convert(self._arguments[:split], given)
+
+        def run(*others: Any) -> int:
+            if len(others) != len(left):
+                raise TypeError(f"{self.name} takes {len(self._given)} arguments, not {len(given) + len(others)}.")
+            now = _Call(self.name, self._types)
+            now.T, now.lengths = call.T, call.lengths.copy()
+            more = now.convert(self._arguments[split:], others)
+            return int(self._function(now.T)(*[now.lengths[axis] for axis in self._axes], *passed, *more))
+
+        return run
 
     def _function(self, T: str) -> Any:
         """The function of the library for a type and the instruction set in use."""
@@ -160,39 +211,64 @@ class Kernel:
         return self._functions[key]
 
 
-def _members(argument: Argument) -> tuple[Array | Number | Work, ...]:
+def _members(argument: Argument) -> tuple[Member, ...]:
     """The members of a group, or the argument itself."""
     return argument.members if isinstance(argument, Group) else (argument,)
 
 
 def _c_type(argument: Argument) -> Any:
     """Its type in C: a number, or a pointer."""
+    if isinstance(argument, Length):
+        return ctypes.c_int64
     return _C_NUMBERS[argument.kind] if isinstance(argument, Number) else ctypes.c_void_p
 
 
-def _fields(group: Group) -> list[tuple[str, Any]]:
-    """The members of a struct in C."""
-    return [(getattr(member, "name", f"work{k}"), _c_type(member)) for k, member in enumerate(group.members)]
+@cache
+def _kind(dtype: Any) -> str:
+    """The name of a type; nothing for one with foreign bytes."""
+    return str(dtype.name) if dtype.isnative else ""
+
+
+_LAYOUTS: dict[str, Callable[[int], int]] = {"words": words, "padded": padded, "row": row}
 
 
 class _Call:
-    """What is known of one call: the type T, the lengths of axes, and the work space, which must live until it returns."""
+    """What is known of one call: the type T, the lengths of axes, and the arrays, which must live until it returns."""
 
     def __init__(self, name: str, types: tuple[str, ...]) -> None:
         self.name, self.types, self.T = name, types, ""
         self.lengths: dict[str, int] = {}
-        self.work: list[Any] = []
+        self.held: list[Any] = []
+
+    def convert(self, arguments: Sequence[Argument], given: Sequence[Any]) -> list[Any]:
+        """Check values and turn them into what is passed to C."""
+        values = iter(given)
+        pairs = [(argument, None if isinstance(argument, Work) else next(values)) for argument in arguments]
+        for argument, value in pairs:
+            for member in _members(argument):
+                if isinstance(member, Array):
+                    self.check(member, getattr(value, member.name) if isinstance(argument, Group) else value)
+        passed: list[Any] = []
+        for argument, value in pairs:
+            if isinstance(argument, Group):
+                of_members = (self.value(m, getattr(value, getattr(m, "name", ""), None)) for m in argument.members)
+                passed.append(ctypes.byref(argument.struct(*of_members)))
+            else:
+                passed.append(self.value(argument, value))
+        return passed
 
     def check(self, argument: Array, value: Any) -> None:
         """Compare an array with its declaration, and learn from it what T and the lengths of axes are."""
         if not isinstance(value, np.ndarray):
             raise TypeError(f"{self.name}: {argument.name} must be an array, not {type(value).__name__}.")
-        kind = value.dtype.name
+        kind = _kind(value.dtype)
         if argument.kind == "T" and not self.T and kind in self.types:
             self.T = kind
         wanted = self.T if argument.kind == "T" else argument.kind
-        if kind != wanted or not value.dtype.isnative:
-            raise TypeError(f"{self.name}: {argument.name} must be of type {wanted or ' or '.join(self.types)}, not {value.dtype}.")
+        if kind != wanted:
+            raise TypeError(
+                f"{self.name}: {argument.name} must be of type {wanted or ' or '.join(self.types)}, not {value.dtype}."
+            )
         flags = value.flags
         if not flags.c_contiguous or not flags.aligned or (argument.written and not flags.writeable):
             raise ValueError(f"{self.name}: {argument.name} must be contiguous and aligned, and writable if it is written to.")
@@ -200,26 +276,40 @@ class _Call:
             raise ValueError(f"{self.name}: {argument.name} must have {len(argument.axes)} axes, not {value.ndim}.")
         for axis, length in zip(argument.axes, value.shape, strict=True):
             if length != (known := self.length(axis, length)):
-                raise ValueError(f"{self.name}: {argument.name} has the shape {value.shape}, but its axis {axis} must be {known}.")
-        if argument.below is not None and value.size and not 0 <= int(value.min()) <= int(value.max()) < self.length(argument.below):
+                raise ValueError(
+                    f"{self.name}: {argument.name} has the shape {value.shape}, but its axis {axis} must be {known}."
+                )
+        if (
+            argument.below is not None
+            and value.size
+            and not 0 <= int(value.min()) <= int(value.max()) < self.length(argument.below)
+        ):
             raise ValueError(f"{self.name}: numbers of {argument.name} must be from 0 to {self.length(argument.below) - 1}.")
 
     def length(self, axis: Axis, found: int | None = None) -> int:
         """The length of an axis; one that is new gets the length that was found."""
         if isinstance(axis, int):
             return axis
+        axis, _, layout = axis.partition(":")
         name, _, more = axis.partition("+")
-        if found is not None and not more:
+        if found is not None and not more and not layout:
             self.lengths.setdefault(name, found)
-        return self.lengths[name] + int(more or 0)
+        length = self.lengths[name] + int(more or 0)
+        return _LAYOUTS[layout](length) if layout else length
 
     def value(self, argument: Argument, value: Any) -> Any:
         """What is passed to C."""
         if isinstance(argument, Work):
             value = aligned(argument.shape(self.lengths), self.T if argument.kind == "T" else argument.kind)
-            self.work.append(value)
+        elif isinstance(argument, Length):
+            return self.lengths[argument.name]
+        elif isinstance(argument, Random):
+            if not isinstance(value, np.random.Generator):
+                raise TypeError(f"{self.name}: {argument.name} must be a numpy.random.Generator, not {type(value).__name__}.")
+            return value.bit_generator.ctypes.bit_generator.value
         elif isinstance(argument, Number):
             return float(value) if argument.kind == "float64" else int(value)
+        self.held.append(value)
         return value.ctypes.data
 
 
@@ -257,10 +347,7 @@ def _library() -> ctypes.CDLL:
 WIDTHS = ("int16", "int32", "int64")
 
 # Inputs of the exact engine (csrc/inputs.h)
-_CHANGES = (
-    reads("up_starts", "int64", "n+1", below="_up+1"),
-    reads("down_starts", "int64", "n+1", below="_down+1"),
-)
+_CHANGES = (reads("up_starts", "int64", "n+1", below="_up+1"), reads("down_starts", "int64", "n+1", below="_down+1"))
 _CHANGED = reads("up", "int16", "_up"), reads("down", "int16", "_down")
 products = Kernel(
     "products",
@@ -307,4 +394,125 @@ add_sums = Kernel(
     whole("N"),
     real("eta"),
     Work("int64", lambda of: (8 * of["inputs"],)),
+)
+
+# Sparse rule (csrc/sparse.h)
+PRESENTATIONS = 256  # as in sparse.h, with what the two after it are for
+FEEDBACK_PRESENTATIONS = 32
+PENDING = 4096
+_TASK = Group(
+    "task",
+    *map(Length, ("n", "n_in", "N", "M", "noise")),
+    reads("inputs", "int8", "n", "n_in"),
+    reads("targets", "int8", "n", "N"),
+    reads("drive", "float64", "n", "M"),
+    reads("flipped", "int32", "n", "noise", below="n_in"),
+    reads("n_flipped", "int32", "n", below="noise+1"),
+    writes("theta", "float64", "M"),
+    writes("wrong", "float64", "n"),
+    writes("redrawn", "bool", "n"),
+    writes("z", "uint64", "n", "M:words"),
+    writes("P", "int16", "M", "n_in"),
+    writes("Pt", "int16", "n_in", "M:row"),
+    writes("totals", "T", "M:padded"),
+    writes("inverse", "float64", "M"),
+    writes("Vt", "T", "M", "N:row"),
+    writes("feedback", "T", "M:padded", "n:row"),
+    reads("next_bits", "uint64", "N:words", "n"),
+    Work("T", lambda of: (FEEDBACK_PRESENTATIONS, row(of["M"]))),
+    Work("int64", lambda of: (2,)),
+    Work("T", lambda of: (padded(of["M"]),)),
+    Work("T", lambda of: (padded(of["M"]),)),
+    Work("T", lambda of: (padded(of["N"]),)),
+    *(Work("float64", lambda of: (padded(of["M"]),)) for _ in range(3)),
+    *(Work("int32", lambda of: (of["M"] + of["n_in"] + 1,)) for _ in range(4)),
+    Work("uint64", lambda of: (words(of["N"]),)),
+    Work("int64", lambda of: (of["n"],)),
+    Work("T", lambda of: (of["n"],)),
+)
+_RULE = Group(
+    "rule",
+    *map(whole, ("n_winners", "winners", "bias", "margin", "active_margin", "active_weight", "visible_margin", "learn_drive")),
+    *map(real, ("learned_feedback", "redraw")),
+    *map(whole, ("hidden_step", "visible_step", "choosing", "drive_step")),
+    *map(real, ("homeostasis", "redraw_above")),
+)
+_STRETCH = writes("errors", "int64", 2), _RULE, reads("normals", "float64", "_redraws", "M"), whole("first"), whole("last")
+_WEIGHTS = writes("U", "T", "M:padded", "n_in+1:row")
+_NARROW = ("int32", "int64")
+sparse_flips = Kernel(
+    "sparse_flips",
+    writes("flipped", "int32", "n", "noise"),
+    writes("n_flipped", "int32", "n"),
+    writes("order", "int32", "n_in", below="n_in"),
+    Random("rng"),
+    whole("first"),
+    whole("last"),
+)
+sparse_on_weights = Kernel("sparse_on_weights", _TASK, _WEIGHTS, Work("T", lambda of: (of["n_in"],)), *_STRETCH, types=_NARROW)
+sparse_on_fields = Kernel(
+    "sparse_on_fields",
+    _TASK,
+    Group(
+        "carried",
+        whole("with_U"),
+        writes("fields", "T", "M:padded", "n:row"),
+        _WEIGHTS,
+        writes("counts", "int64", "M", "n"),
+        reads("gram", "int32", "n", "n:row"),
+        reads("inputs_t", "int8", "n_in", "n:row"),
+        reads("input_bits", "uint64", "n", "n_in:words"),
+        Work("T", lambda of: (PRESENTATIONS, row(of["M"]))),
+        Work("T", lambda of: (padded(of["n_in"]), row(of["M"]))),
+        Work("uint64", lambda of: (words(of["n_in"]), PRESENTATIONS)),
+        Work("uint32", lambda of: (PENDING + of["M"] + 1,)),
+        Work("uint32", lambda of: (PENDING + of["M"] + 1,)),
+        Work("T", lambda of: (PENDING + of["M"] + 1,)),
+        Work("int64", lambda of: (PRESENTATIONS,)),
+        Work("uint64", lambda of: (words(of["n_in"]),)),
+        Work("int32", lambda of: (padded(of["n"]),)),
+    ),
+    *_STRETCH,
+    types=_NARROW,
+)
+sparse_by_tables = Kernel(
+    "sparse_by_tables",
+    _TASK,
+    Group(
+        "tables",
+        reads("input_bits", "uint64", "n", "n_in:words"),
+        _WEIGHTS,
+        Work("int8", lambda of: (of["n"], of["n_in"])),
+        Work("uint8", lambda of: (of["n"], -(-of["n_in"] // 4))),
+        Work("uint16", lambda of: (-(-of["M"] // 16), of["n"])),
+        Work("uint16", lambda of: (-(-of["M"] // 16), of["n"])),
+        Work("T", lambda of: (16 * -(-of["n_in"] // 4) + 1, 16)),
+    ),
+    *_STRETCH,
+    types=_NARROW,
+)
+practise_V = Kernel(
+    "practise_V",
+    writes("V", "int64", "N", "M"),
+    reads("targets", "int8", "n", "N"),
+    reads("active", "int32", "_active", below="M"),
+    reads("starts", "int64", "n+1", below="_active+1"),
+    writes("errors", "int64", "n_epochs"),
+    writes("wrong", "float64", "n"),
+    whole("margin"),
+    whole("step"),
+    Work("int64", lambda of: (of["n"],)),
+)
+practise_U = Kernel(
+    "practise_U",
+    reads("gram", "int32", "n", "n:row"),
+    writes("fields", "int64", "M", "n:row"),
+    reads("z", "uint64", "M", "n:words"),
+    writes("raised", "int64", "M"),
+    writes("counts", "int64", "M", "n"),
+    writes("errors", "int64", "n_epochs"),
+    whole("margin"),
+    whole("active_margin"),
+    whole("step"),
+    whole("active_step"),
 )
