@@ -2,9 +2,9 @@
 
 Sources are in ``csrc/``. A declaration lists the arguments of a kernel in their order. Axes of arrays have names: their lengths
 are read off the arrays, must agree between them, and are passed to C before all other arguments, in the order in which they
-appear (not those whose name begins with ``_``, which C has no use for, nor those that a group has as a `Length`). ``T`` stands for the integer type of fields or weights,
-for which a kernel is compiled several times. Work space is made for each call. So nothing that has another type, shape or memory
-order than declared, and no index that is out of range, ever reaches C.
+appear (not those whose name begins with ``_``, which C has no use for, nor those that a group has as a `Length`). ``T`` stands
+for the integer type of fields or weights, for which a kernel is compiled several times. Work space is made for each call. So
+nothing that has another type, shape or memory order than declared, and no index that is out of range, ever reaches C.
 
 A kernel returns a whole number; what it means is said in its source.
 """
@@ -33,20 +33,18 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> Any:
     >>> aligned((3, 32), np.int16).ctypes.data % LINE
     0
     """
-    dtype = np.dtype(dtype)
-    size = dtype.itemsize
-    for length in shape:
-        size *= length
-    raw = np.empty(size + LINE, dtype=np.uint8)
-    skip = -raw.ctypes.data % LINE
-    return raw[skip : skip + size].view(dtype).reshape(shape)
+    return _from_a_line_on(np.empty, shape, dtype)
 
 
 def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
     """An array of zeros that begins with a cache line; memory that is never used is never taken."""
-    dtype = np.dtype(dtype)
-    size = math.prod(shape) * dtype.itemsize
-    raw = np.zeros(size + LINE, dtype=np.uint8)
+    return _from_a_line_on(np.zeros, shape, dtype)
+
+
+def _from_a_line_on(make: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array made by `make` that begins with a cache line."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    raw = make(size + LINE, dtype=np.uint8)
     skip = -raw.ctypes.data % LINE
     return raw[skip : skip + size].view(dtype).reshape(shape)
 
@@ -65,13 +63,13 @@ def padded(count: int) -> int:
 
 
 def row(count: int) -> int:
-    """How far apart rows of so many numbers lie: an odd number of blocks, so that the numbers of a column do not share a cache set."""
+    """How far apart rows of so many numbers lie: an odd number of blocks, so that a column is spread over the cache."""
     return (words(count) | 1) * BLOCK
 
 
 Axis = str | int
-"""The name of an axis, its name and a number, as in "n+1", which must come after "n", either of these in words, in whole blocks or
-as a row, as in "n:words", "n:padded" and "n:row", or its length."""
+"""The name of an axis, its name and a number, as in "n+1", which must come after "n", or its length; what such an axis takes in
+words of bits, whole blocks or a row is "n:words", "n:padded" or "n:row"."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +227,12 @@ def _kind(dtype: Any) -> str:
     return str(dtype.name) if dtype.isnative else ""
 
 
-_LAYOUTS: dict[str, Callable[[int], int]] = {"words": words, "padded": padded, "row": row}
+@cache
+def _parts(axis: str) -> tuple[str, int, Callable[[int], int]]:
+    """The parts of an axis: a name, what is added, and how it is laid out."""
+    axis, _, layout = axis.partition(":")
+    name, _, more = axis.partition("+")
+    return name, int(more or 0), {"": int, "words": words, "padded": padded, "row": row}[layout]
 
 
 class _Call:
@@ -248,6 +251,8 @@ class _Call:
             for member in _members(argument):
                 if isinstance(member, Array):
                     self.check(member, getattr(value, member.name) if isinstance(argument, Group) else value)
+        if works := [member for argument in arguments for member in _members(argument) if isinstance(member, Work)]:
+            self.make_space(works)
         passed: list[Any] = []
         for argument, value in pairs:
             if isinstance(argument, Group):
@@ -256,6 +261,16 @@ class _Call:
             else:
                 passed.append(self.value(argument, value))
         return passed
+
+    def make_space(self, works: list[Work]) -> None:
+        """Make all work space at once; each begins with a cache line."""
+        starts = [0]
+        for work in works:
+            size = math.prod(work.shape(self.lengths)) * np.dtype(self.T if work.kind == "T" else work.kind).itemsize
+            starts.append(starts[-1] + -(-size // LINE) * LINE)
+        space = aligned((starts[-1],), np.uint8)
+        self.held.append(space)
+        self.space = iter([space.ctypes.data + start for start in starts])
 
     def check(self, argument: Array, value: Any) -> None:
         """Compare an array with its declaration, and learn from it what T and the lengths of axes are."""
@@ -290,24 +305,22 @@ class _Call:
         """The length of an axis; one that is new gets the length that was found."""
         if isinstance(axis, int):
             return axis
-        axis, _, layout = axis.partition(":")
-        name, _, more = axis.partition("+")
-        if found is not None and not more and not layout:
-            self.lengths.setdefault(name, found)
-        length = self.lengths[name] + int(more or 0)
-        return _LAYOUTS[layout](length) if layout else length
+        name, more, layout = _parts(axis)
+        if found is not None and name == axis:
+            return self.lengths.setdefault(name, found)
+        return layout(self.lengths[name] + more)
 
     def value(self, argument: Argument, value: Any) -> Any:
         """What is passed to C."""
         if isinstance(argument, Work):
-            value = aligned(argument.shape(self.lengths), self.T if argument.kind == "T" else argument.kind)
-        elif isinstance(argument, Length):
+            return next(self.space)
+        if isinstance(argument, Length):
             return self.lengths[argument.name]
-        elif isinstance(argument, Random):
+        if isinstance(argument, Random):
             if not isinstance(value, np.random.Generator):
                 raise TypeError(f"{self.name}: {argument.name} must be a numpy.random.Generator, not {type(value).__name__}.")
             return value.bit_generator.ctypes.bit_generator.value
-        elif isinstance(argument, Number):
+        if isinstance(argument, Number):
             return float(value) if argument.kind == "float64" else int(value)
         self.held.append(value)
         return value.ctypes.data

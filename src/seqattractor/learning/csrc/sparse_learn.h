@@ -530,7 +530,8 @@ INLINE void look_up(const T *table, const uint8_t *codes, int64_t groups, T *h)
 }
 
 /* Let NEURONS neurons from `neuron` on learn the patterns of a stretch, eqs. (5)-(7), and write their tape; returns sum mu. */
-static int64_t learn_block(const Task *task, const SparseRule *rule, const Tables *tables, int64_t neuron, int64_t first, int64_t last)
+static int64_t learn_block(const Task *task, const SparseRule *rule, const Tables *tables, const T changes[2][PATTERNS][PATTERNS],
+                           int64_t neuron, int64_t first, int64_t last)
 {
     int64_t n_in = task->n_in, bias = rule->bias, groups = (n_in + GROUP - 1) / GROUP, errors = 0;
     int64_t missing = GROUP * groups - n_in; /* units of the last group; there patterns seem to agree */
@@ -538,11 +539,6 @@ static int64_t learn_block(const Task *task, const SparseRule *rule, const Table
     uint16_t *tape = tables->tape + neuron / NEURONS * task->n;
     T *table = tables->table, *of_bias = table + groups * PATTERNS * NEURONS;
     T lowest = (T)-rule->margin, highest = (T)rule->active_margin, length = (T)(n_in + bias * bias); /* |[x; b]|^2 */
-    T changes[2][PATTERNS][PATTERNS], steps[2] = {step_of(rule, 0), step_of(rule, 1)};
-    for (int k = 0; k < 2 * PATTERNS * PATTERNS; k++) { /* what a step for one pattern of a group changes for another */
-        int one = k / PATTERNS % PATTERNS, other = k % PATTERNS;
-        changes[k / PATTERNS / PATTERNS][one][other] = steps[k / PATTERNS / PATTERNS] * (GROUP - 2 * number_of_bits(one ^ other));
-    }
     fill_table(tables->U + neuron * row_of(n_in + 1), n_in, bias, table);
     for (int64_t t = first; t < last; t++) {
         const uint8_t *codes = tables->codes + t * groups;
@@ -554,7 +550,7 @@ static int64_t learn_block(const Task *task, const SparseRule *rule, const Table
         uint64_t wrong = ((compare(h, highest, 1, NEURONS) & z) | (compare(h, lowest, 0, NEURONS) & ~z)) & some;
         for (wrong = rule->hidden_step ? wrong : 0; wrong; wrong &= wrong - 1, errors++) { /* eq. (6) */
             int lane = lowest_bit(wrong), is_wanted = z >> lane & 1;
-            T step = steps[is_wanted], *restrict weights = tables->U + (neuron + lane) * row_of(n_in + 1), *column = table + lane;
+            T step = step_of(rule, is_wanted), *restrict weights = tables->U + (neuron + lane) * row_of(n_in + 1), *column = table + lane;
             active = (active & ~((uint64_t)1 << lane)) | (uint64_t)(h[lane] + step * length >= 0) << lane;
             for (int64_t j = 0; j < n_in; j++)
                 weights[j] += step * x[j];
@@ -589,8 +585,13 @@ EXPORT int64_t TYPED(sparse_by_tables)(Task *task, const Tables *tables, int64_t
             codes[unit / GROUP] ^= (uint8_t)(1 << unit % GROUP);
         }
     }
+    T changes[2][PATTERNS][PATTERNS]; /* what a step for one pattern of a group, by its sign, changes for another */
+    for (int wanted = 0; wanted < 2; wanted++)
+        for (int one = 0; one < PATTERNS; one++)
+            for (int other = 0; other < PATTERNS; other++)
+                changes[wanted][one][other] = step_of(rule, wanted) * (GROUP - 2 * number_of_bits(one ^ other));
     for (int64_t block = 0; block < blocks; block++)
-        errors[0] += learn_block(task, rule, tables, block * NEURONS, first, last);
+        errors[0] += learn_block(task, rule, tables, changes, block * NEURONS, first, last);
     for (int64_t t = first; t < (rule->visible_step ? last : first); t++) {
         int64_t n_active = 0;
         for (int64_t block = 0; block < blocks; block++)

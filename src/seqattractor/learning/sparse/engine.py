@@ -220,28 +220,28 @@ class _OnWeights(_Plain):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        state, (n, n_in), M = self.state, self.inputs.shape, len(self.state.U)
-        self.kind: type[np.int32] | type[np.int64] | None = None
-        self.bounds = 2**31, 2**31  # of hidden and visible fields, to be looked at
+        state, s, (n, n_in), M = self.state, self.settings, self.inputs.shape, len(self.state.U)
+        self.rows = max(M, self.targets.shape[1])
+        self.bounds = _largest_field(state.U, s.bias), largest(state.Q) * self.rows  # of hidden and visible fields
+        self.kind: type[np.int32] | type[np.int64] = np.int32 if max(self.bounds) < 2**31 else np.int64
         self.theta, self.wrong, self.redrawn = state.theta, state.wrong, state.redrawn
-        if self.settings.learn_drive:
-            self.drive, P = zeros((n, M), np.float64), state.P
-        else:
-            P = zeros((M, n_in), np.int64)
-        self.P, self.Pt = P.astype(np.int16), in_rows(P.T, np.int16, padded=False)  # between -+PROTOTYPE
-        self.totals, self.inverse = in_rows(P.sum(axis=1)[None], np.int64)[0, : padded(M)], inverse_lengths(P)
         self.z, self.next_bits = packed(state.targets), np.ascontiguousarray(packed(self.targets).T)
         self.flipped, self.n_flipped = np.zeros((n, 0), dtype=np.int32), np.zeros(n, dtype=np.int32)
-        self.Vt, self.U = in_rows(state.Q, np.int64, padded=False), in_rows(state.U, np.int64)
-        self.feedback, self.has_feedback = zeros((padded(M), row(n)), np.int64), False
+        self.Vt, self.U = in_rows(state.Q, self.kind, padded=False), in_rows(state.U, self.kind)
+        self.feedback, self.has_feedback = zeros((padded(M), row(n)), self.kind), False
         self.order, self.errors = np.arange(n_in, dtype=np.int32), np.zeros(2, dtype=np.int64)
         self.learn: Callable[..., int] | None = None
+        self.P, self.Pt = zeros((M, n_in), np.int16), zeros((n_in, row(M)), np.int16)
+        self.totals, self.inverse = zeros((padded(M),), self.kind), np.zeros(M)
+        if s.learn_drive:
+            self.drive = zeros((n, M), np.float64)
+            self.P[:] = state.P  # between -+PROTOTYPE
+            self.Pt[:, :M] = self.P.T
+            self.totals[:M], self.inverse[:] = state.P.sum(axis=1), inverse_lengths(state.P)
 
     def reach(self) -> int:
         """A bound of all fields that there can be now."""
-        U, n_in = self.U, self.inputs.shape[1]
-        sums = np.abs(U[:, :n_in]).sum(axis=1, dtype=np.int64)
-        return int((sums + self.settings.bias * np.abs(U[:, n_in].astype(np.int64))).max())
+        return _largest_field(self.weights(), self.settings.bias)
 
     def become(self, kind: Any) -> None:
         """Make the arrays of weights and fields integers of a kind."""
@@ -281,12 +281,15 @@ class _OnWeights(_Plain):
         Each presentation may add so much to the bounds; when little is left to 2**31, we look how large the numbers really are.
         If that does not help, the rest of the epoch is in 64 bits.
         """
-        s, (n, n_in), rows = self.settings, self.inputs.shape, max(len(self.Vt), self.targets.shape[1])
-        growth = now.hidden_step * s.active_weight * (n_in + s.bias**2), now.visible_step * rows
+        s, (n, n_in) = self.settings, self.inputs.shape
+        growth = now.hidden_step * s.active_weight * (n_in + s.bias**2), now.visible_step * self.rows
         least = max(n_in * PROTOTYPE, s.margin, s.active_margin, s.visible_margin)
         for look in (False, True):
             if look:
-                self.bounds = self.reach(), largest(self.Vt) * rows  # no sum over rows of Vt, or along one of them, is larger
+                self.bounds = (
+                    self.reach(),
+                    largest(self.Vt) * self.rows,
+                )  # no sum over rows of Vt, or along one of them, is larger
             far = min((2**31 - 1 - bound) // max(step, 1) for bound, step in zip(self.bounds, growth, strict=True))
             last = min(n, first + far)
             if least < 2**31 and (last == n or last - first >= kernels.PRESENTATIONS):
@@ -335,7 +338,7 @@ class _OnFields(_OnWeights):
         self.x_b = np.column_stack([self.inputs, np.full(len(self.inputs), self.settings.bias)])
         self.gram = in_rows(products(self.x_b, self.x_b), np.int32, padded=False)
         self.inputs_t, self.input_bits = in_rows(self.inputs.T, np.int8, padded=False), packed(self.inputs)
-        self.fields = in_rows(products(self.state.U, self.x_b), np.int64)
+        self.fields = in_rows(products(self.state.U, self.x_b), self.kind)
         self.counts = zeros((len(self.state.U), len(self.inputs)), np.int64)
 
     def prepare(self, *, noise: bool) -> None:
@@ -365,7 +368,7 @@ class _ByTables(_OnFields):
         suited = bool(now.noise) and not now.choosing
         if suited is not self.by_tables:
             if self.by_tables:
-                self.fields = in_rows(products(self.weights(), self.x_b), self.U.dtype)
+                self.fields = in_rows(products(self.weights(), self.x_b), self.kind)
             self.by_tables, self.learn = suited, None
         return super().epoch(now)
 
@@ -374,3 +377,8 @@ class _ByTables(_OnFields):
 
 
 _WORKERS: dict[str, type[_Plain]] = {"plain": _Plain, "tables": _ByTables, "fields": _OnFields, "weights": _OnWeights}
+
+
+def _largest_field(U: NDArray[Any], bias: int) -> int:
+    """The largest field that any pattern can make."""
+    return int((np.abs(U[:, :-1]).sum(axis=1, dtype=np.int64) + bias * np.abs(U[:, -1].astype(np.int64))).max())
