@@ -63,8 +63,8 @@ def padded(count: int) -> int:
 
 
 def row(count: int) -> int:
-    """How far apart rows of so many numbers lie: an odd number of blocks, so that a column is spread over the cache."""
-    return (words(count) | 1) * BLOCK
+    """How far apart rows of so many numbers lie: half a block more than they take, so that a column is spread over the cache."""
+    return padded(count) + BLOCK // 2
 
 
 Axis = str | int
@@ -190,7 +190,7 @@ class Kernel:
 
         def run(*others: Any) -> int:
             if len(others) != len(left):
-                raise TypeError(f"{self.name} takes {len(self._given)} arguments, not {len(given) + len(others)}.")
+                raise TypeError(f"{self.name} takes {len(left)} more arguments, not {len(others)}.")
             now = _Call(self.name, self._types)
             now.T, now.lengths = call.T, call.lengths.copy()
             more = now.convert(self._arguments[split:], others)
@@ -415,7 +415,7 @@ FEEDBACK_PRESENTATIONS = 32
 PENDING = 4096
 _TASK = Group(
     "task",
-    *map(Length, ("n", "n_in", "N", "M", "noise")),
+    *map(Length, ("n", "n_in", "N", "M", "noise", "learned", "feedback_row")),
     reads("inputs", "int8", "n", "n_in"),
     reads("targets", "int8", "n", "N"),
     reads("drive", "float64", "n", "M"),
@@ -425,12 +425,12 @@ _TASK = Group(
     writes("wrong", "float64", "n"),
     writes("redrawn", "bool", "n"),
     writes("z", "uint64", "n", "M:words"),
-    writes("P", "int16", "M", "n_in"),
-    writes("Pt", "int16", "n_in", "M:row"),
+    writes("P", "int16", "M", "learned"),
+    writes("Pt", "int16", "learned", "M:row"),
     writes("totals", "T", "M:padded"),
     writes("inverse", "float64", "M"),
     writes("Vt", "T", "M", "N:row"),
-    writes("feedback", "T", "M:padded", "n:row"),
+    writes("feedback", "T", "M:padded", "feedback_row"),
     reads("next_bits", "uint64", "N:words", "n"),
     Work("T", lambda of: (FEEDBACK_PRESENTATIONS, row(of["M"]))),
     Work("int64", lambda of: (2,)),
@@ -445,7 +445,7 @@ _TASK = Group(
 )
 _RULE = Group(
     "rule",
-    *map(whole, ("n_winners", "winners", "bias", "margin", "active_margin", "active_weight", "visible_margin", "learn_drive")),
+    *map(whole, ("n_winners", "winners", "bias", "margin", "active_margin", "active_weight", "visible_margin")),
     *map(real, ("learned_feedback", "redraw")),
     *map(whole, ("hidden_step", "visible_step", "choosing", "drive_step")),
     *map(real, ("homeostasis", "redraw_above")),
@@ -468,15 +468,15 @@ sparse_on_fields = Kernel(
     _TASK,
     Group(
         "carried",
-        whole("with_U"),
+        Length("counted"),
         writes("fields", "T", "M:padded", "n:row"),
         _WEIGHTS,
-        writes("counts", "int64", "M", "n"),
+        writes("counts", "int64", "M", "counted"),
         reads("gram", "int32", "n", "n:row"),
         reads("inputs_t", "int8", "n_in", "n:row"),
         reads("input_bits", "uint64", "n", "n_in:words"),
         Work("T", lambda of: (PRESENTATIONS, row(of["M"]))),
-        Work("T", lambda of: (padded(of["n_in"]), row(of["M"]))),
+        Work("T", lambda of: (padded(of["n_in"]) if of["noise"] else 0, row(of["M"]))),
         Work("uint64", lambda of: (words(of["n_in"]), PRESENTATIONS)),
         Work("uint32", lambda of: (PENDING + of["M"] + 1,)),
         Work("uint32", lambda of: (PENDING + of["M"] + 1,)),

@@ -4,8 +4,8 @@
  * outside: `sparse_flips` draws which units of each x(t) are flipped, in the order of the plain rule, and the random part of scores
  * is given where targets are redrawn. Two more kernels let U or V practise alone, neuron by neuron.
  *
- * Rows that are gone through in blocks are padded with zeros: `padded` numbers are looked at, and rows lie `row_of` numbers apart, an
- * odd number of blocks, since numbers of a column would else fall into the same few places of the cache.
+ * Rows that are gone through in blocks are padded with zeros: `padded` numbers are looked at, and rows lie `row_of` numbers apart,
+ * half a block more, since numbers of a column would else fall into the same few places of the cache.
  */
 #include "lanes.h"
 
@@ -21,9 +21,24 @@
 #define GROUP 4                  /* input units that are looked up together */
 #define PATTERNS 16              /* that they can have */
 
+#if REGISTER >= 32
+#define TILE 8 /* side of a square of numbers that is transposed in registers */
+#define LOWER_HALVES 0, 8, 1, 9, 2, 10, 3, 11 /* of two rows, in turns */
+#define UPPER_HALVES 4, 12, 5, 13, 6, 14, 7, 15
+#else
+#define TILE 4
+#define LOWER_HALVES 0, 4, 1, 5
+#define UPPER_HALVES 2, 6, 3, 7
+#endif
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLE(VECTOR, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(VECTOR, a, b, ...) __builtin_shuffle(a, b, (VECTOR){__VA_ARGS__})
+#endif
+
 /* SparseSettings and Epoch of rule.py. */
 typedef struct {
-    int64_t n_winners, winners, bias, margin, active_margin, active_weight, visible_margin, learn_drive;
+    int64_t n_winners, winners, bias, margin, active_margin, active_weight, visible_margin;
     double learned_feedback, redraw;
     int64_t hidden_step, visible_step, choosing, drive_step;
     double homeostasis, redraw_above;
@@ -38,7 +53,7 @@ typedef struct {
 
 INLINE int64_t words_of(int64_t count) { return (count + BLOCK - 1) / BLOCK; }
 INLINE int64_t padded(int64_t count) { return words_of(count) * BLOCK; }
-INLINE int64_t row_of(int64_t count) { return (words_of(count) | 1) * BLOCK; }
+INLINE int64_t row_of(int64_t count) { return padded(count) + BLOCK / 2; }
 
 /* The bits of the numbers that a block has, where so many are left. */
 INLINE uint64_t inside(int64_t left) { return left < BLOCK ? ((uint64_t)1 << left) - 1 : ~(uint64_t)0; }

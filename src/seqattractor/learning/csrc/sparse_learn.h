@@ -50,21 +50,24 @@ typedef T Reg __attribute__((vector_size(REGISTER), aligned(sizeof(T)), may_alia
 
 /* What all kernels need: arrays of the worker in engine.py, then work space. */
 typedef struct {
-    int64_t n, n_in, N, M, noise;
+    int64_t n, n_in, N, M;          /* transitions, input units, visible and hidden neurons */
+    int64_t noise;                  /* units that are flipped, at most */
+    int64_t learned;                /* n_in if P is learned, else 0 */
+    int64_t feedback_row;           /* row of n if targets are chosen by feedback, else 0 */
     const int8_t *inputs, *targets; /* x(t) and x(t+1), (n, n_in) and (n, N) */
-    const double *drive;            /* (n, M); where P is learned it is not used */
+    const double *drive;            /* (n, M), for scores where P is not learned */
     const int32_t *flipped;         /* the flipped units of each x(t), (n, noise), */
     const int32_t *n_flipped;       /* and how many they are */
     double *theta;
     double *wrong;      /* see SparseState */
     uint8_t *redrawn;
     uint64_t *z;        /* targets, as bits (n, words of M) */
-    int16_t *P;         /* (M, n_in) */
-    int16_t *Pt;        /* transposed, (n_in, row of M) */
+    int16_t *P;         /* (M, learned) */
+    int16_t *Pt;        /* transposed, (learned, row of M) */
     T *totals;          /* sums of the rows of P, padded */
     double *inverse;    /* 1 / their lengths */
     T *Vt;              /* V transposed, (M, row of N) */
-    T *feedback;        /* Q x(s+1) for all transitions, (padded M, row of n), where targets are chosen by it */
+    T *feedback;        /* Q x(s+1) for all transitions, (padded M, feedback_row) */
     const uint64_t *next_bits; /* all x(s+1), as bits (words of N, n) */
     T *ahead;           /* work: columns of `feedback` for the coming transitions, (FEEDBACK_PRESENTATIONS, row of M), */
     int64_t *window;    /* which these are: from, to */
@@ -78,15 +81,15 @@ typedef struct {
 
 /* What the dual form carries along. */
 typedef struct {
-    int64_t with_U;             /* whether U is updated; else changes are counted, and U is made at the end */
+    int64_t counted;            /* n if changes are counted and U is made at the end, else 0 */
     T *fields;                  /* U [x(s); b], (padded M, row of n) */
     T *U;                       /* (padded M, row of n_in + 1) */
-    int64_t *counts;            /* sums of the changes made at each transition, (M, n) */
+    int64_t *counts;            /* sums of the changes made at each transition, (M, counted) */
     const int32_t *gram;        /* products of all [x(s); b], (n, row of n) */
     const int8_t *inputs_t;     /* the inputs transposed, (n_in, row of n) */
     const uint64_t *input_bits; /* and as bits, (n, words of n_in) */
     T *ahead;                   /* columns of `fields` for the coming transitions, (PRESENTATIONS, row of M) */
-    T *Ut;                      /* U transposed, (padded n_in + 1, row of M) */
+    T *Ut;                      /* U transposed, (padded n_in, row of M), where there is noise */
     uint64_t *patterns;         /* work: since then, patterns with an update, (words of n_in, PRESENTATIONS) */
     uint32_t *neuron, *pattern; /* and for each update its neuron, the number of its pattern, and its step */
     T *step;
@@ -148,15 +151,26 @@ INLINE uint64_t violations(const T *h, uint64_t wanted, T lowest, T highest)
     return (compare(h, highest, 1, BLOCK) & wanted) | (compare(h, lowest, 0, BLOCK) & ~wanted);
 }
 
-/* Write the columns first to last - 1 of W to the first rows of `out`, by square blocks; W has a padded number of rows. */
-static void transpose(const T *restrict W, int64_t n_rows, int64_t stride, int64_t first, int64_t last, T *restrict out, int64_t out_stride)
+/* Write the columns first to last - 1 of W to the first rows of `out`, in whole tiles: `first` is a multiple of TILE, and rows are padded.
+ * A tile is transposed by a perfect shuffle of its numbers, as often as its side can be halved. */
+static void transpose(const T *W, int64_t n_rows, int64_t stride, int64_t first, int64_t last, T *out, int64_t out_stride)
 {
-    enum { SIDE_OF_BLOCK = 16 };
-    for (int64_t j = first; j < last; j += SIDE_OF_BLOCK)
-        for (int64_t i = 0; i < padded(n_rows); i += SIDE_OF_BLOCK)
-            for (int64_t column = j; column < least(j + SIDE_OF_BLOCK, last); column++)
-                for (int64_t row = i; row < i + SIDE_OF_BLOCK; row++)
-                    out[(column - first) * out_stride + row] = W[row * stride + column];
+    typedef T Row __attribute__((vector_size(TILE * sizeof(T)), aligned(sizeof(T)), may_alias));
+    for (int64_t j = first; j < last; j += TILE)
+        for (int64_t i = 0; i < padded(n_rows); i += TILE) {
+            Row tile[TILE], shuffled[TILE];
+            for (int k = 0; k < TILE; k++)
+                tile[k] = *(const Row *)(W + (i + k) * stride + j);
+            for (int side = TILE; side > 1; side /= 2) {
+                for (int k = 0; k < TILE / 2; k++) {
+                    shuffled[2 * k] = SHUFFLE(Row, tile[k], tile[k + TILE / 2], LOWER_HALVES);
+                    shuffled[2 * k + 1] = SHUFFLE(Row, tile[k], tile[k + TILE / 2], UPPER_HALVES);
+                }
+                memcpy(tile, shuffled, sizeof tile);
+            }
+            for (int k = 0; k < TILE; k++)
+                *(Row *)(out + (j - first + k) * out_stride + i) = tile[k];
+        }
 }
 
 /* ---- Visible neurons ---- */
@@ -211,7 +225,7 @@ static int64_t learn_from_fields(Task *task, const SparseRule *rule, int64_t t)
     for (int64_t base = 0; base < task->M; base += BLOCK)
         n_active += list_bits(compare(task->h + base, 0, 0, BLOCK) & inside(task->M - base), base, task->active + n_active);
     int64_t errors = learn_visible(task, rule, t, n_active);
-    if (errors && rule->choosing && rule->learned_feedback != 0)
+    if (errors && rule->choosing && task->feedback_row)
         follow(task, t, n_active, errors, rule->visible_step);
     return errors;
 }
@@ -244,7 +258,7 @@ static const T *feedback_at(Task *task, int64_t t)
 {
     int64_t *window = task->window;
     if (t < window[0] || t >= window[1]) {
-        window[0] = t, window[1] = least(t + FEEDBACK_PRESENTATIONS, task->n);
+        window[0] = t & -TILE, window[1] = least(window[0] + FEEDBACK_PRESENTATIONS, task->n);
         transpose(task->feedback, task->M, row_of(task->n), window[0], window[1], task->ahead, row_of(task->M));
     }
     return task->ahead + (t - window[0]) * row_of(task->M);
@@ -308,12 +322,12 @@ static const double *choose(Task *task, const SparseRule *rule, int64_t t, const
     uint64_t *z = task->z + t * words_of(M);
     double *restrict score = task->score, *restrict theta = task->theta;
     if (redraw || (rule->choosing && !task->redrawn[t])) {
-        const double *drive = rule->learn_drive ? project(task, x) : task->drive + t * M;
+        const double *drive = task->learned ? project(task, x) : task->drive + t * M;
         if (redraw) {
             for (int64_t i = 0; i < M; i++)
                 score[i] = (drive[i] - theta[i]) + rule->redraw * normals[i];
             normals += M, task->redrawn[t] = 1, task->wrong[t] = 0;
-        } else if (rule->learned_feedback != 0) {
+        } else if (task->feedback_row) {
             const T *restrict feedback = feedback_at(task, t);
             double weight = rule->learned_feedback;
             for (int64_t i = 0; i < M; i++)
@@ -339,7 +353,7 @@ static const double *choose(Task *task, const SparseRule *rule, int64_t t, const
         theta[i] += fall;
     for (int64_t k = 0; k < n_chosen; k++) {
         theta[task->active[k]] = score[k];
-        if (rule->learn_drive)
+        if (task->learned)
             approach(task, task->active[k], x, (int32_t)rule->drive_step);
     }
     return normals;
@@ -428,7 +442,7 @@ EXPORT int64_t TYPED(sparse_on_fields)(Task *task, Carried *carried, int64_t *er
         const int8_t *x = task->inputs + t * n_in;
         const int32_t *flipped = task->flipped + t * task->noise;
         if (t == end || n_updates > PENDING) {
-            start = t, end = least(t + PRESENTATIONS, last), n_patterns = n_updates = 0;
+            start = t & -TILE, end = least(start + PRESENTATIONS, last), n_patterns = n_updates = 0;
             transpose(carried->fields, M, row_of(n), start, end, carried->ahead, row_of(M));
             if (task->noise)
                 transpose(carried->U, M, in_row, 0, n_in, carried->Ut, row_of(M));
@@ -462,7 +476,7 @@ EXPORT int64_t TYPED(sparse_on_fields)(Task *task, Carried *carried, int64_t *er
                 const int32_t *restrict overlap = carried->overlap;
                 for (int64_t s = 0; s < n; s++)
                     fields[s] += step * overlap[s];
-                if (carried->with_U) {
+                if (!carried->counted) {
                     T *restrict weights = carried->U + i * in_row;
                     for (int64_t j = 0; j < n_in; j++)
                         weights[j] += step * x[j];

@@ -37,12 +37,12 @@ def unpacked(bits: NDArray[np.uint64], length: int) -> NDArray[np.uint8]:
     return np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, count=length, bitorder="little")
 
 
-def products(W: NDArray[Any], X: NDArray[Any]) -> NDArray[np.int64]:
+def products(W: NDArray[Any], X: NDArray[Any]) -> NDArray[Any]:
     """W X^T by BLAS, which is exact and fast: in float32 where no sum can reach 2**24, else in float64; 2**53 is far away."""
-    if not W.any():
-        return np.zeros((len(W), len(X)), dtype=np.int64)
     kind = np.float32 if W.shape[1] * largest(W) * largest(X) < 2**24 else np.float64
-    return (W.astype(kind) @ X.T.astype(kind)).astype(np.int64)
+    if not W.any():
+        return np.zeros((len(W), len(X)), dtype=kind)
+    return W.astype(kind) @ X.T.astype(kind)
 
 
 def largest(array: NDArray[Any]) -> int:
@@ -52,5 +52,5 @@ def largest(array: NDArray[Any]) -> int:
 
 def inverse_lengths(P: NDArray[Any]) -> NDArray[np.float64]:
     """The inverse of the length of each row, which is taken to be at least 1."""
-    inverse: NDArray[np.float64] = 1.0 / np.sqrt(np.maximum(np.sum(P * P, axis=1), 1))
+    inverse: NDArray[np.float64] = 1.0 / np.sqrt(np.maximum(np.einsum("ij,ij->i", P, P), 1))
     return inverse

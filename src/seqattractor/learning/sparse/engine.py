@@ -228,16 +228,15 @@ class _OnWeights(_Plain):
         self.z, self.next_bits = packed(state.targets), np.ascontiguousarray(packed(self.targets).T)
         self.flipped, self.n_flipped = np.zeros((n, 0), dtype=np.int32), np.zeros(n, dtype=np.int32)
         self.Vt, self.U = in_rows(state.Q, self.kind, padded=False), in_rows(state.U, self.kind)
-        self.feedback, self.has_feedback = zeros((padded(M), row(n)), self.kind), False
+        self.feedback, self.has_feedback = zeros((padded(M), row(n) if s.learned_feedback else 0), self.kind), False
         self.order, self.errors = np.arange(n_in, dtype=np.int32), np.zeros(2, dtype=np.int64)
         self.learn: Callable[..., int] | None = None
-        self.P, self.Pt = zeros((M, n_in), np.int16), zeros((n_in, row(M)), np.int16)
-        self.totals, self.inverse = zeros((padded(M),), self.kind), np.zeros(M)
+        P = state.P if s.learn_drive else state.P[:, :0]
+        self.P, self.Pt = np.ascontiguousarray(P, dtype=np.int16), in_rows(P.T, np.int16, padded=False)  # between -+PROTOTYPE
+        self.totals, self.inverse = zeros((padded(M),), self.kind), inverse_lengths(P)
+        self.totals[:M] = P.sum(axis=1)
         if s.learn_drive:
-            self.drive = zeros((n, M), np.float64)
-            self.P[:] = state.P  # between -+PROTOTYPE
-            self.Pt[:, :M] = self.P.T
-            self.totals[:M], self.inverse[:] = state.P.sum(axis=1), inverse_lengths(state.P)
+            self.drive = np.zeros((n, M))
 
     def reach(self) -> int:
         """A bound of all fields that there can be now."""
@@ -339,14 +338,13 @@ class _OnFields(_OnWeights):
         self.gram = in_rows(products(self.x_b, self.x_b), np.int32, padded=False)
         self.inputs_t, self.input_bits = in_rows(self.inputs.T, np.int8, padded=False), packed(self.inputs)
         self.fields = in_rows(products(self.state.U, self.x_b), self.kind)
-        self.counts = zeros((len(self.state.U), len(self.inputs)), np.int64)
 
     def prepare(self, *, noise: bool) -> None:
         """Count changes instead of making them, where no epoch flips units."""
-        self.with_U = noise
+        self.counts = np.zeros((len(self.state.U), 0 if noise else len(self.inputs)), dtype=np.int64)
 
     def reach(self) -> int:
-        return super().reach() if self.with_U else largest(self.fields)
+        return super().reach() if not self.counts.size else largest(self.fields)
 
     def become(self, kind: Any) -> None:
         super().become(kind)
@@ -356,7 +354,7 @@ class _OnFields(_OnWeights):
         return kernels.sparse_on_fields.bind(self, self, self.errors)
 
     def weights(self) -> NDArray[Any]:
-        return super().weights() if self.with_U else self.state.U + products(self.counts, self.x_b.T)
+        return super().weights() if not self.counts.size else self.state.U + products(self.counts, self.x_b.T)
 
 
 class _ByTables(_OnFields):
