@@ -104,10 +104,8 @@ def compile_all() -> None:
 def is_cached() -> bool:
     """Whether machine code of each kind is kept on disk; if that is of an older version or damaged, it is compiled after all."""
     from seqattractor.learning.exact import kernels, weights_kernels
-    from seqattractor.learning.sparse import kernels as sparse_kernels
-    from seqattractor.learning.sparse import tables
 
-    return all(any(map(is_kept, vars(module).values())) for module in (kernels, weights_kernels, sparse_kernels, tables))
+    return all(any(map(is_kept, vars(module).values())) for module in (kernels, weights_kernels))
 
 
 def use(kind: str) -> None:

@@ -232,7 +232,8 @@ def _parts(axis: str) -> tuple[str, int, Callable[[int], int]]:
     """The parts of an axis: a name, what is added, and how it is laid out."""
     axis, _, layout = axis.partition(":")
     name, _, more = axis.partition("+")
-    return name, int(more or 0), {"": int, "words": words, "padded": padded, "row": row}[layout]
+    layouts: dict[str, Callable[[int], int]] = {"": int, "words": words, "padded": padded, "row": row}
+    return name, int(more or 0), layouts[layout]
 
 
 class _Call:
@@ -410,9 +411,7 @@ add_sums = Kernel(
 )
 
 # Sparse rule (csrc/sparse.h)
-PRESENTATIONS = 256  # as in sparse.h, with what the two after it are for
-FEEDBACK_PRESENTATIONS = 32
-PENDING = 4096
+PRESENTATIONS, FEEDBACK_PRESENTATIONS, PENDING, NEURONS, GROUP = 256, 32, 4096, 16, 4  # as in sparse.h
 _TASK = Group(
     "task",
     *map(Length, ("n", "n_in", "N", "M", "noise", "learned", "feedback_row")),
@@ -432,16 +431,16 @@ _TASK = Group(
     writes("Vt", "T", "M", "N:row"),
     writes("feedback", "T", "M:padded", "feedback_row"),
     reads("next_bits", "uint64", "N:words", "n"),
-    Work("T", lambda of: (FEEDBACK_PRESENTATIONS, row(of["M"]))),
-    Work("int64", lambda of: (2,)),
-    Work("T", lambda of: (padded(of["M"]),)),
-    Work("T", lambda of: (padded(of["M"]),)),
-    Work("T", lambda of: (padded(of["N"]),)),
-    *(Work("float64", lambda of: (padded(of["M"]),)) for _ in range(3)),
-    *(Work("int32", lambda of: (of["M"] + of["n_in"] + 1,)) for _ in range(4)),
-    Work("uint64", lambda of: (words(of["N"]),)),
-    Work("int64", lambda of: (of["n"],)),
-    Work("T", lambda of: (of["n"],)),
+    Work("T", lambda of: (FEEDBACK_PRESENTATIONS, row(of["M"]))),  # ahead
+    Work("int64", lambda of: (2,)),  # window
+    Work("T", lambda of: (padded(of["M"]),)),  # h
+    Work("T", lambda of: (padded(of["M"]),)),  # sums
+    Work("T", lambda of: (padded(of["N"]),)),  # g
+    *(Work("float64", lambda of: (padded(of["M"]),)) for _ in ("score", "projected", "highest")),
+    *(Work("int32", lambda of: (of["M"] + of["n_in"] + 1,)) for _ in ("best", "active", "plus", "minus")),
+    Work("uint64", lambda of: (words(of["N"]),)),  # wrong_bits
+    Work("int64", lambda of: (of["n"],)),  # products
+    Work("T", lambda of: (of["n"],)),  # row
 )
 _RULE = Group(
     "rule",
@@ -475,15 +474,15 @@ sparse_on_fields = Kernel(
         reads("gram", "int32", "n", "n:row"),
         reads("inputs_t", "int8", "n_in", "n:row"),
         reads("input_bits", "uint64", "n", "n_in:words"),
-        Work("T", lambda of: (PRESENTATIONS, row(of["M"]))),
-        Work("T", lambda of: (padded(of["n_in"]) if of["noise"] else 0, row(of["M"]))),
-        Work("uint64", lambda of: (words(of["n_in"]), PRESENTATIONS)),
-        Work("uint32", lambda of: (PENDING + of["M"] + 1,)),
-        Work("uint32", lambda of: (PENDING + of["M"] + 1,)),
-        Work("T", lambda of: (PENDING + of["M"] + 1,)),
-        Work("int64", lambda of: (PRESENTATIONS,)),
-        Work("uint64", lambda of: (words(of["n_in"]),)),
-        Work("int32", lambda of: (padded(of["n"]),)),
+        Work("T", lambda of: (PRESENTATIONS, row(of["M"]))),  # ahead
+        Work("T", lambda of: (padded(of["n_in"]) if of["noise"] else 0, row(of["M"]))),  # Ut
+        Work("uint64", lambda of: (words(of["n_in"]), PRESENTATIONS)),  # patterns
+        Work("uint32", lambda of: (PENDING + of["M"] + 1,)),  # neuron
+        Work("uint32", lambda of: (PENDING + of["M"] + 1,)),  # pattern
+        Work("T", lambda of: (PENDING + of["M"] + 1,)),  # step
+        Work("int64", lambda of: (PRESENTATIONS,)),  # product
+        Work("uint64", lambda of: (words(of["n_in"]),)),  # x_bits
+        Work("int32", lambda of: (padded(of["n"]),)),  # overlap
     ),
     *_STRETCH,
     types=_NARROW,
@@ -495,11 +494,10 @@ sparse_by_tables = Kernel(
         "tables",
         reads("input_bits", "uint64", "n", "n_in:words"),
         _WEIGHTS,
-        Work("int8", lambda of: (of["n"], of["n_in"])),
-        Work("uint8", lambda of: (of["n"], -(-of["n_in"] // 4))),
-        Work("uint16", lambda of: (-(-of["M"] // 16), of["n"])),
-        Work("uint16", lambda of: (-(-of["M"] // 16), of["n"])),
-        Work("T", lambda of: (16 * -(-of["n_in"] // 4) + 1, 16)),
+        Work("int8", lambda of: (of["n"], of["n_in"])),  # noisy
+        Work("uint8", lambda of: (of["n"], -(-of["n_in"] // GROUP))),  # codes
+        *(Work("uint16", lambda of: (-(-of["M"] // NEURONS), of["n"])) for _ in ("wanted", "tape")),
+        Work("T", lambda of: (2**GROUP * -(-of["n_in"] // GROUP) + 1, NEURONS)),  # table
     ),
     *_STRETCH,
     types=_NARROW,

@@ -184,11 +184,11 @@ EXPORT int64_t KERNEL(practise_U)(int64_t n, int64_t M, int64_t n_epochs, const 
     for (int64_t i = 0; i < M; i++) {
         int64_t *h = fields + i * row_of(n);
         for (int64_t e = 0; e < n_epochs; e++) {
-            int64_t least_field = -(margin * (RAISES + raised[i]) / RAISES), most_field = active_margin * (RAISES + raised[i]) / RAISES;
+            int64_t lowest = -(margin * (RAISES + raised[i]) / RAISES), highest = active_margin * (RAISES + raised[i]) / RAISES;
             int64_t row_errors = 0;
             for (int64_t base = 0; base < n; base += BLOCK) {
                 uint64_t wanted = z[i * words_of(n) + base / BLOCK], left = inside(n - base);
-                while ((left &= KERNEL(violations_int64)(h + base, wanted, least_field, most_field))) {
+                while ((left &= KERNEL(violations_int64)(h + base, wanted, lowest, highest, BLOCK))) {
                     int64_t t = base + lowest_bit(left);
                     int64_t change = wanted >> (t - base) & 1 ? active_step : -step;
                     row_errors++;

@@ -48,7 +48,7 @@
 
 typedef T Reg __attribute__((vector_size(REGISTER), aligned(sizeof(T)), may_alias));
 
-/* What all kernels need: arrays of the worker in engine.py, then work space. */
+/* What all kernels need: arrays of the worker in engine.py, then work space. Declared in kernels.py in the same order, as all structs. */
 typedef struct {
     int64_t n, n_in, N, M;          /* transitions, input units, visible and hidden neurons */
     int64_t noise;                  /* units that are flipped, at most */
@@ -146,13 +146,13 @@ INLINE uint64_t compare(const T *row, T bound, const int at_most, const int coun
 }
 
 /* Bit k says whether a field violates its margin, eq. (5): it is at most `highest` though wanted, or at least `lowest` though not. */
-INLINE uint64_t violations(const T *h, uint64_t wanted, T lowest, T highest)
+INLINE uint64_t violations(const T *h, uint64_t wanted, T lowest, T highest, const int count)
 {
-    return (compare(h, highest, 1, BLOCK) & wanted) | (compare(h, lowest, 0, BLOCK) & ~wanted);
+    return (compare(h, highest, 1, count) & wanted) | (compare(h, lowest, 0, count) & ~wanted);
 }
 
-/* Write the columns first to last - 1 of W to the first rows of `out`, in whole tiles: `first` is a multiple of TILE, and rows are padded.
- * A tile is transposed by a perfect shuffle of its numbers, as often as its side can be halved. */
+/* Write the columns first to last - 1 of W to the first rows of `out`, in whole tiles: `first` is a multiple of TILE, and W is padded
+ * both ways. A tile is transposed by a perfect shuffle of its numbers, as often as its side can be halved. */
 static void transpose(const T *W, int64_t n_rows, int64_t stride, int64_t first, int64_t last, T *out, int64_t out_stride)
 {
     typedef T Row __attribute__((vector_size(TILE * sizeof(T)), aligned(sizeof(T)), may_alias));
@@ -279,7 +279,7 @@ static void mark_highest(Task *task, int64_t k, uint64_t *z)
         }
     if (n_marked < k)
         threshold = -INFINITY;
-    for (int64_t base = 0; base < task->M; base += BLOCK) {
+    for (int64_t base = 0; k > 0 && base < task->M; base += BLOCK) {
         uint64_t left = scores_above(score + base, threshold) & inside(task->M - base);
         for (; left; left &= left - 1) {
             int64_t i = base + lowest_bit(left), place = least(found, k - 1);
@@ -372,7 +372,7 @@ static int64_t list_violations(Task *task, const SparseRule *rule, const uint64_
 {
     int64_t count = 0;
     for (int64_t base = 0; base < task->M; base += BLOCK) {
-        uint64_t found = violations(task->h + base, z[base / BLOCK], (T)-rule->margin, (T)rule->active_margin);
+        uint64_t found = violations(task->h + base, z[base / BLOCK], (T)-rule->margin, (T)rule->active_margin, BLOCK);
         count += list_bits(found & inside(task->M - base), base, task->active + count);
     }
     return count;
@@ -549,6 +549,7 @@ static int64_t learn_block(const Task *task, const SparseRule *rule, const Table
 {
     int64_t n_in = task->n_in, bias = rule->bias, groups = (n_in + GROUP - 1) / GROUP, errors = 0;
     int64_t missing = GROUP * groups - n_in; /* units of the last group; there patterns seem to agree */
+    uint64_t some = inside(task->M - neuron); /* lanes with a neuron */
     const uint16_t *wanted = tables->wanted + neuron / NEURONS * task->n;
     uint16_t *tape = tables->tape + neuron / NEURONS * task->n;
     T *table = tables->table, *of_bias = table + groups * PATTERNS * NEURONS;
@@ -559,12 +560,12 @@ static int64_t learn_block(const Task *task, const SparseRule *rule, const Table
         const int8_t *x = tables->noisy + t * n_in;
         T h[NEURONS];
         look_up(table, codes, groups, h);
-        uint64_t z = wanted[t], some = inside(task->M - neuron);
-        uint64_t active = compare(h, 0, 0, NEURONS) & some;
-        uint64_t wrong = ((compare(h, highest, 1, NEURONS) & z) | (compare(h, lowest, 0, NEURONS) & ~z)) & some;
-        for (wrong = rule->hidden_step ? wrong : 0; wrong; wrong &= wrong - 1, errors++) { /* eq. (6) */
+        uint64_t z = wanted[t], active = compare(h, 0, 0, NEURONS) & some;
+        uint64_t wrong = rule->hidden_step ? violations(h, z, lowest, highest, NEURONS) & some : 0;
+        for (; wrong; wrong &= wrong - 1, errors++) { /* eq. (6) */
             int lane = lowest_bit(wrong), is_wanted = z >> lane & 1;
-            T step = step_of(rule, is_wanted), *restrict weights = tables->U + (neuron + lane) * row_of(n_in + 1), *column = table + lane;
+            T step = step_of(rule, is_wanted), *column = table + lane;
+            T *restrict weights = tables->U + (neuron + lane) * row_of(n_in + 1);
             active = (active & ~((uint64_t)1 << lane)) | (uint64_t)(h[lane] + step * length >= 0) << lane;
             for (int64_t j = 0; j < n_in; j++)
                 weights[j] += step * x[j];

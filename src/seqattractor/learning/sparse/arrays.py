@@ -42,7 +42,8 @@ def products(W: NDArray[Any], X: NDArray[Any]) -> NDArray[Any]:
     kind = np.float32 if W.shape[1] * largest(W) * largest(X) < 2**24 else np.float64
     if not W.any():
         return np.zeros((len(W), len(X)), dtype=kind)
-    return W.astype(kind) @ X.T.astype(kind)
+    exact: NDArray[Any] = W.astype(kind) @ X.T.astype(kind)
+    return exact
 
 
 def largest(array: NDArray[Any]) -> int:

@@ -74,6 +74,7 @@ def learn_sparse(
     converged : bool
         Whether the last epoch was free of noise and errors. Learning ends where nothing would change any more.
     """
+    inputs, targets, drive = np.ascontiguousarray(inputs), np.ascontiguousarray(targets), np.ascontiguousarray(drive)
     flipped = max((now.noise for now in epochs), default=0) / 2
     if form == "best":
         form = _best_form(len(inputs), inputs.shape[1], len(state.U), flipped)
@@ -182,7 +183,7 @@ def _best_form(n: int, n_in: int, n_hidden: int, flipped: float) -> Form:
     carried = n_hidden * (flipped + n_in / kernels.PRESENTATIONS) + n * flipped / 4 + UPDATES * (n + n_in)
     if flipped and carried >= n_hidden * n_in:
         return "weights"
-    looked_up = n_hidden * n_in / 4
+    looked_up = n_hidden * n_in / kernels.GROUP
     return "tables" if flipped and n_in <= TABLED and looked_up < 2 * carried else "fields"
 
 
@@ -198,7 +199,7 @@ class _Plain:
         settings: SparseSettings,
         rng: np.random.Generator,
     ) -> None:
-        self.inputs, self.targets, self.drive = (np.ascontiguousarray(array) for array in (inputs, targets, drive))
+        self.inputs, self.targets, self.drive = inputs, targets, drive
         self.state, self.settings, self.rng = state, settings, rng
 
     def epoch(self, now: Epoch) -> tuple[int, int]:
@@ -224,7 +225,7 @@ class _OnWeights(_Plain):
         self.rows = max(M, self.targets.shape[1])
         self.bounds = _largest_field(state.U, s.bias), largest(state.Q) * self.rows  # of hidden and visible fields
         self.kind: type[np.int32] | type[np.int64] = np.int32 if max(self.bounds) < 2**31 else np.int64
-        self.theta, self.wrong, self.redrawn = state.theta, state.wrong, state.redrawn
+        self.theta, self.wrong, self.redrawn = np.ascontiguousarray(state.theta), state.wrong, state.redrawn
         self.z, self.next_bits = packed(state.targets), np.ascontiguousarray(packed(self.targets).T)
         self.flipped, self.n_flipped = np.zeros((n, 0), dtype=np.int32), np.zeros(n, dtype=np.int32)
         self.Vt, self.U = in_rows(state.Q, self.kind, padded=False), in_rows(state.U, self.kind)
@@ -254,7 +255,9 @@ class _OnWeights(_Plain):
 
     def weights(self) -> NDArray[Any]:
         """U as it is now."""
-        return self.U[: len(self.state.U), : self.state.U.shape[1]]
+        M, n_weights = self.state.U.shape
+        U: NDArray[Any] = self.U[:M, :n_weights]
+        return U
 
     def epoch(self, now: Epoch) -> tuple[int, int]:
         rule, first, n = SimpleNamespace(**vars(self.settings) | vars(now)), 0, len(self.inputs)
@@ -309,7 +312,7 @@ class _OnWeights(_Plain):
         """
         redrawn = first + np.flatnonzero(self.wrong[first:last] > now.redraw_above)
         drawn = np.empty((len(redrawn), len(self.theta)))
-        for normals, t in zip(drawn, redrawn, strict=True):
+        for normals, t in zip(drawn, redrawn.tolist(), strict=True):
             self.flip(first, t + 1)
             normals[:], first = self.rng.standard_normal(len(normals)), t + 1
         self.flip(first, last)
@@ -326,7 +329,7 @@ class _OnWeights(_Plain):
     def finish(self) -> None:
         state, Q = self.state, self.Vt[:, : self.targets.shape[1]]
         state.V[:], state.Q[:], state.P[:], state.U[:] = Q.T, Q, self.P[:, : state.P.shape[1]], self.weights()
-        state.targets[:] = unpacked(self.z, len(Q))
+        state.targets[:], state.theta[:] = unpacked(self.z, len(Q)), self.theta
 
 
 class _OnFields(_OnWeights):

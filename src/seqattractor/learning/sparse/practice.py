@@ -68,16 +68,16 @@ def practise_V(
         largest += size * len(inputs) * step
         if largest * state.V.shape[1] >= LARGEST:
             raise too_large()
-        before, errors, wrong = state.V.copy(), np.zeros(size, dtype=np.int64), np.zeros(len(inputs))
-        kernels.practise_V(state.V, targets, active, starts, errors, wrong, settings.visible_margin, step)
+        V, errors, wrong = state.V.copy("C"), np.zeros(size, dtype=np.int64), np.zeros(len(inputs))
+        kernels.practise_V(V, targets, active, starts, errors, wrong, settings.visible_margin, step)
         told = 0
         while told < size and not over:
             over = note(0, int(errors[told])) or not errors[told]
             told += 1
         if told < size and errors[told - 1]:  # the window went further than wanted
-            state.V[:], wrong[:] = before, 0
-            kernels.practise_V(state.V, targets, active, starts, errors[:told], wrong, settings.visible_margin, step)
-        state.Q[:], state.wrong[:] = state.V.T, wrong
+            V[:], wrong[:] = state.V, 0
+            kernels.practise_V(V, targets, active, starts, errors[:told], wrong, settings.visible_margin, step)
+        state.V[:], state.Q[:], state.wrong[:] = V, V.T, wrong
         left -= told
     return left
 
