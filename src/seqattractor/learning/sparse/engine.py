@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.learning import kernels
+from seqattractor.learning.kernels import padded, row, zeros
 from seqattractor.learning.result import ProgressCallback
-from seqattractor.learning.sparse.arguments import (
-    AHEAD,
-    FEEDBACK_AHEAD,
-    GROUP,
-    LANES,
-    PATTERNS,
-    PENDING,
-    Carried,
-    Choice,
-    Tables,
-    Visible,
-    converted,
-    filled,
-    grouped,
-    numbers,
-    packed,
-    padded,
-    room,
-    spread,
-    spread_out,
-    with_padding,
-)
-from seqattractor.learning.sparse.practice import practise
-from seqattractor.learning.sparse.practice_of_U import practise_U
+from seqattractor.learning.sparse.arrays import converted, in_rows, inverse_lengths, largest, packed, products, unpacked
+from seqattractor.learning.sparse.practice import practise_U, practise_V
 from seqattractor.learning.sparse.rule import (
     LARGEST,
     PROTOTYPE,
@@ -94,6 +74,7 @@ def learn_sparse(
     converged : bool
         Whether the last epoch was free of noise and errors. Learning ends where nothing would change any more.
     """
+    inputs, targets, drive = np.ascontiguousarray(inputs), np.ascontiguousarray(targets), np.ascontiguousarray(drive)
     flipped = max((now.noise for now in epochs), default=0) / 2
     if form == "best":
         form = _best_form(len(inputs), inputs.shape[1], len(state.U), flipped)
@@ -114,7 +95,7 @@ def learn_sparse(
                 practise_U(inputs, state, settings, now.hidden_step, times, record.note)
                 times = 0
             elif not record.needless(now):
-                times = practise(inputs, targets, state, settings, now.visible_step, times, record.note)
+                times = practise_V(inputs, targets, state, settings, now.visible_step, times, record.note)
             for _ in range(0 if record.over else times):
                 record.repeat(now)
         else:
@@ -199,10 +180,10 @@ def _best_form(n: int, n_in: int, n_hidden: int, flipped: float) -> Form:
     a transposition once in a while. Tables take a sum over groups of units; as long as they stay in a fast cache, an addition
     takes less than half the time.
     """
-    carried = n_hidden * (flipped + n_in / AHEAD) + n * flipped / 4 + UPDATES * (n + n_in)
+    carried = n_hidden * (flipped + n_in / kernels.PRESENTATIONS) + n * flipped / 4 + UPDATES * (n + n_in)
     if flipped and carried >= n_hidden * n_in:
         return "weights"
-    looked_up = n_hidden * n_in / GROUP
+    looked_up = n_hidden * n_in / kernels.GROUP
     return "tables" if flipped and n_in <= TABLED and looked_up < 2 * carried else "fields"
 
 
@@ -232,52 +213,69 @@ class _Plain:
         """Bring the state up to date; here it always is."""
 
 
-class _Compiled(_Plain, ABC):
-    """What all kernels share: V transposed, which is Q, too, and integers that cannot overflow in the coming epoch."""
+class _OnWeights(_Plain):
+    """What all kernels share; fields come from the weights. Arrays have the names that the kernels are declared with.
+
+    V transposed is Q, too, and integers are wide enough for what can happen in the coming stretch.
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        M, n_in = len(self.state.U), self.inputs.shape[1]
-        self.kind: type[np.int32] | type[np.int64] | None = None
-        self.bounds = 2**31, 2**31  # of hidden and visible fields, to be looked at
-        self.Vt: NDArray[Any] = with_padding(self.state.Q, np.int64)
-        self.P = self.state.P.astype(np.int16)  # between -+PROTOTYPE
-        self.of_P = spread_out(self.P.T, np.int16), self.state.P.sum(axis=1), _inverse_lengths(self.state.P)
-        self.feedback: NDArray[Any] = np.zeros((M, 0), dtype=np.int64)
-        self.next_bits, self.z = packed(self.targets), with_padding(self.state.targets, np.int8)
-        k, words = self.settings.n_winners, len(self.next_bits)
-        of_choice = np.empty(n_in + 1, np.int64), np.empty(k, np.int64), np.empty(k), np.empty(M, np.int64)
-        self.room: tuple[NDArray[Any], ...] = (*of_choice, np.empty(words, np.uint64))
+        state, s, (n, n_in), M = self.state, self.settings, self.inputs.shape, len(self.state.U)
+        self.rows = max(M, self.targets.shape[1])
+        self.bounds = _largest_field(state.U, s.bias), largest(state.Q) * self.rows  # of hidden and visible fields
+        self.kind: type[np.int32] | type[np.int64] = np.int32 if max(self.bounds) < 2**31 else np.int64
+        self.theta, self.wrong, self.redrawn = np.ascontiguousarray(state.theta), state.wrong, state.redrawn
+        self.z, self.next_bits = packed(state.targets), np.ascontiguousarray(packed(self.targets).T)
+        self.flipped, self.n_flipped = np.zeros((n, 0), dtype=np.int32), np.zeros(n, dtype=np.int32)
+        self.Vt, self.U = in_rows(state.Q, self.kind, padded=False), in_rows(state.U, self.kind)
+        self.feedback, self.has_feedback = zeros((padded(M), row(n) if s.learned_feedback else 0), self.kind), False
+        self.order, self.errors = np.arange(n_in, dtype=np.int32), np.zeros(2, dtype=np.int64)
+        self.learn: Callable[..., int] | None = None
+        P = state.P if s.learn_drive else state.P[:, :0]
+        self.P, self.Pt = np.ascontiguousarray(P, dtype=np.int16), in_rows(P.T, np.int16, padded=False)  # between -+PROTOTYPE
+        self.totals, self.inverse = zeros((padded(M),), self.kind), inverse_lengths(P)
+        self.totals[:M] = P.sum(axis=1)
+        if s.learn_drive:
+            self.drive = np.zeros((n, M))
 
-    @abstractmethod
     def reach(self) -> int:
         """A bound of all fields that there can be now."""
+        return _largest_field(self.weights(), self.settings.bias)
 
-    @abstractmethod
     def become(self, kind: Any) -> None:
-        """Make the arrays of the hidden side integers of a kind."""
+        """Make the arrays of weights and fields integers of a kind."""
+        self.kind = kind
+        self.Vt, self.U, self.totals = (converted(array, kind) for array in (self.Vt, self.U, self.totals))
+        self.feedback = converted(self.feedback, kind) if self.has_feedback else zeros(self.feedback.shape, kind)
 
-    @abstractmethod
-    def run(self, stretch: tuple[int, int], transitions: Any, *arguments: Any) -> Any:
-        """Call the kernel for a stretch of transitions."""
+    def kernel(self) -> Callable[..., int]:
+        """The kernel for the coming epochs, with all arrays that it works on."""
+        return kernels.sparse_on_weights.bind(self, self.U, self.errors)
 
-    @abstractmethod
     def weights(self) -> NDArray[Any]:
         """U as it is now."""
+        M, n_weights = self.state.U.shape
+        U: NDArray[Any] = self.U[:M, :n_weights]
+        return U
 
     def epoch(self, now: Epoch) -> tuple[int, int]:
-        errors = np.zeros(2, dtype=np.int64)
-        order, first = np.arange(self.inputs.shape[1]), 0
-        while first < len(self.inputs):
+        rule, first, n = SimpleNamespace(**vars(self.settings) | vars(now)), 0, len(self.inputs)
+        if self.flipped.shape[1] != now.noise:
+            self.flipped, self.n_flipped[:], self.learn = np.zeros((n, now.noise), dtype=np.int32), 0, None
+        self.errors[:], self.order[:] = 0, np.arange(len(self.order))
+        while first < n:
             last, kind = self._stretch(first, now)
             if kind is not self.kind:
-                self._make_room(kind)
                 self.become(kind)
-            transitions = (self.inputs, self.targets, self.drive, order)
-            arguments = (self.visible, self._choice(now), numbers(self.settings, now))
-            errors += self.run((first, last), transitions, *arguments, self.rng)
+                self.learn = None
+            self._prepare_feedback(now)
+            if self.learn is None:
+                self.flip = kernels.sparse_flips.bind(self.flipped, self.n_flipped, self.order, self.rng)
+                self.learn = self.kernel()
+            self.learn(rule, self._draw(first, last, now), first, last)
             first = last
-        return int(errors[0]), int(errors[1])
+        return int(self.errors[0]), int(self.errors[1])
 
     def _stretch(self, first: int, now: Epoch) -> tuple[int, type[np.int32] | type[np.int64]]:
         """How far to go before bounds are to be looked at again, and the narrowest type up to there.
@@ -285,201 +283,103 @@ class _Compiled(_Plain, ABC):
         Each presentation may add so much to the bounds; when little is left to 2**31, we look how large the numbers really are.
         If that does not help, the rest of the epoch is in 64 bits.
         """
-        s, (n, n_in), rows = self.settings, self.inputs.shape, max(len(self.Vt), self.targets.shape[1])
-        growth = now.hidden_step * s.active_weight * (n_in + s.bias**2), now.visible_step * rows
+        s, (n, n_in) = self.settings, self.inputs.shape
+        growth = now.hidden_step * s.active_weight * (n_in + s.bias**2), now.visible_step * self.rows
         least = max(n_in * PROTOTYPE, s.margin, s.active_margin, s.visible_margin)
         for look in (False, True):
             if look:
-                self.bounds = self.reach(), _largest(self.Vt) * rows  # no sum over rows of Vt, or along one of them, is larger
+                self.bounds = (
+                    self.reach(),
+                    largest(self.Vt) * self.rows,
+                )  # no sum over rows of Vt, or along one of them, is larger
             far = min((2**31 - 1 - bound) // max(step, 1) for bound, step in zip(self.bounds, growth, strict=True))
             last = min(n, first + far)
-            if least < 2**31 and (last == n or last - first >= AHEAD):
+            if least < 2**31 and (last == n or last - first >= kernels.PRESENTATIONS):
                 break
         else:
             last = n
         self.bounds = self.bounds[0] + (last - first) * growth[0], self.bounds[1] + (last - first) * growth[1]
-        return last, _type_for(max(*self.bounds, least))
+        bound = max(*self.bounds, least)
+        if bound >= LARGEST:
+            raise too_large()
+        return last, np.int32 if bound < 2**31 else np.int64
 
-    def _make_room(self, kind: Any) -> None:
-        """Make V and the arrays of fields integers of a kind."""
-        M, n = len(self.Vt), len(self.inputs)
-        self.kind, self.Vt = kind, converted(self.Vt, kind)
-        self.h = filled((padded(M),), kind, np.iinfo(kind).min)
-        self.visible = Visible(self.Vt, np.empty(M, dtype=np.int64), filled(self.Vt[0].shape, kind, 0))
-        self.feedback = converted(self.feedback, kind)
-        self.sums = filled(self.h.shape, kind, 0)
-        self.ahead = spread((min(FEEDBACK_AHEAD, n), M), kind)
-        self.score, self.drives = filled(self.h.shape, np.float64, np.nan), room((M,), np.float64)
-        self.row = filled((padded(n),), np.int64, 0)
+    def _draw(self, first: int, last: int, now: Epoch) -> Floats:
+        """Draw the flips of a stretch; returns the random part of scores of each transition that is redrawn.
 
-    def _choice(self, now: Epoch) -> Choice:
-        """What the choice of targets needs; Q x(s+1) only in an epoch that chooses targets by it, which keeps it up to date."""
-        state = self.state
-        if not (now.choosing and self.settings.learned_feedback):
-            self.feedback = self.feedback[:, :0].copy()
-        elif not self.feedback.size:
-            self.feedback = spread_out(_products(self.Vt[:, : self.targets.shape[1]], self.targets), self.kind)
-        window = np.zeros(2, dtype=np.int64)
-        return Choice(
-            *(state.theta, self.z, state.wrong, state.redrawn, self.P, *self.of_P),
-            *(self.feedback, self.next_bits, self.ahead, window),
-            *(self.score, self.drives, self.sums, *self.room, self.row),
-        )
+        Both are drawn in the order of `rule.present`. Which transitions are redrawn is known before: that depends on what they
+        did when they were presented last.
+        """
+        redrawn = first + np.flatnonzero(self.wrong[first:last] > now.redraw_above)
+        drawn = np.empty((len(redrawn), len(self.theta)))
+        for normals, t in zip(drawn, redrawn.tolist(), strict=True):
+            self.flip(first, t + 1)
+            normals[:], first = self.rng.standard_normal(len(normals)), t + 1
+        self.flip(first, last)
+        return drawn
+
+    def _prepare_feedback(self, now: Epoch) -> None:
+        """Get Q x(s+1) ready for an epoch that chooses targets by it, which keeps it up to date."""
+        wanted = bool(now.choosing and self.settings.learned_feedback)
+        if wanted and not self.has_feedback:
+            N, (n, M) = self.targets.shape[1], self.drive.shape
+            self.feedback[:M, :n] = products(self.Vt[:, :N], self.targets)
+        self.has_feedback = wanted
 
     def finish(self) -> None:
-        Q = self.Vt[:, : self.targets.shape[1]]
-        self.state.V[:], self.state.Q[:], self.state.P[:] = Q.T, Q, self.P
-        self.state.U[:], self.state.targets[:] = self.weights(), self.z[:, : len(self.Vt)]
+        state, Q = self.state, self.Vt[:, : self.targets.shape[1]]
+        state.V[:], state.Q[:], state.P[:], state.U[:] = Q.T, Q, self.P[:, : state.P.shape[1]], self.weights()
+        state.targets[:], state.theta[:] = unpacked(self.z, len(Q)), self.theta
 
 
-class _OnWeights(_Compiled):
-    """Fields from the weights."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.U: NDArray[Any] = self.state.U.copy()
-
-    def reach(self) -> int:
-        return _largest_field(self.U, self.settings.bias)
-
-    def become(self, kind: Any) -> None:
-        self.U, self.negative = converted(self.U, kind), room((self.U.shape[1] - 1,), kind)
-
-    def run(self, stretch: tuple[int, int], transitions: Any, *arguments: Any) -> Any:
-        from seqattractor.learning.sparse.kernels import learn_on_weights
-
-        return learn_on_weights(*stretch, transitions, self.U, self.negative, self.h, *arguments)
-
-    def weights(self) -> NDArray[Any]:
-        return self.U
-
-
-class _OnFields(_Compiled):
+class _OnFields(_OnWeights):
     """The dual form: fields are carried along, and weights only where some epoch flips units; else they are made at the end."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.x_b = np.column_stack([self.inputs, np.full(len(self.inputs), self.settings.bias)])
-        self.gram = with_padding(_products(self.x_b, self.x_b), np.int32)
-        self.inputs_t, self.bits = with_padding(self.inputs.T, np.int8), packed(self.inputs)
-        self.fields: NDArray[Any] = spread_out(_products(self.state.U, self.x_b), np.int64)
-        self.U: NDArray[Any] = self.state.U.copy()
-        self.counts: NDArray[Any] = np.zeros((len(self.U), 0), dtype=np.int64)
+        self.gram = in_rows(products(self.x_b, self.x_b), np.int32, padded=False)
+        self.inputs_t, self.input_bits = in_rows(self.inputs.T, np.int8, padded=False), packed(self.inputs)
+        self.fields = in_rows(products(self.state.U, self.x_b), self.kind)
 
     def prepare(self, *, noise: bool) -> None:
         """Count changes instead of making them, where no epoch flips units."""
-        if not noise:
-            self.U, self.counts = self.U[:, :0].copy(), np.zeros((len(self.U), len(self.inputs)), dtype=np.int64)
+        self.counts = np.zeros((len(self.state.U), 0 if noise else len(self.inputs)), dtype=np.int64)
 
     def reach(self) -> int:
-        return _largest_field(self.U, self.settings.bias) if self.U.size else _largest(self.fields)
+        return super().reach() if not self.counts.size else largest(self.fields)
 
     def become(self, kind: Any) -> None:
-        (n, n_in), M, n_words = self.inputs.shape, len(self.fields), len(self.bits)
-        self.fields, self.U = converted(self.fields, kind), converted(self.U, kind)
-        ahead = spread((min(AHEAD, n), M), kind, np.iinfo(kind).min)
-        Ut = spread((n_in if self.U.size else 0, M), kind)
-        most = PENDING + M + 1
-        self.carried = Carried(
-            *(self.fields, self.U, self.counts, self.gram, self.inputs_t, self.bits, ahead, Ut),
-            patterns=np.empty((n_words, AHEAD), dtype=np.uint64),
-            neuron=np.empty(most, dtype=np.uint32),  # not signed, so that numba does not look for negative ones
-            step=np.empty(most, dtype=kind),
-            pattern=np.empty(most, dtype=np.uint32),
-            product=np.empty(AHEAD, dtype=np.int64),
-            every=np.full(n_words, 2**64 - 1, dtype=np.uint64),
-            x_bits=np.empty(n_words, dtype=np.uint64),
-            noisy=np.empty(n_in, dtype=np.int8),
-            plus=np.empty(n_in + 1, dtype=np.int64),
-            minus=np.empty(n_in + 1, dtype=np.int64),
-            overlap=room(self.gram[0].shape, np.int32),
-        )
+        super().become(kind)
+        self.fields = converted(self.fields, kind)
 
-    def run(self, stretch: tuple[int, int], transitions: Any, *arguments: Any) -> Any:
-        from seqattractor.learning.sparse.kernels import learn_on_fields
-
-        return learn_on_fields(*stretch, transitions, self.carried, self.h, *arguments)
+    def kernel(self) -> Callable[..., int]:
+        return kernels.sparse_on_fields.bind(self, self, self.errors)
 
     def weights(self) -> NDArray[Any]:
-        return self.U if self.U.size else self.state.U + _products(self.counts, self.x_b.T)
+        return super().weights() if not self.counts.size else self.state.U + products(self.counts, self.x_b.T)
 
 
 class _ByTables(_OnFields):
     """Fields from tables of the weights of groups of units in epochs with noise that choose no targets; else they are carried."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.clean = grouped(self.inputs)
-        self.tables: Tables | None = None
+    by_tables = False
 
     def epoch(self, now: Epoch) -> tuple[int, int]:
         suited = bool(now.noise) and not now.choosing
-        if suited and self.tables is None:
-            self.tables = self._make_tables()
-        elif not suited and self.tables is not None:
-            self.tables, self.fields = None, spread_out(_products(self.U, self.x_b), np.int64)
-            self.kind = None  # so that the arrays of carried fields are made again
+        if suited is not self.by_tables:
+            if self.by_tables:
+                self.fields = in_rows(products(self.weights(), self.x_b), self.kind)
+            self.by_tables, self.learn = suited, None
         return super().epoch(now)
 
-    def become(self, kind: Any) -> None:
-        super().become(kind)
-        if self.tables is not None:
-            self.tables = self._make_tables()
-
-    def _make_tables(self) -> Tables:
-        """Room for tables, and the targets in bits."""
-        (n, n_groups), (M, _) = self.clean.shape, self.U.shape
-        blocks = np.zeros((n, -(-M // LANES) * LANES), dtype=np.uint16)
-        blocks[:, :M] = self.z[:, :M]
-        bits = (blocks.reshape(n, -1, LANES) << np.arange(LANES, dtype=np.uint16)).sum(axis=2, dtype=np.uint16)
-        wanted = np.ascontiguousarray(bits.T)
-        units = 2 * (np.arange(PATTERNS)[:, None] >> np.arange(GROUP) & 1) - 1
-        return Tables(
-            *(self.U, self.clean, wanted, converted(units @ units.T, self.U.dtype)),
-            *(np.empty_like(self.inputs), np.empty_like(self.clean), np.empty_like(wanted)),
-            table=room((PATTERNS * n_groups + 1, LANES), self.U.dtype),
-            weights=filled((GROUP * n_groups, LANES), self.U.dtype, 0),
-            h=room((LANES,), self.U.dtype),
-        )
-
-    def run(self, stretch: tuple[int, int], transitions: Any, *arguments: Any) -> Any:
-        from seqattractor.learning.sparse.tables import learn_by_tables
-
-        if self.tables is None:
-            return super().run(stretch, transitions, *arguments)
-        return learn_by_tables(*stretch, transitions, self.tables, *arguments)
+    def kernel(self) -> Callable[..., int]:
+        return kernels.sparse_by_tables.bind(self, self, self.errors) if self.by_tables else super().kernel()
 
 
 _WORKERS: dict[str, type[_Plain]] = {"plain": _Plain, "tables": _ByTables, "fields": _OnFields, "weights": _OnWeights}
 
 
-def _products(W: NDArray[Any], X: NDArray[Any]) -> NDArray[np.int64]:
-    """W X^T by BLAS, which is exact and fast: in float32 where no sum can reach 2**24, else in float64; 2**53 is far away."""
-    if not W.any():
-        return np.zeros((len(W), len(X)), dtype=np.int64)
-    kind = np.float32 if W.shape[1] * _largest(W) * _largest(X) < 2**24 else np.float64
-    products: NDArray[np.int64] = (W.astype(kind) @ X.T.astype(kind)).astype(np.int64)
-    return products
-
-
-def _inverse_lengths(P: NDArray[Any]) -> Floats:
-    """The inverse of the length of each row, which is taken to be at least 1."""
-    inverse: Floats = 1.0 / np.sqrt(np.maximum(np.sum(P * P, axis=1), 1))
-    return inverse
-
-
 def _largest_field(U: NDArray[Any], bias: int) -> int:
     """The largest field that any pattern can make."""
     return int((np.abs(U[:, :-1]).sum(axis=1, dtype=np.int64) + bias * np.abs(U[:, -1].astype(np.int64))).max())
-
-
-def _largest(array: NDArray[Any]) -> int:
-    """The largest absolute value."""
-    return max(abs(int(array.min())), abs(int(array.max())))
-
-
-def _type_for(bound: int) -> type[np.int32] | type[np.int64]:
-    """The narrowest type for numbers up to `bound`; one for U and V alike, since each pair of types is compiled separately."""
-    if bound >= LARGEST:
-        raise too_large()
-    return np.int32 if bound < 2**31 else np.int64
