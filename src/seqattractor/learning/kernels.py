@@ -563,7 +563,14 @@ add_sums = Kernel(
 AHEAD, SLOTS, ROWS = 66, 8, 64
 RUNNING, SETTLED, NARROW, FULL = range(4)
 _STATE = writes("state", "uint8", "some")
-look_ahead = Kernel("look_ahead", reads("K", "T", "n", "padded"), writes("ahead", "T", "_blocks", AHEAD, LANES), types=WIDTHS)
+_IN_LANES = "n <= padded == 32 * _blocks"
+look_ahead = Kernel(
+    "look_ahead",
+    reads("K", "T", "n", "padded"),
+    writes("ahead", "T", "_blocks", AHEAD, LANES),
+    types=WIDTHS,
+    where=_IN_LANES,
+)
 learn_rows = Kernel(
     "learn_rows",
     reads("K", "K", "n", "padded"),
@@ -591,6 +598,7 @@ learn_rows = Kernel(
     Work("int32", lambda of: (of["epochs"] * ROWS + of["words"],)),
     types=WIDTHS,
     narrow=WIDTHS,
+    where=(_IN_LANES, "words == _blocks", "1 <= step", "1 <= epochs"),
 )
 set_bounds = Kernel(
     "set_bounds",
@@ -600,6 +608,7 @@ set_bounds = Kernel(
     real("kappa"),
     whole("limit"),
     types=WIDTHS,
+    where="n <= padded",
 )
 sort_flips = Kernel(
     "sort_flips",
@@ -622,6 +631,7 @@ play = Kernel(
     writes("ahead_versions", "T", "_versions", "_blocks", AHEAD, LANES),
     writes("bit_versions", "uint32", "_versions", "n", "words"),
     types=WIDTHS,
+    where=_IN_LANES,
 )
 replay_rows = Kernel(
     "replay_rows",
@@ -655,6 +665,7 @@ replay_rows = Kernel(
     Work("int32", lambda of: (SLOTS, of["epochs"])),
     types=WIDTHS,
     narrow=WIDTHS,
+    where=(_IN_LANES, "1 <= step", "M <= width == 32 * words"),
 )
 
 # Weights form (csrc/weights.h)
