@@ -15,6 +15,7 @@ import oracle_sparse
 import seqattractor as sa
 from films import as_sequences, textured_film
 from quiet import fit_quietly
+from seqattractor.learning import kernels
 from seqattractor.learning.sparse.defaults import choose_defaults, how_alike, typical_distance
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import Epoch, SparseSettings, SparseState, present
@@ -247,6 +248,32 @@ def test_both_engines_learn_the_same_network(found, noise, code, target_from, or
     ]
     assert same(*nets)
     assert nets[0].converged_ == nets[1].converged_
+
+
+@pytest.mark.parametrize("generator", [np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64])
+def test_kernels_draw_from_any_generator_what_the_plain_loop_draws(generator):
+    X = sa.datasets.random_periodic(30, 40, rng=0)  # more inputs than `TINY`: noise stays
+    nets, left = [], []
+    for engine in ("exact", "reference"):
+        rng = np.random.Generator(generator(7))
+        nets.append(fit_quietly(sa.SparseSequenceAttractor(15, max_epochs=30, random_state=rng, engine=engine), X))
+        left.append(rng.integers(2**63))
+    assert nets[0].noise_ > 0
+    assert same(*nets)
+    assert left[0] == left[1]
+
+
+def test_every_instruction_set_learns_the_same_network():
+    X = sa.datasets.random_periodic(80, 70, rng=0)
+    nets, best = [], kernels.instruction_set()
+    try:
+        for isa in kernels.instruction_sets():
+            kernels.use(isa)
+            nets.append(fit_quietly(sa.SparseSequenceAttractor(90, max_epochs=30, random_state=0), X))
+            nets.append(fit_quietly(sa.SparseSequenceAttractor(90, max_epochs=30, noise=0, random_state=0), X))
+    finally:
+        kernels.use(best)
+    assert all(same(a, b) for a, b in zip(nets, nets[2:], strict=False))
 
 
 def test_the_default_network_stores_200_patterns_and_falls_back_to_them_from_everywhere():

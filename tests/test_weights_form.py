@@ -6,12 +6,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import oracle
-from seqattractor.learning import reference
+from seqattractor.learning import kernels, reference
 from seqattractor.learning.exact import engine, forms, weights
 from test_engine import assert_same, close, hard_problem, patterns, problems, run, run_visible
 
 CASES = settings(max_examples=60, deadline=None)
-SIZES = {"n_jobs": st.sampled_from([1, 2]), "block_rows": st.sampled_from([1, 5, 32]), "chunk": st.sampled_from([1, 3, 16, 512])}
+SIZES = {
+    "n_jobs": st.sampled_from([1, 2]),
+    "block_rows": st.sampled_from([1, 12, 32]),
+    "chunk": st.sampled_from([1, 3, 16, 1024]),
+}
 
 
 def assert_equal_bits(one, other):
@@ -60,27 +64,6 @@ def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit
     assert np.array_equal(fast.V[:, :M], V)
 
 
-@settings(max_examples=60, deadline=None)
-@given(problem=problems(), fewest=st.sampled_from([2**11, 2**12, 2**27, 2**28]))
-def test_weights_that_outgrow_their_integers_go_on_in_wider_ones(problem, fewest):
-    with pytest.MonkeyPatch.context() as patch:  # so that 16 or 32 bits count as too few in the middle of learning, or at once
-        patch.setattr(weights, "_FEWEST_AT_ONCE", fewest)
-        fast = run(weights, problem, chunk=3)
-    assert_equal_bits(fast, run(engine, problem, form="fields"))
-
-
-@settings(max_examples=60, deadline=None)
-@given(problem=problems(), most=st.sampled_from([1, 5, 300]), seed=st.integers(0, 2**32 - 1))
-def test_start_weights_in_coarse_units_leave_open_tests_to_those_in_full(problem, most, seed):
-    scale = problem["eta"] * np.random.default_rng(seed).choice([0.01, 0.3, 5.0])  # of the size of the fields that are tested
-    problem = {**problem, **{name: scale * np.sign(problem[name]) + problem[name] for name in ("U", "V")}}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weights, "_MOST_COARSE", most)
-        patch.setattr(weights, "_WIDEST_GUARD", np.inf)
-        fast = run(weights, problem)
-    assert_equal_bits(fast, run(engine, problem, form="fields"))
-
-
 def test_weights_beyond_16_bits_are_learned():
     x = np.ones((2000, 3), dtype=np.int8)
     how = {"kappa": 200.0, "eta": 1e-3, "max_epochs": 40}
@@ -90,10 +73,28 @@ def test_weights_beyond_16_bits_are_learned():
     assert fast.errors.sum() == 3 * 66667
 
 
-def test_weights_out_of_reach_of_all_integers_are_refused_in_one_sentence(monkeypatch):
-    monkeypatch.setattr(weights, "_FEWEST_AT_ONCE", 2**62)
-    with pytest.raises(OverflowError, match="larger eta"):
-        run(weights, hard_problem(np.random.default_rng(0), 2))
+@pytest.mark.parametrize("isa", kernels.instruction_sets())
+@settings(max_examples=20, deadline=None)
+@given(problem=problems())
+def test_every_instruction_set_gives_the_same_bits(isa, problem):
+    best, usual = run(weights, problem), kernels.instruction_set()
+    try:
+        kernels.use(isa)
+        assert_equal_bits(run(weights, problem), best)
+    finally:
+        kernels.use(usual)
+
+
+@pytest.mark.parametrize(("size", "fits"), [(2.0**26, True), (2.0**29, False)])
+def test_weights_that_float64_could_not_add_up_exactly_are_rejected_in_one_sentence(size, fits):
+    x = np.ones((3, 4), dtype=np.int8)
+    how = {"kappa": 1.0, "eta": 1e-3, "max_epochs": 2}
+    W = np.full((4, 4), size * 1e-3)
+    if fits:
+        assert np.array_equal(weights.learn_visible(x, x, W=W.copy(), **how).W, W)
+    else:
+        with pytest.raises(OverflowError, match="larger eta"):
+            weights.learn_visible(x, x, W=W, **how)
 
 
 @pytest.mark.parametrize("stop", [1, 13])

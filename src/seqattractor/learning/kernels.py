@@ -563,7 +563,14 @@ add_sums = Kernel(
 AHEAD, SLOTS, ROWS = 66, 8, 64
 RUNNING, SETTLED, NARROW, FULL = range(4)
 _STATE = writes("state", "uint8", "some")
-look_ahead = Kernel("look_ahead", reads("K", "T", "n", "padded"), writes("ahead", "T", "_blocks", AHEAD, LANES), types=WIDTHS)
+_IN_LANES = "n <= padded == 32 * _blocks"
+look_ahead = Kernel(
+    "look_ahead",
+    reads("K", "T", "n", "padded"),
+    writes("ahead", "T", "_blocks", AHEAD, LANES),
+    types=WIDTHS,
+    where=_IN_LANES,
+)
 learn_rows = Kernel(
     "learn_rows",
     reads("K", "K", "n", "padded"),
@@ -591,6 +598,7 @@ learn_rows = Kernel(
     Work("int32", lambda of: (of["epochs"] * ROWS + of["words"],)),
     types=WIDTHS,
     narrow=WIDTHS,
+    where=(_IN_LANES, "words == _blocks", "1 <= step", "1 <= epochs"),
 )
 set_bounds = Kernel(
     "set_bounds",
@@ -600,6 +608,7 @@ set_bounds = Kernel(
     real("kappa"),
     whole("limit"),
     types=WIDTHS,
+    where="n <= padded",
 )
 sort_flips = Kernel(
     "sort_flips",
@@ -622,6 +631,7 @@ play = Kernel(
     writes("ahead_versions", "T", "_versions", "_blocks", AHEAD, LANES),
     writes("bit_versions", "uint32", "_versions", "n", "words"),
     types=WIDTHS,
+    where=_IN_LANES,
 )
 replay_rows = Kernel(
     "replay_rows",
@@ -655,42 +665,41 @@ replay_rows = Kernel(
     Work("int32", lambda of: (SLOTS, of["epochs"])),
     types=WIDTHS,
     narrow=WIDTHS,
+    where=(_IN_LANES, "1 <= step", "M <= width == 32 * words"),
 )
 
 # Weights form (csrc/weights.h)
-GROUP, KINDS = 4, 16
-_SORTED = (  # their indices are checked in C, which is much sooner done
-    reads("units", "uint32", "groups", "N"),
-    reads("first", "int64", "groups", KINDS + 1),
-    reads("overlap", "int32", "groups", GROUP, GROUP),
+SIDE, SPAN = 8, 64  # neurons side by side, and transitions of a span, as in weights.h
+_SIDE_BY_SIDE = "blocks", "padded", SIDE
+load_weights = Kernel(
+    "load_weights",
+    reads("weights", "float64", "m", "N"),
+    writes("side", "float64", *_SIDE_BY_SIDE),
+    real("factor"),
+    real("scale"),
 )
-sort_by_kind = Kernel(
-    "sort_by_kind",
+learn_weights = Kernel(
+    "learn_weights",
+    writes("weights", "float64", *_SIDE_BY_SIDE),
+    reads("settled", "uint8", "blocks"),
+    writes("updates", "int64", "blocks"),
     reads("x", "int8", "n", "N"),
-    writes("units", "uint32", "groups", "N"),
-    writes("first", "int64", "groups", KINDS + 1),
-    writes("overlap", "int32", "groups", GROUP, GROUP),
-    Work("uint8", lambda of: (of["N"],)),
-)
-learn_lanes = Kernel(
-    "learn_lanes",
-    Group(
-        "neurons",
-        writes("C", "T", "N", LANES),
-        reads("start", "float64", "starts", LANES),
-        reads("coarse", "int16", "coarse_starts", LANES),
-        reads("guard", "float64", LANES),
-        real("unit"),
-        real("theta"),
-        real("kappa"),
-    ),
-    Group("seen", *_SORTED),
     reads("targets", "int8", "n", "width"),
     writes("codes", "int8", "n", "code_width"),
     whole("column"),
     whole("neurons"),
-    whole("at_once"),
-    types=WIDTHS,
+    real("kappa"),
+    real("theta"),
+    Work("uint8", lambda of: (2 * SPAN * 8 * (of["N"] // 64 + 1),)),
+    Work("float64", lambda of: (SPAN, SPAN)),
+)
+add_weights = Kernel(
+    "add_weights",
+    writes("weights", "float64", "m", "N"),
+    reads("side", "float64", *_SIDE_BY_SIDE),
+    real("factor"),
+    real("scale"),
+    real("eta"),
 )
 
 # Learned targets (csrc/learned_targets.h)

@@ -6,7 +6,7 @@
  */
 #include "lanes.h"
 
-#define SIDE 8 /* rows that are worked on side by side */
+
 typedef int64_t Side __attribute__((vector_size(8 * SIDE), aligned(8)));
 
 /* (a + ROUND) - ROUND is a rounded to a whole number, as np.rint does it, for |a| < 2**51 */

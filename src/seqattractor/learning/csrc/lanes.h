@@ -17,6 +17,7 @@
 #define SEQATTRACTOR_LANES_H
 
 #define LANES 32 /* rows are padded to a multiple of this, so that no loop has a scalar rest */
+#define SIDE 8   /* neurons that are worked on side by side where numbers are of 64 bits */
 
 #if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define AVX512 1

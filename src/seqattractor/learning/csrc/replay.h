@@ -122,7 +122,7 @@ EXPORT int64_t PAIRED(replay_rows)(int64_t n, int64_t padded, int64_t words, int
     const int any_flip = group_start[epochs] > group_start[0];
     const double unit = 2 / scale; /* a power of 2: a flip moves a code by 2 */
     (void)m;
-    if (!groups_fit(groups, group_start, epochs, n, number) || width != words * LANES || M > width)
+    if (!groups_fit(groups, group_start, epochs, n, number))
         return -1;
     for (int64_t first = 0; first < some; first += SLOTS) {
         const int taken = (int)least(SLOTS, some - first);

@@ -30,6 +30,11 @@
 #define LOWER_HALVES 0, 4, 1, 5
 #define UPPER_HALVES 2, 6, 3, 7
 #endif
+#if defined(__clang__) /* which would write columns by scattered vectors */
+#define ONE_BY_ONE _Pragma("clang loop vectorize(disable)")
+#else
+#define ONE_BY_ONE
+#endif
 #if defined(__clang__) || __GNUC__ >= 12
 #define SHUFFLE(VECTOR, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else

@@ -571,7 +571,9 @@ static int64_t learn_block(const Task *task, const SparseRule *rule, const Table
                 weights[j] += step * x[j];
             weights[n_in] += step * (T)bias;
             of_bias[lane] += step * (T)(bias * bias - missing);
+            ONE_BY_ONE
             for (int64_t group = 0; group < groups; group++, column += PATTERNS * NEURONS)
+                ONE_BY_ONE
                 for (int pattern = 0; pattern < PATTERNS; pattern++)
                     column[pattern * NEURONS] += changes[is_wanted][codes[group]][pattern];
         }

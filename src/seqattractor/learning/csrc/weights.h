@@ -1,101 +1,229 @@
-/* The weights form of the exact engine, for long sequences: integer weights of LANES neurons side by side, GROUP transitions at a
- * time.
+/* The weights form of the exact engine: neurons learn on their weights, for presentations and for long sequences.
  *
- * In a group of four transitions a unit has one of 16 kinds, its four states. Units of one kind enter the four fields with the
- * same signs, and are changed by the same amount by whatever updates the four make. So the weights are gone through twice per
- * group, not eight times: once to add up those of each kind, from which all four fields follow, and once to add what each kind has
- * learned. An update moves the fields of the rest of its group by the overlap x(s) . x(t).
+ * Weights are in steps of eta on a dyadic grid, on which every sum is exact in double and in any order (learning/grid.py). SIDE
+ * neurons are worked on side by side, one in each lane of a vector. They learn SPAN transitions at a time: first their fields at all
+ * of them, then, transition by transition, which of them learn, where an update moves the fields of the rest of the span by the
+ * overlap x(s) . x(t), and at the end what all updates of the span add to the weights.
+ *
+ * States are +-1, so both sums are looked up: four inputs have 16 possible sums, which are the same for all transitions of a span, and
+ * four transitions change a weight in 16 possible ways, which are the same for all inputs.
  */
 #include "lanes.h"
 
-#define GROUP 4           /* transitions that are learned with one pass over the weights; five to eight were no faster */
-#define KINDS (1 << GROUP) /* bit s of a kind is set where the state is +1 in transition s */
-#define COARSE_AT_ONCE 8  /* coarse start weights whose sum fits into 16 bits (weights.py) */
 
-/* Patterns of which units are sorted by kind, in groups of transitions (sort_by_kind). */
-typedef struct {
-    const uint32_t *units;  /* (groups, N): numbers of units in the order of their kinds */
-    const int64_t *first;   /* (groups, KINDS + 1): where each kind begins */
-    const int32_t *overlap; /* (groups, GROUP, GROUP): x(s) . x(t) for s <= t */
-} KERNEL(Sorted);
+#define SPAN 64
+#define WAYS 16   /* of four signs */
 
-/* Sort the units of patterns x (n, N) of -1 and +1; beyond the last pattern states count as -1. */
-EXPORT int64_t KERNEL(sort_by_kind)(int64_t n, int64_t N, int64_t groups, const int8_t *x, uint32_t *units, int64_t *first,
-                                    int32_t *overlap, uint8_t *kind)
+typedef double Neurons __attribute__((vector_size(8 * SIDE), aligned(8)));
+typedef int64_t Flags __attribute__((vector_size(8 * SIDE), aligned(8))); /* of a comparison: -1 where it holds, else 0 */
+typedef int8_t States __attribute__((vector_size(SIDE)));
+
+INLINE int is_any_set(const Flags *flags)
 {
-    for (int64_t g = 0; g < groups; g++, units += N, first += KINDS + 1, overlap += GROUP * GROUP) {
-        int64_t size = least(GROUP, n - g * GROUP), place[KINDS] = {0};
-        memset(kind, 0, (size_t)N);
-        for (int64_t s = 0; s < size; s++)
-            for (int64_t k = 0; k < N; k++)
-                kind[k] |= (uint8_t)((x[(g * GROUP + s) * N + k] > 0) << s);
+#if AVX512
+    return _mm512_test_epi64_mask((__m512i)*flags, (__m512i)*flags) != 0;
+#else
+    int64_t some = 0;
+    for (int i = 0; i < SIDE; i++)
+        some |= (*flags)[i];
+    return some != 0;
+#endif
+}
+
+/* Write the sums of four vectors with all signs; bit k of the place is set where the sign of the k-th is +. */
+INLINE void set_ways(Neurons *ways, const Neurons *of)
+{
+    ways[0] = -(of[0] + of[1] + of[2] + of[3]);
+    for (int k = 0; k < 4; k++) {
+        Neurons twice = of[k] + of[k];
+        for (int p = 0; p < 1 << k; p++)
+            ways[p + (1 << k)] = ways[p] + twice;
+    }
+}
+
+/* One bit for each of eight states, set where it is +1; states beyond `length` count as -1. */
+INLINE uint8_t in_bits(const int8_t *x, int64_t length)
+{
+    uint64_t word = ~(uint64_t)0;
+    memcpy(&word, x, (size_t)length); /* little endian: the first state is in the lowest byte */
+    return (uint8_t)((((~word >> 7) & 0x0101010101010101) * 0x0102040810204080) >> 56);
+}
+
+/* Write patterns x (size, N) of a span in bits: by transitions, rows (SPAN, bytes), and by inputs, columns (SPAN / 8, 8 * bytes). */
+static void KERNEL(pack)(const int8_t *x, int64_t size, int64_t N, int64_t bytes, uint8_t *rows, uint8_t *columns)
+{
+    memset(rows, 0, (size_t)(SPAN * bytes));
+    memset(columns, 0, (size_t)(SPAN * bytes));
+    for (int64_t t = 0; t < size; t++) {
+        uint8_t *restrict column = columns + t / 8 * 8 * bytes;
+        for (int64_t j = 0; j < N / 8; j++)
+            rows[t * bytes + j] = in_bits(x + t * N + 8 * j, 8);
+        if (N % 8)
+            rows[t * bytes + N / 8] = in_bits(x + t * N + N / 8 * 8, N % 8);
         for (int64_t k = 0; k < N; k++)
-            place[kind[k]]++;
-        for (int s = 0; s < GROUP; s++)
-            for (int t = 0; t < GROUP; t++) {
-                int64_t sum = 0;
-                for (int p = 0; p < KINDS; p++)
-                    sum += ((p >> s ^ p >> t) & 1) ? -place[p] : place[p];
-                overlap[s * GROUP + t] = (int32_t)sum;
+            column[k] |= (uint8_t)((x[t * N + k] > 0) << t % 8);
+    }
+}
+
+/* Write the overlaps (SPAN, SPAN) of these patterns, x(s) . x(t) for s <= t. */
+static void KERNEL(set_overlaps)(const uint8_t *rows, int64_t size, int64_t N, int64_t bytes, double *overlaps)
+{
+    for (int64_t s = 0; s < size; s++)
+        for (int64_t t = s; t < size; t++) {
+            int64_t unlike = 0;
+            for (int64_t j = 0; j < bytes; j += 8) {
+                uint64_t a, b;
+                memcpy(&a, rows + s * bytes + j, 8);
+                memcpy(&b, rows + t * bytes + j, 8);
+                unlike += number_of_bits(a ^ b);
             }
-        first[0] = 0;
-        for (int p = 0; p < KINDS; p++) {
-            first[p + 1] = first[p] + place[p];
-            place[p] = first[p];
+            overlaps[s * SPAN + t] = (double)(N - 2 * unlike);
         }
-        for (int64_t k = 0; k < N; k++)
-            units[place[kind[k]]++] = (uint32_t)k;
+}
+
+/* Write the fields of SIDE at the transitions of a span, less theta: of 64 inputs at a time, whose sums stay in the first cache. */
+static void KERNEL(set_fields)(Neurons *restrict fields, const Neurons *weights, const uint8_t *rows, int64_t size, int64_t bytes,
+                               int64_t used, double theta)
+{
+    _Alignas(64) Neurons ways[8][2][WAYS];
+    for (int64_t t = 0; t < size; t++)
+        fields[t] = (Neurons){0} - theta;
+    for (int64_t j = 0; j < used; j += 8) {
+        int some = (int)least(8, used - j);
+        for (int k = 0; k < some; k++) {
+            set_ways(ways[k][0], weights + 8 * (j + k));
+            set_ways(ways[k][1], weights + 8 * (j + k) + 4);
+        }
+        for (int64_t t = 0; t < size; t++) {
+            Neurons low = fields[t], high = {0};
+            for (int k = 0; k < some; k++) {
+                int byte = rows[t * bytes + j + k];
+                low += ways[k][0][byte & 15];
+                high += ways[k][1][byte >> 4];
+            }
+            fields[t] = low + high;
+        }
+    }
+}
+
+/* Add to the weights what the updates `steps` (SPAN) of a span have taught them: eqs. (6) and (9). */
+static void KERNEL(add_steps)(Neurons *weights, const Neurons *steps, const uint8_t *columns, int64_t bytes, int64_t N)
+{
+    _Alignas(64) Neurons ways[SPAN / 4][WAYS];
+    for (int g = 0; g < SPAN / 4; g++)
+        set_ways(ways[g], steps + 4 * g);
+    for (int64_t k = 0; k < N; k++) {
+        Neurons low = weights[k], high = {0};
+        for (int g = 0; g < SPAN / 8; g++) {
+            int byte = columns[g * 8 * bytes + k];
+            low += ways[2 * g][byte & 15];
+            high += ways[2 * g + 1][byte >> 4];
+        }
+        weights[k] = low + high;
+    }
+}
+
+/* Let SIDE learn a span, once their fields are known: eqs. (5)-(7), or (8)-(9), seen by the fields. Writes their updates into
+ * steps (SPAN) and, if there are codes, their states after each transition. Returns the number of updates. */
+static int64_t KERNEL(learn_span)(Neurons *restrict fields, Neurons *restrict steps, const double *overlaps, int64_t size,
+                                  double kappa, const int8_t *targets, int64_t width, int8_t *codes, int64_t code_width,
+                                  int64_t neurons)
+{
+    Neurons total = {0};
+    States target = {0}; /* a target of 0, where there is no neuron, is never learned */
+    int64_t errors = 0;
+    memset(steps, 0, SPAN * sizeof *steps);
+    for (int64_t t = 0; t < size; t++) {
+        memcpy(&target, targets + t * width, (size_t)neurons);
+        Neurons z = __builtin_convertvector(target, Neurons);
+        Flags step = (z * fields[t] <= kappa) & (Flags)z;
+        if (is_any_set(&step)) {
+            steps[t] = (Neurons)step;
+            total += z * steps[t];
+            for (int64_t s = t; s < size; s++)
+                fields[s] += overlaps[t * SPAN + s] * steps[t];
+        }
+        if (code_width) {
+            States code = __builtin_convertvector(((fields[t] >= 0) & 2) - 1, States);
+            memcpy(codes + t * code_width, &code, (size_t)neurons);
+        }
+    }
+    for (int i = 0; i < SIDE; i++)
+        errors += (int64_t)total[i];
+    return errors;
+}
+
+/* Let blocks of SIDE learn some transitions once. Adds to updates (blocks) how many each has made; a block that is settled makes
+ * none, and its codes are its targets. The neurons have the columns from `column` on of the targets (n, width), and of the codes
+ * (n, code_width), which are written if there are any; there are `neurons` of them. Returns -1 if arrays do not fit together. */
+EXPORT int64_t KERNEL(learn_weights)(int64_t blocks, int64_t padded, int64_t n, int64_t N, int64_t width, int64_t code_width,
+                                     double *weights, const uint8_t *settled, int64_t *updates, const int8_t *x,
+                                     const int8_t *targets, int8_t *codes, int64_t column, int64_t neurons, double kappa,
+                                     double theta, uint8_t *bits, double *overlaps)
+{
+    int64_t bytes = (N + 63) / 64 * 8;
+    if (padded < (N + 7) / 8 * 8 || column < 0 || neurons < 0 || neurons > blocks * SIDE || column > width - neurons
+        || (code_width && column > code_width - neurons))
+        return -1;
+    uint8_t *rows = bits, *columns = bits + SPAN * bytes;
+    for (int64_t t = 0; t < n; t += SPAN) {
+        int64_t size = least(SPAN, n - t);
+        KERNEL(pack)(x + t * N, size, N, bytes, rows, columns);
+        KERNEL(set_overlaps)(rows, size, N, bytes, overlaps);
+        for (int64_t b = 0; b < blocks; b++) {
+            int64_t first = column + b * SIDE, some = least(SIDE, neurons - b * SIDE), made;
+            const int8_t *z = targets + t * width + first;
+            int8_t *y = codes + t * code_width + first;
+            _Alignas(64) Neurons fields[SPAN], steps[SPAN];
+            Neurons *w = (Neurons *)weights + b * padded;
+            if (some <= 0)
+                break;
+            if (settled[b]) {
+                for (int64_t s = 0; s < size && code_width; s++)
+                    memcpy(y + s * code_width, z + s * width, (size_t)some);
+                continue;
+            }
+            KERNEL(set_fields)(fields, w, rows, size, bytes, (N + 7) / 8, theta);
+            made = KERNEL(learn_span)(fields, steps, overlaps, size, kappa, z, width, y, code_width, some);
+            if (made)
+                KERNEL(add_steps)(w, steps, columns, bytes, N);
+            updates[b] += made;
+        }
     }
     return 0;
 }
 
-/* Whether units of a group and the places where kinds begin are below N and at most N, so that nothing else is ever read. */
-INLINE int is_sorted(const uint32_t *units, const int64_t *first, int64_t N)
+/* Write weights (m, N) on their grid side by side, (blocks, padded, SIDE): in steps of eta, rint(w * factor) / scale. */
+EXPORT int64_t KERNEL(load_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, const double *weights, double *side,
+                                    double factor, double scale)
 {
-    int wrong = 0;
-    for (int64_t k = 0; k < N; k++)
-        wrong |= units[k] >= (uint32_t)N;
-    for (int p = 0; p <= KINDS; p++)
-        wrong |= first[p] < 0 || first[p] > N;
-    return !wrong;
+    if (m > blocks * SIDE || padded < N)
+        return -1;
+    memset(side, 0, (size_t)(blocks * padded * SIDE) * sizeof *side);
+    for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE)
+        for (int64_t k = 0; k < N; k++)
+            for (int64_t i = 0; i < least(SIDE, m - b); i++)
+                side[k * SIDE + i] = rint(weights[(b + i) * N + k] * factor) / scale;
+    return 0;
 }
 
-/* Whether the margin of a neuron with field h and target z comes as near to kappa as its guard. */
-INLINE int is_any_near(const double *h, const double *z, double kappa, const double *guard)
+/* Add to weights (m, N) what they have learned since then, times eta: each is rounded once. Returns 1 if the sizes of a neuron's
+ * weights sum to more than 2**29 steps, so that fields may have been rounded. */
+EXPORT int64_t KERNEL(add_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, double *weights, const double *side,
+                                   double factor, double scale, double eta)
 {
-    int64_t near = 0;
-    for (int i = 0; i < LANES; i++)
-        near |= fabs(kappa - z[i] * h[i]) <= guard[i] ? 1 : 0;
-    return near != 0;
+    if (m > blocks * SIDE || padded < N)
+        return -1;
+    int too_large = 0;
+    for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE)
+        for (int64_t i = 0; i < least(SIDE, m - b); i++) {
+            double *w = weights + (b + i) * N, size = 0;
+            for (int64_t k = 0; k < N; k++) {
+                double now = side[k * SIDE + i];
+                w[k] += eta * (now - rint(w[k] * factor) / scale);
+                size += fabs(now);
+            }
+            too_large |= size > 536870912;
+        }
+    return too_large;
 }
-
-/* Fields of a group from rows of int16, int32, int64 and double; sums are of the next wider type. */
-#define FROM int16_t
-#define INTO int32_t
-#define NAME int16
-#include "weights_fields.h"
-#define FROM int32_t
-#define INTO int64_t
-#define NAME int32
-#include "weights_fields.h"
-#define FROM int64_t
-#define INTO int64_t
-#define NAME int64
-#include "weights_fields.h"
-#define FROM double
-#define INTO double
-#define NAME double
-#include "weights_fields.h"
-
-#define T int16_t
-#define WIDE int32_t
-#define NAME_OF_T int16
-#include "weights_learn.h"
-#define T int32_t
-#define WIDE int64_t
-#define NAME_OF_T int32
-#include "weights_learn.h"
-#define T int64_t
-#define WIDE int64_t
-#define NAME_OF_T int64
-#include "weights_learn.h"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import ceil
 from typing import Literal
 
-from seqattractor.learning.exact.lanes import LANES
 from seqattractor.learning.exact.weights import CHUNK
+from seqattractor.learning.kernels import SIDE
 
 Form = Literal["fields", "weights"]
 
@@ -20,9 +20,9 @@ MOST_FIELDS_BYTES = 2**31
 # Nanoseconds on one core of the machine on which they were measured; only their ratios count.
 _FIELD = 0.045  # to add one entry of a Gram matrix to a field
 _VISIT = 2.0  # to test one transition of one neuron, and what goes with it
-_WEIGHT = 0.8  # to go through one input of a block of LANES neurons
-_STEP = 250.0  # to test one transition of such a block
-_CALL = 25_000.0  # to call the kernel for a chunk of transitions of such a block
+_WEIGHT = 0.24  # to go through one input of a block of SIDE neurons
+_STEP = 35.0  # to test one transition of such a block
+_CALL = 50_000.0  # to call the kernel for a chunk of transitions
 
 
 def choose_form(n: int, layers: list[tuple[int, int]], max_epochs: int) -> Form:
@@ -52,4 +52,4 @@ def fields_cost(n: int, layers: list[tuple[int, int]]) -> float:
 def weights_cost(n: int, layers: list[tuple[int, int]]) -> float:
     """Nanoseconds of an epoch on weights: every transition goes through those of all inputs, whether it is learned or not."""
     calls = ceil(n / CHUNK) * _CALL
-    return sum(ceil(neurons / LANES) * (calls + n * (_STEP + inputs * _WEIGHT)) for neurons, inputs in layers)
+    return sum(calls + ceil(neurons / SIDE) * n * (_STEP + inputs * _WEIGHT) for neurons, inputs in layers)

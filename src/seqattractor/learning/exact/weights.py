@@ -1,21 +1,20 @@
-"""The exact engine on integer weights instead of fields, for long sequences: memory and time grow with n, not with its square.
+"""The exact engine on weights instead of fields, for long sequences: memory and time grow with n, not with its square.
 
-An epoch goes through the transitions in chunks. In each, first all blocks of hidden neurons learn and write their codes, then all
-blocks of visible neurons learn from these: the order of the plain loop, since U does not depend on V. `docs/engine.rst` has the
-mathematics, and `forms` decides which form is used.
+Weights are in steps of eta on the grid of `seqattractor.learning.grid`, on which float64 adds without rounding in any order. An
+epoch goes through the transitions in chunks. In each, first all hidden neurons learn and write their codes, then all visible
+neurons learn from these: the order of the plain loop, since U does not depend on V. `docs/engine.rst` has the mathematics, and
+`forms` decides which form is used.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from seqattractor.learning import kernels
-from seqattractor.learning.exact.fields import WIDTHS, Floats, Grid, Inputs, Integers, aligned_zeros, narrowest, start_fields
-from seqattractor.learning.exact.workers import Workers
+from seqattractor.learning.exact.fields import Floats, Grid, Inputs, start_fields
+from seqattractor.learning.exact.workers import Workers, count_jobs
 from seqattractor.learning.grid import in_steps
-from seqattractor.learning.kernels import GROUP, KINDS, LANES
+from seqattractor.learning.kernels import SIDE
 from seqattractor.learning.reference import repeat
 from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
 from seqattractor.learning.rule import sign, with_constant
@@ -23,10 +22,9 @@ from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
 CHUNK = 1024
-"""Transitions that are presented to one layer before the next one has its turn."""
-_MOST_COARSE = 2**15 // 8 - 1  # the largest start weight in coarse units: sums of 8 fit into 16 bits
-_WIDEST_GUARD = 8.0  # steps of eta: above, most groups of transitions would need their start fields in full after all
-_FEWEST_AT_ONCE = 8  # weights that are added up in their own narrow type; if fewer fit, a wider type is quicker
+"""Transitions that are presented to one layer before the next one has its turn; fewer if layers are large."""
+_MOST_WORK = 2**31  # transitions times weights of a chunk: Ctrl-C gets through between two of them
+BLOCK_ROWS = 128
 
 
 def learn(
@@ -44,7 +42,7 @@ def learn(
     bias: bool = False,
     n_jobs: int | None = None,
     callback: ProgressCallback | None = None,
-    block_rows: int = LANES,
+    block_rows: int = BLOCK_ROWS,
     chunk: int = CHUNK,
 ) -> Learned:
     """Learn U and V, or only V: the same as `reference.learn`, with the same parameters, bit for bit that of the other form.
@@ -54,9 +52,9 @@ def learn(
     inputs, targets, hidden_targets, U, V, kappa, eta, max_epochs, input_threshold, learn_U, bias, n_jobs, callback
         As in `engine.learn`. Patterns may be memory-mapped: they are read a chunk at a time.
     block_rows : int
-        Neurons in a block of work, at most LANES. The result does not depend on it.
+        Neurons that a thread takes at a time, if there are several. The result does not depend on it.
     chunk : int
-        Transitions in a chunk. The result does not depend on it.
+        Transitions in a chunk, at most. The result does not depend on it.
 
     Returns
     -------
@@ -71,15 +69,16 @@ def learn(
     >>> learned.converged, learned.n_iter
     (True, 3)
     """
-    n, M = len(inputs), len(U)
+    n, M, chunk = len(inputs), len(U), _chunk(chunk, U, V)
 
     def seen(x: Patterns) -> Patterns:
         return with_constant(x) if bias else x
 
     with Workers(n_jobs) as workers:
-        visible = _Layer(workers, V, float(in_steps(kappa, eta)), eta, 0.0, block_rows)
         margin, theta = float(in_steps(kappa, eta)), float(in_steps(input_threshold, eta))
-        hidden = _Layer(workers, U, margin, eta, theta, block_rows) if learn_U else None
+        rows = block_rows if count_jobs(n_jobs) > 1 else max(M, len(V))
+        visible = _Layer(workers, V, margin, eta, 0.0, rows)
+        hidden = _Layer(workers, U, margin, eta, theta, rows) if learn_U else None
         fixed = None if learn_U else _codes_of(U, inputs, Grid(U, eta), input_threshold, bias, chunk)
 
         def epoch() -> tuple[int, int]:
@@ -114,7 +113,7 @@ def learn_visible(
     max_epochs: int,
     n_jobs: int | None = None,
     callback: ProgressCallback | None = None,
-    block_rows: int = LANES,
+    block_rows: int = BLOCK_ROWS,
     chunk: int = CHUNK,
 ) -> LearnedVisible:
     """Learn the weights W (N, N_in) of a network without hidden neurons: the same as `reference.learn_visible`.
@@ -126,8 +125,10 @@ def learn_visible(
     >>> learn_visible(X[:-1], X[1:], W=np.zeros((3, 3)), kappa=1.0, eta=0.5, max_epochs=50).errors
     array([6, 2, 0])
     """
+    chunk = _chunk(chunk, W)
     with Workers(n_jobs) as workers:
-        layer = _Layer(workers, W, float(in_steps(kappa, eta)), eta, 0.0, block_rows)
+        rows = block_rows if count_jobs(n_jobs) > 1 else len(W)
+        layer = _Layer(workers, W, float(in_steps(kappa, eta)), eta, 0.0, rows)
 
         def epoch() -> tuple[int, int]:
             errors = sum(layer.present(inputs[part], targets[part]) for part in pieces(len(inputs), chunk))
@@ -148,136 +149,69 @@ def _codes_of(U: Floats, inputs: Patterns, grid: Grid, theta: float, bias: bool,
     return y
 
 
-class _Sorted(NamedTuple):
-    """Patterns as the kernel takes them: units of each group of transitions sorted by their kind (csrc/weights.h)."""
-
-    units: Integers
-    first: Integers
-    overlap: Integers
+def _chunk(most: int, *layers: Floats) -> int:
+    """The number of transitions in a chunk."""
+    return max(min(most, _MOST_WORK // sum(layer.size for layer in layers)), 1)
 
 
 class _Layer:
-    """All neurons of one layer: they see the same patterns, and each block of them learns on its own."""
+    """All neurons of one layer: they see the same patterns, and each block of them learns on its own.
+
+    Parameters
+    ----------
+    workers : Workers
+    weights : ndarray of float64, shape (m, N_in)
+        Their start weights; what they learn is added by `finish`.
+    kappa, theta : float
+        In steps of eta.
+    eta : float
+    block_rows : int
+        Neurons that a thread takes at a time.
+    """
 
     def __init__(self, workers: Workers, weights: Floats, kappa: float, eta: float, theta: float, block_rows: int) -> None:
-        self.workers = workers
-        rows = pieces(len(weights), min(block_rows, LANES))
-        self.blocks = workers.run(lambda some: _Block(weights[some], some.start, kappa, eta, theta), rows)
+        self._workers, self._weights, self._kappa, self._eta, self._theta = workers, weights, kappa, eta, theta
+        grid = Grid(weights, eta)
+        self._grid = grid.factor[0], grid.scale[0]
+        blocks = -(-len(weights) // SIDE)
+        self._side = kernels.aligned((blocks, -(-weights.shape[1] // 8) * 8, SIDE), np.float64)
+        self._settled = np.zeros(blocks, dtype=np.uint8)
+        self._updates = np.zeros(blocks, dtype=np.int64)
+        self._parts = list(pieces(blocks, -(-block_rows // SIDE)))
+        kernels.load_weights(weights, self._side, *self._grid)
 
     @property
     def settled(self) -> bool:
         """Whether no neuron will ever change again."""
-        return all(block.settled for block in self.blocks)
+        return bool(self._settled.all())
 
     def present(self, x: Patterns, targets: Patterns, codes: Patterns | None = None) -> int:
         """Learn some transitions once, and write the codes if these are asked for; returns the number of updates."""
         if self.settled and codes is None:
             return 0
+        before = int(self._updates.sum())
+        x, targets = np.ascontiguousarray(x), np.ascontiguousarray(targets)
         written = np.empty((len(x), 0), dtype=np.int8) if codes is None else codes
-        seen, z = self._sort(np.ascontiguousarray(x)), np.ascontiguousarray(targets)
-        return sum(self.workers.run(lambda block: block.present(seen, z, written), self.blocks))
 
-    def _sort(self, x: Patterns) -> _Sorted:
-        """Sort the units by what they are in each group of transitions."""
-        groups = -(-len(x) // GROUP)
-        units = np.empty((groups, x.shape[1]), dtype=np.uint32)
-        first = np.empty((groups, KINDS + 1), dtype=np.int64)
-        overlap = np.empty((groups, GROUP, GROUP), dtype=np.int32)
+        def learn(some: slice) -> None:
+            first = some.start * SIDE
+            neurons = min(some.stop * SIDE, len(self._weights)) - first
+            block = self._side[some], self._settled[some], self._updates[some]
+            kernels.learn_weights(*block, x, targets, written, first, neurons, self._kappa, self._theta)
 
-        def sort(some: slice) -> None:
-            kernels.sort_by_kind(x[some.start * GROUP : some.stop * GROUP], units[some], first[some], overlap[some])
-
-        self.workers.run(sort, pieces(groups, 64))
-        return _Sorted(units, first, overlap)
+        self._workers.run(learn, self._parts)
+        return int(self._updates.sum()) - before
 
     def end_epoch(self, *, constant: bool = True) -> None:
         """Drop blocks without an update since the last call, if the patterns that they saw are constant from epoch to epoch."""
-        for block in self.blocks:
-            block.settled |= constant and not block.updates
-            block.updates = 0
+        if constant:
+            self._settled |= self._updates == 0
+        self._updates[:] = 0
 
     def finish(self) -> None:
-        """Write the learned weights."""
-        self.workers.run(lambda block: block.finish(), self.blocks)
-
-
-class _Block:
-    """At most LANES neurons of a layer, by integer weights: steps of eta, learned or in the start, but for a fraction.
-
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (m, N_in)
-        Their start weights; the learned ones are written back by `finish`.
-    first : int
-        Number of the block's first neuron in its layer.
-    kappa, theta : float
-        In units of eta.
-    eta : float
-    """
-
-    def __init__(self, weights: Floats, first: int, kappa: float, eta: float, theta: float) -> None:
-        self.weights, self.first, self.kappa, self.eta, self.theta = weights, first, kappa, eta, theta
-        start = np.zeros((weights.shape[1], LANES))
-        start[:, : len(weights)] = Grid(weights, eta).place(weights).T
-        whole = np.rint(start)  # joins what is learned, and what is left is small
-        start -= whole
-        self.before = whole.astype(np.int64)
-        self.C = _aligned(self.before, narrowest(int(np.abs(self.before).max(initial=0))))
-        self.start = start if start.any() else start[:0]
-        self.coarse, self.unit, self.guard = _coarse(self.start, kappa + abs(theta))
-        self.guard[len(weights) :] = -1.0
-        self.updates = 0
-        self.settled = False
-
-    def present(self, seen: _Sorted, targets: Patterns, codes: Patterns) -> int:
-        """Learn some transitions once, and write the codes if there is room for them; returns the number of updates."""
-        m = len(self.weights)
-        if self.settled:
-            if codes.shape[1]:  # every margin exceeds kappa, so that codes are targets
-                codes[:, self.first : self.first + m] = targets[:, self.first : self.first + m]
-            return 0
-        at_once = self._make_room(len(targets))
-        updates = kernels.learn_lanes(self, seen, targets, codes, self.first, m, at_once)
-        if updates < 0:
-            raise ValueError("arrays of a block do not fit together.")
-        self.updates += updates
-        return updates
-
-    def _make_room(self, n: int) -> int:
-        """Widen the weights if n more updates might leave their type; returns how many of them can be added up in it."""
-        largest = max(int(self.C.max(initial=0)), -int(self.C.min(initial=0))) + n
-        while (at_once := int(np.iinfo(self.C.dtype).max) // largest) < _FEWEST_AT_ONCE:
-            width = WIDTHS.index(self.C.dtype) + 1
-            if width == len(WIDTHS):
-                raise OverflowError(
-                    "weights in units of eta left the range of 64-bit integers; use a larger eta or a smaller kappa."
-                )
-            self.C, self.coarse = _aligned(self.C, WIDTHS[width]), self.coarse[:0]
-        return at_once
-
-    def finish(self) -> None:
-        """Write the learned weights: each is rounded once."""
-        self.weights += self.eta * (self.C - self.before)[:, : len(self.weights)].T
-
-
-def _aligned(numbers: Integers, kind: np.dtype[Any]) -> Integers:
-    """Copy weights of neurons side by side into another type, whose rows begin with a cache line."""
-    copied = aligned_zeros(numbers.shape, kind)
-    copied[:] = numbers
-    return copied
-
-
-def _coarse(start: Floats, others: float) -> tuple[Integers, float, Floats]:
-    """Start weights (N, LANES) in 16 bits, as whole numbers of a unit, and what a field of theirs can be wrong by, (LANES,).
-
-    There are none if fields of this size, or of the `others` that are added to them, leave no room for rounding in float64
-    below the guard, or if they would leave too many tests open.
-    """
-    none = np.zeros((0, LANES), dtype=np.int16)
-    most = np.abs(start).max(initial=0.0)
-    if most == 0 or not max(most * len(start), others) < 2**30 or len(start) > 2**18:
-        return none, 1.0, np.zeros(LANES)
-    unit = float(2.0 ** np.ceil(np.log2(most / _MOST_COARSE)))
-    coarse = np.rint(start / unit)
-    guard = np.abs(start - coarse * unit).sum(axis=0) * (1 + 1e-9) + 2.0**-16
-    return (_aligned(coarse, np.dtype(np.int16)) if guard.max() < _WIDEST_GUARD else none), unit, guard
+        """Add to the weights what was learned: each is rounded once."""
+        if kernels.add_weights(self._weights, self._side, *self._grid, self._eta):
+            raise OverflowError(
+                "the weights of a neuron sum to more than 2**29 learning steps, and float64 could not add them up exactly; use a "
+                "larger eta or a smaller kappa."
+            )

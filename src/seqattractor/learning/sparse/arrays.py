@@ -20,7 +20,7 @@ def converted(array: Any, kind: Any) -> Any:
 def in_rows(array: Any, kind: Any, *, padded: bool = True) -> Any:
     """A copy of an array (rows, length) with zeros at the end of its rows, and, if `padded`, after the last one."""
     n_rows, length = array.shape
-    wide = kernels.zeros((kernels.padded(n_rows) if padded else n_rows, kernels.row(length)), kind)
+    wide = kernels.aligned((kernels.padded(n_rows) if padded else n_rows, kernels.row(length)), kind, np.zeros)
     wide[:n_rows, :length] = array
     return wide
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning import kernels
-from seqattractor.learning.kernels import padded, row, zeros
+from seqattractor.learning.kernels import aligned, padded, row
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.sparse.arrays import converted, in_rows, inverse_lengths, largest, packed, products, unpacked
 from seqattractor.learning.sparse.practice import practise_U, practise_V
@@ -229,12 +229,12 @@ class _OnWeights(_Plain):
         self.z, self.next_bits = packed(state.targets), np.ascontiguousarray(packed(self.targets).T)
         self.flipped, self.n_flipped = np.zeros((n, 0), dtype=np.int32), np.zeros(n, dtype=np.int32)
         self.Vt, self.U = in_rows(state.Q, self.kind, padded=False), in_rows(state.U, self.kind)
-        self.feedback, self.has_feedback = zeros((padded(M), row(n) if s.learned_feedback else 0), self.kind), False
+        self.feedback, self.has_feedback = aligned((padded(M), row(n) if s.learned_feedback else 0), self.kind, np.zeros), False
         self.order, self.errors = np.arange(n_in, dtype=np.int32), np.zeros(2, dtype=np.int64)
         self.learn: Callable[..., int] | None = None
         P = state.P if s.learn_drive else state.P[:, :0]
         self.P, self.Pt = np.ascontiguousarray(P, dtype=np.int16), in_rows(P.T, np.int16, padded=False)  # between -+PROTOTYPE
-        self.totals, self.inverse = zeros((padded(M),), self.kind), inverse_lengths(P)
+        self.totals, self.inverse = aligned((padded(M),), self.kind, np.zeros), inverse_lengths(P)
         self.totals[:M] = P.sum(axis=1)
         if s.learn_drive:
             self.drive = np.zeros((n, M))
@@ -247,7 +247,7 @@ class _OnWeights(_Plain):
         """Make the arrays of weights and fields integers of a kind."""
         self.kind = kind
         self.Vt, self.U, self.totals = (converted(array, kind) for array in (self.Vt, self.U, self.totals))
-        self.feedback = converted(self.feedback, kind) if self.has_feedback else zeros(self.feedback.shape, kind)
+        self.feedback = converted(self.feedback, kind) if self.has_feedback else aligned(self.feedback.shape, kind, np.zeros)
 
     def kernel(self) -> Callable[..., int]:
         """The kernel for the coming epochs, with all arrays that it works on."""
