@@ -21,7 +21,7 @@ from seqattractor.learning.kernels import Array, Group, Kernel, Length, Number, 
 KERNELS = {name: value for name, value in vars(kernels).items() if isinstance(value, Kernel) and not name.startswith("_")}
 LENGTHS = (1, 1, 2, 3, 5, 8, 17, 32, 32, 33, 64, 96)
 WHOLE = (-(2**63), -(2**31) - 1, -5, -1, 0, 1, 2, 3, 7, 20, 32, 2**15, 2**31, 2**63 - 1)
-REAL = (0.0, -0.0, 1.0, -1.5, 0.125, 1e-300, 1e300, -1e300)
+REAL = (0.0, -0.0, 1.0, -1.5, 0.125, 1e-300, 1e300, -1e300, math.inf, -math.inf)
 TRIES = 200_000
 
 
@@ -219,8 +219,8 @@ def no_number(case, m, value):
     return wrong[case.rng.integers(len(wrong))]
 
 
-def no_finite_number(case, m, value):
-    wrong = [2**63, -(2**63) - 1, 10**30] if m.kind == "int64" else [math.nan, math.inf, -math.inf, np.float64("nan"), 10**400]
+def no_possible_number(case, m, value):
+    wrong = [2**63, -(2**63) - 1, 10**30] if m.kind == "int64" else [math.nan, -math.nan, np.float64("nan"), 10**400]
     return wrong[case.rng.integers(len(wrong))]
 
 
@@ -232,7 +232,7 @@ ARRAY_WRONGS = (
     *(other_type, byte_swapped, more_axes, fewer_axes, other_length, not_contiguous, misaligned, read_only, out_of_range),
     *(no_array, overlapping),
 )
-WRONGS = {Array: ARRAY_WRONGS, Number: (no_number, no_finite_number), Random: (no_generator,)}
+WRONGS = {Array: ARRAY_WRONGS, Number: (no_number, no_possible_number), Random: (no_generator,)}
 
 
 def broken_condition(case):
