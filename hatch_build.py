@@ -26,7 +26,10 @@ ROOT = Path(__file__).parent
 SOURCES = ROOT / "src" / "seqattractor" / "learning" / "csrc"
 ZIG = "ziglang~=0.17.0"  # the version that all targets were tried with
 # -ffp-contract=off: the same bits on every processor. Vectors as wide as the processor has them: our loops are long.
-FLAGS = ["-std=c11", "-O3", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra"]
+FLAGS = [
+    *("-std=c11", "-O3", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-fvisibility=hidden"),
+    *("-Wall", "-Wextra", "-Wno-psabi"),  # vectors are passed between functions of one file only
+]
 X86 = {
     "base": [],
     "avx2": ["-mavx2", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"],

@@ -5,6 +5,7 @@ seen: ``python tests/kernel_calls.py CALLS SEED [INSTRUCTION SET]`` makes that m
 were; ``python tests/kernel_calls.py digest`` prints where the package is and a digest of what its kernels compute.
 """
 
+import copy
 import faulthandler
 import hashlib
 import math
@@ -15,29 +16,34 @@ from types import SimpleNamespace
 import numpy as np
 
 from seqattractor.learning import kernels
-from seqattractor.learning.kernels import Array, Group, Kernel, Number, Work
+from seqattractor.learning.kernels import Array, Group, Kernel, Length, Number, Random, Work
 
 KERNELS = {name: value for name, value in vars(kernels).items() if isinstance(value, Kernel) and not name.startswith("_")}
 LENGTHS = (1, 1, 2, 3, 5, 8, 17, 32, 32, 33, 64, 96)
 WHOLE = (-(2**63), -(2**31) - 1, -5, -1, 0, 1, 2, 3, 7, 20, 32, 2**15, 2**31, 2**63 - 1)
-REAL = (0.0, -0.0, 1.0, -1.5, 0.125, 1e-300, 1e300, -1e300)
+REAL = (0.0, -0.0, 1.0, -1.5, 0.125, 1e-300, 1e300, -1e300, math.inf, -math.inf)
 TRIES = 200_000
 
 
+def evaluate(text, names):
+    """An expression of a declaration."""
+    return eval(str(text), kernels._NAMES, names)
+
+
 def members(kernel):
-    """All arrays and numbers of a kernel, each with the position of the argument it is or belongs to."""
+    """All arrays, numbers and generators of a kernel, each with the position of the argument it is or belongs to."""
     for place, argument in enumerate(kernel._given):
         for member in argument.members if isinstance(argument, Group) else (argument,):
-            if not isinstance(member, Work):
+            if not isinstance(member, Work | Length):
                 yield place, member
 
 
 def _shape(array, names):
-    return tuple(int(eval(str(axis), {}, names)) for axis in array.axes)
+    return tuple(int(evaluate(axis, names)) for axis in array.axes)
 
 
 def _below(array, names):
-    return int(eval(str(array.below), {}, names))
+    return int(evaluate(array.below, names))
 
 
 def _is_possible(array, names):
@@ -53,30 +59,37 @@ class Case:
         self.kernel, self.rng, self.typical = kernel, rng, typical
         self.types = {kind: str(rng.choice(possible)) for kind, possible in kernel._types.items()}
         self.names = self._names()
-        self.values = [self._array(m) if isinstance(m, Array) else self._number(m) for _, m in members(kernel)]
+        self.values = [self._value(m) for _, m in members(kernel)]
 
     def _names(self):
         """Lengths of axes and whole numbers that meet the conditions of the kernel."""
         arrays = [m for _, m in members(self.kernel) if isinstance(m, Array)]
         axes = dict.fromkeys(axis for m in arrays for axis in m.axes if isinstance(axis, str) and axis.isidentifier())
         wholes = [m.name for _, m in members(self.kernel) if isinstance(m, Number) and m.kind == "int64"]
-        lengths = LENGTHS if self.typical else (0, *LENGTHS)
+        lengths = (0, *LENGTHS)
         numbers = [k for k in WHOLE if 0 <= k <= 20] if self.typical else WHOLE
         for _ in range(TRIES):
             names = {name: int(self.rng.choice(numbers)) for name in wholes} | {
                 axis: int(self.rng.choice(lengths)) for axis in axes
             }
-            if all(eval(text, {}, names) for text in self.kernel._where) and all(_is_possible(m, names) for m in arrays):
+            if all(evaluate(text, names) for text in self.kernel._where) and all(_is_possible(m, names) for m in arrays):
                 return names
         raise AssertionError(
             f"{self.kernel.name}: no lengths found that meet {self.kernel._where}; are they as simple as can be?"
         )
+
+    def _value(self, member):
+        if isinstance(member, Random):
+            return np.random.default_rng(int(self.rng.integers(100)))
+        return self._array(member) if isinstance(member, Array) else self._number(member)
 
     def _array(self, member):
         shape = _shape(member, self.names)
         dtype = np.dtype(self.types.get(member.kind, member.kind))
         if member.below is not None:
             return self.rng.integers(0, max(_below(member, self.names), 1), size=shape).astype(dtype)
+        if dtype.kind == "b":
+            return self.rng.random(shape) < 0.5
         if dtype.kind == "f":
             return (self.rng.normal(size=shape) * 10.0 ** self.rng.integers(-3, 4)).astype(dtype)
         most = {
@@ -98,7 +111,7 @@ class Case:
         given, values = [], iter(self.values if values is None else values)
         for argument in self.kernel._given:
             if isinstance(argument, Group):
-                inner = [m for m in argument.members if not isinstance(m, Work)]
+                inner = [m for m in argument.members if not isinstance(m, Work | Length)]
                 given.append(SimpleNamespace(**{m.name: next(values) for m in inner}))
             else:
                 given.append(next(values))
@@ -109,7 +122,7 @@ class Case:
 
         None if it is not compiled for these two types.
         """
-        values = [v.copy() if isinstance(v, np.ndarray) else v for v in self.values]
+        values = [copy.deepcopy(v) for v in self.values]
         try:
             code = self.kernel(*self.arguments(values))
         except TypeError as error:
@@ -206,16 +219,20 @@ def no_number(case, m, value):
     return wrong[case.rng.integers(len(wrong))]
 
 
-def no_finite_number(case, m, value):
-    wrong = [2**63, -(2**63) - 1, 10**30] if m.kind == "int64" else [math.nan, math.inf, -math.inf, np.float64("nan"), 10**400]
+def no_possible_number(case, m, value):
+    wrong = [2**63, -(2**63) - 1, 10**30] if m.kind == "int64" else [math.nan, -math.nan, np.float64("nan"), 10**400]
     return wrong[case.rng.integers(len(wrong))]
+
+
+def no_generator(case, m, value):
+    return [3, np.random, np.random.RandomState(0), np.random.PCG64(0), "rng"][case.rng.integers(5)]
 
 
 ARRAY_WRONGS = (
     *(other_type, byte_swapped, more_axes, fewer_axes, other_length, not_contiguous, misaligned, read_only, out_of_range),
     *(no_array, overlapping),
 )
-NUMBER_WRONGS = (no_number, no_finite_number)
+WRONGS = {Array: ARRAY_WRONGS, Number: (no_number, no_possible_number), Random: (no_generator,)}
 
 
 def broken_condition(case):
@@ -223,7 +240,7 @@ def broken_condition(case):
     places = {m.name: k for k, (_, m) in enumerate(members(case.kernel)) if isinstance(m, Number) and m.kind == "int64"}
     for name in case.rng.permutation(sorted(places)):
         for number in case.rng.permutation(np.array(WHOLE, dtype=object)):
-            if not all(eval(text, {}, case.names | {str(name): int(number)}) for text in case.kernel._where):
+            if not all(evaluate(text, case.names | {str(name): int(number)}) for text in case.kernel._where):
                 return {places[name]: int(number)}
     return {}
 
@@ -256,7 +273,7 @@ def wrong_call(case):
         if what == "none":
             values[k] = None
             return what, case.arguments(values)
-        wrongs = ARRAY_WRONGS if isinstance(declared[k], Array) else NUMBER_WRONGS
+        wrongs = WRONGS[type(declared[k])]
         wrong = wrongs[rng.integers(len(wrongs))]
         made = wrong(case, declared[k], values[k])
         if made is None:

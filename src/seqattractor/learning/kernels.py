@@ -59,8 +59,8 @@ def padded(count: int) -> int:
 
 
 def row(count: int) -> int:
-    """How far apart rows of so many numbers lie: an odd number of blocks, so that a column is spread over the cache."""
-    return (words(count) | 1) * BLOCK
+    """How far apart rows of so many numbers lie: half a block more than they take, so that a column is spread over the cache."""
+    return padded(count) + BLOCK // 2
 
 
 Axis = str | int
@@ -81,7 +81,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Number:
-    """A number: int64, or float64 and finite."""
+    """A number: int64, or float64, which may be infinite but not NaN."""
 
     name: str
     kind: str
@@ -367,8 +367,8 @@ class _Call:
         if argument.kind == "float64":
             if not isinstance(value, Real):
                 raise TypeError(f"{self.name}: {argument.name} must be a number, not {type(value).__name__}.")
-            if not -sys.float_info.max <= value <= sys.float_info.max:  # type: ignore[operator]
-                raise ValueError(f"{self.name}: {argument.name} must be finite, not {value}.")
+            if not (abs(value) <= sys.float_info.max or abs(value) == math.inf):  # type: ignore[operator]
+                raise ValueError(f"{self.name}: {argument.name} must be a number of float64, not {value}.")
             return
         if not isinstance(value, SupportsIndex) or isinstance(value, np.ndarray):
             raise TypeError(f"{self.name}: {argument.name} must be a whole number, not {type(value).__name__}.")
@@ -819,7 +819,9 @@ _RULE = Group(
     *map(whole, ("hidden_step", "visible_step", "choosing", "drive_step")),
     *map(real, ("homeostasis", "redraw_above")),
 )
-_STRETCH = writes("errors", "int64", 2), _RULE, reads("normals", "float64", "_redraws", "M"), whole("first"), whole("last")
+_STRETCH = writes("errors", "int64", 2), _RULE, reads("normals", "float64", "redraws", "M"), whole("first"), whole("last")
+_IN_STRETCH = "0 <= first <= last <= n", "noise <= n_in"
+_IN_TASK = (*_IN_STRETCH, "learned in (0, n_in)", "feedback_row in (0, row(n))")
 _WEIGHTS = writes("U", "T", "padded(M)", "row(n_in+1)")
 _NARROW = ("int32", "int64")
 sparse_flips = Kernel(
@@ -830,8 +832,11 @@ sparse_flips = Kernel(
     Random("rng"),
     whole("first"),
     whole("last"),
+    where=_IN_STRETCH,
 )
-sparse_on_weights = Kernel("sparse_on_weights", _TASK, _WEIGHTS, Work("T", lambda of: (of["n_in"],)), *_STRETCH, types=_NARROW)
+sparse_on_weights = Kernel(
+    "sparse_on_weights", _TASK, _WEIGHTS, Work("T", lambda of: (of["n_in"],)), *_STRETCH, types=_NARROW, where=_IN_TASK
+)
 sparse_on_fields = Kernel(
     "sparse_on_fields",
     _TASK,
@@ -856,6 +861,7 @@ sparse_on_fields = Kernel(
     ),
     *_STRETCH,
     types=_NARROW,
+    where=(*_IN_TASK, "counted in (0, n)"),
 )
 sparse_by_tables = Kernel(
     "sparse_by_tables",
@@ -871,6 +877,7 @@ sparse_by_tables = Kernel(
     ),
     *_STRETCH,
     types=_NARROW,
+    where=_IN_TASK,
 )
 practise_V = Kernel(
     "practise_V",

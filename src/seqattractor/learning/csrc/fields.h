@@ -363,9 +363,10 @@ EXPORT int64_t PAIRED(learn_rows)(int64_t n, int64_t padded, int64_t some, int64
                                    now_wrong + slot);
                 }
             many[word] = 0;
+            const uint32_t there = lanes_left(n - base);
             for (int64_t slot = 0; slot < busy; slot++) {
                 const int64_t at = slot * padded;
-                const uint32_t mask = updated[slot];
+                const uint32_t mask = updated[slot] & there, off = now_wrong[slot] & there;
                 if (mask && s.place[slot] >= 0) {
                     if (!PAIRED(add)(s.f + at, s.flip + at + base, K + base * padded, padded, mask, &s.room[slot], limit, step)) {
                         state[s.place[slot]] = NARROW;
@@ -378,16 +379,16 @@ EXPORT int64_t PAIRED(learn_rows)(int64_t n, int64_t padded, int64_t some, int64
                     s.updates[slot] += number_of_bits(mask);
                     many[word] += number_of_bits(mask);
                 }
-                uint32_t changed = with_codes && s.place[slot] >= 0 ? s.wrong[slot * words + word] ^ now_wrong[slot] : 0;
+                uint32_t changed = with_codes && s.place[slot] >= 0 ? (s.wrong[slot * words + word] ^ off) & there : 0;
                 if (changed) {
                     const int64_t i = rows[s.place[slot]];
-                    s.wrong[slot * words + word] = now_wrong[slot];
+                    s.wrong[slot * words + word] = off;
                     for (; changed; changed &= changed - 1, used++) {
                         const int lane = lowest_bit(changed);
                         const int sign = z[i * n + base + lane];
                         int32_t *flip = flips + 4 * used;
                         flip[0] = (int32_t)s.epoch[slot], flip[1] = (int32_t)(base + lane), flip[2] = (int32_t)i;
-                        flip[3] = now_wrong[slot] >> lane & 1 ? -sign : sign;
+                        flip[3] = off >> lane & 1 ? -sign : sign;
                     }
                 }
             }

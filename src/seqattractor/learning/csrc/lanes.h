@@ -65,6 +65,8 @@ INLINE void count(int32_t *counts, uint32_t updates)
 #endif
 }
 
+/* Bits of those of the next LANES that there are, if so many are left; padding has none. */
+INLINE uint32_t lanes_left(int64_t left) { return left >= LANES ? ~(uint32_t)0 : left <= 0 ? 0 : ((uint32_t)1 << left) - 1; }
 INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 

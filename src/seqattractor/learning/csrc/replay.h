@@ -175,7 +175,7 @@ EXPORT int64_t PAIRED(replay_rows)(int64_t n, int64_t padded, int64_t words, int
                 PAIRED(decide)(f + base, flip + base, bound + base, NULL, padded, ahead + (version[e] * padded + base) * AHEAD, updated,
                                NULL);
                 for (int slot = 0; slot < taken; slot++) {
-                    const uint32_t mask = updated[slot];
+                    const uint32_t mask = updated[slot] & lanes_left(n - base);
                     const int64_t at = slot * padded, number = number_of_bits(mask);
                     if (!mask)
                         continue;

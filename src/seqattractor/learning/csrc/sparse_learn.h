@@ -39,6 +39,7 @@
 #define mark_highest TYPED(mark_highest)
 #define approach TYPED(approach)
 #define choose TYPED(choose)
+#define suffices TYPED(suffices)
 #define step_of TYPED(step_of)
 #define list_violations TYPED(list_violations)
 #define add_updates TYPED(add_updates)
@@ -346,7 +347,7 @@ static const double *choose(Task *task, const SparseRule *rule, int64_t t, const
     double mean = (double)rule->n_winners / (double)M, rise = rule->homeostasis * (1 - mean), fall = rule->homeostasis * (0 - mean);
     int64_t n_chosen = 0;
     for (int64_t word = 0; word < words_of(M); word++)
-        n_chosen += list_bits(z[word], word * BLOCK, task->active + n_chosen);
+        n_chosen += list_bits(z[word] & inside(M - word * BLOCK), word * BLOCK, task->active + n_chosen);
     for (int64_t k = 0; k < n_chosen; k++)
         score[k] = theta[task->active[k]] + rise;
     for (int64_t i = 0; i < M; i++)
@@ -357,6 +358,14 @@ static const double *choose(Task *task, const SparseRule *rule, int64_t t, const
             approach(task, task->active[k], x, (int32_t)rule->drive_step);
     }
     return normals;
+}
+
+/* Whether `redraws` rows of random numbers suffice: a transition is redrawn if that many of its visible neurons were wrong before. */
+static int suffices(const Task *task, const SparseRule *rule, int64_t redraws, int64_t first, int64_t last)
+{
+    for (int64_t t = first; t < last; t++)
+        redraws -= task->wrong[t] > rule->redraw_above;
+    return redraws >= 0;
 }
 
 /* ---- Hidden neurons ---- */
@@ -378,12 +387,15 @@ static int64_t list_violations(Task *task, const SparseRule *rule, const uint64_
     return count;
 }
 
-/* Learn from first to last - 1 with fields from the weights U (padded M, row of n_in + 1); adds sum mu and sum nu to errors. */
-EXPORT int64_t TYPED(sparse_on_weights)(Task *task, T *U, T *restrict negative, int64_t *errors, const SparseRule *rule,
+/* Learn from first to last - 1 with fields from the weights U (padded M, row of n_in + 1); adds sum mu and sum nu to errors. Returns -1
+ * if there are too few normals (redraws, M), as do the kernels below. */
+EXPORT int64_t TYPED(sparse_on_weights)(int64_t redraws, Task *task, T *U, T *restrict negative, int64_t *errors, const SparseRule *rule,
                                         const double *normals, int64_t first, int64_t last)
 {
     int64_t n_in = task->n_in, bias = rule->bias, stride = row_of(n_in + 1);
     T *restrict h = task->h, length = (T)(n_in + bias * bias); /* |[x; b]|^2 */
+    if (!suffices(task, rule, redraws, first, last))
+        return -1;
     task->window[0] = task->window[1] = first;
     for (int64_t t = first; t < last; t++) {
         const uint64_t *z = task->z + t * words_of(task->M);
@@ -430,12 +442,14 @@ static void add_updates(T *h, T length, const Carried *carried, int64_t words, i
 }
 
 /* Learn from first to last - 1 with fields that are carried along; adds sum mu and sum nu to errors. */
-EXPORT int64_t TYPED(sparse_on_fields)(Task *task, Carried *carried, int64_t *errors, const SparseRule *rule,
+EXPORT int64_t TYPED(sparse_on_fields)(int64_t redraws, Task *task, Carried *carried, int64_t *errors, const SparseRule *rule,
                                        const double *normals, int64_t first, int64_t last)
 {
     int64_t n = task->n, n_in = task->n_in, M = task->M, words = words_of(n_in), in_row = row_of(n_in + 1);
     int64_t n_patterns = 0, n_updates = 0, start = first, end = first;
     T *h = task->h, length = (T)(n_in + rule->bias * rule->bias); /* |[x; b]|^2 */
+    if (!suffices(task, rule, redraws, first, last))
+        return -1;
     task->window[0] = task->window[1] = first;
     for (int64_t t = first; t < last; t++) {
         const uint64_t *z = task->z + t * words_of(M);
@@ -583,10 +597,13 @@ static int64_t learn_block(const Task *task, const SparseRule *rule, const Table
 }
 
 /* Learn from first to last - 1, where no targets are chosen, with fields from tables; adds sum mu and sum nu to errors. */
-EXPORT int64_t TYPED(sparse_by_tables)(Task *task, const Tables *tables, int64_t *errors, const SparseRule *rule,
+EXPORT int64_t TYPED(sparse_by_tables)(int64_t redraws, Task *task, const Tables *tables, int64_t *errors, const SparseRule *rule,
                                        const double *normals, int64_t first, int64_t last)
 {
     int64_t n = task->n, n_in = task->n_in, M = task->M, groups = (n_in + GROUP - 1) / GROUP, blocks = (M + NEURONS - 1) / NEURONS;
+    if (!suffices(task, rule, redraws, first, last))
+        return -1;
+    task->window[0] = task->window[1] = first;
     for (int64_t t = first; t < last; t++) {
         int8_t *noisy = tables->noisy + t * n_in;
         uint8_t *codes = tables->codes + t * groups;
