@@ -311,6 +311,8 @@ class _OnWeights(_Plain):
         did when they were presented last.
         """
         redrawn = first + np.flatnonzero(self.wrong[first:last] > now.redraw_above)
+        if not now.noise:
+            return self.rng.standard_normal((len(redrawn), len(self.theta)))
         drawn = np.empty((len(redrawn), len(self.theta)))
         for normals, t in zip(drawn, redrawn.tolist(), strict=True):
             self.flip(first, t + 1)
