@@ -285,6 +285,12 @@ def _kind_of(dtype: np.dtype[Any]) -> str:
     return dtype.name if dtype.isnative else str(dtype)
 
 
+@cache
+def _size_of(kind: str) -> int:
+    """Bytes of a number."""
+    return np.dtype(kind).itemsize
+
+
 class _Call:
     """What is known of one call: types, lengths of axes and whole numbers, and what must live until it returns."""
 
@@ -308,7 +314,10 @@ class _Call:
         known = []
         for argument in arguments:
             value = None if isinstance(argument, Work) else next(values)
-            known += [(member, _attribute(self.name, argument, member, value)) for member in _members(argument)]
+            if isinstance(argument, Group):
+                known += [(member, _attribute(self.name, argument, member, value)) for member in argument.members]
+            else:
+                known.append((argument, value))
         for member, value in known:
             if isinstance(member, Array):
                 self.check(member, value)
@@ -321,15 +330,17 @@ class _Call:
         converted = iter([self.value(member, value) for member, value in known])
         passed: list[Any] = []
         for argument in arguments:
-            inner = [next(converted) for _ in _members(argument)]
-            passed.append(ctypes.byref(argument.struct(*inner)) if isinstance(argument, Group) else inner[0])
+            if isinstance(argument, Group):
+                passed.append(ctypes.byref(argument.struct(*(next(converted) for _ in argument.members))))
+            else:
+                passed.append(next(converted))
         return passed
 
     def make_space(self, works: list[Work], space: _Space) -> None:
         """Make all work space at once; each begins with a cache line."""
         starts = [0]
         for work in works:
-            itemsize = np.dtype(self.types.get(work.kind, work.kind)).itemsize
+            itemsize = _size_of(self.types.get(work.kind, work.kind))
             starts.append(starts[-1] + -(-math.prod(work.shape(self.lengths)) * itemsize // LINE) * LINE)
         memory = space.of(starts[-1])
         self.held.append(memory)
@@ -365,12 +376,12 @@ class _Call:
     def check_number(self, argument: Number, value: Any) -> None:
         """Check that a number has the type that is declared, and remember one that is whole."""
         if argument.kind == "float64":
-            if not isinstance(value, Real):
+            if type(value) is not float and not isinstance(value, Real):
                 raise TypeError(f"{self.name}: {argument.name} must be a number, not {type(value).__name__}.")
             if not (abs(value) <= sys.float_info.max or abs(value) == math.inf):  # type: ignore[operator]
                 raise ValueError(f"{self.name}: {argument.name} must be a number of float64, not {value}.")
             return
-        if not isinstance(value, SupportsIndex) or isinstance(value, np.ndarray):
+        if type(value) is not int and (not isinstance(value, SupportsIndex) or isinstance(value, np.ndarray)):
             raise TypeError(f"{self.name}: {argument.name} must be a whole number, not {type(value).__name__}.")
         self.lengths[argument.name] = number = operator.index(value)
         if not -(2**63) <= number < 2**63:
@@ -397,27 +408,30 @@ class _Call:
         """The length of an axis; one that is new gets the length that was found."""
         if isinstance(axis, int):
             return axis
+        if axis in self.lengths:
+            return self.lengths[axis]
         if found is not None and axis.isidentifier():
-            return self.lengths.setdefault(axis, found)
+            self.lengths[axis] = found
+            return found
         return int(eval(_compiled(axis), _NAMES, self.lengths))
 
     def value(self, argument: Member, value: Any) -> Any:
         """What is passed to C."""
+        if isinstance(argument, Array):
+            self.held.append(value)
+            address = value.ctypes.data
+            if value.nbytes:
+                self.spans.append((address, address + value.nbytes, argument))
+            return address
         if isinstance(argument, Number):
             return float(value) if argument.kind == "float64" else int(value)
         if isinstance(argument, Work):
             return next(self.starts)
         if isinstance(argument, Length):
             return self.lengths[argument.name]
-        if isinstance(argument, Random):
-            if not isinstance(value, np.random.Generator):
-                raise TypeError(f"{self.name}: {argument.name} must be a numpy.random.Generator, not {type(value).__name__}.")
-            return value.bit_generator.ctypes.bit_generator.value
-        self.held.append(value)
-        address = value.ctypes.data
-        if value.nbytes:
-            self.spans.append((address, address + value.nbytes, argument))
-        return address
+        if not isinstance(value, np.random.Generator):
+            raise TypeError(f"{self.name}: {argument.name} must be a numpy.random.Generator, not {type(value).__name__}.")
+        return value.bit_generator.ctypes.bit_generator.value
 
 
 _NAMES: dict[str, Any] = {"__builtins__": {}, "words": words, "padded": padded, "row": row}
