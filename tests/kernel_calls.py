@@ -5,10 +5,13 @@ seen: ``python tests/kernel_calls.py CALLS SEED [INSTRUCTION SET]`` makes that m
 were; ``python tests/kernel_calls.py digest`` prints where the package is and a digest of what its kernels compute.
 """
 
+import ast
 import copy
 import faulthandler
+import functools
 import hashlib
 import math
+import re
 import sys
 from collections import Counter
 from types import SimpleNamespace
@@ -22,12 +25,12 @@ KERNELS = {name: value for name, value in vars(kernels).items() if isinstance(va
 LENGTHS = (1, 1, 2, 3, 5, 8, 17, 32, 32, 33, 64, 96)
 WHOLE = (-(2**63), -(2**31) - 1, -5, -1, 0, 1, 2, 3, 7, 20, 32, 2**15, 2**31, 2**63 - 1)
 REAL = (0.0, -0.0, 1.0, -1.5, 0.125, 1e-300, 1e300, -1e300, math.inf, -math.inf)
-TRIES = 200_000
+TRIES = 10_000
 
 
 def evaluate(text, names):
     """An expression of a declaration."""
-    return eval(str(text), kernels._NAMES, names)
+    return eval(kernels._compiled(str(text)), kernels._NAMES, names)
 
 
 def members(kernel):
@@ -52,6 +55,19 @@ def _is_possible(array, names):
     return min(shape) >= 0 and (array.below is None or 0 in shape or _below(array, names) > 0)
 
 
+@functools.cache
+def _parts(text):
+    """All parts of a condition that have a value, such as row(n) in "feedback_row in (0, row(n))"."""
+    nodes = list(ast.walk(ast.parse(text, mode="eval")))
+    functions = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return [
+        ast.unparse(node)
+        for node in nodes
+        if (isinstance(node, ast.Call | ast.BinOp | ast.Name) and node not in functions)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, int))
+    ]
+
+
 class Case:
     """Arguments of a kernel that agree with its declaration; with `typical`, numbers of a size that engines pass."""
 
@@ -68,15 +84,23 @@ class Case:
         wholes = [m.name for _, m in members(self.kernel) if isinstance(m, Number) and m.kind == "int64"]
         lengths = (0, *LENGTHS)
         numbers = [k for k in WHOLE if 0 <= k <= 20] if self.typical else WHOLE
-        for _ in range(TRIES):
-            names = {name: int(self.rng.choice(numbers)) for name in wholes} | {
-                axis: int(self.rng.choice(lengths)) for axis in axes
-            }
-            if all(evaluate(text, names) for text in self.kernel._where) and all(_is_possible(m, names) for m in arrays):
+        names = {name: self._pick(numbers) for name in wholes} | {axis: self._pick(lengths) for axis in axes}
+        for _ in range(TRIES):  # whatever does not hold gets another number for one of its names, perhaps one that stands there
+            wrong = [text for text in self.kernel._where if not evaluate(text, names)]
+            wrong += [str((*m.axes, m.below)) for m in arrays if not _is_possible(m, names)]
+            if not wrong:
                 return names
+            text = self._pick(wrong)
+            name = self._pick([name for name in re.findall(r"\w+", text) if name in names])
+            pool = list(lengths if name in axes else numbers)
+            pool += [k for k in (evaluate(part, names) for part in _parts(text)) if 0 <= k < 300 or name not in axes]
+            names[name] = self._pick(pool)
         raise AssertionError(
             f"{self.kernel.name}: no lengths found that meet {self.kernel._where}; are they as simple as can be?"
         )
+
+    def _pick(self, some):
+        return some[self.rng.integers(len(some))]  # much sooner than rng.choice
 
     def _value(self, member):
         if isinstance(member, Random):
