@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -222,9 +223,11 @@ class _Call:
     def value(self, argument: Argument, value: Any) -> Any:
         """What is passed to C."""
         if isinstance(argument, Work):
-            value = aligned(argument.shape(self.lengths), self.T if argument.kind == "T" else argument.kind)
-            self.work.append(value)
-        elif isinstance(argument, Number):
+            size = prod(argument.shape(self.lengths)) * np.dtype(self.T if argument.kind == "T" else argument.kind).itemsize
+            space = np.empty(size + LINE, dtype=np.uint8)
+            self.work.append(space)
+            return -(-int(space.ctypes.data) // LINE) * LINE
+        if isinstance(argument, Number):
             return float(value) if argument.kind == "float64" else int(value)
         return value.ctypes.data
 
@@ -316,7 +319,7 @@ add_sums = Kernel(
 )
 
 # Weights form (csrc/weights.h)
-NEURONS, SPAN = 8, 64
+NEURONS, SPAN = 8, 32
 _SIDE_BY_SIDE = "blocks", "padded", NEURONS
 load_weights = Kernel(
     "load_weights",
@@ -377,21 +380,38 @@ learn_targets = Kernel(
     types=("int32", "int64"),
 )
 
-# Long recalls of a single state (csrc/walk.h)
+# Threshold neurons by whole numbers: many states at once (csrc/firing.h), and one that goes on (csrc/walk.h)
+def _layer(name: str, inputs: str, padded: str) -> Group:
+    """A layer with rounded weights, `firing.Layer`."""
+    sums = reads("surely", "int32", padded), reads("perhaps", "int32", padded)
+    return Group(name, reads("W", "int32", inputs, padded), *sums)
+
+
+round_layer = Kernel(
+    "round_layer",
+    reads("W", "float64", "neurons", "inputs"),
+    reads("offset", "float64", "neurons"),
+    writes("whole", "int32", "inputs", "padded"),
+    writes("surely", "int32", "padded"),
+    writes("perhaps", "int32", "padded"),
+    whole("low"),
+    Work("int32", lambda of: (16, of["inputs"] + 7)),
+)
+respond = Kernel(
+    "respond",
+    _layer("layer", "inputs", "padded"),
+    reads("x", "int8", "states", "inputs"),
+    writes("answers", "int8", "states", "neurons"),
+    writes("doubtful", "uint8", "states"),
+    whole("low"),
+    whole("silent"),
+    Work("uint8", lambda of: (of["states"], of["inputs"] // 8 + 1)),
+    Work("int32", lambda of: (of["states"], 16)),
+)
 walk = Kernel(
     "walk",
-    Group(
-        "hidden",
-        reads("W", "int32", "N", "padded_M"),
-        reads("surely", "int32", "padded_M"),
-        reads("perhaps", "int32", "padded_M"),
-    ),
-    Group(
-        "visible",
-        reads("W", "int32", "M", "padded_N"),
-        reads("surely", "int32", "padded_N"),
-        reads("perhaps", "int32", "padded_N"),
-    ),
+    _layer("hidden", "N", "padded_M"),
+    _layer("visible", "M", "padded_N"),
     reads("state", "int8", "N"),
     writes("path", "int8", "steps", "N"),
     Work("int32", lambda of: (max(of["padded_M"], of["padded_N"]),)),

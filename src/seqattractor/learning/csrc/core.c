@@ -2,6 +2,7 @@
 #include "inputs.h"
 #include "weights.h"
 #include "walk.h"
+#include "firing.h"
 #include "least_squares.h"
 
 #define T int32_t

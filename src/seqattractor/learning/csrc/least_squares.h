@@ -1,16 +1,16 @@
 /* Recursive least squares inside a running rate network (least_squares.py has the equations). */
 #include "lanes.h"
 
-#define SUMS 16 /* partial sums, so that an addition need not wait for the one before */
+#define PARTS 16 /* partial sums, so that an addition need not wait for the one before */
 
 INLINE double KERNEL(dot)(const double *a, const double *b, int64_t n)
 {
-    double sums[SUMS] = {0}, total = 0;
+    double sums[PARTS] = {0}, total = 0;
     int64_t i = 0;
-    for (; i + SUMS <= n; i += SUMS)
-        for (int k = 0; k < SUMS; k++)
+    for (; i + PARTS <= n; i += PARTS)
+        for (int k = 0; k < PARTS; k++)
             sums[k] += a[i + k] * b[i + k];
-    for (int k = 0; k < SUMS; k++)
+    for (int k = 0; k < PARTS; k++)
         total += sums[k];
     for (; i < n; i++)
         total += a[i] * b[i];
