@@ -1,9 +1,9 @@
-"""The states of threshold neurons for a batch: the answer of float64 (`rule.field`) at a third of the price of float32.
+"""The states of threshold neurons for a batch: the answer of float64 (`rule.field`) at half the price of float32.
 
 A kernel adds up whole numbers of 30 bits (``csrc/firing.h``), and for four inputs at a time it looks the sum up. A sum that is
 further from the threshold than what rounding took off the weights, and than float64 itself may err, decides as float64 does. The
-few states with a sum nearer than that are added up again in float64. Where weights are multiples of a power of two (whole numbers,
-the dyadic weights of the sparse network), nothing is taken off, and every sum decides.
+few states with a sum nearer than that are added up again in float64. Where weights are multiples of a power of two (whole
+numbers, the dyadic weights of the sparse network), nothing is taken off, and every sum decides.
 """
 
 from __future__ import annotations
