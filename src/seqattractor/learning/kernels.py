@@ -683,7 +683,7 @@ replay_rows = Kernel(
 )
 
 # Weights form (csrc/weights.h)
-SIDE, SPAN = 8, 64  # neurons side by side, and transitions of a span, as in weights.h
+SIDE, SPAN = 8, 32  # neurons side by side, and transitions of a span, as in weights.h
 _SIDE_BY_SIDE = "blocks", "padded", SIDE
 load_weights = Kernel(
     "load_weights",
@@ -744,21 +744,38 @@ learn_targets = Kernel(
     types=("int32", "int64"),
 )
 
-# Long recalls of a single state (csrc/walk.h)
+# Threshold neurons by whole numbers: many states at once (csrc/firing.h), and one that goes on (csrc/walk.h)
+def _layer(name: str, inputs: str, padded: str) -> Group:
+    """A layer with rounded weights, `firing.Layer`."""
+    sums = reads("surely", "int32", padded), reads("perhaps", "int32", padded)
+    return Group(name, reads("W", "int32", inputs, padded), *sums)
+
+
+round_layer = Kernel(
+    "round_layer",
+    reads("W", "float64", "neurons", "inputs"),
+    reads("offset", "float64", "neurons"),
+    writes("whole", "int32", "inputs", "padded"),
+    writes("surely", "int32", "padded"),
+    writes("perhaps", "int32", "padded"),
+    whole("low"),
+    Work("int32", lambda of: (16, of["inputs"] + 7)),
+)
+respond = Kernel(
+    "respond",
+    _layer("layer", "inputs", "padded"),
+    reads("x", "int8", "states", "inputs"),
+    writes("answers", "int8", "states", "neurons"),
+    writes("doubtful", "uint8", "states"),
+    whole("low"),
+    whole("silent"),
+    Work("uint8", lambda of: (of["states"], of["inputs"] // 8 + 1)),
+    Work("int32", lambda of: (of["states"], 16)),
+)
 walk = Kernel(
     "walk",
-    Group(
-        "hidden",
-        reads("W", "int32", "N", "padded_M"),
-        reads("surely", "int32", "padded_M"),
-        reads("perhaps", "int32", "padded_M"),
-    ),
-    Group(
-        "visible",
-        reads("W", "int32", "M", "padded_N"),
-        reads("surely", "int32", "padded_N"),
-        reads("perhaps", "int32", "padded_N"),
-    ),
+    _layer("hidden", "N", "padded_M"),
+    _layer("visible", "M", "padded_N"),
     reads("state", "int8", "N"),
     writes("path", "int8", "steps", "N"),
     Work("int32", lambda of: (max(of["padded_M"], of["padded_N"]),)),

@@ -57,7 +57,7 @@ DEFINE_COLUMNS(PAIRED(write_columns_of_slots), T)
 INLINE Side PAIRED(in_64_bits)(const T *column)
 {
     typedef T Column __attribute__((vector_size(SLOTS * sizeof(T)), aligned(sizeof(T)), may_alias));
-#if BITS == 64
+#if FIELD_BITS == 64
     return *(const Column *)column;
 #else
     typedef int32_t Half __attribute__((vector_size(SLOTS * 4)));
