@@ -78,7 +78,7 @@ trust: $(VENV)/installed-dev
 
 # Speed beside the plain PyTorch loop, and that beside the kept results; writes the tables of README and docs.
 bench: $(VENV)/installed-bench
-	$(BIN)/seqattractor bench --growth --limit --memory digits --memory large \
+	$(BIN)/seqattractor bench --growth --memory digits --memory large \
 	    --kept benchmarks/results.json -o benchmarks/results.json
 	$(BIN)/python benchmarks/report.py
 

@@ -2,8 +2,8 @@
 
     python benchmarks/recall_many.py
 
-"Plain" is eqs. (2)-(3) in float64 for every cue at every step. "Float32" is the same batch by `learning.firing`, and "recall" is
-the network's own `recall`, which also computes each state only once. One thread, processor time, by turns, best of several.
+"Plain" is eqs. (2)-(3) in float64 for every cue at every step. "Whole numbers" is the same batch by `learning.firing`, and
+"recall" is the network's own `recall`, which also computes each state only once. One thread, processor time, best of several.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def compare(net: HiddenLayerMemory, cues: sa.sequences.Patterns, steps: int, noi
     """Seconds of each way, which must all recall the same."""
     ways: dict[str, Callable[[], sa.sequences.Patterns]] = {
         "plain": lambda: run(lambda states: plain_step(net, states), cues, steps, noise),
-        "float32": lambda: run(net.next_patterns, cues, steps, noise),
+        "whole numbers": lambda: run(net.next_patterns, cues, steps, noise),
         "recall": lambda: net.recall(cues, steps, noise=noise, rng=0),
     }
     seconds = dict.fromkeys(ways, np.inf)

@@ -5,7 +5,7 @@
 
 New results, with PyTorch installed:
 
-    seqattractor bench --growth --limit --memory digits --memory large -o benchmarks/results.json
+    seqattractor bench --growth --memory digits --memory large -o benchmarks/results.json
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def measured_on(results: dict) -> str:
     machine, case = results["machine"], results["cases"][0]
     return (
         f"Measured {machine['date']} on {machine['cores']} cores of an {machine['cpu']} (load {machine['load']} at the start), "
-        f"Python {machine['python']}, numpy {machine['numpy']}, numba {machine['numba']}, {case['plain_loop']}; "
+        f"Python {machine['python']}, numpy {machine['numpy']}, {case['plain_loop']}; "
         f"{case['n_jobs']} thread{'s' if case['n_jobs'] > 1 else ''} each."
     )
 
@@ -99,11 +99,6 @@ def rst(results: dict) -> str:
             f"* {memory['case']} (N={memory['N']}, M={memory['M']}, {memory['n']} transitions): {seconds(memory['seconds'])} for "
             f"{memory['epochs']} epochs, peak {memory['peak_mb']:,.0f} MB, of which {memory['interpreter_mb']:,.0f} MB are the "
             "interpreter with its libraries."
-        )
-    if limit := results.get("limit"):
-        lines.append(
-            f"* The hidden phase (N=100, M=500, T=150) makes {limit['updates_per_second'] / 1e6:.1f} million updates a second, "
-            f"{limit['fraction']:.0%} of what a loop reaches that only adds such int16 rows, and decides nothing."
         )
     for growth in results.get("growth", []):
         name, values = growth["varies"], growth["values"]

@@ -35,8 +35,6 @@ def running_lab(limits=None, **options):
     until = time.monotonic() + PATIENCE
     while not server.started and time.monotonic() < until:
         time.sleep(0.02)
-    if options.get("warm_up", True):
-        assert app.state.lab.compiled.wait(PATIENCE)
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}", app
     finally:

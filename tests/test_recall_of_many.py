@@ -1,4 +1,4 @@
-"""Recall of many cues: float32 where it decides, and every state once, give what the plain equations give."""
+"""Recall of many cues: whole numbers where they decide, and every state once, give what the plain equations give."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,12 @@ import oracle
 import seqattractor as sa
 from every_network import all_states, draw_network
 from quiet import fit_quietly
-from seqattractor.learning import firing
+from seqattractor.learning import firing, kernels
 from seqattractor.learning.firing import respond
 from seqattractor.networks import _known_states, network_class, network_names
 from seqattractor.networks._run import Run
 
-MANY = 300  # states, enough for float32 to be used
+MANY = 300  # states, enough for whole numbers to be used
 EXACT = ("whole", "binary", "mostly zero")  # weights whose sums float64 does not round
 CLASSES = [cls for cls in map(network_class, network_names()) if cls.layers is not sa.SequenceMemory.layers]
 
@@ -97,15 +97,38 @@ def test_float32_alone_would_get_near_ties_wrong():
     assert np.any((plain != np.array([h >= 0 for h, _ in fields]))[clear])
 
 
-def test_float32_leaves_few_states_open_and_none_where_sums_are_exact_but_those_with_rounded_ties():
+def test_whole_numbers_leave_few_states_open_and_none_where_sums_are_exact_but_those_with_rounded_ties():
     rng = np.random.default_rng(1)
     x = draw_states(1000, 100, rng)
     whole, normal = rng.integers(-2, 3, size=(50, 100)).astype(float), rng.standard_normal((500, 100))
-    few, none, many = (
-        len(firing.by_float32(firing.round_weights(W, np.zeros(len(W))), x)[1]) for W in (normal, whole / 8, whole / 10)
-    )
-    assert (none, few < 100) == (0, True)
+
+    def open_states(W):
+        layer = firing.round_layer(W, 0.0, -1)
+        return len(firing.by_whole_numbers(layer, x, -1, -1, np.empty((len(x), len(W)), dtype=np.int8)))
+
+    few, none, many = (open_states(W) for W in (normal, whole / 8, whole / 10))
+    assert (none, few < 5) == (0, True)
     assert many > 500
+
+
+@pytest.mark.parametrize("isa", kernels.instruction_sets())
+@pytest.mark.parametrize(("M", "N"), [(1, 1), (16, 8), (33, 63), (50, 64), (7, 200)])
+def test_every_instruction_set_gives_the_same_answers(isa, M, N):
+    rng = np.random.default_rng(M)
+    W, x = rng.standard_normal((M, N)), draw_states(MANY, N, rng)
+    usual = kernels.instruction_set()
+    try:
+        kernels.use(isa)
+        assert np.array_equal(respond(W, x, 0.5), np.where(x @ W.T + 0.5 >= 0, 1, -1))
+        assert np.array_equal(respond(W, (x + 1) // 2, 0.5, 0), (x + 1) // 2 @ W.T + 0.5 >= 0)
+    finally:
+        kernels.use(usual)
+
+
+def test_inputs_of_all_three_states_are_left_to_float64():
+    rng = np.random.default_rng(2)
+    W, x = rng.standard_normal((20, 30)), draw_states(MANY, 30, rng, (-1, 0, 1))
+    assert np.array_equal(respond(W, x), np.where(x @ W.T >= 0, 1, -1))
 
 
 def plain_recall(net, cues, steps):

@@ -55,7 +55,7 @@ def trial_bars(*, quiet: bool = False) -> Iterator[Callable[[str], Callable[[Pro
                 now = time.monotonic()
                 speed, over = pace(progress.done, now), progress.done == progress.total
                 parts = [f"{speed:.3g} trials/s"] if speed else []
-                parts += ["starting, compiling if need be"] if pace.since is None and not over else []
+                parts += ["starting"] if pace.since is None and not over else []
                 parts += [f"{progress.failed} failed"] if progress.failed else []
                 bars.set(number, progress.done, progress.total, ", ".join(parts))
                 if not quiet and not bars.draws and (over or now - last_line > _SECONDS_BETWEEN_LINES):
@@ -69,7 +69,7 @@ def trial_bars(*, quiet: bool = False) -> Iterator[Callable[[str], Callable[[Pro
 
 
 class _Pace:
-    """Trials per second, counted from the end of the first one: before it there is the start of workers and compiling.
+    """Trials per second, counted from the end of the first one: before it there is the start of workers.
 
     Trials of an earlier run count as done, but not for the speed. It is told only after a while, since workers that start
     together end their first trials together.

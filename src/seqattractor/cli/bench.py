@@ -14,7 +14,7 @@ from seqattractor._suggest import no_such
 EXAMPLES = """\b
 Examples:
   seqattractor bench random-70 random-150
-  seqattractor bench --growth --memory digits --limit -o results.json
+  seqattractor bench --growth --memory digits -o results.json
   seqattractor bench --kept results.json"""
 
 
@@ -28,7 +28,6 @@ Examples:
 @click.option(
     "--memory", multiple=True, type=click.Choice(["digits", "large"]), help="Also: peak memory; large is N=65536, T=300."
 )
-@click.option("--limit", is_flag=True, help="Also: how far the kernel runs from the machine's limit.")
 @click.option(
     "--kept",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -42,7 +41,6 @@ def command(
     seconds: float,
     growth: bool,
     memory: tuple[str, ...],
-    limit: bool,
     kept: Path | None,
     as_json: bool,
     out: Path | None,
@@ -52,9 +50,10 @@ def command(
     CASE is random-70, random-150, digits or walker; all of them if none is named. The plain loop is PyTorch's if PyTorch is
     installed and numpy's otherwise. It runs for --seconds only; the time it would need for all epochs is computed from that.
     """
-    from seqattractor.bench import limits, speed
+    from seqattractor.bench import speed
     from seqattractor.bench.cases import CASES
     from seqattractor.bench.kept import beside, read_ratios
+    from seqattractor.bench.memory import peak_memory
     from seqattractor.report.machine import machine
 
     unknown = [case for case in cases if case not in CASES]
@@ -66,11 +65,8 @@ def command(
     for case in cases or tuple(CASES):
         results["cases"].append(speed.compare(case, n_jobs=jobs, seconds=seconds))
         tell(_case_line(results["cases"][-1]))
-    if limit:
-        results["limit"] = limits.kernel_limit()
-        tell(_limit_line(results["limit"]))
     if memory:
-        results["memory"] = [limits.memory(case, n_jobs=jobs) for case in memory]
+        results["memory"] = [peak_memory(case, n_jobs=jobs) for case in memory]
         for line in map(_memory_line, results["memory"]):
             tell(line)
     if growth:
@@ -96,14 +92,6 @@ def _case_line(case: dict[str, Any]) -> str:
         f"  exact engine {case['exact_seconds']:.3g} s for {case['epochs']} epochs ({end}), {case['n_jobs']} thread(s)\n"
         f"  {case['plain_loop']} loop {case['plain_seconds_500_epochs']:,.3g} s for 500 epochs, computed from "
         f"{case['plain_measured_epochs']:.1f} measured epochs ({case['ratio']:,.0f} times if it stopped where the engine stops)"
-    )
-
-
-def _limit_line(limit: dict[str, float]) -> str:
-    """The machine's limit in words."""
-    return (
-        f"hidden phase: {limit['updates_per_second'] / 1e6:.1f} million updates per second, "
-        f"{limit['fraction']:.0%} of a loop that only adds such int16 rows ({limit['plain_adds_per_second'] / 1e6:.1f} million)"
     )
 
 

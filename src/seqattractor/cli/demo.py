@@ -37,10 +37,7 @@ _GAP = "  "
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same recall.")
 @click.option("-o", "--out", type=FILE, default=Path("demo.gif"), show_default=True, help="The GIF to write.")
 def command(flips: int, seed: int, out: Path) -> None:
-    """Learn a walking figure and watch it come back from a cue of which a good part is wrong.
-
-    Takes a few seconds; the very first time on a machine, 10 s or more are added, in which the learning kernels are compiled.
-    """
+    """Learn a walking figure and watch it come back from a cue of which a good part is wrong."""
     from rich.console import Console
 
     from seqattractor.io._write import write_recall

@@ -143,7 +143,7 @@ def _take_part(
 ) -> list[Outcome]:
     """Let a network learn the sequences of the first task once, and recall from the cues of each; refusals are results, too."""
     first = tasks[0][0]
-    if type(prototype) not in _warm:  # so that no trial pays for compiling
+    if type(prototype) not in _warm:  # so that no trial pays for what is imported and loaded
         _warm.add(type(prototype))
         few = Task(first.X[: min(4, int(first.lengths[0]))], np.minimum(first.lengths[:1], 4), 0)
         with suppress(Exception):  # the trial itself will tell

@@ -25,7 +25,6 @@ from seqattractor import __version__
 from seqattractor._children import safe_path
 from seqattractor.experiments._protocol import Trial
 from seqattractor.experiments._store import Finished
-from seqattractor.learning.notice import say_only_if_unsaid_by, shared_with_workers
 
 Trials = Iterator[Trial | None]
 """Trials to do; None means that there are none now, but may be when more have come back."""
@@ -180,13 +179,11 @@ def _until_one_dies(
 @contextmanager
 def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """A pool of processes that are up, and that end with this one, however it ends."""
-    # Workers start from scratch: a forked copy of compiled, threaded code is not safe everywhere.
+    # Workers start from scratch: a forked copy of threaded code is not safe everywhere.
     context = multiprocessing.get_context("spawn")
-    with without_ctrl_c():  # this may start a process that keeps track of locks
-        unsaid = shared_with_workers(context)
     for _ in range(_STARTS):
         there, here = context.Pipe(duplex=False)
-        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(there, unsaid))
+        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(there,))
         try:
             # A worker that dies before it has a trial is not a trial's fault.
             with without_ctrl_c():
@@ -235,10 +232,9 @@ def _masked_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_worker(there: Any, unsaid: Any) -> None:
+def _start_worker(there: Any) -> None:
     """Get a worker ready: Ctrl-C is for the parent (also where it cannot be blocked), and a worker ends with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    say_only_if_unsaid_by(unsaid)
 
     def end_with_parent() -> None:
         try:

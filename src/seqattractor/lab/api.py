@@ -18,7 +18,6 @@ from seqattractor import __version__
 from seqattractor.io._apart import stop_reading
 from seqattractor.lab import downloads
 from seqattractor.lab.choices import NETWORKS, Chosen, degree_for, read_network
-from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.jobs import Job, Pool, Visit, Visits
 from seqattractor.lab.materials import CATALOGUE, Material, make_material
 from seqattractor.lab.own import NAME as OWN
@@ -94,7 +93,6 @@ class Lab:
 
     def __init__(self, limits: Limits, own: Own | None = None) -> None:
         self.limits, self.own = limits, own
-        self.compiled = Compiled()
         self.pool = Pool(limits)
         self.turns = Turns(limits.threads, waiting=2 * limits.visits, each=limits.requests // 2)
         self.visits = Visits(limits, self.pool.stop)
@@ -103,7 +101,6 @@ class Lab:
     def close(self) -> None:
         """Stop what can be stopped and refuse the rest; what a thread is at ends by itself, or with the process."""
         self._closed = True
-        self.compiled.close()
         self.pool.close()
         self.turns.close()
         stop_reading()
@@ -177,7 +174,7 @@ class Lab:
         material = self._material(spec)
         for choice in chosen:
             choice.check_size(material.data, self.limits)
-        job = Job(material, chosen, self.limits, self.compiled)
+        job = Job(material, chosen, self.limits)
         self.visits.make_room(visit, job.network_bytes())
         if visit.job is not None:
             self.pool.stop(visit.job)
@@ -215,7 +212,7 @@ class Lab:
     async def _events(self, job: Job) -> AsyncIterator[str]:
         """Go through what happens to a job."""
         seen = [0 for _ in job.chosen]
-        told, quiet = {"ahead": -1, "compiling": False}, 0.0
+        told, quiet = -1, 0.0
         while True:
             running = job.running  # read first, so that nothing is missed after the end
             news = job.progress(seen)
@@ -225,10 +222,9 @@ class Lab:
             if not running or self._closed:
                 break
             ahead = self.pool.ahead(job) if job.state == "waiting" else 0
-            for name, now in {"ahead": ahead, "compiling": job.compiling}.items():
-                if now != told[name]:
-                    told[name] = now
-                    yield _event({name: now})
+            if ahead != told:
+                told = ahead
+                yield _event({"ahead": ahead})
             quiet += _LOOK
             if quiet > _KEEP_ALIVE:
                 yield ": still here\n\n"

@@ -35,7 +35,6 @@ def create_app(
     *,
     hosts: Iterable[str] = LOOPBACK,
     any_address: bool = False,
-    warm_up: bool = True,
     own: Own | None = None,
 ) -> Starlette:
     """Make the application.
@@ -47,8 +46,6 @@ def create_app(
         Names under which the page may be opened.
     any_address : bool
         Whether any numeric address will do too.
-    warm_up : bool
-        Compile the learning engine in the background at the start.
     own : Own, optional
         A network that is there already, to be shown beside those that learn.
 
@@ -66,8 +63,6 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        if warm_up:
-            lab.compiled.start()
         yield
         lab.close()
 

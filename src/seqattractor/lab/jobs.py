@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from seqattractor.lab.choices import Chosen
-from seqattractor.lab.compiled import Compiled
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Limits, Refusal
 from seqattractor.lab.sentences import why_not_learned
@@ -33,7 +32,7 @@ class Job:
     The thread that learns appends to the lists of errors; others only read them, so no lock is needed.
     """
 
-    def __init__(self, material: Material, chosen: list[Chosen], limits: Limits, compiled: Compiled) -> None:
+    def __init__(self, material: Material, chosen: list[Chosen], limits: Limits) -> None:
         self.material, self.chosen = material, chosen
         self.networks: list[SequenceMemory] = []
         self.scores: list[float | None] = [None for _ in chosen]
@@ -42,11 +41,9 @@ class Job:
         self.radii: list[list[int] | None] | None = None
         self.state: State = "waiting"
         self.note = ""
-        self.compiling = False
-        """Whether it waits for code that is being compiled."""
         self.turn: Future[None] | None = None
         """Its place in the queue of the pool."""
-        self._limits, self._compiled = limits, compiled
+        self._limits = limits
         self._planned = sum(8 * choice.weights(material.data) for choice in chosen)
         self._stop = threading.Event()
         self._deadline = 0.0
@@ -114,14 +111,10 @@ class Job:
     def run(self) -> None:
         """Learn until done, stopped or out of time; never raises."""
         self.state = "learning"
-        self.compiling = not all(self._compiled.covers(choice.class_name) for choice in self.chosen)
-        for choice in self.chosen:
-            self._compiled.wait_for(choice.class_name, self._stop.is_set)
-        self.compiling = False
         self._deadline = time.monotonic() + self._limits.seconds
         try:
             if not self.networks:
-                self.networks = [c.make(self.material.data, engine=self._engine(c), on_conflict="raise") for c in self.chosen]
+                self.networks = [c.make(self.material.data, on_conflict="raise") for c in self.chosen]
             for k, net in enumerate(self.networks):
                 if self._ended():
                     break
@@ -171,10 +164,6 @@ class Job:
     def _data(self, k: int) -> Sequences:
         """What network `k` learns: the material, with loops closed as far as the network looks back."""
         return close_loops(self.material.data, order=self.chosen[k].settled_order(self.material.data))
-
-    def _engine(self, choice: Chosen) -> str:
-        """The engine for a network: the plain loop, which does the same, where the quick one could not be compiled."""
-        return "exact" if self._compiled.covers(choice.class_name) else "reference"
 
     def _ended(self) -> bool:
         """Whether the visitor or the clock says stop."""

@@ -163,11 +163,6 @@ _MAKERS: dict[str, Callable[..., Material]] = {
 }
 
 
-def first_material() -> Material:
-    """Give what the page shows first."""
-    return make_material(Fields({}, "sequence"), Limits())
-
-
 def _frames(spec: Fields, limits: Limits) -> Material:
     """Frames that the visitor drew or dropped."""
     spec.only("name", "shape", "units", "lengths", "kind", "bits", "code")

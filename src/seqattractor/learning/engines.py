@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-FEW = 16
+FEW = 4
 """Transitions below which a presentation by the plain loop takes less than the exact engine needs to begin and to end."""
 
 

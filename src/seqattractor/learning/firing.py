@@ -1,11 +1,9 @@
-"""The states of threshold neurons for a large batch: the answer of float64 (`rule.field`) nearly at the price of float32.
+"""The states of threshold neurons for a batch: the answer of float64 (`rule.field`) at half the price of float32.
 
-Each row of W is rounded to whole numbers in a unit of its own, a power of two so coarse that every sum of them stays below 2**24.
-Float32 adds such numbers without rounding, in whatever order BLAS takes them. What is wrong with a sum is therefore only what
-rounding took off the weights, and for each neuron that is at most a known number. A sum further than this from the threshold, and
-further than float64 itself may err, decides as float64 does. The few states with a sum nearer than that are added up again in
-float64. Where weights are multiples of a power of two (whole numbers, the dyadic weights of the sparse network), nothing is taken
-off, and every sum decides.
+A kernel adds up whole numbers of 30 bits (``csrc/firing.h``), and for four inputs at a time it looks the sum up. A sum that is
+further from the threshold than what rounding took off the weights, and than float64 itself may err, decides as float64 does. The
+few states with a sum nearer than that are added up again in float64. Where weights are multiples of a power of two (whole
+numbers, the dyadic weights of the sparse network), nothing is taken off, and every sum decides.
 """
 
 from __future__ import annotations
@@ -15,39 +13,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.learning import kernels
 from seqattractor.learning.rule import field
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 States = NDArray[np.int8]
-Flags = NDArray[np.bool_]
 
-_BITS = 24  # of the whole numbers that float32 holds
-_FEWEST_STATES = 256  # for fewer the rounding of W costs more than it gains
+_BITS = 30  # of the whole numbers
+_FEWEST_STATES = 64  # for fewer the rounding of W costs more than it gains
 _AT_A_TIME = 1024  # states whose sums stay in the cache
+_LANES = 32  # neurons are padded to a multiple of this, so that loops over them have no scalar rest
 
 
 def respond(W: Array, x: Array, offset: Array | float = 0.0, silent: int = -1) -> States:
     """The states of neurons that are active, 1, where W x + offset >= 0, for a batch of inputs -1, 0 and 1: (B, N) -> (B, M)."""
-    return (1 - silent) * _is_active(W, x, offset).view(np.int8) + silent  # np.where takes twenty times as long
-
-
-def _is_active(W: Array, x: Array, offset: Array | float) -> Flags:
-    """Whether each neuron receives W x + offset >= 0, shape (B, M)."""
-    if not (_pays(W, x) and x.min() >= -1 and x.max() <= 1 and is_ordinary(W) and is_ordinary(offset)):
-        return _by_float64(W, x, offset)
-    offsets = np.broadcast_to(np.asarray(offset, dtype=np.float64), len(W))
-    rounded = round_weights(W, offsets)
-    active = np.empty((len(x), len(W)), dtype=np.bool_)
+    low = -1 if x.size and x.min() < 0 else 0
+    layer = round_layer(W, offset, low) if _pays(W, x) else None
+    if layer is None:
+        return _by_float64(W, x, offset, silent)
+    states = np.empty((len(x), len(W)), dtype=np.int8)
     for start in range(0, len(x), _AT_A_TIME):
-        some = x[start : start + _AT_A_TIME]
-        active[start : start + _AT_A_TIME], doubtful = by_float32(rounded, some)
-        if len(doubtful) > len(some) / 2:  # ties everywhere: the weights are multiples of a number such as 0.001
-            active[start:] = _by_float64(W, x[start:], offset)
+        part = slice(start, start + _AT_A_TIME)
+        doubtful = by_whole_numbers(layer, x[part], low, silent, states[part])
+        if doubtful is None or len(doubtful) > len(states[part]) / 2:
+            # Inputs of -1, 0 and 1, or ties everywhere: the weights are multiples of a number such as 0.001.
+            states[start:] = _by_float64(W, x[start:], offset, silent)
             break
         if len(doubtful):
-            active[start + doubtful] = _by_float64(W, some[doubtful], offset)
-    return active
+            states[start + doubtful] = _by_float64(W, x[start + doubtful], offset, silent)
+    return states
 
 
 def _pays(W: Array, x: Array) -> bool:
@@ -55,61 +50,41 @@ def _pays(W: Array, x: Array) -> bool:
     if len(x) < _FEWEST_STATES:
         return False
     M, N = W.shape
-    # A neuron is in doubt by about N units of 2**-24 of all its weights; its sum is as large as the square root of N of them.
-    return x.ndim == 2 and x.dtype == np.int8 and W.dtype == np.float64 and M * N**1.5 < 2.0**_BITS
+    # A neuron is in doubt by about N units of 2**-30 of all its weights; its sum is as large as the square root of N of them.
+    return x.ndim == 2 and x.dtype == np.int8 and M * N**1.5 < 2.0**_BITS
 
 
-def is_ordinary(values: Array | float) -> bool:
-    """Whether numbers can be multiplied by the units of others without leaving the range of float64."""
-    size = np.abs(values)
-    return bool(np.all((size == 0) | ((size > 1e-100) & (size < 1e100))))
-
-
-def _by_float64(W: Array, x: Array, offset: Array | float) -> Flags:
+def _by_float64(W: Array, x: Array, offset: Array | float, silent: int) -> States:
     """The same in plain words."""
-    return np.asarray(field(W, x) + offset >= 0)
+    active = np.asarray(field(W, x) + offset >= 0)
+    return (1 - silent) * active.view(np.int8) + silent  # np.where takes twenty times as long
 
 
-class Rounded(NamedTuple):
-    """Weights in whole numbers, and what their sums decide."""
+class Layer(NamedTuple):
+    """Weights in whole numbers of a unit for each neuron, for active inputs, and what their sums decide."""
 
-    W: NDArray[np.float32]
-    """Shape (M, N)."""
-    surely: NDArray[np.float32]
-    """From this sum on a neuron is active, shape (M,)."""
-    perhaps: NDArray[np.float32]
-    """Below this sum it is silent, shape (M,)."""
-
-
-def round_weights(W: Floats, offset: Floats) -> Rounded:
-    """Round weights to whole numbers in a unit for each row."""
-    whole, surely, perhaps = (array.astype(np.float32) for array in whole_weights(W, offset, _BITS))
-    return Rounded(whole, surely, perhaps)
+    W: NDArray[np.int32]
+    """Shape (N, padded M)."""
+    surely: NDArray[np.int32]
+    """From this sum over active inputs on a neuron is active, shape (padded M,)."""
+    perhaps: NDArray[np.int32]
+    """Below this sum it is silent, shape (padded M,)."""
 
 
-def whole_weights(W: Floats, offset: Floats, bits: int) -> tuple[Floats, Floats, Floats]:
-    """Weights (M, N) rounded to whole numbers in a unit for each row, so that all sums of them are below 2**bits.
-
-    Beside them the sums, (M,), from which on a neuron is surely active, and below which it is surely silent, in whole numbers.
-    """
-    inputs = W.shape[1]
-    largest_sum = np.abs(W).sum(axis=1) * (1 + inputs * 2.0 ** (1 - bits))  # rounding may add half a unit for each weight
-    exponent = bits - np.frexp(largest_sum)[1]
-    unit = np.ldexp(1.0, exponent)  # to multiply by a power of two rounds nothing, and is much sooner done than np.ldexp
-    scaled, threshold = W * unit[:, None], -offset * unit
-    whole = np.rint(scaled)
-    lost = np.abs(scaled - whole).sum(axis=1)
-    # What float64 may err by in adding up terms, here and in `field`, twice over. Whole numbers it adds without an error.
-    rounding = 2.0**-51 * (inputs + 8) * (2.0**bits + np.abs(threshold))
-    doubt = np.where(lost > 0, lost + rounding, 0.0)
-    surely, perhaps = (np.clip(np.ceil(bound), -(2.0**bits), 2.0**bits) for bound in (threshold + doubt, threshold - doubt))
-    return whole, surely, perhaps
+def round_layer(W: Array, offset: Array | float, low: int) -> Layer | None:
+    """Round the weights (M, N) of a layer for inputs of `low`, -1 or 0, and 1; None if they have sizes that cannot be rounded."""
+    if W.dtype != np.float64:
+        return None
+    offsets = np.ascontiguousarray(np.broadcast_to(np.asarray(offset, dtype=np.float64), len(W)))
+    padded = -(-len(W) // _LANES) * _LANES
+    layer = Layer(*(kernels.aligned(shape, np.int32) for shape in ((W.shape[1], padded), (padded,), (padded,))))
+    return None if kernels.round_layer(np.ascontiguousarray(W), offsets, *layer, low) else layer
 
 
-def by_float32(rounded: Rounded, x: States) -> tuple[Flags, NDArray[np.intp]]:
-    """What the rounded weights say of some states, (b, M), and in which states they do not decide for every neuron."""
-    sums = x.astype(np.float32) @ rounded.W.T
-    active: Flags = sums >= rounded.surely
-    if np.array_equal(rounded.surely, rounded.perhaps):
-        return active, np.empty(0, dtype=np.intp)
-    return active, np.flatnonzero(np.any((sums >= rounded.perhaps) != active, axis=1))
+def by_whole_numbers(layer: Layer, x: States, low: int, silent: int, states: States) -> NDArray[np.intp] | None:
+    """Write the states (b, M) that a rounded layer gives; returns for which inputs it does not decide, or None if x is mixed."""
+    doubtful = np.empty(len(x), dtype=np.uint8)
+    number = kernels.respond(layer, np.ascontiguousarray(x), states, doubtful, low, silent)
+    if number < 0:
+        return None
+    return np.flatnonzero(doubtful) if number else np.empty(0, dtype=np.intp)

@@ -285,6 +285,12 @@ def _kind_of(dtype: np.dtype[Any]) -> str:
     return dtype.name if dtype.isnative else str(dtype)
 
 
+@cache
+def _size_of(kind: str) -> int:
+    """Bytes of a number."""
+    return np.dtype(kind).itemsize
+
+
 class _Call:
     """What is known of one call: types, lengths of axes and whole numbers, and what must live until it returns."""
 
@@ -308,7 +314,10 @@ class _Call:
         known = []
         for argument in arguments:
             value = None if isinstance(argument, Work) else next(values)
-            known += [(member, _attribute(self.name, argument, member, value)) for member in _members(argument)]
+            if isinstance(argument, Group):
+                known += [(member, _attribute(self.name, argument, member, value)) for member in argument.members]
+            else:
+                known.append((argument, value))
         for member, value in known:
             if isinstance(member, Array):
                 self.check(member, value)
@@ -321,15 +330,17 @@ class _Call:
         converted = iter([self.value(member, value) for member, value in known])
         passed: list[Any] = []
         for argument in arguments:
-            inner = [next(converted) for _ in _members(argument)]
-            passed.append(ctypes.byref(argument.struct(*inner)) if isinstance(argument, Group) else inner[0])
+            if isinstance(argument, Group):
+                passed.append(ctypes.byref(argument.struct(*(next(converted) for _ in argument.members))))
+            else:
+                passed.append(next(converted))
         return passed
 
     def make_space(self, works: list[Work], space: _Space) -> None:
         """Make all work space at once; each begins with a cache line."""
         starts = [0]
         for work in works:
-            itemsize = np.dtype(self.types.get(work.kind, work.kind)).itemsize
+            itemsize = _size_of(self.types.get(work.kind, work.kind))
             starts.append(starts[-1] + -(-math.prod(work.shape(self.lengths)) * itemsize // LINE) * LINE)
         memory = space.of(starts[-1])
         self.held.append(memory)
@@ -365,12 +376,12 @@ class _Call:
     def check_number(self, argument: Number, value: Any) -> None:
         """Check that a number has the type that is declared, and remember one that is whole."""
         if argument.kind == "float64":
-            if not isinstance(value, Real):
+            if type(value) is not float and not isinstance(value, Real):
                 raise TypeError(f"{self.name}: {argument.name} must be a number, not {type(value).__name__}.")
             if not (abs(value) <= sys.float_info.max or abs(value) == math.inf):  # type: ignore[operator]
                 raise ValueError(f"{self.name}: {argument.name} must be a number of float64, not {value}.")
             return
-        if not isinstance(value, SupportsIndex) or isinstance(value, np.ndarray):
+        if type(value) is not int and (not isinstance(value, SupportsIndex) or isinstance(value, np.ndarray)):
             raise TypeError(f"{self.name}: {argument.name} must be a whole number, not {type(value).__name__}.")
         self.lengths[argument.name] = number = operator.index(value)
         if not -(2**63) <= number < 2**63:
@@ -397,27 +408,30 @@ class _Call:
         """The length of an axis; one that is new gets the length that was found."""
         if isinstance(axis, int):
             return axis
+        if axis in self.lengths:
+            return self.lengths[axis]
         if found is not None and axis.isidentifier():
-            return self.lengths.setdefault(axis, found)
+            self.lengths[axis] = found
+            return found
         return int(eval(_compiled(axis), _NAMES, self.lengths))
 
     def value(self, argument: Member, value: Any) -> Any:
         """What is passed to C."""
+        if isinstance(argument, Array):
+            self.held.append(value)
+            address = value.ctypes.data
+            if value.nbytes:
+                self.spans.append((address, address + value.nbytes, argument))
+            return address
         if isinstance(argument, Number):
             return float(value) if argument.kind == "float64" else int(value)
         if isinstance(argument, Work):
             return next(self.starts)
         if isinstance(argument, Length):
             return self.lengths[argument.name]
-        if isinstance(argument, Random):
-            if not isinstance(value, np.random.Generator):
-                raise TypeError(f"{self.name}: {argument.name} must be a numpy.random.Generator, not {type(value).__name__}.")
-            return value.bit_generator.ctypes.bit_generator.value
-        self.held.append(value)
-        address = value.ctypes.data
-        if value.nbytes:
-            self.spans.append((address, address + value.nbytes, argument))
-        return address
+        if not isinstance(value, np.random.Generator):
+            raise TypeError(f"{self.name}: {argument.name} must be a numpy.random.Generator, not {type(value).__name__}.")
+        return value.bit_generator.ctypes.bit_generator.value
 
 
 _NAMES: dict[str, Any] = {"__builtins__": {}, "words": words, "padded": padded, "row": row}
@@ -669,7 +683,7 @@ replay_rows = Kernel(
 )
 
 # Weights form (csrc/weights.h)
-SIDE, SPAN = 8, 64  # neurons side by side, and transitions of a span, as in weights.h
+SIDE, SPAN = 8, 32  # neurons side by side, and transitions of a span, as in weights.h
 _SIDE_BY_SIDE = "blocks", "padded", SIDE
 load_weights = Kernel(
     "load_weights",
@@ -730,21 +744,38 @@ learn_targets = Kernel(
     types=("int32", "int64"),
 )
 
-# Long recalls of a single state (csrc/walk.h)
+# Threshold neurons by whole numbers: many states at once (csrc/firing.h), and one that goes on (csrc/walk.h)
+def _layer(name: str, inputs: str, padded: str) -> Group:
+    """A layer with rounded weights, `firing.Layer`."""
+    sums = reads("surely", "int32", padded), reads("perhaps", "int32", padded)
+    return Group(name, reads("W", "int32", inputs, padded), *sums)
+
+
+round_layer = Kernel(
+    "round_layer",
+    reads("W", "float64", "neurons", "inputs"),
+    reads("offset", "float64", "neurons"),
+    writes("whole", "int32", "inputs", "padded"),
+    writes("surely", "int32", "padded"),
+    writes("perhaps", "int32", "padded"),
+    whole("low"),
+    Work("int32", lambda of: (16, of["inputs"] + 7)),
+)
+respond = Kernel(
+    "respond",
+    _layer("layer", "inputs", "padded"),
+    reads("x", "int8", "states", "inputs"),
+    writes("answers", "int8", "states", "neurons"),
+    writes("doubtful", "uint8", "states"),
+    whole("low"),
+    whole("silent"),
+    Work("uint8", lambda of: (of["states"], of["inputs"] // 8 + 1)),
+    Work("int32", lambda of: (of["states"], 16)),
+)
 walk = Kernel(
     "walk",
-    Group(
-        "hidden",
-        reads("W", "int32", "N", "padded_M"),
-        reads("surely", "int32", "padded_M"),
-        reads("perhaps", "int32", "padded_M"),
-    ),
-    Group(
-        "visible",
-        reads("W", "int32", "M", "padded_N"),
-        reads("surely", "int32", "padded_N"),
-        reads("perhaps", "int32", "padded_N"),
-    ),
+    _layer("hidden", "N", "padded_M"),
+    _layer("visible", "M", "padded_N"),
     reads("state", "int8", "N"),
     writes("path", "int8", "steps", "N"),
     Work("int32", lambda of: (max(of["padded_M"], of["padded_N"]),)),

@@ -1,30 +1,18 @@
 """A single state on its way through two layers of threshold neurons, many steps at a time, with the answers of float64.
 
 BLAS has little to do for one state: most of a step is spent on the way there and back. Here a kernel takes many steps. As in
-`firing`, weights are whole numbers in a unit for each neuron, but with sums of 30 bits, so that hardly one is left undecided.
-Only weights of active inputs are added up: for inputs of -1 and 1, W x = 2 (sum of the weights where x = 1) - (sum of all).
+`firing`, weights are whole numbers in a unit for each neuron, with sums of 30 bits, so that hardly one is left undecided. Only
+weights of active inputs are added up: for inputs of -1 and 1, W x = 2 (sum of the weights where x = 1) - (sum of all).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from seqattractor.learning import kernels
-from seqattractor.learning.firing import Array, Floats, States, is_ordinary, whole_weights
+from seqattractor.learning.firing import Array, Layer, States, round_layer
 
-_BITS = 30  # of whole numbers whose sums int32 holds
-_LANES = 32  # neurons are padded to a multiple of this, so that loops over them have no scalar rest
 _MOST_WEIGHTS = 2**20  # of a layer: with more, and the few steps of most runs, to round them would take longer than it gains
-
-
-class _Layer(NamedTuple):
-    """A layer as the kernel takes it (csrc/walk.h)."""
-
-    W: Array
-    surely: Array
-    perhaps: Array
 
 
 class Walk:
@@ -48,7 +36,7 @@ class Walk:
 
     def __init__(self, hidden: tuple[Array, Array | float], visible: tuple[Array, Array | float], silent: int = -1) -> None:
         self.width = len(visible[0])
-        self._layers = _for_active_inputs(*hidden, silent=-1), _for_active_inputs(*visible, silent=silent)
+        self._layers = _rounded(*hidden, -1), _rounded(*visible, silent)
 
     def path(self, state: States, steps: int) -> States:
         """The states that follow a state (N,), up to so many; fewer, (k, N), if the one after them is not decided."""
@@ -58,19 +46,12 @@ class Walk:
 
 def can_walk(W: Array, offset: Array | float) -> bool:
     """Whether it pays to round the weights of a layer, and they and its offset are of sizes that may be rounded."""
-    return W.size <= _MOST_WEIGHTS and W.dtype == np.float64 and is_ordinary(W) and is_ordinary(offset)
+    return W.size <= _MOST_WEIGHTS and round_layer(W, offset, -1) is not None
 
 
-def _for_active_inputs(W: Floats, offset: Array | float, *, silent: int) -> _Layer:
-    """Weights (inputs, padded neurons), and the sums over active inputs from which on a neuron surely and perhaps is active."""
-    whole, *bounds = whole_weights(W, np.broadcast_to(np.asarray(offset, dtype=np.float64), len(W)), _BITS)
-    neurons, inputs = W.shape
-    padded = -(-neurons // _LANES) * _LANES
-    weights = np.zeros((inputs, padded), dtype=np.int32)
-    weights[:, :neurons] = whole.T
-    limits = np.full((2, padded), 2**_BITS, dtype=np.int32)  # nobody reaches that
-    all_of_them = weights.sum(axis=0, dtype=np.int64)[:neurons]
-    for limit, bound in zip(limits, bounds, strict=True):
-        least = bound.astype(np.int64)
-        limit[:neurons] = -((-least - all_of_them) // 2) if silent == -1 else least
-    return _Layer(weights, *limits)
+def _rounded(W: Array, offset: Array | float, low: int) -> Layer:
+    """A layer that can be rounded."""
+    layer = round_layer(W, offset, low)
+    if layer is None:
+        raise ValueError("weights or offsets are too large or too small to be rounded; see can_walk.")
+    return layer

@@ -381,12 +381,11 @@ class SequenceAttractor(SizedMemory):
         z = np.empty((len(x_next), len(self.P_)), dtype=np.int8)
         # Patterns in float64, and the drive, are eight times as large as what is kept of them.
         for part in pieces(len(x_next), _CHUNK // max(self.P_.shape) + 1):
-            drive = self._target_drive(x_next[part])
             if self._learns_targets:
                 Q, feedback = self.Q_.astype(np.float64), float(self.learned_feedback)
-                z[part] = equations.learned_target(drive, Q, x_next[part], feedback)
+                z[part] = equations.learned_target(self._target_drive(x_next[part]), Q, x_next[part], feedback)
             else:
-                z[part] = equations.sign(drive)
+                z[part] = respond(self.P_, x_next[part], -self._target_threshold)
         return z
 
     def projection(self) -> Weights:
@@ -513,8 +512,13 @@ class SequenceAttractor(SizedMemory):
 
     def _target_drive(self, x_next: Patterns) -> Weights:
         """What P says to the hidden neurons before each pattern: (n, N) -> (n, M)."""
+        return equations.target_drive(self.P_, x_next, self._target_threshold)
+
+    @property
+    def _target_threshold(self) -> Any:
+        """What P x(t+1) must reach: theta less the constant unit's part, one number for all without biases."""
         theta = float(self.target_threshold)
-        return equations.target_drive(self.P_, x_next, theta - self.target_bias_ if self.bias else theta)
+        return theta - self.target_bias_ if self.bias else theta
 
     @property
     def _has_standard_U(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from seqattractor import __version__
 
-_PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
+_PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
 def machine() -> dict[str, Any]:

@@ -66,12 +66,9 @@ def demo(*, flips: int = FLIPS, rng: int = 0) -> Demo:
     >>> demo().recall
     Recall: locked on at step 2 of 103: every frame from there to the end is right and in phase
     """
-    from seqattractor.learning.exact.first_use import compile_in_two_processes
-
     data = walker()
     if not 0 <= flips <= data.shape[1]:
         raise ValueError(f"the frames have {data.shape[1]} pixels, of which {flips} cannot be flipped.")
-    compile_in_two_processes(data.shape[1])
     started = time.perf_counter()
     net = SequenceAttractor(n_hidden=N_HIDDEN, random_state=rng, n_jobs=-1).fit(data)
     seconds = time.perf_counter() - started

@@ -33,7 +33,6 @@ async function follow(start, wanted) {
   try {
     await start();
     for await (const event of api.progress()) {
-      if (event.compiling) say("The learning engine is being compiled, once on this machine. That takes about 10 seconds …");
       if (event.epochs) addEpochs(event.epochs);
       if (event.ahead > 0) say(`Please wait: ${event.ahead} other ${event.ahead === 1 ? "visitor is" : "visitors are"} ahead of you.`);
       if (event.end) end = event.end;

@@ -2,6 +2,7 @@
 #include "inputs.h"
 #include "weights.h"
 #include "walk.h"
+#include "firing.h"
 #include "least_squares.h"
 #include "sparse.h"
 
@@ -20,17 +21,17 @@
 #include "learned_targets.h"
 
 /* Fields of each width, with Gram matrices that may be narrower */
-#define BITS 16
+#define FIELD_BITS 16
 #define K_BITS 16
 #include "replay.h"
-#undef BITS
-#define BITS 32
+#undef FIELD_BITS
+#define FIELD_BITS 32
 #include "replay.h"
 #undef K_BITS
 #define K_BITS 32
 #include "replay.h"
-#undef BITS
+#undef FIELD_BITS
 #undef K_BITS
-#define BITS 64
+#define FIELD_BITS 64
 #define K_BITS 64
 #include "replay.h"

@@ -1,6 +1,6 @@
 /* LANES whole numbers of type T in as many registers as it takes. Included once for each pair of types.
  *
- * The includer defines BITS, those of T, the type of fields, and K_BITS, those of KT, the type of Gram matrices, which may be
+ * The includer defines FIELD_BITS, those of T, the type of fields, and K_BITS, those of KT, the type of Gram matrices, which may be
  * narrower than that of the fields that they are added to. */
 #include "lanes.h"
 
@@ -15,14 +15,14 @@
 #undef ZIP_UPPER
 #define INT_(bits) int##bits##_t
 #define INT(bits) INT_(bits)
-#define T INT(BITS)
+#define T INT(FIELD_BITS)
 #define KT INT(K_BITS)
-#if BITS == 64
+#if FIELD_BITS == 64
 #define Broadcast int64_t
 #else
 #define Broadcast int32_t
 #endif
-#define PAIRED(name) KERNEL(JOIN(JOIN(name, TYPE_NAME(BITS)), TYPE_NAME(K_BITS)))
+#define PAIRED(name) KERNEL(JOIN(JOIN(name, TYPE_NAME(FIELD_BITS)), TYPE_NAME(K_BITS)))
 
 #define Reg PAIRED(Reg)
 #define Lanes PAIRED(Lanes)
@@ -117,21 +117,21 @@ INLINE uint32_t PAIRED(le_bits)(Lanes a, Lanes b)
 }
 
 /* The numbers of two registers in turns, a[0], b[0], a[1], b[1], ...: of their lower halves, and of their upper ones. */
-#if REGISTER * 8 / BITS == 32
+#if REGISTER * 8 / FIELD_BITS == 32
 #define ZIP_LOWER(a, b) __builtin_shufflevector(a, b, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 8, 40, \
     9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47)
 #define ZIP_UPPER(a, b) __builtin_shufflevector(a, b, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55, \
     24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63)
-#elif REGISTER * 8 / BITS == 16
+#elif REGISTER * 8 / FIELD_BITS == 16
 #define ZIP_LOWER(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define ZIP_UPPER(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
-#elif REGISTER * 8 / BITS == 8
+#elif REGISTER * 8 / FIELD_BITS == 8
 #define ZIP_LOWER(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define ZIP_UPPER(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-#elif REGISTER * 8 / BITS == 4
+#elif REGISTER * 8 / FIELD_BITS == 4
 #define ZIP_LOWER(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
 #define ZIP_UPPER(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
-#elif REGISTER * 8 / BITS == 2
+#elif REGISTER * 8 / FIELD_BITS == 2
 #define ZIP_LOWER(a, b) __builtin_shufflevector(a, b, 0, 2)
 #define ZIP_UPPER(a, b) __builtin_shufflevector(a, b, 1, 3)
 #endif
@@ -162,7 +162,7 @@ INLINE Broadcast PAIRED(ready)(KT number)
 
 INLINE Reg PAIRED(everywhere)(Broadcast number)
 {
-#if BITS == 16
+#if FIELD_BITS == 16
     typedef int32_t Pairs __attribute__((vector_size(REGISTER)));
     return (Reg)((Pairs){0} + (int32_t)number);
 #else
@@ -174,7 +174,7 @@ INLINE Reg PAIRED(everywhere)(Broadcast number)
  * where the code after it, (f <= border) != minus, is not the target. */
 INLINE Reg PAIRED(violations)(Reg f, Reg limit, Reg border, Reg minus, T bit, Reg *done, Reg *wrong)
 {
-#if defined(AVX512) && BITS == 16
+#if defined(AVX512) && FIELD_BITS == 16
     const __mmask32 flipped = _mm512_movepi16_mask((__m512i)minus);
     const __mmask32 violated = _mm512_cmple_epi16_mask((__m512i)f, (__m512i)limit) ^ flipped;
     const __mmask32 unlike = (_mm512_cmple_epi16_mask((__m512i)f, (__m512i)border) ^ flipped) & violated;
@@ -193,10 +193,10 @@ INLINE Reg PAIRED(violations)(Reg f, Reg limit, Reg border, Reg minus, T bit, Re
 /* -1 in the lanes of register p whose bits are set. */
 INLINE Reg PAIRED(lanes_of_bits)(uint32_t bits, const int p)
 {
-#if defined(AVX512) && BITS == 16
+#if defined(AVX512) && FIELD_BITS == 16
     (void)p;
     return (Reg)_mm512_movm_epi16(bits);
-#elif defined(AVX512) && BITS == 32
+#elif defined(AVX512) && FIELD_BITS == 32
     return (Reg)_mm512_movm_epi32((__mmask16)(bits >> (p * 16)));
 #elif defined(AVX512)
     return (Reg)_mm512_movm_epi64((__mmask8)(bits >> (p * 8)));

@@ -53,6 +53,18 @@ INLINE void bounds_of(Reals h0, Side minus, double kappa, double limit, Side *bo
 
 DEFINE_COLUMNS(PAIRED(write_columns_of_slots), T)
 
+/* A column in wide numbers; compilers widen well by a factor of two. */
+INLINE Side PAIRED(in_64_bits)(const T *column)
+{
+    typedef T Column __attribute__((vector_size(SLOTS * sizeof(T)), aligned(sizeof(T)), may_alias));
+#if FIELD_BITS == 64
+    return *(const Column *)column;
+#else
+    typedef int32_t Half __attribute__((vector_size(SLOTS * 4)));
+    return __builtin_convertvector(__builtin_convertvector(*(const Column *)column, Half), Side);
+#endif
+}
+
 /* Let a group of flips (t, start, start of those to -1, end) move what all slots have at t, to V . y(t) with the new code y(t).
  *
  * f[:, t] moves by twice the learned weights of the inputs that flip, g[t] by the start weights v0, which are doubled already; both
@@ -60,22 +72,21 @@ DEFINE_COLUMNS(PAIRED(write_columns_of_slots), T)
 INLINE uint32_t PAIRED(flip_group)(T *f, T *bound, const T *flip, double *g, const T *learned, const double *v0,
                                    const int32_t *flipped, const int64_t *group, int64_t padded, double kappa, int64_t limit)
 {
-    typedef T Column __attribute__((vector_size(SLOTS * sizeof(T)), aligned(sizeof(T)), may_alias));
     const int64_t t = group[0];
     Side sum = {0};
     Reals start = *(const Reals *)(g + t * SLOTS);
     for (int64_t k = group[1]; k < group[2]; k++) {
-        sum += __builtin_convertvector(*(const Column *)(learned + (int64_t)flipped[k] * SLOTS), Side);
+        sum += PAIRED(in_64_bits)(learned + (int64_t)flipped[k] * SLOTS);
         start += *(const Reals *)(v0 + (int64_t)flipped[k] * SLOTS);
     }
     for (int64_t k = group[2]; k < group[3]; k++) {
-        sum -= __builtin_convertvector(*(const Column *)(learned + (int64_t)flipped[k] * SLOTS), Side);
+        sum -= PAIRED(in_64_bits)(learned + (int64_t)flipped[k] * SLOTS);
         start -= *(const Reals *)(v0 + (int64_t)flipped[k] * SLOTS);
     }
     *(Reals *)(g + t * SLOTS) = start;
     uint32_t lost = 0;
     Side sure, bounds;
-    bounds_of(start, __builtin_convertvector(*(const Column *)(flip + t * SLOTS), Side), kappa, (double)limit, &bounds, &sure);
+    bounds_of(start, PAIRED(in_64_bits)(flip + t * SLOTS), kappa, (double)limit, &bounds, &sure);
     for (int slot = 0; slot < SLOTS; slot++) {
         const int64_t value = f[slot * padded + t] + 2 * sum[slot];
         lost |= (uint32_t)(value > limit || value < -limit) << slot;
@@ -128,9 +139,11 @@ EXPORT int64_t PAIRED(replay_rows)(int64_t n, int64_t padded, int64_t words, int
         const int taken = (int)least(SLOTS, some - first);
         int64_t left[SLOTS] = {0}, room_of_c[SLOTS] = {0};
         uint32_t updated[SLOTS], lost = ((uint32_t)1 << SLOTS) - ((uint32_t)1 << taken);
-        memset(space, 0, (size_t)(3 * SLOTS * padded) * sizeof *space);
-        memset(c, 0, (size_t)(SLOTS * width) * sizeof *c);
-        memset(reals, 0, (size_t)(2 * SLOTS * (width + padded)) * sizeof *reals);
+        memset(flip, 0, (size_t)(SLOTS * padded) * sizeof *flip);
+        if (taken < SLOTS) { /* slots without a row compute with zeros */
+            memset(c, 0, (size_t)(SLOTS * width) * sizeof *c);
+            memset(reals, 0, (size_t)(2 * SLOTS * (width + padded)) * sizeof *reals);
+        }
         memset(row_errors, 0, (size_t)(SLOTS * epochs) * sizeof *row_errors);
         for (int slot = 0; slot < taken; slot++) {
             const int64_t j = rows[first + slot];

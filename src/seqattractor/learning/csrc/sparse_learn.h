@@ -634,3 +634,28 @@ EXPORT int64_t TYPED(sparse_by_tables)(int64_t redraws, Task *task, const Tables
     }
     return 0;
 }
+
+#undef Task
+#undef Carried
+#undef Tables
+#undef compare
+#undef violations
+#undef add_rows
+#undef add_narrow_rows
+#undef add_signs
+#undef transpose
+#undef learn_visible
+#undef follow
+#undef learn_from_fields
+#undef project
+#undef feedback_at
+#undef mark_highest
+#undef approach
+#undef choose
+#undef suffices
+#undef step_of
+#undef list_violations
+#undef add_updates
+#undef fill_table
+#undef look_up
+#undef learn_block

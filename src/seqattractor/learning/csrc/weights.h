@@ -8,27 +8,12 @@
  * States are +-1, so both sums are looked up: four inputs have 16 possible sums, which are the same for all transitions of a span, and
  * four transitions change a weight in 16 possible ways, which are the same for all inputs.
  */
-#include "lanes.h"
+#include "bits.h"
 
+#define SPAN 32   /* transitions */
 
-#define SPAN 64
-#define WAYS 16   /* of four signs */
-
-typedef double Neurons __attribute__((vector_size(8 * SIDE), aligned(8)));
-typedef int64_t Flags __attribute__((vector_size(8 * SIDE), aligned(8))); /* of a comparison: -1 where it holds, else 0 */
+typedef Eight Neurons;
 typedef int8_t States __attribute__((vector_size(SIDE)));
-
-INLINE int is_any_set(const Flags *flags)
-{
-#if AVX512
-    return _mm512_test_epi64_mask((__m512i)*flags, (__m512i)*flags) != 0;
-#else
-    int64_t some = 0;
-    for (int i = 0; i < SIDE; i++)
-        some |= (*flags)[i];
-    return some != 0;
-#endif
-}
 
 /* Write the sums of four vectors with all signs; bit k of the place is set where the sign of the k-th is +. */
 INLINE void set_ways(Neurons *ways, const Neurons *of)
@@ -39,14 +24,6 @@ INLINE void set_ways(Neurons *ways, const Neurons *of)
         for (int p = 0; p < 1 << k; p++)
             ways[p + (1 << k)] = ways[p] + twice;
     }
-}
-
-/* One bit for each of eight states, set where it is +1; states beyond `length` count as -1. */
-INLINE uint8_t in_bits(const int8_t *x, int64_t length)
-{
-    uint64_t word = ~(uint64_t)0;
-    memcpy(&word, x, (size_t)length); /* little endian: the first state is in the lowest byte */
-    return (uint8_t)((((~word >> 7) & 0x0101010101010101) * 0x0102040810204080) >> 56);
 }
 
 /* Write patterns x (size, N) of a span in bits: by transitions, rows (SPAN, bytes), and by inputs, columns (SPAN / 8, 8 * bytes). */
@@ -134,7 +111,7 @@ static int64_t KERNEL(learn_span)(Neurons *restrict fields, Neurons *restrict st
     int64_t errors = 0;
     memset(steps, 0, SPAN * sizeof *steps);
     for (int64_t t = 0; t < size; t++) {
-        memcpy(&target, targets + t * width, (size_t)neurons);
+        COPY_STATES(&target, targets + t * width, neurons, SIDE);
         Neurons z = __builtin_convertvector(target, Neurons);
         Flags step = (z * fields[t] <= kappa) & (Flags)z;
         if (is_any_set(&step)) {
@@ -145,7 +122,7 @@ static int64_t KERNEL(learn_span)(Neurons *restrict fields, Neurons *restrict st
         }
         if (code_width) {
             States code = __builtin_convertvector(((fields[t] >= 0) & 2) - 1, States);
-            memcpy(codes + t * code_width, &code, (size_t)neurons);
+            COPY_STATES(codes + t * code_width, &code, neurons, SIDE);
         }
     }
     for (int i = 0; i < SIDE; i++)

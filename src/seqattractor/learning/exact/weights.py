@@ -172,7 +172,7 @@ class _Layer:
     def __init__(self, workers: Workers, weights: Floats, kappa: float, eta: float, theta: float, block_rows: int) -> None:
         self._workers, self._weights, self._kappa, self._eta, self._theta = workers, weights, kappa, eta, theta
         grid = Grid(weights, eta)
-        self._grid = grid.factor[0], grid.scale[0]
+        self._grid = grid.factor, grid.scale
         blocks = -(-len(weights) // SIDE)
         self._side = kernels.aligned((blocks, -(-weights.shape[1] // 8) * 8, SIDE), np.float64)
         self._settled = np.zeros(blocks, dtype=np.uint8)

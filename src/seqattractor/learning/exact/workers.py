@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cache
+from inspect import currentframe
 from queue import SimpleQueue
-from types import TracebackType
+from signal import SIGINT, getsignal, signal
+from threading import current_thread, main_thread
+from types import FrameType, TracebackType
 from typing import Any, Self, TypeVar
 
-from numba.core import event
 from threadpoolctl import ThreadpoolController
 
 from seqattractor._checks import is_count, say
-from seqattractor.learning.compiled import call_uninterrupted
-from seqattractor.learning.notice import say_that_kernels_are_compiled
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -43,6 +43,28 @@ def count_jobs(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(cores + 1 + int(n_jobs), 1)
 
 
+def call_uninterrupted(function: Callable[..., _Result], *arguments: Any) -> _Result:
+    """Call a function and let Ctrl-C wait until it has returned.
+
+    Python handles signals in the main thread only, so that there is nothing to do in others.
+    """
+    handler = getsignal(SIGINT)
+    if not callable(handler) or current_thread() is not main_thread():
+        return function(*arguments)
+    noted: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        noted.append(number)
+
+    signal(SIGINT, note)  # what came earlier is handled first, so that nothing raises between here and `try`
+    try:
+        return function(*arguments)
+    finally:
+        signal(SIGINT, handler)
+        if noted:
+            handler(SIGINT, currentframe())
+
+
 @cache
 def _blas() -> ThreadpoolController:
     """The linear algebra libraries of this process; looking for them takes a few milliseconds."""
@@ -62,7 +84,6 @@ class Workers:
 
     def _begin(self) -> None:
         """Limit other threads, and start the pool."""
-        self._open.enter_context(event.install_listener("numba:compile", _CompileNotice()))
         self._open.enter_context(_blas().limit(limits=1, user_api="blas"))  # the blocks are the parallel work
         self._pool = ThreadPoolExecutor(self._jobs) if self._jobs > 1 else None
 
@@ -95,14 +116,3 @@ class Workers:
         for future in futures:
             future.add_done_callback(ended.put)
         return futures
-
-
-class _CompileNotice(event.Listener):
-    """Tells people that kernels are being compiled, if they really are (a kernel from the cache makes no event)."""
-
-    def on_start(self, event: Any) -> None:
-        """Called by numba when a compilation starts."""
-        say_that_kernels_are_compiled()
-
-    def on_end(self, event: Any) -> None:
-        """Called by numba when a compilation has ended."""
