@@ -72,7 +72,7 @@ class Layer(NamedTuple):
 
 
 def round_layer(W: Array, offset: Array | float, low: int) -> Layer | None:
-    """Round the weights (M, N) of a layer for inputs of `low`, -1 or 0, and 1; None without kernels or for sizes they cannot take."""
+    """Round the weights (M, N) of a layer for inputs of `low`, -1 or 0, and 1; None if the kernels cannot."""
     if W.dtype != np.float64 or not kernels.available():
         return None
     offsets = np.ascontiguousarray(np.broadcast_to(np.asarray(offset, dtype=np.float64), len(W)))
