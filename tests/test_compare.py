@@ -71,7 +71,7 @@ def test_every_network_gets_the_same_sequences_and_cues():
 def test_where_only_the_cue_differs_a_network_learns_once_in_a_trial(monkeypatch, protocol, fits):
     seen = []
     fit = sa.LookupMemory.fit
-    compare(protocol, ["lookup"], values=[4], trials=1)  # whatever is to be compiled is
+    compare(protocol, ["lookup"], values=[4], trials=1)  # whatever is to be imported is
     monkeypatch.setattr(sa.LookupMemory, "fit", lambda net, X, lengths: seen.append(X) or fit(net, X, lengths))
     found = compare(protocol, ["lookup"], values=[4, 8, 12], trials=2)
     assert len(seen) == len({x.tobytes() for x in seen}) == fits

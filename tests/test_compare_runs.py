@@ -56,7 +56,7 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     done = run(folder, "--jobs", "1")
     assert done.returncode == 0, done.stderr
-    assert fits(folder) == 1 + 9  # one for what may have to be compiled
+    assert fits(folder) == 1 + 9  # one for what may have to be imported
     return files(folder)
 
 

@@ -3,26 +3,21 @@
 import _thread
 import itertools
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
-from numba.core import event
 
 import oracle
-import seqattractor as sa
 from seqattractor.learning import reference
-from seqattractor.learning.compiled import call_uninterrupted
 from seqattractor.learning.exact import blocks, engine, fields
+from seqattractor.learning.exact.workers import call_uninterrupted
 
 CASES = settings(max_examples=70, deadline=None)
 
@@ -353,7 +348,7 @@ def hard_problem(rng, max_epochs):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_stops_within_a_second(n_jobs):
     problem = hard_problem(np.random.default_rng(3), 20_000)  # so many that fields need wider integers
-    run(engine, problem, n_jobs=n_jobs)  # all kernels are compiled and loaded before the clock starts
+    run(engine, problem, n_jobs=n_jobs)  # all is imported and loaded before the clock starts
     pressed, threads = [], threading.active_count()  # others may be left of earlier tests
 
     def press():
@@ -384,7 +379,7 @@ def ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
-def test_ctrl_c_during_a_kernel_comes_when_it_has_returned(ctrl_c):
+def test_ctrl_c_during_what_must_not_be_interrupted_comes_when_it_has_returned(ctrl_c):
     returned = []
     with pytest.raises(KeyboardInterrupt):
         call_uninterrupted(lambda: call_uninterrupted(lambda: returned.append(ctrl_c())))
@@ -402,20 +397,6 @@ def test_a_handler_of_the_users_sees_ctrl_c_once_and_one_that_ignores_it_stays(c
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     assert call_uninterrupted(ctrl_c) == "returned"
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-
-
-def test_ctrl_c_while_a_kernel_is_compiled_comes_at_once(ctrl_c):
-    class Press(event.Listener):
-        def on_start(self, event):
-            ctrl_c()
-
-        def on_end(self, event):
-            pass
-
-    compiled = njit(lambda x: x)
-    with event.install_listener("numba:compile", Press()), pytest.raises(KeyboardInterrupt):
-        call_uninterrupted(compiled, 1)
-    assert not compiled.signatures
 
 
 @pytest.mark.parametrize(("n_jobs", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])
@@ -446,15 +427,10 @@ print(time.process_time() - started, peak() - base, peak())
 """
 
 
-def learn_in_new_process(*sizes, **environment):
-    done = subprocess.run(
-        [sys.executable, "-c", LEARN, *map(str, sizes)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, **environment},
-    )
-    return *map(float, done.stdout.split()), done.stderr
+def learn_in_new_process(*sizes):
+    """Learn; gives the seconds, and the peak of memory in MB beyond the interpreter and in all."""
+    done = subprocess.run([sys.executable, "-c", LEARN, *map(str, sizes)], capture_output=True, text=True, check=True)
+    return tuple(map(float, done.stdout.split()))
 
 
 @pytest.mark.slow
@@ -465,111 +441,3 @@ def test_moving_digits_need_less_than_500_mb_beyond_the_interpreter():
 @pytest.mark.slow
 def test_frames_of_256_by_256_learn_in_less_than_3_gb():
     assert learn_in_new_process(65536, 1000, 300, 1)[2] < 3 * 1024
-
-
-COMPILED = """
-import numpy as np
-from seqattractor.learning.exact import engine, kernels
-
-X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
-engine.learn_visible(X[:-1], X[1:], W=np.zeros((3, 3)), kappa=1.0, eta=0.5, max_epochs=5)
-print(sum(kernels.learn_rows.compiled.stats.cache_hits.values()))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["lanes.py"])
-def test_kernels_are_compiled_again_when_a_file_with_parts_of_them_changes(tmp_path, name):
-    package = tmp_path / "seqattractor"
-    shutil.copytree(Path(sa.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "machine code")}
-
-    def hits():
-        return int(subprocess.run([sys.executable, "-c", COMPILED], env=environment, capture_output=True, check=True).stdout)
-
-    assert [hits(), hits()] == [0, 1]
-    with (package / "learning" / "exact" / name).open("a") as file:
-        file.write("# another text\n")
-    assert hits() == 0
-
-
-@pytest.mark.slow
-def test_networks_learn_where_no_machine_code_can_be_kept_and_say_so_once(tmp_path):
-    package = tmp_path / "seqattractor"
-    shutil.copytree(Path(sa.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in ("exact", "sparse"):
-        (package / "learning" / folder / "__pycache__").write_text("a file where numba would make a folder")
-    nowhere = {name: str(tmp_path / "none" / "of" / "it") for name in ("HOME", "XDG_CACHE_HOME")}
-    (tmp_path / "none").write_text("")
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | nowhere
-    environment |= {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    code = "import seqattractor as sa; X = sa.datasets.random_periodic(6, 20, rng=0)\n"
-    code += "print(sa.SequenceAttractor(20, random_state=0).fit(X).score(X), sa.VisibleNetwork(random_state=0).fit(X).score(X))"
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "1.0 1.0\n"
-    assert done.stderr.count("compiled in memory each time") == 1
-
-
-LEARNED = """
-import hashlib, seqattractor as sa
-
-X = sa.datasets.random_periodic(6, 20, rng=0)
-print(hashlib.sha256(sa.VisibleNetwork(random_state=0).fit(X).W_.tobytes()).hexdigest())
-"""
-
-
-def learn_with_cache(folder):
-    """Learn in a new process; gives what it learned, what it complained of, and whether it compiled."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
-    done = subprocess.run([sys.executable, "-c", LEARNED], env=environment, capture_output=True, text=True, check=True)
-    lines = done.stderr.splitlines()
-    complaints = [line for line in lines if "compiling the learning kernels" not in line]
-    return done.stdout, complaints, len(complaints) < len(lines)
-
-
-def contents(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.mark.slow
-def test_damaged_machine_code_is_made_anew(tmp_path):
-    truth = learn_with_cache(tmp_path)
-    assert truth[1:] == ([], True)
-    whole = contents(tmp_path)
-    assert whole
-    damages = [
-        lambda code: b"",
-        lambda code: code[: len(code) // 2],
-        lambda code: code[:-1],
-        lambda code: bytes(range(256)) * (len(code) // 256 + 1),
-        lambda code: code[:-100] + bytes([code[-100] ^ 1]) + code[-99:],  # a bit of the code
-        lambda code: bytes([code[0] ^ 1]) + code[1:],  # a bit of the digest
-    ]
-    for first in range(0, len(damages), len(whole)):  # compiling takes a while, so that each file is damaged in another way
-        for damage, (path, code) in zip(damages[first:], whole.items(), strict=False):
-            path.write_bytes(damage(code))
-        assert learn_with_cache(tmp_path) == truth
-        assert set(contents(tmp_path)) == set(whole)
-        assert learn_with_cache(tmp_path) == (truth[0], [], False)  # the files are whole again
-
-
-@pytest.mark.slow
-def test_a_folder_that_takes_no_more_machine_code_is_no_obstacle(tmp_path):
-    truth = learn_with_cache(tmp_path / "good")
-    for path in contents(tmp_path / "good"):  # where the code should go there is something that cannot be replaced
-        path.unlink()
-        path.mkdir()
-    learned, complaints, _ = learn_with_cache(tmp_path / "good")
-    assert learned == truth[0]
-    assert len(complaints) == 1
-    assert "compiled in memory each time" in complaints[0]
-    assert contents(tmp_path) == {}
-
-
-@pytest.mark.slow
-def test_kernels_are_compiled_once_on_a_machine_and_the_first_time_says_so(tmp_path):
-    first = learn_in_new_process(100, 60, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))
-    second = learn_in_new_process(100, 60, 10, 1, NUMBA_CACHE_DIR=str(tmp_path))
-    assert first[3].count("compiling the learning kernels") == 1
-    assert second[3] == ""
-    assert second[0] < max(2, first[0] / 4)  # 2 s, or on a slow machine what compiling there says is slow

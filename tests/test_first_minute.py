@@ -1,10 +1,8 @@
 """The first minute with the command line: examples that can be typed, what to do next, and the demo."""
 
 import io
-import logging
 import shlex
 import sys
-import threading
 
 import click
 import numpy as np
@@ -12,15 +10,11 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import typeof
 from PIL import Image
 from rich.console import Console
 
 from seqattractor import cli
 from seqattractor.cli import demo as demo_command
-from seqattractor.experiments._executors import process_pool
-from seqattractor.learning import notice
-from seqattractor.learning.exact import first_use, kernels
 from seqattractor.report.blocks import coloured, plain
 from seqattractor.tasks.demo import demo
 from shown_commands import parse
@@ -188,67 +182,3 @@ def test_of_pixels_that_become_one_a_colour_is_the_mean_and_without_colours_one_
     [line] = coloured(units.ravel(), None, (4, 4), 2)
     assert colours(line) == [("#808080", "#808080"), ("#ffffff", "#000000")]
     assert plain(units.ravel(), (4, 4), 2) == ["▀▀"]
-
-
-# -- compiling --------------------------------------------------------------------------------------------------
-
-
-def test_both_halves_together_have_all_kernels_that_the_demo_uses(monkeypatch):
-    used, Kernel = set(), type(kernels.learn_rows)
-    original = Kernel.__call__
-
-    def spy(kernel, *arguments):
-        used.add((kernel.compiled.__name__, tuple(map(str, map(typeof, arguments)))))
-        return original(kernel, *arguments)
-
-    monkeypatch.setattr(Kernel, "__call__", spy)
-    first_use.use_hidden(88 * 128)
-    here = set(used)
-    first_use.use_visible()
-    both = set(used)
-    used.clear()
-    demo()
-    assert used <= both
-    assert {name for name, _ in both - here} >= {"replay_rows", "learn_rows"}
-
-
-def test_the_process_that_helps_is_started_only_if_something_is_compiled_and_never_left(monkeypatch):
-    started = []
-
-    class Child:
-        def __init__(self, command, **_):
-            started.append(self)
-            self.waited = self.killed = 0
-
-        def wait(self):
-            self.waited += 1
-
-        def kill(self):
-            self.killed += 1
-
-    monkeypatch.setattr(first_use.subprocess, "Popen", Child)
-    monkeypatch.setattr(first_use, "say_that_kernels_are_compiled", lambda: None)
-    first_use.use_hidden(8)
-    first_use.compile_in_two_processes(8)
-    assert not started
-
-    def interrupted(n_units):
-        for _ in range(2):
-            first_use.event.start_event("numba:compile")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(first_use, "use_hidden", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        first_use.compile_in_two_processes(8)
-    assert [child.killed for child in started] == [1]
-
-
-def test_that_kernels_are_compiled_is_said_once_in_a_process_and_its_workers(monkeypatch, capfd, caplog):
-    monkeypatch.setattr(notice, "_unsaid", threading.Lock())
-    with process_pool(2) as pool:
-        for said in [pool.submit(notice.say_that_kernels_are_compiled) for _ in range(8)]:
-            said.result()
-    with caplog.at_level(logging.WARNING, logger="seqattractor"):
-        notice.say_that_kernels_are_compiled()
-    assert capfd.readouterr().err.count("compiling the learning kernels") == 1
-    assert not caplog.records

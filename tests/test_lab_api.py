@@ -372,13 +372,8 @@ def test_continuing_reaches_what_uninterrupted_learning_reaches(visitor):
     assert told == net.visible_errors_.tolist()
 
 
-def small_job(network=QUICK, **compiled):
-    return Job(
-        make_material(Fields(SMALL, "sequence"), Limits()),
-        [read_network(Fields(network, "network"), Limits())],
-        Limits(),
-        SimpleNamespace(**compiled),
-    )
+def small_job(network=QUICK):
+    return Job(make_material(Fields(SMALL, "sequence"), Limits()), [read_network(Fields(network, "network"), Limits())], Limits())
 
 
 def test_learning_and_continuing_are_done_by_the_exact_engine(monkeypatch):
@@ -386,36 +381,11 @@ def test_learning_and_continuing_are_done_by_the_exact_engine(monkeypatch):
         raise AssertionError("the plain loop was called")
 
     monkeypatch.setattr(reference, "learn", refuse)
-    job = small_job({**QUICK, "epochs": 4}, covers=lambda kind: True, wait_for=lambda kind, given_up: None)
+    job = small_job({**QUICK, "epochs": 4})
     job.run()
     job.prepare_to_continue(3)
     job.run()
     assert (job.state, len(job.visible[0])) == ("done", 7)
-
-
-def test_where_nothing_can_be_compiled_learning_is_slow_but_the_same():
-    job = small_job(covers=lambda kind: False, wait_for=lambda kind, given_up: None)
-    job.run()
-    net = sa.SequenceAttractor(n_hidden=80, random_state=0).fit(job.material.data)
-    assert job.networks[0].engine == "reference"
-    assert job.visible[0] == net.visible_errors_.tolist()
-    assert job.hidden[0] == net.hidden_errors_.tolist()
-    assert job.state == "done"
-
-
-def test_a_visitor_who_waits_for_the_compiler_can_stop():
-    def wait_for(kind, given_up):
-        seen.append(job.compiling)
-        job.stop()
-        assert given_up()
-
-    seen = []
-    job = small_job(covers=lambda kind: False, wait_for=wait_for)
-    job.run()
-    assert seen == [True]
-    assert not job.compiling
-    assert job.state == "stopped"
-    assert job.visible == [[]]
 
 
 def test_a_new_learning_takes_the_place_of_the_old_one(visitor):
@@ -425,7 +395,7 @@ def test_a_new_learning_takes_the_place_of_the_old_one(visitor):
 
 
 def test_learning_ends_when_its_time_is_over():
-    with running_lab(Limits(seconds=0.5), warm_up=True) as (address, _):
+    with running_lab(Limits(seconds=0.5)) as (address, _):
         visitor = Visitor(address)
         end = visitor.learn(*LONG)
         assert end["state"] == "stopped"
@@ -467,7 +437,7 @@ def test_visitors_do_not_disturb_each_other(lab):
 
 
 def test_fifty_learners_at_once_all_finish_or_are_told_to_wait():
-    with running_lab(Limits(waiting=20), warm_up=True) as (address, _):
+    with running_lab(Limits(waiting=20)) as (address, _):
         visitors = [Visitor(address) for _ in range(50)]
         body = {"sequence": SMALL, "networks": [{"name": "attractor", "hidden": 60, "epochs": 40}]}
 
@@ -486,7 +456,7 @@ def test_fifty_learners_at_once_all_finish_or_are_told_to_wait():
 
 
 def test_those_who_wait_are_told_how_many_are_before_them():
-    with running_lab(Limits(workers=1), warm_up=True) as (address, _):
+    with running_lab(Limits(workers=1)) as (address, _):
         first, second, third = (Visitor(address) for _ in range(3))
         for visitor in (first, second, third):
             visitor.post("learn", {"sequence": LONG[0], "networks": [LONG[1]]})
@@ -570,7 +540,7 @@ def test_a_flood_of_large_networks_takes_none_from_others():
 
 
 def test_learning_beyond_the_memory_of_the_lab_is_refused_and_frees_nothing():
-    with running_lab(Limits(network_bytes=200_000), warm_up=True) as (address, _):
+    with running_lab(Limits(network_bytes=200_000)) as (address, _):
         one, two = Visitor(address), Visitor(address)
         one.learn(SMALL, QUICK)  # 80 * 40 * 3 numbers of 8 bytes
         answer = two.post("learn", {"sequence": SMALL, "networks": [{**QUICK, "hidden": 200}]})

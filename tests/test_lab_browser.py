@@ -1,7 +1,6 @@
 """The lab in a real browser: a visitor teaches, corrupts, recalls and compares, in Debian's Chromium."""
 
 import io
-import threading
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ import lab_browser
 import lab_server
 from films import grey_film, save_film
 from lab_browser import NEEDS_BROWSER, SETTINGS, learn, settled, until, wrong_units
-from lab_server import PATIENCE, in_time, running_lab
-from seqattractor.lab.compiled import Compiled
+from lab_server import PATIENCE, in_time
 from seqattractor.lab.requests import unpack
 
 lab, chromium, open_page = lab_server.lab, lab_browser.chromium, lab_browser.open_page
@@ -168,25 +166,6 @@ def test_a_long_learning_is_stopped_and_continued(open_page):
     settled(page)
     assert "B: not learned yet." in page.inner_text("#status")
     assert "learned" not in page.evaluate(SETTINGS)  # a link would learn more than there is
-
-
-def test_learning_that_is_asked_for_while_the_engine_compiles_says_so_and_waits(chromium, monkeypatch):
-    ready = {kind: threading.Event() for kind in Compiled.ready}
-    monkeypatch.setattr(Compiled, "ready", ready)
-    with running_lab(warm_up=False) as (address, app):
-        app.state.lab.compiled.at_work = True
-        page = chromium.new_page()
-        page.set_default_timeout(PATIENCE * 1000)
-        page.goto(address)
-        settled(page)
-        page.click("#go")
-        until(page, "/is being compiled, once on this machine/.test(document.getElementById('status').textContent)")
-        for event in ready.values():
-            event.set()
-        settled(page)
-        assert "Locked on" in page.inner_text("#verdicts")
-        assert "compiled" not in page.inner_text("#status")
-        page.close()
 
 
 def test_two_networks_are_compared_on_the_same_cue(open_page):

@@ -17,7 +17,7 @@ CUE = {"start": 0, "flips": 4, "seed": 1}
 @pytest.fixture(scope="module")
 def visitor():
     own = Own.of(GIVEN, "given.npz", X, Limits())
-    with running_lab(own=own, warm_up=False) as (address, _):
+    with running_lab(own=own) as (address, _):
         yield Visitor(address)
 
 

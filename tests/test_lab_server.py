@@ -18,7 +18,7 @@ from seqattractor.lab.requests import Limits
 @pytest.fixture
 def hasty():
     """A lab that expects its clients to be quick."""
-    with running_lab(Limits(grace=0.5, rate=1e5), warm_up=False) as (address, app):
+    with running_lab(Limits(grace=0.5, rate=1e5)) as (address, app):
         yield address, app.state.lab
 
 
@@ -108,7 +108,7 @@ def test_who_does_not_read_the_answer_is_cut_off(hasty, monkeypatch):
 def test_one_page_has_two_downloads_under_way_at_most(monkeypatch):
     gate, sequence = Gate(), downloads.sequence
     monkeypatch.setattr(downloads, "sequence", lambda material: (gate(), sequence(material))[1])
-    with running_lab(warm_up=False) as (address, app), ThreadPoolExecutor(2) as threads, gate:
+    with running_lab() as (address, app), ThreadPoolExecutor(2) as threads, gate:
         visitor = Visitor(address)
         visit = app.state.lab.visits.get(visitor.http.headers["x-lab-visit"])
         asked = [threads.submit(visitor.post, "download", DOWNLOAD) for _ in range(2)]
@@ -122,12 +122,12 @@ def test_one_page_has_two_downloads_under_way_at_most(monkeypatch):
 def test_who_reads_gets_it_all(monkeypatch):
     content = bytes(range(256)) * 100_000
     monkeypatch.setattr(downloads, "sequence", lambda material: content)
-    with running_lab(warm_up=False) as (address, _):
+    with running_lab() as (address, _):
         assert Visitor(address).post("download", DOWNLOAD).content == content
 
 
 def test_idle_connections_make_room_for_others():
-    with running_lab(Limits(connections=8), warm_up=False) as (address, _), ExitStack() as opened:
+    with running_lab(Limits(connections=8)) as (address, _), ExitStack() as opened:
         idle = [opened.enter_context(connect(address)) for _ in range(40)]
         for connection in idle[30:]:
             connection.sendall(b"GET / HTT")
@@ -147,7 +147,7 @@ def gate(monkeypatch):
 
 
 def test_when_all_connections_are_at_work_a_newcomer_is_told(gate):
-    with running_lab(Limits(connections=3), warm_up=False) as (address, _), ThreadPoolExecutor(3) as threads:
+    with running_lab(Limits(connections=3)) as (address, _), ThreadPoolExecutor(3) as threads:
         visitors = [Visitor(address) for _ in range(3)]
         asked = [threads.submit(visitor.post, "sequence", {"name": "toy"}) for visitor in visitors]
         with gate:
@@ -159,7 +159,7 @@ def test_when_all_connections_are_at_work_a_newcomer_is_told(gate):
 
 
 def test_one_page_cannot_have_everything_under_way_at_once(gate):
-    with running_lab(Limits(requests=4), warm_up=False) as (address, _), ThreadPoolExecutor(30) as threads:
+    with running_lab(Limits(requests=4)) as (address, _), ThreadPoolExecutor(30) as threads:
         visit = Visitor(address).http.headers["x-lab-visit"]
 
         def ask(_):
@@ -198,7 +198,7 @@ RAW = {
 @pytest.fixture(scope="module")
 def mistaken():
     """A lab with a mistake in its list of networks."""
-    with pytest.MonkeyPatch.context() as patch, running_lab(warm_up=False) as (address, _):
+    with pytest.MonkeyPatch.context() as patch, running_lab() as (address, _):
         patch.setattr(api, "NETWORKS", None)
         yield address
 

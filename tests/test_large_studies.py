@@ -206,7 +206,7 @@ def test_a_large_study_is_counted_from_an_index_without_a_look_at_every_trial(la
     assert "SCAN trials" not in plans
 
 
-HEAVY = ("matplotlib", "numba", "pandas", "PIL", "scipy", "sklearn")
+HEAVY = ("matplotlib", "pandas", "PIL", "scipy", "sklearn")
 
 
 @pytest.mark.parametrize("arguments", [["status"], ["status", "--verify"], ["status", "--json"], ["export", "-o", "t.csv"]])
@@ -228,7 +228,7 @@ print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)
 
 
 def test_drawing_a_study_loads_nothing_that_learns(large, tmp_path):
-    loaded = "print([name for name in ('numba', 'sklearn', 'scipy') if name in sys.modules])"
+    loaded = "print([name for name in ('sklearn', 'scipy') if name in sys.modules])"
     code = f"import sys; from seqattractor.cli import main; main(); {loaded}"
     arguments = ["sweep", "plot", str(large), "-o", "figure.png"]
     shown = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -54,7 +54,7 @@ def test_patterns_on_disk_or_from_a_generator_are_never_copied_in_a_wider_type(k
     mapped = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.int8, shape=(100_000, 200))
     mapped[:] = np.where(np.random.default_rng(0).random(mapped.shape, dtype=np.float32) < 0.5, 1, -1)
     options = {"random_state": 0, "max_epochs": 1}
-    fit_quietly(NETWORKS[kind](**options), mapped[:500])  # compiles
+    fit_quietly(NETWORKS[kind](**options), mapped[:500])  # imports and loads
     learn = {
         "fit": lambda: fit_quietly(NETWORKS[kind](**options), mapped),
         "partial_fit": lambda: NETWORKS[kind](**options).partial_fit(mapped[t : t + 1000] for t in range(0, len(mapped), 1000)),

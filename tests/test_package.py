@@ -137,7 +137,7 @@ def test_tests_read_nothing_private():
     assert private == []
 
 
-@pytest.mark.parametrize("heavy", ["matplotlib", "numba", "sklearn", "scipy", "PIL", "rich"])
+@pytest.mark.parametrize("heavy", ["matplotlib", "sklearn", "scipy", "PIL", "rich"])
 def test_importing_the_package_loads_nothing_heavy(heavy):
     code = f"import sys, seqattractor, seqattractor.cli; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

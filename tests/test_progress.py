@@ -40,9 +40,9 @@ def test_now_and_then_a_line_tells_the_speed_the_failures_and_the_time_left(caps
     assert printed == "sweep: 16 of 30 trials, 1 trials/s, 2 failed, about 14 s left\n"
 
 
-def test_the_time_left_is_told_without_the_time_for_compiling(capsys, monkeypatch):
-    start, compiled, together = (1.0, Progress(0, 0, 400)), (100.0, Progress(1, 0, 400)), (100.1, Progress(2, 0, 400))
-    printed = lines_at([start, compiled, together, (111.0, Progress(45, 0, 400))], monkeypatch, capsys)
+def test_the_time_left_is_told_without_the_time_for_the_start(capsys, monkeypatch):
+    start, first, together = (1.0, Progress(0, 0, 400)), (100.0, Progress(1, 0, 400)), (100.1, Progress(2, 0, 400))
+    printed = lines_at([start, first, together, (111.0, Progress(45, 0, 400))], monkeypatch, capsys)
     assert printed == "sweep: 1 of 400 trials\nsweep: 45 of 400 trials, 4 trials/s, about 89 s left\n"
 
 

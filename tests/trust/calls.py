@@ -883,7 +883,7 @@ def main(seed: int, first: int, last: int) -> None:
         os.dup2(os.open(os.devnull, os.O_RDWR), stream)
     with tempfile.TemporaryDirectory() as folder:
         attacks = Attacks(Path(folder), seed)
-        for target in attacks.targets:  # calls that work, before memory is short: kernels are compiled now
+        for target in attacks.targets:  # calls that work, before memory is short: all is imported now
             with attacks._scratch(), attacks._quiet():
                 try:
                     attacks._truth(target)

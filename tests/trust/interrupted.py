@@ -1,4 +1,4 @@
-"""Compiled code in a loop, in a process that another one stops.
+"""Kernels in a loop, in a process that another one stops.
 
 For each number of one of `PATHS` that it reads it writes READY, and then STOPPED for the KeyboardInterrupt, or LOST if there is
 none although Python has received the signal, which `signal.set_wakeup_fd` shows.
@@ -38,6 +38,12 @@ def wanders(network):
     return lambda: list(states_along(network, LONG[:1], 1000))
 
 
+def recalls(network):
+    """Recall from many cues at once."""
+    cues = sa.datasets.random_periodic(1000, 20, rng=1)
+    return partial(network.fit(LONG).recall, cues, 20)
+
+
 def paper(**settings):
     """Give the paper's network."""
     return sa.SequenceAttractor(80, max_epochs=50, random_state=0, **settings)
@@ -63,6 +69,7 @@ PATHS = {
     "sparse, clean first": lambda: fits(sparse(clean_first=True, noise=6)),
     "sparse, partial_fit": lambda: goes_on(sparse()),
     "walk": lambda: wanders(paper()),
+    "recall of many": lambda: recalls(paper()),
     "innate": lambda: fits(sa.InnateTrajectoryMemory(50, trials=2, random_state=0)),
     "pinning": lambda: fits(sa.PinnedRateMemory(max_epochs=5, random_state=0)),
 }
@@ -92,7 +99,7 @@ def main():
         path = list(PATHS)[chosen[0]]
         if path not in works:
             works[path] = PATHS[path]()
-            works[path]()  # all is compiled and loaded before the first signal
+            works[path]()  # all is imported and loaded before the first signal
         stopped = work_until_stopped(works[path], received)
         os.read(received, 1)
         os.write(1, STOPPED if stopped else LOST)

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of compiled code: it is a KeyboardInterrupt, always, and never the end of Python."""
+"""Ctrl-C at any moment of a kernel: it is a KeyboardInterrupt, always, and never the end of Python."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ SCRIPT = Path(__file__).parent / "interrupted.py"
 
 
 class Python:
-    """A process that does compiled work, and is started again when it has died."""
+    """A process that calls kernels, and is started again when it has died."""
 
     def __init__(self):
         self.process = None
@@ -52,7 +52,7 @@ def python():
 
 @pytest.mark.parametrize("presses", [5, pytest.param(500, marks=pytest.mark.trust)])
 @pytest.mark.parametrize("path", PATHS)
-def test_ctrl_c_from_another_process_stops_compiled_code_and_never_python(python, path, presses):
+def test_ctrl_c_from_another_process_stops_kernels_and_never_python(python, path, presses):
     rng = np.random.default_rng([29, presses])
     verdicts = Counter(python.stop(path, rng.uniform(0.001, 0.03)) for _ in range(presses))  # at random moments
     assert verdicts == {"stopped": presses}

@@ -28,7 +28,7 @@ from campaign import Campaign, alone, campaign
 X = sa.datasets.random_periodic(5, 8, rng=3)
 SMALL = {"n_hidden": 20, "n_latent": 5, "max_epochs": 5, "random_state": 0}
 STEPS = 6
-MOST_MEMORY = 800e6  # bytes of the process, which takes some 350 million, and 250 more if it compiles; files have thousands
+MOST_MEMORY = 800e6  # bytes of the process, which takes some 350 million; files have thousands
 
 
 class OfAUser(sa.SequenceMemory):

@@ -31,11 +31,7 @@ _TYPES = {
 
 
 def create_app(
-    limits: Limits | None = None,
-    *,
-    hosts: Iterable[str] = LOOPBACK,
-    any_address: bool = False,
-    own: Own | None = None,
+    limits: Limits | None = None, *, hosts: Iterable[str] = LOOPBACK, any_address: bool = False, own: Own | None = None
 ) -> Starlette:
     """Make the application.
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from seqattractor.learning.fallback import usable
+
 FEW = 4
 """Transitions below which a presentation by the plain loop takes less than the exact engine needs to begin and to end."""
 
 
 def engine_module(engine: str, *, learned_targets: bool = False) -> ModuleType:
-    """Give the module that learns: the plain loop, or the exact engine (compiled, so imported only here).
+    """Give the module that learns: the plain loop, or the exact engine if its kernels can be called.
 
     With learned targets it is `learn_with_feedback` that does it, in a module of its own for the exact engine.
 
@@ -21,7 +23,7 @@ def engine_module(engine: str, *, learned_targets: bool = False) -> ModuleType:
     >>> engine_module("reference").__name__
     'seqattractor.learning.reference'
     """
-    if engine == "reference":
+    if usable(engine) == "reference":
         from seqattractor.learning import reference
 
         return reference

@@ -72,8 +72,8 @@ class Layer(NamedTuple):
 
 
 def round_layer(W: Array, offset: Array | float, low: int) -> Layer | None:
-    """Round the weights (M, N) of a layer for inputs of `low`, -1 or 0, and 1; None if they have sizes that cannot be rounded."""
-    if W.dtype != np.float64:
+    """Round the weights (M, N) of a layer for inputs of `low`, -1 or 0, and 1; None if the kernels cannot."""
+    if W.dtype != np.float64 or not kernels.available():
         return None
     offsets = np.ascontiguousarray(np.broadcast_to(np.asarray(offset, dtype=np.float64), len(W)))
     padded = -(-len(W) // _LANES) * _LANES

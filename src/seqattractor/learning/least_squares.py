@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning import kernels
+from seqattractor.learning.fallback import has_kernels
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +45,9 @@ def run_innate(
         The state, changed.
     """
     rates = np.empty_like(drive)
-    if kernels.run_innate(weights, sources, counts, drive, wanted, P, x, rates, every, tau):
+    if not has_kernels():
+        _run_innate(weights, sources, counts, drive, wanted, P, x, rates, every, tau)
+    elif kernels.run_innate(weights, sources, counts, drive, wanted, P, x, rates, every, tau):
         raise ValueError("P must have a matrix for each of the first neurons, as large as there are connections.")
     return rates
 
@@ -67,5 +70,51 @@ def run_pinning(J: Floats, plastic: NDArray[np.int64], drive: Floats, wanted: Fl
         The state, changed.
     """
     states = np.empty_like(drive)
-    kernels.run_pinning(J, plastic, drive, wanted, P, x, states, tau)
+    run = kernels.run_pinning if has_kernels() else _run_pinning
+    run(J, plastic, drive, wanted, P, x, states, tau)
     return states
+
+
+def _follow(P: Floats, r: Floats) -> tuple[Floats, float]:
+    """Let P learn of inputs r; returns k and c."""
+    k = P @ r
+    c = 1 / (1 + float(r @ k))
+    P -= c * np.outer(k, k)
+    return k, c
+
+
+def _run_innate(
+    weights: Floats,
+    sources: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    drive: Floats,
+    wanted: Floats,
+    P: Floats,
+    x: Floats,
+    rates: Floats,
+    every: int,
+    tau: float,
+) -> None:
+    """Do what `run_innate` does in numpy; it rounds sums in another order."""
+    there, r = np.arange(weights.shape[1]) < counts[:, np.newaxis], np.tanh(x)
+    for t in range(len(drive)):
+        x += (drive[t] + np.where(there, weights * r[sources], 0.0).sum(axis=1) - x) / tau
+        rates[t] = r = np.tanh(x)
+        for i in range(len(P) if t < len(wanted) and t % every == 0 else 0):
+            m = counts[i]
+            k, c = _follow(P[i, :m, :m], r[sources[i, :m]])
+            weights[i, :m] -= c * (r[i] - wanted[t, i]) * k
+
+
+def _run_pinning(
+    J: Floats, plastic: NDArray[np.int64], drive: Floats, wanted: Floats, P: Floats, x: Floats, states: Floats, tau: float
+) -> None:
+    """Do what `run_pinning` does in numpy; it rounds sums in another order."""
+    r = 1 / (1 + np.exp(-x))
+    for t in range(len(drive)):
+        x += (J @ r + drive[t] - x) / tau
+        states[t], r = x, 1 / (1 + np.exp(-x))
+        if t < len(wanted):
+            error = J @ r - wanted[t]
+            k, c = _follow(P, r[plastic])
+            J[:, plastic] -= c * np.outer(error, k)

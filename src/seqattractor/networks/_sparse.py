@@ -19,6 +19,7 @@ from seqattractor._checks import (
     is_auto,
     say,
 )
+from seqattractor.learning.fallback import usable
 from seqattractor.learning.firing import respond
 from seqattractor.learning.result import ProgressCallback
 from seqattractor.learning.rule import field
@@ -347,7 +348,7 @@ class SparseSequenceAttractor(SizedMemory):
         rng = as_generator(self.random_state)
         N, (n, n_in) = self.n_features_in_, inputs.shape
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
-        if self.engine == "exact":
+        if usable(self.engine) == "exact":
             check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
         self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
@@ -405,7 +406,7 @@ class SparseSequenceAttractor(SizedMemory):
             settings,
             epochs,
             rng=self.rng_,
-            form="plain" if self.engine == "reference" else "best",
+            form="best" if usable(self.engine) == "exact" else "plain",
             callback=callback,
         )
         self.U_ = state.U[:, :-1] * self.hidden_unit_

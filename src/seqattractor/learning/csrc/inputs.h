@@ -85,6 +85,8 @@ EXPORT int64_t KERNEL(add_start_fields)(int64_t m, int64_t n, int64_t inputs, do
     for (int64_t row = 0; row < m; row += SIDE) {
         int64_t some = least(SIDE, m - row);
         Side total = {0};
+        if (some < SIDE) /* sides without a row compute with zeros */
+            memset(space, 0, (size_t)(N * SIDE) * sizeof *space);
         for (int64_t side = 0; side < some; side++) {
             const double *w = weights + (row + side) * inputs + first;
             for (int64_t i = 0; i < N; i++)

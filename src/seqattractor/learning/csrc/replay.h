@@ -2,6 +2,7 @@
  *
  * The codes of an epoch are reached from those of the epoch before by flips, all of them at its start. They move the fields of
  * SLOTS rows side by side, so that here what belongs together is a column: the numbers of all slots. */
+#include "bits.h"
 #include "fields.h"
 
 #ifndef SEQATTRACTOR_REPLAY_H
@@ -85,14 +86,23 @@ INLINE uint32_t PAIRED(flip_group)(T *f, T *bound, const T *flip, double *g, con
     }
     *(Reals *)(g + t * SLOTS) = start;
     uint32_t lost = 0;
+    int64_t value[SLOTS], highest = 0, lowest = 0;
     Side sure, bounds;
     bounds_of(start, PAIRED(in_64_bits)(flip + t * SLOTS), kappa, (double)limit, &bounds, &sure);
-    for (int slot = 0; slot < SLOTS; slot++) {
-        const int64_t value = f[slot * padded + t] + 2 * sum[slot];
-        lost |= (uint32_t)(value > limit || value < -limit) << slot;
-        f[slot * padded + t] = (T)value;
-        bound[slot * padded + t] = (T)(sure[slot] ? bounds[slot] : bound_of(1 + 2 * flip[t * SLOTS + slot], start[slot], kappa, limit));
+    UNROLL for (int slot = 0; slot < SLOTS; slot++) {
+        value[slot] = f[slot * padded + t] + 2 * sum[slot];
+        highest = most(highest, value[slot]);
+        lowest = least(lowest, value[slot]);
+        f[slot * padded + t] = (T)value[slot];
+        bound[slot * padded + t] = (T)bounds[slot];
     }
+    if (highest > limit || lowest < -limit)
+        for (int slot = 0; slot < SLOTS; slot++)
+            lost |= (uint32_t)(value[slot] > limit || value[slot] < -limit) << slot;
+    const Flags unsure = ~sure;
+    if (is_any_set(&unsure))
+        for (int slot = 0; slot < SLOTS; slot++)
+            bound[slot * padded + t] = (T)bound_of(1 + 2 * flip[t * SLOTS + slot], start[slot], kappa, limit);
     return lost;
 }
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from seqattractor._dask import ClusterLost, Watch, in_a_line, quiet_logs
+from seqattractor.learning import kernels
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
 from seqattractor.learning.exact.fields import Floats, Gram, Grid, Inputs, Integers, gram, start_fields
 from seqattractor.learning.exact.tape import Codes
@@ -68,6 +69,8 @@ def learn(
     -------
     Learned
     """
+    if not kernels.available():
+        raise RuntimeError(f"fit_on_cluster cannot be used here, but fit can: {kernels.why_unavailable()}")
     start = None if callback is None else (U.copy(), V.copy())
     run = _Cluster(client, kappa, eta, max_epochs)
     hidden_errors = np.zeros(max_epochs, dtype=np.int64)

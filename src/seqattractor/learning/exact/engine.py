@@ -25,7 +25,7 @@ from seqattractor.learning.rule import sign, with_constant
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
-BLOCK_ROWS = 128
+BLOCK_ROWS = 256
 _WINDOW_SECONDS = 0.2  # Ctrl-C gets through between windows
 _GROWTH, _TOLD_GROWTH = 64, 4  # from one window to the next; less where somebody is told of each epoch, and may stop after it
 _WINDOW_EPOCHS = 2**14  # at most: errors are kept for each epoch of a window and each of the rows side by side

@@ -38,8 +38,7 @@ def padded(n: int) -> int:
 
 def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Integers:
     """An array of zeros whose rows of whole SIMD lanes begin with a cache line, so that no vector lies across two."""
-    zeros: Integers = aligned(shape, dtype)
-    zeros[...] = 0
+    zeros: Integers = aligned(shape, dtype, np.zeros)
     return zeros
 
 
@@ -135,7 +134,6 @@ class Gram:
         self.K = K
         self.ahead = aligned_zeros((K.shape[1] // LANES, AHEAD, LANES), K.dtype)
         kernels.look_ahead(K, self.ahead)
-
 
     def of(self, width: int) -> tuple[Integers, ...]:
         """K and `ahead` for fields of a width."""

@@ -18,7 +18,7 @@ from seqattractor.learning.exact.fields import Integers, aligned_zeros, gram, in
 from seqattractor.learning.kernels import AHEAD, LANES
 from seqattractor.sequences import Patterns
 
-_PIECE_BYTES = 2**22  # codes and Gram matrices of one piece of tape; they should stay in the cache
+_PIECE_BYTES = 2**21  # codes and Gram matrices of one piece of tape; they should stay in the cache
 _LARGE_PIECE_BYTES, _FEW_VERSIONS = 2**23, 16  # a piece of few versions may be larger: each piece loads all rows of V anew
 
 
