@@ -67,6 +67,8 @@ class Call:
         if isinstance(member, Random):
             return "(void *)&generator"
         if isinstance(member, Number):
+            if case.kernel.name in SYSTEM_ROUNDS and member.kind == "float64":
+                value = 4.0  # a time constant with which no difference in the last place grows
             return f"{value}" if member.kind == "int64" else float(value).hex()
         self.lines.append(f"NUMBERS({self.type_of(member)}, {name}, {value.size}, {self.range_of(member, value)});")
         if member.written:
