@@ -31,7 +31,7 @@ FLAGS = [
     *("-Wall", "-Wextra", "-Wno-psabi"),  # vectors are passed between functions of one file only
 ]
 X86 = {
-    "base": [],
+    "base": ["-O1"],  # for processors from before 2013: with -O3 it would take longer to compile than all others
     "avx2": ["-mavx2", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"],
     "avx512": [
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vpopcntdq", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"),
