@@ -1,7 +1,8 @@
 """How the core in C is compiled: by pip, through hatchling, or by hand with ``python hatch_build.py``.
 
 The machine's C compiler is used; where none works, hatchling asks pip for ``ziglang``, which holds clang for every platform. With
-``SEQATTRACTOR_TARGET``, one of `TARGETS`, it also compiles for other platforms (``make dist``).
+``SEQATTRACTOR_TARGET``, one of `TARGETS`, it also compiles for other platforms (``make dist``). ``SEQATTRACTOR_CFLAGS`` are more
+options for the compiler, such as ``-O0``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ FLAGS = [
     *("-Wall", "-Wextra", "-Wno-psabi"),  # vectors are passed between functions of one file only
 ]
 X86 = {
-    "base": ["-O1"],  # for processors from before 2013: with -O3 it would take longer to compile than all others
+    "base": ["-O1"],  # for processors of before 2013: half of the time to compile would go into it
     "avx2": ["-mavx2", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"],
     "avx512": [
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512vpopcntdq", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"),
@@ -110,16 +111,17 @@ def compile_core(made: Path, cc: list[str] | None = None, flags: list[str] | Non
     cc = cc or (zig(target) if target else compiler())
     wasm, windows = target == WASM, made.suffix == ".dll"
     sets = instruction_sets(target.split("-")[0] or platform.machine())
-    options = [*FLAGS, *(flags or []), *([] if windows or wasm else ["-fPIC"])]
+    flags = [*(flags or []), *shlex.split(os.environ.get("SEQATTRACTOR_CFLAGS", ""))]
+    options = [*FLAGS, *([] if windows or wasm else ["-fPIC"])]
     linked = ["-mexec-model=reactor", "-Wl,--export-dynamic", "-Wl,--export=__heap_base"] if wasm else ["-shared", "-lm"]
     stripped = ["-s"] if "ziglang" in cc else []  # else it holds tables for debuggers
     with tempfile.TemporaryDirectory() as folder:
-        commands = [[*more, f"-DISA={isa}", "-c", str(SOURCES / "core.c")] for isa, more in sets.items()]
-        commands.append([f"-DSETS={len(sets)}", f'-DDIGEST="{digest_of_sources()}"', "-c", str(SOURCES / "dispatch.c")])
+        commands = [[*more, *flags, f"-DISA={isa}", "-c", str(SOURCES / "core.c")] for isa, more in sets.items()]
+        commands.append([*flags, f"-DSETS={len(sets)}", f'-DDIGEST="{digest_of_sources()}"', "-c", str(SOURCES / "dispatch.c")])
         objects = [str(Path(folder) / f"{k}.o") for k in range(len(commands))]
         _run([[*cc, *options, *command, "-o", name] for command, name in zip(commands, objects, strict=True)])
         whole = Path(folder) / made.name
-        _run([[*cc, "-O3", *stripped, *(flags or []), "-o", str(whole), *objects, *linked]])
+        _run([[*cc, "-O3", *stripped, *flags, "-o", str(whole), *objects, *linked]])
         # Not over the old library, which a running Python may have mapped into its memory: beside it, and then in its place.
         shutil.copy(whole, made.with_name(f"{made.name}.new"))
         made.with_name(f"{made.name}.new").replace(made)

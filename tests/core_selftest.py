@@ -3,8 +3,9 @@
 python tests/core_selftest.py            # this processor's instruction sets, by its compiler and by zig; ARM; WebAssembly
 python tests/core_selftest.py sanitize   # this processor's, with AddressSanitizer and UndefinedBehaviorSanitizer
 
-The reference is what the machine's compiler makes for the oldest processors of this kind. ARM needs qemu-user, WebAssembly needs
-Node; without them it says so and goes on.
+The calls are written from the declarations of the kernels, so that a new kernel is tested as soon as it is declared, and the
+compiler sees whether declarations and C agree. The reference is what the machine's compiler makes for the oldest processors of
+this kind. ARM needs qemu-user, WebAssembly needs Node; without them it says so and goes on.
 """
 
 import platform
@@ -14,22 +15,117 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
+from kernel_calls import KERNELS, Case, evaluate
+from seqattractor.learning.kernels import Group, Length, Number, Random, Work
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 import hatch_build  # noqa: E402 - it is in a folder that is not on the path
 
-SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZE = ["-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]  # with -O1, gcc takes minutes
+ROUNDS = 12
+SYSTEM_ROUNDS = {"run_innate", "run_pinning"}  # what goes through tanh or exp, and is compared to six places
 
 
-def checksums(folder, isa="base", cc=None, target="", flags=(), runner=()):
-    """Compile the self-test, run it, and give what it prints: a checksum of each kernel by name."""
-    machine = target.split("-")[0] or platform.machine()
-    program = Path(folder) / f"selftest-{target or 'native'}-{isa}-{len(list(Path(folder).iterdir()))}"
+class Call:
+    """The lines of C that make the arguments of one case, call the kernel and add its results to the checksum."""
+
+    def __init__(self, case):
+        self.case, self.lines, self.results = case, [], []
+        self.values = iter(case.values)
+        passed = [str(case.names[axis]) for axis in case.kernel._axes]
+        passed += [self.argument(f"a{k}", argument) for k, argument in enumerate(case.kernel._arguments)]
+        types = [case.types[kind] for kind in case.kernel._types]
+        name = "_".join([case.kernel.name, *types])
+        self.lines += [f"int64_t code = KERNEL({name})({', '.join(passed)});", "CHECK(&code, 1);", *self.results]
+
+    def argument(self, name, argument):
+        """How an argument is passed, once its lines are written."""
+        if not isinstance(argument, Group):
+            return self.member(name, argument)
+        inner = [self.member(f"{name}_{k}", member) for k, member in enumerate(argument.members)]
+        kinds = ["double" if isinstance(m, Number) and m.kind == "float64" else "int64_t" for m in argument.members]
+        fields = [
+            f"{kind} m{k};" if isinstance(m, Number | Length) else f"void *m{k};"
+            for k, (m, kind) in enumerate(zip(argument.members, kinds, strict=True))
+        ]
+        self.lines.append(f"struct {{ {' '.join(fields)} }} {name} = {{ {', '.join(inner)} }};")
+        return f"(void *)&{name}"
+
+    def member(self, name, member):
+        """The same for an argument that is no group, or a member of one."""
+        case = self.case
+        if isinstance(member, Length):
+            return str(case.names[member.name])
+        if isinstance(member, Work):
+            self.lines.append(f"SPACE({self.type_of(member)}, {name}, {int(np.prod(member.shape(case.names)))});")
+            return f"(void *){name}"  # for a kernel to use as it likes
+        value = next(self.values)
+        if isinstance(member, Random):
+            return "(void *)&generator"
+        if isinstance(member, Number):
+            return f"{value}" if member.kind == "int64" else float(value).hex()
+        self.lines.append(f"NUMBERS({self.type_of(member)}, {name}, {value.size}, {self.range_of(member, value)});")
+        if member.written:
+            by_system = case.kernel.name in SYSTEM_ROUNDS and value.dtype.kind == "f"
+            self.results.append(f"{'add_rounded' if by_system else 'CHECK'}({name}, {value.size});")
+        return name
+
+    def type_of(self, member):
+        kind = self.case.types.get(member.kind, member.kind)
+        return {"float64": "double", "bool": "uint8_t"}.get(kind, f"{kind}_t")
+
+    def range_of(self, member, value):
+        """The lowest and the highest number of an array, and what they are divided by."""
+        if member.below is not None:
+            return f"0, {max(evaluate(member.below, self.case.names) - 1, 0)}, 1"
+        if value.dtype.kind == "f":
+            return (
+                "-40, 40, 1000.0"
+                if self.case.kernel.name in SYSTEM_ROUNDS
+                else f"-1000000, 1000000, {[1e3, 1e5, 1e7][value.size % 3]}"
+            )
+        if value.dtype.kind == "u" and value.dtype.itemsize > 1:
+            return "INT64_MIN, INT64_MAX, 1"
+        if value.dtype.itemsize == 1:
+            return "0, 1, 1" if value.dtype.kind in "bu" else "-1, 1, 1"
+        return f"{-(2 ** (2 + value.size % 8))}, {2 ** (2 + value.size % 8)}, 1"
+
+
+def write_calls(path):
+    """Write the calls of all kernels."""
+    rng, lines = np.random.default_rng(11), []
+    for kernel in KERNELS.values():
+        lines.append(f"static void call_{kernel.name}(int round)\n{{\n    switch (round) {{")
+        made = 0
+        while made < ROUNDS:
+            case = Case(kernel, rng, typical=True)
+            if case.run() is not None:  # else it is not compiled for these two types
+                body = "".join(f"        {line}\n" for line in Call(case).lines)
+                lines.append(f"    case {made}: {{\n{body}        break;\n    }}")
+                made += 1
+        lines.append("    }\n}\n")
+    lines.append(f"#define KERNELS(X) {' '.join(f'X({kernel.name}, {ROUNDS})' for kernel in KERNELS.values())}\n")
+    path.write_text("\n".join(lines))
+
+
+def command(folder, isa="base", cc=None, target="", flags=()):
+    """The command that compiles the self-test, once the calls are written."""
+    if not (Path(folder) / "calls.h").exists():
+        write_calls(Path(folder) / "calls.h")
     cc = cc or (hatch_build.zig(target) if target else hatch_build.compiler())
-    sets = hatch_build.instruction_sets(machine)
-    command = [*cc, *hatch_build.FLAGS, *flags, *sets[isa], f"-DISA={isa}", f"-I{hatch_build.SOURCES}"]
-    subprocess.run([*command, str(ROOT / "tests" / "core_selftest.c"), "-o", str(program), "-lm"], check=True)
+    sets = hatch_build.instruction_sets(target.split("-")[0] or platform.machine())
+    named = [f"-DISA={isa}", f"-I{hatch_build.SOURCES}", f"-I{folder}", str(ROOT / "tests" / "core_selftest.c")]
+    return [*cc, *hatch_build.FLAGS, "-Werror", *sets[isa], *flags, *named]
+
+
+def checksums(folder, runner=(), **how):
+    """Compile the self-test, run it, and give what it prints: a checksum of each kernel by name."""
+    program = Path(folder) / f"selftest-{len(list(Path(folder).iterdir()))}"
+    subprocess.run([*command(folder, **how), "-o", str(program), "-lm"], check=True)
     done = subprocess.run([*runner, str(program)], check=True, stdout=subprocess.PIPE, text=True)
     return dict(line.split() for line in done.stdout.splitlines())
 

@@ -83,7 +83,7 @@ class Case:
         axes = dict.fromkeys(axis for m in arrays for axis in m.axes if isinstance(axis, str) and axis.isidentifier())
         wholes = [m.name for _, m in members(self.kernel) if isinstance(m, Number) and m.kind == "int64"]
         lengths = (0, *LENGTHS)
-        numbers = [k for k in WHOLE if 0 <= k <= 20] if self.typical else WHOLE
+        numbers = [*(k for k in WHOLE if 0 <= k <= 20), 1000, 20_000] if self.typical else WHOLE
         names = {name: self._pick(numbers) for name in wholes} | {axis: self._pick(lengths) for axis in axes}
         for _ in range(TRIES):  # whatever does not hold gets another number for one of its names, perhaps one that stands there
             wrong = [text for text in self.kernel._where if not evaluate(text, names)]

@@ -14,7 +14,7 @@ import pytest
 from packaging.tags import sys_tags
 from packaging.utils import parse_wheel_filename
 
-from core_selftest import checksums, hatch_build
+from core_selftest import checksums, command, hatch_build
 from kernel_calls import KERNELS
 from seqattractor.learning import kernels
 
@@ -24,7 +24,8 @@ needs_compiler = pytest.mark.skipif("ziglang" in hatch_build.compiler(), reason=
 
 def build(what, cwd=ROOT, **settings):
     """Call a function of hatchling in a process of its own, as pip does."""
-    environment = {name: value for name, value in os.environ.items() if name != "CC"} | settings
+    environment = {name: value for name, value in os.environ.items() if name != "CC"}
+    environment |= {"SEQATTRACTOR_CFLAGS": "-O0"} | settings  # compiled sooner
     code = f"import hatchling.build; print(hatchling.build.{what})"
     return subprocess.run([sys.executable, "-c", code], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
@@ -123,11 +124,19 @@ def test_every_target_has_its_own_tags_and_the_library_that_the_binding_looks_fo
 
 
 @needs_compiler
-def test_the_self_test_covers_every_kernel_and_agrees_between_instruction_sets(tmp_path):
+def test_declarations_and_c_have_the_same_arguments(tmp_path):
+    """The self-test calls every kernel as it is declared; the compiler looks at types of arrays and at the order of all."""
+    done = subprocess.run([*command(tmp_path), "-fsyntax-only"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_the_self_test_agrees_between_instruction_sets(tmp_path):
     """On ARM and WebAssembly it is run by `make dist`."""
-    found = [checksums(tmp_path, isa) for isa in kernels.instruction_sets()]
+    found = [checksums(tmp_path, isa=isa) for isa in kernels.instruction_sets()]
+    assert set(found[0]) == {kernel.name for kernel in KERNELS.values()}
     assert all(other == found[0] for other in found)
-    assert set(found[0]) == {kernel.name for kernel in KERNELS.values()}, "tests/core_selftest.c says how to add a kernel"
 
 
 def install(folder, *words, path):

@@ -36,10 +36,12 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("dist")
     before = Path.cwd()
     os.chdir(ROOT)
+    os.environ["SEQATTRACTOR_CFLAGS"] = "-O0"  # compiled sooner
     try:
         hatchling.build.build_wheel(str(made))
         hatchling.build.build_sdist(str(made))
     finally:
+        del os.environ["SEQATTRACTOR_CFLAGS"]
         os.chdir(before)
     return made
 
