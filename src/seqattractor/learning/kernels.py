@@ -3,9 +3,9 @@
 Sources are in ``csrc/``. A declaration lists the arguments of a kernel in their order. Axes of arrays have names: their lengths
 are read off the arrays, must agree between them, and are passed to C before all other arguments, in the order in which they
 appear (not those whose name begins with ``_``, which C has no use for, nor those that a group has as a `Length`). ``T`` stands
-for the integer type of fields or weights, for which a kernel is compiled several times. Conditions between lengths and whole numbers are
-written as Python writes them (``where="n <= padded"``). So nothing that has another type, shape or memory order than declared, no
-index that is out of range, and no array that overlaps one that is written to, ever reaches C.
+for the integer type of fields or weights, for which a kernel is compiled several times. Conditions between lengths and whole
+numbers are written as Python writes them (``where="n <= padded"``). So nothing that has another type, shape or memory order than
+declared, no index that is out of range, and no array that overlaps one that is written to, ever reaches C.
 
 A kernel returns a whole number; what it means is said in its source.
 """
