@@ -130,7 +130,7 @@ def size_of(data: Any) -> int:
 
 @contextmanager
 def cluster_of(workers: int) -> Iterator[Any]:
-    """A client of a new cluster on this machine, of which all processes have the kernels compiled and loaded."""
+    """A client of a new cluster on this machine, of which all processes have everything imported and loaded."""
     import distributed
 
     # Dask would begin to write data to disk when 60% of what it believes to be a worker's memory is full.

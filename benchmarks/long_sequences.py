@@ -36,7 +36,7 @@ import resource, sys, time, warnings
 import numpy as np, seqattractor as sa
 path, epochs = sys.argv[1], int(sys.argv[2])
 warnings.simplefilter("ignore")
-sa.SequenceAttractor(40, random_state=0, max_epochs=1).fit(np.load(path, mmap_mode="r")[:40])  # compiled and loaded
+sa.SequenceAttractor(40, random_state=0, max_epochs=1).fit(np.load(path, mmap_mode="r")[:40])  # imported and loaded
 ends, started = [], time.process_time()
 net = sa.SequenceAttractor(2000, random_state=0, max_epochs=epochs)
 net.fit(np.load(path, mmap_mode="r"), callback=lambda *epoch: ends.append(time.process_time()))

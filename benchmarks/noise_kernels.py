@@ -39,7 +39,7 @@ def main():
 def compare(X, M, repeats, **settings):
     """Seconds of a fit by each form, which must learn the same weights."""
     seconds, nets = {"best": [], "weights": []}, {}
-    for form in seconds:  # this compiles
+    for form in seconds:  # this imports and loads
         fit_by(form, sa.datasets.random_periodic(60, 100, rng=0), 50, max_epochs=3)
     for _ in range(repeats):
         for form in seconds:

@@ -82,7 +82,7 @@ def measure(case: str) -> Any:
     rng = np.random.default_rng(0)
     if case in cases.CASES or case == "large":
         problem = cases.make_problem(case) if case in cases.CASES else cases.random_problem(65536, 1000, 300, rng)
-        speed.exact_seconds(cases.make_problem("random-70"), 1)  # compile and load
+        speed.exact_seconds(cases.make_problem("random-70"), 1)  # import and load
         return min(speed.exact_seconds(problem, 1)[0] for _ in range(1 if case == "large" else 5))
     if case == "growth":
         laws = {law["varies"]: law["exact_exponent"] for law in speed.growth(seconds=0.01)}
@@ -93,7 +93,7 @@ def measure(case: str) -> Any:
     if case == "recall":
         X = np.asarray(sa.datasets.random_periodic(70, 100, rng=0))
         return recall_seconds(sa.SequenceAttractor(500, random_state=0).fit(X), X, 10_000)
-    sa.SequenceAttractor(40, random_state=0, max_epochs=2).fit(sa.datasets.random_periodic(40, 30, rng=0))  # compile and load
+    sa.SequenceAttractor(40, random_state=0, max_epochs=2).fit(sa.datasets.random_periodic(40, 30, rng=0))  # import and load
     if case.startswith("long-"):
         X = np.where(rng.random((int(case.removeprefix("long-")), 200), dtype=np.float32) < 0.5, np.int8(1), np.int8(-1))
         net = sa.SequenceAttractor(2000, random_state=0, max_epochs=3)

@@ -21,7 +21,7 @@ from seqattractor.bench.cases import make_problem
 from seqattractor.bench.speed import exact_seconds
 for line in sys.stdin:
     problem = make_problem(line.strip())
-    exact_seconds(problem, 1)  # compile and load
+    exact_seconds(problem, 1)  # import and load
     for _ in range(int(sys.argv[1])):
         seconds, learned = exact_seconds(problem, 1)
         weights = hashlib.sha256(learned.U.tobytes() + learned.V.tobytes()).hexdigest()

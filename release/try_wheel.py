@@ -34,9 +34,7 @@ class Stranger:
         self.programs = folder / "env" / ("Scripts" if WINDOWS else "bin")
         home = folder / "home"
         home.mkdir()
-        theirs = {
-            name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV", "NUMBA", "MPL"))
-        }
+        theirs = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV", "MPL"))}
         self.settings = theirs | {"HOME": str(home), "USERPROFILE": str(home), "MPLBACKEND": "Agg", "PYTHONUTF8": "1"}
         venv.create(folder / "env", with_pip=True)
 
@@ -138,9 +136,7 @@ def main(dist: str) -> None:
         recalled = Clock()
         print(f"The first example of the README printed: {printed}")
         print(f"From `pip install` to the first recall: {recalled - start}.")
-        print(
-            f"That is {installed - start} for pip, and {recalled - installed} for the example, which compiles everything first."
-        )
+        print(f"That is {installed - start} for pip, and {recalled - installed} for the example.")
         sets = "from seqattractor.learning import kernels as k; print(*(k.instruction_sets() if k.available() else []))"
         if not (found := stranger.run("python", "-c", sets).split()):
             raise SystemExit(f"The core in {wheel.name} cannot be used here.")

@@ -36,9 +36,9 @@ class Call:
     def __init__(self, case):
         self.case, self.lines, self.results = case, [], []
         self.values = iter(case.values)
-        passed = [str(case.names[axis]) for axis in case.kernel._axes]
-        passed += [self.argument(f"a{k}", argument) for k, argument in enumerate(case.kernel._arguments)]
-        types = [case.types[kind] for kind in case.kernel._types]
+        passed = [str(case.names[axis]) for axis in case.kernel.axes]
+        passed += [self.argument(f"a{k}", argument) for k, argument in enumerate(case.kernel.arguments)]
+        types = [case.types[kind] for kind in case.kernel.types]
         name = "_".join([case.kernel.name, *types])
         self.lines += [f"int64_t code = KERNEL({name})({', '.join(passed)});", "CHECK(&code, 1);", *self.results]
 

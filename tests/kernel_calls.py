@@ -30,12 +30,12 @@ TRIES = 10_000
 
 def evaluate(text, names):
     """An expression of a declaration."""
-    return eval(kernels._compiled(str(text)), kernels._NAMES, names)
+    return eval(kernels.compiled(str(text)), kernels.NAMES, names)
 
 
 def members(kernel):
     """All arrays, numbers and generators of a kernel, each with the position of the argument it is or belongs to."""
-    for place, argument in enumerate(kernel._given):
+    for place, argument in enumerate(kernel.given):
         for member in argument.members if isinstance(argument, Group) else (argument,):
             if not isinstance(member, Work | Length):
                 yield place, member
@@ -73,7 +73,7 @@ class Case:
 
     def __init__(self, kernel, rng, typical=False):
         self.kernel, self.rng, self.typical = kernel, rng, typical
-        self.types = {kind: str(rng.choice(possible)) for kind, possible in kernel._types.items()}
+        self.types = {kind: str(rng.choice(possible)) for kind, possible in kernel.types.items()}
         self.names = self._names()
         self.values = [self._value(m) for _, m in members(kernel)]
 
@@ -86,7 +86,7 @@ class Case:
         numbers = [*(k for k in WHOLE if 0 <= k <= 20), 1000, 20_000] if self.typical else WHOLE
         names = {name: self._pick(numbers) for name in wholes} | {axis: self._pick(lengths) for axis in axes}
         for _ in range(TRIES):  # whatever does not hold gets another number for one of its names, perhaps one that stands there
-            wrong = [text for text in self.kernel._where if not evaluate(text, names)]
+            wrong = [text for text in self.kernel.where if not evaluate(text, names)]
             wrong += [str((*m.axes, m.below)) for m in arrays if not _is_possible(m, names)]
             if not wrong:
                 return names
@@ -95,9 +95,7 @@ class Case:
             pool = list(lengths if name in axes else numbers)
             pool += [k for k in (evaluate(part, names) for part in _parts(text)) if 0 <= k < 300 or name not in axes]
             names[name] = self._pick(pool)
-        raise AssertionError(
-            f"{self.kernel.name}: no lengths found that meet {self.kernel._where}; are they as simple as can be?"
-        )
+        raise AssertionError(f"{self.kernel.name}: no lengths found that meet {self.kernel.where}; are they as simple as can be?")
 
     def _pick(self, some):
         return some[self.rng.integers(len(some))]  # much sooner than rng.choice
@@ -133,7 +131,7 @@ class Case:
     def arguments(self, values=None):
         """What is passed: attributes of one object for a group."""
         given, values = [], iter(self.values if values is None else values)
-        for argument in self.kernel._given:
+        for argument in self.kernel.given:
             if isinstance(argument, Group):
                 inner = [m for m in argument.members if not isinstance(m, Work | Length)]
                 given.append(SimpleNamespace(**{m.name: next(values) for m in inner}))
@@ -158,7 +156,7 @@ class Case:
 
 # What can be wrong: from an array or a number and its declaration to what must be rejected, or None if there is no such thing.
 def other_type(case, m, value):
-    allowed = case.kernel._types.get(m.kind, (m.kind,))
+    allowed = case.kernel.types.get(m.kind, (m.kind,))
     return value.astype(
         case.rng.choice([t for t in ("float32", "bool", "uint64", "int8", "object", "int32", "float64") if t not in allowed])
     )
@@ -264,7 +262,7 @@ def broken_condition(case):
     places = {m.name: k for k, (_, m) in enumerate(members(case.kernel)) if isinstance(m, Number) and m.kind == "int64"}
     for name in case.rng.permutation(sorted(places)):
         for number in case.rng.permutation(np.array(WHOLE, dtype=object)):
-            if not all(evaluate(text, case.names | {str(name): int(number)}) for text in case.kernel._where):
+            if not all(evaluate(text, case.names | {str(name): int(number)}) for text in case.kernel.where):
                 return {places[name]: int(number)}
     return {}
 
@@ -279,7 +277,7 @@ def wrong_call(case):
             given = case.arguments()
             return what, given[:-1] if rng.random() < 0.5 else [*given, 0]
         if what == "group":
-            places = [k for k, argument in enumerate(kernel._given) if isinstance(argument, Group)]
+            places = [k for k, argument in enumerate(kernel.given) if isinstance(argument, Group)]
             if not places:
                 continue
             given = case.arguments()

@@ -225,6 +225,16 @@ def test_without_biases_a_network_is_odd_and_with_them_it_need_not_be(N, M, seed
     assert (biased.step(-states) == biased.step(states)).all()
 
 
+def test_xor_without_biases_takes_fields_that_are_exactly_zero():
+    """docs/biases.rst: sign(0) = +1 makes OR, NAND and a constant of neurons without thresholds; learning does not find them."""
+    X = sa.datasets.xor()
+    U = np.array([[1, 1], [-1, -1], [0, 0], [0, 1]])  # OR, NAND, a constant, and the second unit
+    V = np.array([[-1, -1, 1, 0], [0, 0, 0, -1]])
+    assert sa.from_arrays(U, V).score(X) == 1
+    for seed in range(5):
+        assert fit_quietly(sa.SequenceAttractor(30, init_scale=0, random_state=seed), X).score(X) < 1
+
+
 def test_random_numbers_without_biases_are_what_they_were():
     """Biases are drawn last: U, V and P are the same with and without them, and a seed means what it meant."""
     X = sa.datasets.random_periodic(8, 20, rng=0)

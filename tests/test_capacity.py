@@ -221,6 +221,18 @@ def test_a_law_needs_two_more_capacities_than_it_has_numbers():
     assert fit_law([capacity(n // 3, n=n, m=None, sequences=1) for n in sizes]) is not None
 
 
+def test_no_law_is_said_to_hold_to_within_nothing():
+    power = fit_law([capacity(n, n=n, m=None, sequences=1) for n in (50, 100, 200, 400)])
+    saturating = fit_law(
+        [capacity(round(700 * n / (1 + 5 * n / m)), n=n, m=m, sequences=1) for n in (1000, 2000, 4000) for m in (1000, 4000)]
+    )
+    assert isinstance(power, PowerLaw)
+    assert isinstance(saturating, SaturatingLaw)
+    for law in (power, saturating):
+        assert law.spread < 0.005
+        assert str(law).endswith("to within 1%")
+
+
 def test_a_law_says_which_exponents_the_capacities_do_not_resolve():
     scatter = (1.3, 0.75, 1.25, 0.8, 1.0, 1.3, 0.7, 1.2, 0.9)
     law = fit_law([capacity(round(each["m"] * k), **each) for each, k in zip(EVERYWHERE, scatter, strict=True)])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kept_pages
+import seqattractor as sa
 from kept_pages import DOCS
 from seqattractor.learning.exact.fields import Gram
 
@@ -24,6 +25,15 @@ def test_the_table_is_that_of_the_kept_results_and_is_shown(script):
     one, two = kept["fit"]["runs"]
     assert [one[name] for name in ("epochs", "updates")] == [two[name] for name in ("epochs", "updates")]
     assert two["bytes_sent"] - one["bytes_sent"] >= one["bytes_to_each"]  # more blocks also have more counts of errors
+
+
+def test_the_page_on_sweeps_says_that_a_cluster_is_not_for_speed_with_the_kept_seconds(script):
+    one, two = (run["seconds"] for run in json.loads(script.KEPT.read_text())["fit"]["runs"])
+    said = " ".join((DOCS / "sweeps.rst").read_text().split())
+    assert "That is meant for workers with little memory, which hold only their blocks, and not for speed" in said
+    assert f"two workers took {two:.1f} s where one took {one:.1f} s, with nothing to gain from more" in said
+    assert "not for speed" in " ".join(sa.SequenceAttractor.fit_on_cluster.__doc__.split())
+    assert "(not for speed) | `net.fit_on_cluster(client, X)`" in (DOCS.parent / "README.md").read_text()
 
 
 def test_on_paper_tasks_are_shared_and_each_worker_gets_its_copy(script):

@@ -319,6 +319,11 @@ def test_random_patterns_need_a_low_degree_and_sequences_added_later_a_new_choic
     assert net.score([few, many]) == 1
 
 
+@pytest.mark.parametrize(("N", "T", "degree"), [(100, 20, 2), (100, 2000, 5), (20, 100, 10)])
+def test_degrees_of_random_patterns_are_those_of_docs_rivals(N, T, degree):
+    assert sa.DenseSequenceMemory().fit(sa.datasets.random_periodic(T, N, rng=0)).degree_ == degree
+
+
 @pytest.mark.parametrize("kind", [sa.DenseSequenceMemory, sa.MixedSequenceMemory])
 def test_sequences_added_later_are_as_if_stored_at_once(kind):
     Y = some_states(3, 8, 60)

@@ -39,6 +39,17 @@ def test_from_zero_weights_one_cue_and_a_batch_are_recalled_as_whole_numbers_say
         np.testing.assert_array_equal(recalled, whole_number_recall(U, V, cue, 6))
 
 
+def test_weights_of_a_rule_of_the_users_recall_one_cue_as_in_a_batch():
+    def tenths(W, x, x_next):
+        wrong = x_next * (W @ x) <= 0
+        W += 0.1 * np.outer(wrong * x_next, x)
+        return int(wrong.sum())
+
+    net = sa.VisibleNetwork(tenths, init_scale=0).fit(sa.datasets.random_periodic(12, 30, rng=0))
+    cues = np.random.default_rng(1).choice(np.array([-1, 1], dtype=np.int8), (400, 30))
+    np.testing.assert_array_equal(net.recall(cues, steps=6), [net.recall(cue, steps=6) for cue in cues])
+
+
 def test_learned_weights_are_the_same_to_the_last_bit_in_both_engines_and_epoch_by_epoch():
     X = sa.datasets.random_periodic(15, 40, rng=3)
     for settings in ({}, {"bias": True}, {"input_threshold": 0.004}, {"learn": "V", "input_threshold": 1.0}):

@@ -74,6 +74,12 @@ def test_an_array_of_several_sequences_and_of_columns_as_time(tmp_path):
     assert found.rate == 30.0
 
 
+def test_sequences_of_patterns_without_a_shape_have_four_dimensions_in_a_file(tmp_path):
+    X = sa.datasets.random_sequences(3, 5, 20, rng=0).patterns.reshape(3, -1, 1, 20)
+    np.save(tmp_path / "x.npy", X)
+    assert np.array_equal(sa.io.load(tmp_path / "x.npy").split(), X[:, :, 0])
+
+
 def test_a_bit_packed_array_beside_its_shape_is_unpacked(tmp_path):
     packed = np.packbits(FRAMES.reshape(5, -1) > 0, axis=1)
     np.savez(tmp_path / "a.npz", frames=packed, frames_shape=FRAMES.shape)

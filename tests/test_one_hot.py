@@ -17,6 +17,13 @@ def test_one_neuron_for_each_pattern_withstands_ten_flips_from_every_pattern(T):
     assert sa.basin(net, X, flips=10, rng=1) == 1.0
 
 
+@pytest.mark.parametrize("M", [100, 1000])
+@pytest.mark.parametrize("N", [50, 100, 200])
+def test_one_neuron_for_each_pattern_stores_M_patterns_at_the_sizes_of_the_capacity_map(N, M):
+    X = sa.datasets.random_periodic(M + 1, N, rng=M)
+    assert sa.basin(sa.OneHotNetwork(tolerance=N // 10).fit(X), X, flips=N // 10, rng=1) == 1.0
+
+
 @settings(max_examples=60)
 @given(N=st.integers(1, 7), T=st.integers(2, 8), seed=st.integers(0, 9999))
 def test_any_wrong_units_up_to_the_tolerance_are_corrected_in_one_step(N, T, seed):

@@ -8,6 +8,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 import seqattractor as sa
+from seqattractor.experiments._tuning import tuned
 from seqattractor.paper import capacity, capacity_figures
 from seqattractor.paper.capacity_limits import bits_per_weight, loads
 from seqattractor.paper.capacity_scaling import law_words, pooled_capacity, scaling_laws
@@ -75,7 +76,11 @@ def test_ablations_and_digits_are_told_at_every_length(outcome):
     _, _, _, ablations, *_, digits = target.tables(result)
     assert len(ablations.rows) == len(trials.ABLATIONS)
     assert len(ablations.columns) == 3
-    assert len(digits.rows) == 3
+    assert [row[0] for row in digits.rows] == [
+        *("sparse, 2 stored", "sparse, 3 stored", "the paper's rule, 2 stored"),
+        *("one-hot, one neuron per transition, 2 stored", "one-hot, one neuron per transition, 3 stored"),
+        *("dense, one unit per pattern, 2 stored", "dense, one unit per pattern, 3 stored"),
+    ]
 
 
 def test_the_baseline_of_one_neuron_for_each_pattern_stands_in_every_table_of_success(outcome):
@@ -97,11 +102,21 @@ def test_the_control_gives_the_papers_rule_noise_while_it_learns(outcome):
     assert [line[0] for line in control.rows] == [
         "the paper's rule: success",
         "the paper's rule: basin",
+        "the paper's rule, kappa = 10: success",
+        "the paper's rule, kappa = 10: basin",
         "the paper's rule, flips while it learns: success",
         "the paper's rule, flips while it learns: basin",
     ]
     assert len(control.columns) == 3
-    assert "without and with flips in the inputs that it learns from: " in target.verdict(result).sentence
+    told = "as it is, with kappa = 10, and with flips in the inputs that it learns from: "
+    assert told in target.verdict(result).sentence
+
+
+def test_the_control_has_the_margin_that_tuning_chose_and_nothing_else_changed():
+    rng = np.random.default_rng(0)
+    published, chosen = (trials.NETWORKS[name](7, rng).get_params() for name in ("paper", trials.TUNED))
+    changed = {key: value for key, value in chosen.items() if key != "random_state" and value != published[key]}
+    assert changed == tuned("attractor", "random").parameters == {"kappa": trials.TUNED_KAPPA}
 
 
 def test_noise_while_learning_is_the_papers_rule_on_flipped_inputs():

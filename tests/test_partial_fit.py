@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -89,6 +91,20 @@ def test_what_is_not_presented_again_is_overwritten_as_the_docstring_says(kind):
         assert low <= net.score(A) <= high
         while net.score([A, B]) < 1:  # which ends
             net.partial_fit([A, B])
+
+
+def test_a_stream_of_the_sparse_rule_may_not_store_what_fit_does_and_the_readme_says_fit():
+    A, B = (sa.datasets.random_periodic(20, 100, rng=[100, k]) for k in range(2))
+    alone, both = (sa.SparseSequenceAttractor(100, random_state=0).fit(A) for _ in range(2))
+    for _ in range(100):
+        alone.partial_fit(B)
+        both.partial_fit([A, B])
+    assert alone.score(A) < 1
+    assert alone.score(B) < 1
+    assert both.score([A, B]) < 0.9
+    assert both.fit([A, B]).score([A, B]) == 1
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert "to add a sequence, fit it together with the stored ones) | `net.partial_fit(X)`; `net.fit([A, B])`" in readme
 
 
 @settings(max_examples=20)

@@ -26,6 +26,17 @@ def test_an_array_of_sequences_time_and_units_is_a_list_of_sequences():
     assert sa.close_loops(X, order=1).lengths.tolist() == S.lengths.tolist()
 
 
+def test_numbers_of_sequences_time_and_units_get_advice_that_keeps_the_sequences():
+    numbers = np.random.default_rng(0).random((3, 5, 20))
+    with pytest.raises(ValueError, match=r"X\[0, 0, 0\] is .*; convert your data with (.*)\.$") as told:
+        check_sequences(numbers)
+    advice = str(told.value).partition("convert your data with ")[2].rstrip(".")
+    taken = eval(advice.replace("threshold=...", "threshold=0.5"), {"sa": sa, "X": numbers})
+    patterns, lengths = check_sequences(taken)
+    assert lengths.tolist() == [5, 5, 5]
+    assert np.array_equal(patterns.reshape(numbers.shape) > 0, numbers > 0.5)
+
+
 @given(X=sequences(), order=st.integers(1, 3))
 def test_transitions_come_in_the_order_of_the_paper(X, order):
     X = [x for x in X if len(x) > order] or [np.ones((order + 1, 2), dtype=np.int8)]

@@ -147,6 +147,15 @@ def test_it_cannot_be_changed_and_its_copy_can():
     given[0, 0] = -1  # the array that it was made from stays the user's
 
 
+def test_an_array_of_three_dimensions_is_sequences_of_equal_length():
+    array = sa.datasets.random_sequences(3, 5, 4, rng=0).patterns.reshape(3, -1, 4).copy()
+    X = sa.Sequences(array, names=["a", "b", "c"])
+    assert np.array_equal(X.split(), array)
+    assert array.flags.writeable
+    with pytest.raises(ValueError, match="patterns is an array of 3 sequences, whose lengths are known: leave lengths out"):
+        sa.Sequences(array, lengths=[5, 10])
+
+
 def test_an_unknown_attribute_is_named():
     with pytest.raises(AttributeError, match="Sequences have no attribute 'no_such_thing'"):
         LOOP.no_such_thing  # noqa: B018

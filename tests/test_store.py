@@ -341,6 +341,25 @@ def test_the_log_of_a_study_behind_a_link_is_watched_too(tmp_path):
     store.close()
 
 
+def test_a_study_that_another_program_has_open_when_its_log_is_deleted_opens_again_when_that_program_ends(tmp_path):
+    """SQLite rejects it until then, and that is safe: the other program could still write the log that was deleted."""
+    path = tmp_path / "s.db"
+    look = f"import sqlite3; db = sqlite3.connect({str(path)!r}); print(*db.execute('SELECT * FROM trials'), flush=True); input()"
+    store = Store(path)
+    with subprocess.Popen([sys.executable, "-c", look], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout.readline() == "\n"
+        store.add([finished(0)])
+        (tmp_path / "s.db-wal").unlink()
+        with pytest.raises(OSError, match=r"s.db-wal was deleted .* every committed trial \(1\) is in .*s.db.saved"):
+            store.add([finished(1)])
+        store.close()
+        with pytest.raises(OSError, match=r"s.db cannot be opened for writing .* another program that has it open"):
+            Store(path)
+        program.communicate("\n")
+    with Store(path) as again:
+        again.add([finished(1)])
+
+
 def test_a_sweep_whose_log_is_deleted_says_so_and_the_same_command_finishes_it(tmp_path):
     """Also where somebody looks at the study in between, whose SQLite finds an index of a log that is gone."""
     path = tmp_path / "s.db"

@@ -76,3 +76,9 @@ def test_public_names_too(package, misspelt, right):
 def test_a_shell_completes_commands_options_networks_and_targets(words, begun, offered):
     shell = BashComplete(group, {}, "seqattractor", "_SEQATTRACTOR_COMPLETE")
     assert [item.value for item in shell.get_completions(words, begun)] == offered
+
+
+@pytest.mark.parametrize("network", ["hebbian", sa.HebbianMemory])
+def test_a_search_for_a_capacity_says_which_number_of_trials_can_be_given(network):
+    with pytest.raises(ValueError, match="max_trials limits them"):
+        sa.capacity(network, n=20, trials=4)

@@ -3,12 +3,15 @@
 import inspect
 import json
 
+import numpy as np
 import pytest
 
 import kept_pages
 import seqattractor as sa
 from kept_pages import DOCS, parts_shown, parts_written
 from seqattractor.experiments import _tuning
+from seqattractor.experiments._comparison_trial import make_task, place_of
+from seqattractor.experiments._seeds import seed_of
 from seqattractor.experiments._tuning import RESULTS, TRIALS, choose, never_failed, say_setting, tuned
 from seqattractor.networks import REGISTRY
 from seqattractor.report.comparison_view import comparison_tables
@@ -75,7 +78,16 @@ def test_most_successes_win_and_of_equals_the_first():
 
 
 def test_tuning_has_seeds_of_its_own(script):
-    assert inspect.signature(compare).parameters["seed"].default != script.SEED
+    usual = inspect.signature(compare).parameters["seed"].default
+    assert usual != script.SEED
+    for protocol, ladder in script.LADDERS.items():
+        settings = {"test": protocol, "value": ladder[0]}
+        drawn = {
+            make_task(settings, ladder[0], np.random.default_rng(seed_of(seed, place_of(settings), k).spawn(3)[0])).X.tobytes()
+            for seed in (usual, script.SEED)
+            for k in range(script.CHECKS)
+        }
+        assert len(drawn) == 2 * script.CHECKS
 
 
 def test_a_comparison_takes_what_tuning_chose_and_says_so(pretend):

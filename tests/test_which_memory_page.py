@@ -6,6 +6,7 @@ import pytest
 
 import kept_pages
 from kept_pages import DOCS, parts_shown, parts_written
+from seqattractor.experiments._tuning import tuned
 from seqattractor.networks import REGISTRY
 
 RESULTS = "which_memory_results.inc"
@@ -35,6 +36,12 @@ def test_every_network_and_protocol_was_measured(script, kept):
         for name in REGISTRY:
             wanted = list(values[:2] if name in script.SLOW else values) if script.takes_part(name, protocol) else []
             assert [row["value"] for row in script.rows_of(kept, protocol, name)] == wanted, (protocol, name)
+
+
+def test_every_row_has_the_setting_that_tuning_chose(kept):
+    """A setting that tuning changes later makes the results out of date."""
+    for each in kept["rows"]:
+        assert each["setting"] == tuned(each["network"], each["protocol"]).origin, (each["protocol"], each["network"])
 
 
 def network(name, **kind):

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 import seqattractor as sa
 from seqattractor.bench import speed
 
-COMPILING = 3600  # seconds that asv waits; the first benchmark of a new commit compiles the kernels, and the machine may be busy
+PATIENCE = 3600  # seconds that asv waits; the machine may be busy
 
 
 def watched(unit, **attributes):
@@ -29,7 +29,7 @@ def watched(unit, **attributes):
                 warnings.simplefilter("ignore")
                 return float(f"{measure(*args, **sizes):.3g}")
 
-        for name, value in {"unit": unit, "timeout": COMPILING, **attributes}.items():
+        for name, value in {"unit": unit, "timeout": PATIENCE, **attributes}.items():
             setattr(quietly, name, value)
         return quietly
 

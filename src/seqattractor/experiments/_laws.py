@@ -35,7 +35,7 @@ class PowerLaw:
         parts = [f"{_SYMBOLS[name]}^({a:.2f} ± {e:.2f})" for name, (a, e) in self.exponents.items()]
         unresolved = [_SYMBOLS[name] for name, (a, e) in self.exponents.items() if abs(a) < 1.96 * e]
         caveat = f" (these capacities do not resolve the exponent of {' and '.join(unresolved)})" if unresolved else ""
-        return f"T = {self.factor:.3g} * {' * '.join(parts)}, to within {self.spread:.0%}{caveat}"
+        return f"T = {self.factor:.3g} * {' * '.join(parts)}, to within {_percent(self.spread)}{caveat}"
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,15 @@ class SaturatingLaw:
 
     def __str__(self) -> str:
         (a, da), (c, dc) = self.a, self.c
-        return f"T = ({a:.3f} ± {da:.3f}) N / (1 + ({c:.2f} ± {dc:.2f}) N / M), to within {self.spread:.0%}"
+        return f"T = ({a:.3f} ± {da:.3f}) N / (1 + ({c:.2f} ± {dc:.2f}) N / M), to within {_percent(self.spread)}"
 
 
 Law = PowerLaw | SaturatingLaw
+
+
+def _percent(spread: float) -> str:
+    """A spread in whole percent, never rounded down to none."""
+    return f"{max(spread, 0.01):.0%}"
 
 
 def fit_law(capacities: Sequence[Capacity]) -> Law | None:

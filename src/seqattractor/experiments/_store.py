@@ -391,8 +391,9 @@ class Store:
         except sqlite3.OperationalError as error:
             if "no such" not in str(error):
                 raise OSError(
-                    f"the study {self.path} cannot {what} ({error}); look for a full disk, a read-only folder or a damaged "
-                    "file, then run the same command again: it does the trials that are missing."
+                    f"the study {self.path} cannot {what} ({error}); look for a full disk, a read-only folder, a damaged "
+                    "file or another program that has it open, then run the same command again: it does the trials that are "
+                    "missing."
                 ) from error
             raise self._is_damaged(error) from error
         except sqlite3.Error as error:

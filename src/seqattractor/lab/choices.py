@@ -49,7 +49,7 @@ NETWORKS: dict[str, Offer] = {
     ),
     "one-hot": Offer(
         "One hidden neuron per step (Theorem 1)",
-        "Stores any sequence, with a neuron for each of its steps: nothing is learned.",
+        "Stores any sequence in which each pattern has one successor, with a neuron for each step: nothing is learned.",
         ("order",),
     ),
     "dense": Offer(

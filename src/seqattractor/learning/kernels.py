@@ -3,9 +3,9 @@
 Sources are in ``csrc/``. A declaration lists the arguments of a kernel in their order. Axes of arrays have names: their lengths
 are read off the arrays, must agree between them, and are passed to C before all other arguments, in the order in which they
 appear (not those whose name begins with ``_``, which C has no use for, nor those that a group has as a `Length`). ``T`` stands
-for the integer type of fields or weights, for which a kernel is compiled several times. Conditions between lengths and whole numbers are
-written as Python writes them (``where="n <= padded"``). So nothing that has another type, shape or memory order than declared, no
-index that is out of range, and no array that overlaps one that is written to, ever reaches C.
+for the integer type of fields or weights, for which a kernel is compiled several times. Conditions between lengths and whole
+numbers are written as Python writes them (``where="n <= padded"``). So nothing that has another type, shape or memory order than
+declared, no index that is out of range, and no array that overlaps one that is written to, ever reaches C.
 
 A kernel returns a whole number; what it means is said in its source.
 """
@@ -169,23 +169,23 @@ class Kernel:
         narrow: tuple[str, ...] = (),
         where: str | tuple[str, ...] = (),
     ) -> None:
-        self.name, self._arguments = name, arguments
-        self._where = (where,) if isinstance(where, str) else where
-        self._types = {kind: some for kind, some in (("T", types), ("K", narrow)) if some}
+        self.name, self.arguments = name, arguments
+        self.where = (where,) if isinstance(where, str) else where
+        self.types = {kind: some for kind, some in (("T", types), ("K", narrow)) if some}
         members = [member for argument in arguments for member in _members(argument)]
         axes = [axis for member in members if isinstance(member, Array) for axis in member.axes]
         in_groups = {member.name for member in members if isinstance(member, Length)}
         names = dict.fromkeys(a for a in axes if isinstance(a, str) and a.isidentifier() and not a.startswith("_"))
-        self._axes = [name for name in names if name not in in_groups]
-        self._given = [argument for argument in arguments if not isinstance(argument, Work)]
+        self.axes = [name for name in names if name not in in_groups]
+        self.given = [argument for argument in arguments if not isinstance(argument, Work)]
         self._functions: dict[tuple[str, ...], Any] = {}
 
     def __call__(self, *given: Any) -> int:
         """Check the arguments and call the function."""
-        if len(given) != len(self._given):
-            raise TypeError(f"{self.name} takes {len(self._given)} arguments, not {len(given)}.")
-        call = _Call(self.name, self._types)
-        passed = call.convert(self._arguments, given, _shared.space)
+        if len(given) != len(self.given):
+            raise TypeError(f"{self.name} takes {len(self.given)} arguments, not {len(given)}.")
+        call = _Call(self.name, self.types)
+        passed = call.convert(self.arguments, given, _shared.space)
         return self._run(call, passed)
 
     def bind(self, *given: Any) -> Callable[..., int]:
@@ -193,27 +193,27 @@ class Kernel:
 
         All these calls work on the same arrays and work space, which nobody else must change meanwhile.
         """
-        left = self._given[len(given) :]
+        left = self.given[len(given) :]
         if not left:
-            raise TypeError(f"{self.name} takes {len(self._given)} arguments; some must be left for calls.")
-        split = self._arguments.index(left[0])
-        bound = _Call(self.name, self._types)
-        passed = bound.convert(self._arguments[:split], given, _Space())
+            raise TypeError(f"{self.name} takes {len(self.given)} arguments; some must be left for calls.")
+        split = self.arguments.index(left[0])
+        bound = _Call(self.name, self.types)
+        passed = bound.convert(self.arguments[:split], given, _Space())
 
         def run(*others: Any) -> int:
             if len(others) != len(left):
-                raise TypeError(f"{self.name} takes {len(self._given)} arguments, not {len(given) + len(others)}.")
+                raise TypeError(f"{self.name} takes {len(self.given)} arguments, not {len(given) + len(others)}.")
             call = bound.copy()
-            return self._run(call, passed + call.convert(self._arguments[split:], others, _shared.space))
+            return self._run(call, passed + call.convert(self.arguments[split:], others, _shared.space))
 
         return run
 
     def _run(self, call: _Call, passed: list[Any]) -> int:
         """Call the function if all arguments together are right."""
-        call.check_conditions(self._where)
+        call.check_conditions(self.where)
         call.check_overlaps()
         function = self._function(*call.types.values())
-        return int(function(*[call.lengths[axis] for axis in self._axes], *passed))
+        return int(function(*[call.lengths[axis] for axis in self.axes], *passed))
 
     def _function(self, *types: str) -> Any:
         """The function of the library for some types and the instruction set in use."""
@@ -223,7 +223,7 @@ class Kernel:
             if function is None:
                 raise TypeError(f"{self.name} was not compiled for {' and '.join(types) or 'this instruction set'}.")
             function.restype = ctypes.c_int64
-            function.argtypes = [ctypes.c_int64] * len(self._axes) + [_c_type(argument) for argument in self._arguments]
+            function.argtypes = [ctypes.c_int64] * len(self.axes) + [_c_type(argument) for argument in self.arguments]
             self._functions[key] = function
         return self._functions[key]
 
@@ -398,8 +398,8 @@ class _Call:
     def check_conditions(self, conditions: tuple[str, ...]) -> None:
         """Check what must hold between lengths and whole numbers."""
         for text in conditions:
-            if not eval(_compiled(text), _NAMES, self.lengths):
-                found = ", ".join(f"{name} = {self.lengths[name]}" for name in _compiled(text).co_names if name in self.lengths)
+            if not eval(compiled(text), NAMES, self.lengths):
+                found = ", ".join(f"{name} = {self.lengths[name]}" for name in compiled(text).co_names if name in self.lengths)
                 raise ValueError(f"{self.name}: {text} must hold, but {found}.")
 
     def check_overlaps(self) -> None:
@@ -421,7 +421,7 @@ class _Call:
         if found is not None and axis.isidentifier():
             self.lengths[axis] = found
             return found
-        return int(eval(_compiled(axis), _NAMES, self.lengths))
+        return int(eval(compiled(axis), NAMES, self.lengths))
 
     def value(self, argument: Member, value: Any) -> Any:
         """What is passed to C."""
@@ -442,11 +442,11 @@ class _Call:
         return value.bit_generator.ctypes.bit_generator.value
 
 
-_NAMES: dict[str, Any] = {"__builtins__": {}, "words": words, "padded": padded, "row": row}
+NAMES: dict[str, Any] = {"__builtins__": {}, "words": words, "padded": padded, "row": row}
 
 
 @cache
-def _compiled(text: str) -> CodeType:
+def compiled(text: str) -> CodeType:
     """An expression of a declaration."""
     return compile(text, "<kernels>", "eval")
 

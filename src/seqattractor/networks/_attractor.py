@@ -52,8 +52,8 @@ class SequenceAttractor(SizedMemory):
 
         zeta = sign(U xi + b)      xi' = sign(V zeta + c)
 
-    Without biases the network is odd: it maps -xi to minus what it maps xi to, so that it cannot make the XOR sequence of the
-    paper's section 3, however many hidden neurons there are. With biases it learns it.
+    Without biases, where no field is exactly zero, the network is odd: it maps -xi to minus what it maps xi to, so that it cannot
+    make the XOR sequence of the paper's section 3, however many hidden neurons there are. With biases it learns it.
 
     In the paper hidden neurons learn to say a random projection of the next pattern, z = sign(P x(t+1)), eq. (4), and P never
     changes. With ``targets="learned"`` it does: Q, the synapses through which the next pattern reaches the hidden neurons, gets

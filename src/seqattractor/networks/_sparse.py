@@ -152,7 +152,8 @@ class SparseSequenceAttractor(SizedMemory):
     -----
     In a stream (`partial_fit`) learning steps of U are an eighth, those of V a thirty-second of the first ones if rates
     decay, else the same. Targets are chosen
-    anew; a sequence that was learned before should be presented along with new ones. What is "auto" is settled by the first
+    anew; a sequence that was learned before should be presented along with new ones, and even then a stream may not store all
+    that `fit` does. What is "auto" is settled by the first
     call, without a second try: give ``noise=0`` to a tiny network.
 
     A state that is far from all stored ones may leave every hidden neuron silent. Visible fields are then zero, and as

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
 from seqattractor.learning import rule as equations
 from seqattractor.learning.engines import engine_module, presenting_engine
-from seqattractor.learning.grid import InSteps, held_steps, in_steps
+from seqattractor.learning.grid import InSteps, exact_rows, held_steps, in_steps
 from seqattractor.learning.result import LearnedVisible, ProgressCallback
 from seqattractor.networks._layered import VisibleLayerMemory, Weights, split_bias
 from seqattractor.networks._online import EpochMemory
@@ -38,7 +38,8 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     rule : "perceptron" or callable
         How W learns: by the margin perceptron, which is the three-factor rule directly on W; or by a rule of your own, called as
         ``rule(W, x, x_next)`` for every transition: it changes W in place and returns its number of errors, and is called until
-        an epoch has none. With biases it sees x with a last entry of 1, and W with a last column of biases.
+        an epoch has none. With biases it sees x with a last entry of 1, and W with a last column of biases. After each epoch W is
+        rounded to 40 bits, so that recall adds it up without rounding.
     bias : bool
         Whether neurons have biases. They start like W, and are drawn after it. The paper's experiments have none.
     leak : float
@@ -173,9 +174,9 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         x, x_next = self._seen(transitions).astype(np.float64), transitions.targets.astype(np.float64)
         W = self._weights().copy()
         errors = sum(self.rule(W, x[t], x_next[t]) for t in range(len(x)))
-        if not np.isfinite(W).all():
-            raise ValueError("the rule made weights that are not finite; make its steps smaller.")
-        self._take_weights(W)
+        if not np.abs(W).max() < 1e300:
+            raise ValueError("the rule made weights that are too large or not finite; make its steps smaller.")
+        self._take_weights(exact_rows(W))
         self._count_errors(int(errors))
 
     def _learner(self, engine: str) -> Callable[..., LearnedVisible]:

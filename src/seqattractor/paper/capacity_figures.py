@@ -42,10 +42,10 @@ def success_figure(result: Result, names: Mapping[str, str]) -> Figure:
         for T, dash in zip(s["cue_lengths"], ("-", "--"), strict=True):
             rows, line = result.rows(part="flips", network=name, T=T), {"color": colors[name], "linestyle": dash}
             draw_successes(rows, "flips", shift=0.2 * k, label=f"{names[name].partition(',')[0]}, T = {T}", ax=cues, **line)
-    for name in ("sparse", "paper"):
+    for name in ("dense", "sparse", "paper", "one-hot"):  # the first two lie on each other
         rows = result.rows(part="digits", network=name)
         stored, recalled = [row["stored"] for row in rows], [100 * np.mean(row["recalled"]) / row["stored"] for row in rows]
-        _draw_percent(digits, stored, recalled, "all frames exact, %", color=colors[name], label=names[name])
+        _draw_percent(digits, stored, recalled, "all frames exact, %", color=colors[name], label=names[name].partition(",")[0])
     cues.set(xlabel="flipped units of the cue", xticks=s["cue_flips"])
     digits.set(xlabel="stored sequences of moving digits", xticks=s["digits"]["stored"])
     for ax in (cues, digits):  # above the panels, where no interval can lie

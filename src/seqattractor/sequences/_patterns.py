@@ -113,9 +113,11 @@ def _as_patterns(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> Patt
         return as_signs(array == 1)
     place = ", ".join(str(k) for k in np.unravel_index(first, shape))
     kind = "NaN" if np.isnan(value) else "inf" if np.isinf(value) else f"{value:g}"
+    convert = f"sa.binarize({name}, threshold=...)"
+    if len(shape) > 2:  # which binarize would take for frames
+        convert = f"[sa.binarize(x, threshold=...) for x in {name}]"
     raise ValueError(
-        f"{name} must hold only -1 and +1, or only 0 and 1, but {name}[{place}] is {kind}; "
-        f"convert your data with sa.binarize({name}, threshold=...)."
+        f"{name} must hold only -1 and +1, or only 0 and 1, but {name}[{place}] is {kind}; convert your data with {convert}."
     )
 
 
@@ -181,7 +183,7 @@ def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:
     Parameters
     ----------
     frames : array of shape (T, ...), for example (T, height, width)
-        Numbers or booleans. NaN is refused.
+        Numbers or booleans. NaN is refused. Of several sequences, (S, T, N), give one at a time: ``[binarize(x) for x in X]``.
     threshold : float, optional
         Values above it become +1, all others -1. By default the middle between the smallest and the largest value.
 

@@ -26,8 +26,9 @@ class Sequences(Result, NDArrayOperatorsMixin):
 
     Parameters
     ----------
-    patterns : array of shape (T, N)
-        Patterns of +-1, one row per time step, the sequences one below the other.
+    patterns : array of shape (T, N), or (S, T, N)
+        Patterns of +-1, one row per time step, the sequences one below the other. An array of three dimensions is S sequences of
+        equal length.
     lengths : array of shape (S,), optional
         How many rows belong to each sequence. By default all are one sequence.
     frame_shape : tuple of int, optional
@@ -78,8 +79,11 @@ class Sequences(Result, NDArrayOperatorsMixin):
 
     def __post_init__(self) -> None:
         """Check everything, fill in what was left out, and protect the patterns against changes."""
-        patterns = check_patterns(self.patterns, "patterns").view()
-        lengths = check_lengths(self.lengths, len(patterns))
+        if _has_sequences_first(self.patterns):
+            patterns, lengths = _flatten(as_numbers(self.patterns, "patterns"), self.lengths, "patterns")
+        else:
+            patterns = check_patterns(self.patterns, "patterns").view()
+            lengths = check_lengths(self.lengths, len(patterns))
         patterns.flags.writeable = lengths.flags.writeable = False
         N = patterns.shape[1]
         shape = check_frame_shape(self.frame_shape, N)
@@ -251,7 +255,7 @@ def check_sequences(
     if isinstance(X, Sequences):  # whose patterns were checked when it was made
         patterns, checked = X.patterns, X.lengths if lengths is None else check_lengths(lengths, len(X))
     elif _has_sequences_first(X):
-        patterns, checked = _flatten(as_numbers(X, "X"), lengths)
+        patterns, checked = _flatten(as_numbers(X, "X"), lengths, "X")
     else:
         patterns = check_patterns(X, "X")
         checked = check_lengths(lengths, len(patterns))
@@ -289,11 +293,11 @@ def _depth(x: Any) -> int:
 _KNOWN = "whose lengths are known: leave lengths out."
 
 
-def _flatten(X: NDArray[Any], lengths: ArrayLike | None) -> tuple[Patterns, Lengths]:
+def _flatten(X: NDArray[Any], lengths: ArrayLike | None, name: str) -> tuple[Patterns, Lengths]:
     """Put the sequences of an array (S, T, N) one below the other."""
     if lengths is not None:
-        raise ValueError(f"lengths goes with an array (time, neurons); X is an array of {len(X)} sequences, {_KNOWN}")
-    return check_patterns(X.reshape(-1, X.shape[2]), "X", shape=X.shape), np.full(len(X), X.shape[1])
+        raise ValueError(f"lengths goes with an array (time, neurons); {name} is an array of {len(X)} sequences, {_KNOWN}")
+    return check_patterns(X.reshape(-1, X.shape[2]), name, shape=X.shape).view(), np.full(len(X), X.shape[1])
 
 
 def _join(X: Any, lengths: ArrayLike | None) -> tuple[NDArray[Any], list[int]]:

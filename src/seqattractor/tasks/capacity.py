@@ -138,6 +138,8 @@ def capacity(
     """
     chosen = choose_networks(network, files)
     own = {name: each for name, each in chosen.items() if isinstance(each, Brought)}
+    if "trials" in settings:
+        raise ValueError("a search decides by itself how many trials it does; max_trials limits them.")
     for key in settings:
         if key not in DEFAULTS and own.keys() == chosen.keys():
             raise ValueError(f"{key} is no setting of a trial; parameters of a network of yours are set in the network itself.")

@@ -106,6 +106,17 @@ INLINE uint32_t PAIRED(le_bits)(Lanes a, Lanes b)
         else
             bits |= (~(uint32_t)_mm256_movemask_pd((__m256d)greater) & 0xf) << (p * 4);
     }
+#elif defined(__SSE2__)
+    UNROLL for (int p = 0; p < PARTS; p += sizeof(T) == 2 ? 2 : 1) {
+        __m128i greater = (__m128i)(a.part[p] > b.part[p]);
+        if (sizeof(T) == 2) {
+            greater = _mm_packs_epi16(greater, (__m128i)(a.part[p + 1] > b.part[p + 1]));
+            bits |= (~(uint32_t)_mm_movemask_epi8(greater) & 0xffff) << (p * 8);
+        } else if (sizeof(T) == 4)
+            bits |= (~(uint32_t)_mm_movemask_ps((__m128)greater) & 0xf) << (p * 4);
+        else
+            bits |= (~(uint32_t)_mm_movemask_pd((__m128d)greater) & 0x3) << (p * 2);
+    }
 #else
     UNROLL for (int p = 0; p < PARTS; p++) {
         Reg holds = a.part[p] <= b.part[p];

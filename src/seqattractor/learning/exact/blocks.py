@@ -66,7 +66,7 @@ class _Block(Restorable):
         self._set_fields(self.fields.astype(WIDTHS[self.width + 1]))
 
     def _learn(self, K: tuple[Integers, ...], rows: Integers, wrong: Integers | None, n_epochs: int) -> _Run:
-        """Let rows learn on fixed inputs with a Gram matrix, given also as `ahead`; gives flips of codes where `wrong` keeps them."""
+        """Let rows learn on fixed inputs with a Gram matrix, given also as `ahead`; flips are recorded if `wrong` is given."""
         run = _Run(rows, n_epochs, np.empty((self._flips if wrong is not None else 0, 4), dtype=np.int32))
         used = kernels.learn_rows(
             *(*K, rows, self.targets, self.h0, self.fields, self.bounds, self.room, self.counts),

@@ -1,4 +1,4 @@
-"""Headline experiments of networks that learn by local rules: spike timing, and stochastic neurons with hidden ones."""
+"""Small experiments of networks that learn by local rules: spike timing, and stochastic neurons with hidden ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headline experiments of rate memories: Gillett's Hebbian sequences, episodic memories, and EDEN."""
+"""Small experiments of rate memories: Gillett's Hebbian sequences, episodic memories, and EDEN."""
 
 from __future__ import annotations
 

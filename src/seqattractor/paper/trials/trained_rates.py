@@ -1,4 +1,4 @@
-"""Headline experiments of rate networks that are trained by least squares, and of BCPNN."""
+"""Small experiments of rate networks that are trained by least squares, and of BCPNN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headline experiments of networks without hidden neurons: longest orbits, slow synapses, and leaky sums."""
+"""Small experiments of networks without hidden neurons: longest orbits, slow synapses, and leaky sums."""
 
 from __future__ import annotations
 

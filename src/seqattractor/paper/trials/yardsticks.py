@@ -1,4 +1,4 @@
-"""Headline experiments of scaffolds, sparse distributed memory, and hidden Markov models with clones."""
+"""Small experiments of scaffolds, sparse distributed memory, and hidden Markov models with clones."""
 
 from __future__ import annotations
 
