@@ -169,7 +169,7 @@ def main(words):
             if found != reference:
                 wrong = [kernel for kernel in reference if found.get(kernel) != reference[kernel]]
                 raise SystemExit(f"{name}: other results than {platform.machine()} base in {', '.join(wrong)}")
-            print(f"{name}: the same results in all {len(reference)} kernels")
+            print(f"{name}: the same results in all {len(reference)} kernels", flush=True)
 
 
 if __name__ == "__main__":
