@@ -487,7 +487,7 @@ def why_unavailable() -> str:
         _library()
     except OSError as error:
         return (
-            f"seqattractor computes without its compiled core, many times slower and with the same results, because {error}; "
+            f"seqattractor computes without its compiled core, many times slower, because {error}; "
             "`pip install .` in its sources compiles it (in a checkout that was installed with -e: `pip install -e .`)."
         )
     return ""
