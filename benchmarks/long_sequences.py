@@ -23,6 +23,8 @@ import numpy as np
 
 import seqattractor as sa
 from seqattractor.learning.exact import engine, forms
+from seqattractor.learning.grid import on_grid
+from seqattractor.learning.problem import Problem
 
 SIZES = [(100, 500), (200, 2000), (1000, 1000)]
 LENGTHS = [0.5, 1.0, 2.0, 3.0, 5.0]
@@ -79,11 +81,12 @@ def crossover() -> None:
 def both_forms(N: int, M: int, n: int, epochs: int, rng: np.random.Generator) -> tuple[dict[str, float], Any]:
     """Seconds per epoch of each form for n transitions, and what was learned."""
     X = patterns(rng, n + 1, N)
-    U, V, P = (scale * rng.standard_normal(shape) for scale, shape in ((1e-3, (M, N)), (1e-3, (N, M)), (1.0, (M, N))))
+    U, V, P = (on_grid(rng.standard_normal(shape)) for shape in ((M, N), (N, M), (M, N)))  # as init_scale = eta = 1e-3
     z = np.where(X[1:] @ P.T >= 0, 1, -1).astype(np.int8)
 
     def learn(form: Any, max_epochs: int = epochs) -> Any:
-        return engine.learn(X[:-1], X[1:], z, U=U.copy(), V=V.copy(), kappa=1.0, eta=1e-3, max_epochs=max_epochs, form=form)
+        problem = Problem(X[:-1], X[1:], V.copy(), 1000.0, max_epochs, U=U.copy(), hidden_targets=z)
+        return engine.learn(problem, form=form)
 
     learn("fields", 2), learn("weights", 2)
     times = {form: seconds(lambda form=form: learn(form)) for form in ("fields", "weights")}

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import seqattractor as sa
-from seqattractor.learning.reference import learn_visible
+from seqattractor.learning.problem import Problem
+from seqattractor.learning.reference import learn
 
 warnings.simplefilter("ignore", ConvergenceWarning)  # some of these networks are meant to fail
 
@@ -63,9 +64,9 @@ for y, label in ((codes, "0 and 1"), (2 * codes - 1, "-1 and +1")):
     left.hist(cosine[np.triu_indices(T - 1, 1)], bins=np.linspace(-0.05, 1.05, 45), label=label)
     # The best of some learning rates for each, from large to small steps.
     rates = [1 / (y[0] ** 2).sum() / scale for scale in (1, 3, 10, 30)]
-    tried = [learn_visible(y, X[1:], W=np.zeros((50, M)), kappa=1.0, eta=eta, max_epochs=100) for eta in rates]
-    best = min(tried, key=lambda learned: (learned.errors[-1], learned.n_iter))
-    right.plot(np.arange(1, best.n_iter + 1), 100 * best.errors / (T - 1) / 50, label=label)
+    tried = [learn(Problem(y, X[1:], V=np.zeros((50, M)), kappa=1.0 / eta, max_epochs=100)) for eta in rates]
+    best = min(tried, key=lambda learned: (learned.visible_errors[-1], learned.n_iter))
+    right.plot(np.arange(1, best.n_iter + 1), 100 * best.visible_errors / (T - 1) / 50, label=label)
 left.set(xlabel="cosine of two codes", ylabel="pairs", title=f"{k} of {M} neurons active")
 right.set(xlabel="epoch", ylabel="visible errors, %", title="learning V from fixed codes")
 left.legend(loc="upper center")

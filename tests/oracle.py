@@ -24,9 +24,14 @@ def dot(a, b):
     return total
 
 
+def in_steps(values, eta):
+    """Values in steps of eta, rounded to whole multiples of 2**-24."""
+    return np.rint(np.asarray(values) / eta * 2**24) / 2**24
+
+
 def on_grid(values, eta=1.0):
     """Start weights as they are drawn: in steps of eta they are whole multiples of 2**-24."""
-    return np.rint(np.asarray(values) / eta * 2**24) / 2**24 * eta
+    return in_steps(values, eta) * eta
 
 
 def transitions(sequences, order=1):

@@ -16,6 +16,7 @@ import seqattractor as sa
 from dask_cluster import dask_cluster
 from quiet import fit_quietly, quietly
 from seqattractor.learning.exact import cluster as cluster_module
+from seqattractor.learning.problem import Problem
 
 distributed = pytest.importorskip("distributed")
 
@@ -141,10 +142,10 @@ def test_learned_weights_take_the_place_of_the_start_weights(client):
     X = sa.datasets.random_periodic(12, 40, rng=0)
     rng = np.random.default_rng(0)
     z = rng.choice(np.array([-1, 1], dtype=np.int8), (11, 70))
-    starts = rng.standard_normal((70, 40)), rng.standard_normal((40, 70))
+    starts = [np.rint(100 * rng.standard_normal(shape)) for shape in ((70, 40), (40, 70))]
     U, V = (start.copy() for start in starts)
     patterns = np.asarray(X)
-    learned = cluster_module.learn(patterns[:-1], patterns[1:], z, U=U, V=V, kappa=1.0, eta=0.01, max_epochs=20, client=client)
+    learned = cluster_module.learn(Problem(patterns[:-1], patterns[1:], V, 100.0, 20, U=U, hidden_targets=z), client=client)
     assert learned.U is U
     assert learned.V is V
     assert not np.array_equal(U, starts[0])

@@ -14,7 +14,8 @@ import seqattractor as sa
 from quiet import fit_quietly, quietly
 from seqattractor.experiments._trial import run_trial
 from seqattractor.learning import reference, rule
-from seqattractor.learning.exact import learned_targets as exact
+from seqattractor.learning.exact import engine as exact
+from seqattractor.learning.problem import Feedback, Problem
 from seqattractor.networks._registry import make_network
 from strategies import sequences
 from test_biases import start as start_with_biases
@@ -152,16 +153,15 @@ def test_learning_goes_on_from_what_was_learned():
     X = sa.datasets.random_periodic(12, 15, rng=3).patterns
     rng = np.random.default_rng(0)
     drive = rule.target_drive(rng.standard_normal((20, 15)), X[1:])
-    how = {"learned_feedback": 0.3, "kappa": 1.0, "eta": ETA}
     ends = []
     for module in (reference, exact):
         for pieces in ((10,), (6, 4), (6, 10**10)):
             U, V, Q = np.zeros((20, 15)), np.zeros((15, 20)), np.zeros((20, 15), dtype=np.int64)
             for epochs in pieces:
                 stop = min(epochs, 4) if epochs > 10 else epochs  # so many epochs could be, that int32 would not be enough
-                learned = module.learn_with_feedback(
-                    X[:-1], X[1:], drive, U=U, V=V, Q=Q, max_epochs=epochs, callback=lambda e, *_, stop=stop: e == stop, **how
-                )
+                feedback = Feedback(drive, Q, 0.3)
+                problem = Problem(X[:-1], X[1:], V=V, U=U, kappa=1.0 / ETA, feedback=feedback, max_epochs=epochs)
+                learned = module.learn(problem, callback=lambda e, *_, stop=stop: e == stop)
                 U, V, Q = learned.U, learned.V, learned.Q
             ends.append((U, V, Q))
     assert ends[0][2].any()

@@ -1,5 +1,7 @@
 """The exact engine on weights, for long sequences, gives what the plain loop gives, and bit for bit what it gives on fields."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -8,7 +10,8 @@ from hypothesis import strategies as st
 import oracle
 from seqattractor.learning import kernels, reference
 from seqattractor.learning.exact import engine, forms, weights
-from test_engine import assert_same, close, hard_problem, patterns, problems, run, run_visible
+from seqattractor.learning.problem import Problem
+from test_engine import assert_same, hard_problem, in_steps, patterns, problems, run, run_visible
 
 CASES = settings(max_examples=60, deadline=None)
 SIZES = {
@@ -18,32 +21,24 @@ SIZES = {
 }
 
 
-def assert_equal_bits(one, other):
-    for name in ("hidden_errors", "visible_errors", "U", "V"):
-        assert np.array_equal(getattr(one, name), getattr(other, name)), name
-    assert (one.n_iter, one.converged) == (other.n_iter, other.converged)
-
-
 @CASES
 @given(problem=problems(), sizes=st.fixed_dictionaries(SIZES))
 def test_every_epoch_has_the_errors_of_the_plain_loop_and_the_weights_agree(problem, sizes):
-    assert_same(run(weights, problem, **sizes), run(reference, problem), problem)
+    assert_same(run(weights, problem, **sizes), run(reference, problem))
 
 
 @CASES
 @given(problem=problems(), sizes=st.fixed_dictionaries(SIZES))
 def test_no_bit_differs_from_the_result_on_fields_whatever_the_threads_blocks_and_chunks(problem, sizes):
-    assert_equal_bits(run(weights, problem, **sizes), run(engine, problem, form="fields"))
+    assert_same(run(weights, problem, **sizes), run(engine, problem, form="fields"))
 
 
 @CASES
 @given(problem=problems(), sizes=st.fixed_dictionaries(SIZES))
 def test_networks_without_hidden_neurons_learn_as_in_the_plain_loop(problem, sizes):
-    fast, plain = run_visible(weights, problem, **sizes), run_visible(reference, problem)
-    assert np.array_equal(fast.errors, plain.errors)
-    assert (fast.n_iter, fast.converged) == (plain.n_iter, plain.converged)
-    assert close(fast.W, plain.W)
-    assert np.array_equal(fast.W, run_visible(engine, problem, form="fields").W)
+    fast = run_visible(weights, problem, **sizes)
+    assert_same(fast, run_visible(reference, problem))
+    assert_same(fast, run_visible(engine, problem, form="fields"))
 
 
 @settings(max_examples=30, deadline=None)
@@ -53,8 +48,8 @@ def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit
     N, M, eta = 5, 35, 2.0**-10
     X, P = patterns(rng, (n + 1, N)), rng.standard_normal((M, N))
     z = np.where(X[1:] @ P.T >= 0, 1, -1).astype(np.int8)
-    U, V = np.zeros((M, N + bias)), np.zeros((N, M + bias))
-    fast = weights.learn(X[:-1], X[1:], z, U=U, V=V, kappa=1.0, eta=eta, max_epochs=250, bias=bias, chunk=6)
+    start = {"U": np.zeros((M, N + bias)), "V": np.zeros((N, M + bias)), "kappa": 1.0, "eta": eta, "max_epochs": 250}
+    fast = run(weights, {"arrays": (X[:-1], X[1:], z), **start, "bias": bias}, chunk=6)
     biases = ([0.0] * M, [0.0] * N, [0.0] * M) if bias else None
     pairs = oracle.transitions([X.tolist()])
     U, V, hidden, visible, *_ = oracle.learn(pairs, np.zeros((M, N)), np.zeros((N, M)), P, 1.0, eta, 250, biases=biases)
@@ -66,10 +61,9 @@ def test_from_zero_weights_the_result_is_the_index_by_index_rule_to_the_last_bit
 
 def test_weights_beyond_16_bits_are_learned():
     x = np.ones((2000, 3), dtype=np.int8)
-    how = {"kappa": 200.0, "eta": 1e-3, "max_epochs": 40}
-    fast = weights.learn_visible(x, x, W=np.zeros((3, 3)), **how)
+    fast = weights.learn(Problem(x, x, V=np.zeros((3, 3)), kappa=200_000.0, max_epochs=40))
     assert fast.converged
-    assert np.array_equal(fast.W, np.full((3, 3), 66667 * 1e-3))  # the first whole number of steps with a field above 200
+    assert np.array_equal(fast.V, np.full((3, 3), 66667.0))  # the first whole number with a field above kappa
     assert fast.errors.sum() == 3 * 66667
 
 
@@ -80,7 +74,7 @@ def test_every_instruction_set_gives_the_same_bits(isa, problem):
     best, usual = run(weights, problem), kernels.instruction_set()
     try:
         kernels.use(isa)
-        assert_equal_bits(run(weights, problem), best)
+        assert_same(run(weights, problem), best)
     finally:
         kernels.use(usual)
 
@@ -88,13 +82,12 @@ def test_every_instruction_set_gives_the_same_bits(isa, problem):
 @pytest.mark.parametrize(("size", "fits"), [(2.0**26, True), (2.0**29, False)])
 def test_weights_that_float64_could_not_add_up_exactly_are_rejected_in_one_sentence(size, fits):
     x = np.ones((3, 4), dtype=np.int8)
-    how = {"kappa": 1.0, "eta": 1e-3, "max_epochs": 2}
-    W = np.full((4, 4), size * 1e-3)
+    problem = Problem(x, x, V=np.full((4, 4), size), kappa=1000.0, max_epochs=2)
     if fits:
-        assert np.array_equal(weights.learn_visible(x, x, W=W.copy(), **how).W, W)
+        assert np.array_equal(weights.learn(problem).V, np.full((4, 4), size))
     else:
         with pytest.raises(OverflowError, match="larger eta"):
-            weights.learn_visible(x, x, W=W, **how)
+            weights.learn(problem)
 
 
 @pytest.mark.parametrize("stop", [1, 13])
@@ -106,7 +99,7 @@ def test_a_callback_hears_of_every_epoch_and_leaves_the_weights_of_the_one_at_wh
         return epoch[0] == stop
 
     stopped = run(weights, problem, callback=tell)
-    assert_equal_bits(stopped, run(weights, {**problem, "max_epochs": stop}))
+    assert_same(stopped, run(weights, {**problem, "max_epochs": stop}))
     counted = zip(stopped.hidden_errors.tolist(), stopped.visible_errors.tolist(), strict=True)
     assert told == [(e, hidden, visible) for e, (hidden, visible) in enumerate(counted, start=1)]
 
@@ -117,11 +110,11 @@ def test_the_form_is_chosen_by_the_numbers_of_transitions_neurons_and_inputs(mon
     assert forms.choose_form(20_000, long, 500) == "weights"
     assert forms.choose_form(70, paper, 1) == "weights"  # a Gram matrix does not pay for one presentation
     assert forms.choose_form(50_000, [(100, 10**6)], 500) == "weights"  # or it would not fit into memory
-    problem = hard_problem(np.random.default_rng(2), 3)
-    monkeypatch.setattr(weights, "learn", lambda *arrays, **options: "weights")
-    assert run(engine, problem, form="weights") == "weights"
-    assert run(engine, problem, form="fields") != "weights"
-    assert run(engine, {**problem, "max_epochs": 1}) == "weights"
+    problem = in_steps(hard_problem(np.random.default_rng(2), 3))
+    monkeypatch.setattr(weights, "learn", lambda problem, **options: "weights")
+    assert engine.learn(problem, form="weights") == "weights"
+    assert engine.learn(problem, form="fields") != "weights"
+    assert engine.learn(replace(problem, max_epochs=1)) == "weights"
 
 
 @example(n=1, N=1)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from seqattractor.datasets import moving_digits, random_periodic, walker
+from seqattractor.learning.grid import in_steps
+from seqattractor.learning.problem import Problem
 from seqattractor.learning.rule import sign
-from seqattractor.sequences import Patterns, Sequences, transitions
+from seqattractor.sequences import Sequences, transitions
 
 KAPPA, ETA, INIT_SCALE, MAX_EPOCHS = 1.0, 1e-3, 1e-3, 500  # the settings of all experiments of the paper
 
@@ -21,25 +20,9 @@ CASES = {
 }
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Transitions and start weights."""
-
-    inputs: Patterns
-    targets: Patterns
-    hidden_targets: Patterns
-    U: NDArray[np.float64]
-    V: NDArray[np.float64]
-
-    @property
-    def data(self) -> tuple[Patterns, Patterns, Patterns]:
-        """Inputs, targets and hidden targets, as learning takes them."""
-        return self.inputs, self.targets, self.hidden_targets
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """N, M and the number n of transitions."""
-        return {"N": len(self.V), "M": len(self.U), "n": len(self.inputs)}
+def sizes(problem: Problem) -> dict[str, int]:
+    """N, M and the number n of transitions."""
+    return {"N": problem.V.shape[0], "M": problem.V.shape[1], "n": len(problem.inputs)}
 
 
 def make_problem(name: str, seed: int = 0) -> Problem:
@@ -61,6 +44,7 @@ def _problem(X: Sequences, M: int, rng: np.random.Generator) -> Problem:
     """Draw U, V and P as the paper does."""
     inputs, targets, _ = transitions(X.patterns, X.lengths)
     N = targets.shape[1]
-    U, V = INIT_SCALE * rng.standard_normal((M, N)), INIT_SCALE * rng.standard_normal((N, M))
+    U, V = (in_steps(INIT_SCALE * rng.standard_normal(shape), ETA) for shape in ((M, N), (N, M)))
     z = sign(targets.astype(np.float64) @ rng.standard_normal((M, N)).T)  # eq. (4)
-    return Problem(inputs, targets, z, U, V)
+    kappa = float(in_steps(KAPPA, ETA))
+    return Problem(inputs, targets, V, kappa, MAX_EPOCHS, U=U, hidden_targets=z)

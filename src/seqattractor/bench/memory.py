@@ -11,7 +11,7 @@ from seqattractor._children import python_command
 _MEMORY = """
 import json, pathlib, resource, sys, time
 import numpy as np
-from seqattractor.bench.cases import ETA, KAPPA, MAX_EPOCHS, make_problem, random_problem
+from seqattractor.bench.cases import make_problem, random_problem, sizes
 from seqattractor.learning.exact import engine
 def peak():
     status = pathlib.Path("/proc/self/status")  # what getrusage says counts the parent process, too
@@ -26,9 +26,8 @@ else:
     problem = random_problem(65536, 1000, 300, rng)
     P = rng.standard_normal(problem.U.shape)
 began = time.perf_counter()
-learned = engine.learn(*problem.data, U=problem.U, V=problem.V,
-                       kappa=KAPPA, eta=ETA, max_epochs=MAX_EPOCHS, n_jobs=int(sys.argv[2]))
-print(json.dumps({**problem.sizes, "epochs": learned.n_iter, "converged": learned.converged,
+learned = engine.learn(problem, n_jobs=int(sys.argv[2]))
+print(json.dumps({**sizes(problem), "epochs": learned.n_iter, "converged": learned.converged,
                   "seconds": time.perf_counter() - began, "interpreter_mb": started, "peak_mb": peak()}))
 """
 

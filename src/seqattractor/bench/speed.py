@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from seqattractor.bench.cases import CASES, ETA, KAPPA, MAX_EPOCHS, Problem, make_problem, random_problem
+from seqattractor.bench.cases import CASES, ETA, KAPPA, MAX_EPOCHS, make_problem, random_problem, sizes
 from seqattractor.learning.exact import engine
-from seqattractor.learning.result import Learned
+from seqattractor.learning.problem import Learned, Problem
 from seqattractor.learning.rule import learn_transition
 
 _ROUNDS = 5
@@ -40,12 +42,12 @@ def compare(name: str, *, n_jobs: int, seconds: float) -> dict[str, Any]:
             transitions += measured
             taken, learned = exact_seconds(problem, n_jobs)
             exact.append(taken)
-    n = problem.sizes["n"]
+    n = len(problem.inputs)
     per_epoch = min(plain) * n
     return {
         "case": name,
         "what": CASES[name],
-        **problem.sizes,
+        **sizes(problem),
         "n_jobs": n_jobs,
         "clock": clock_for(n_jobs).__name__,
         "epochs": learned.n_iter,
@@ -97,10 +99,10 @@ def _exponent(values: tuple[int, ...], seconds: list[float]) -> float:
 
 def exact_seconds(problem: Problem, n_jobs: int) -> tuple[float, Learned]:
     """Time of one fit by the exact engine (weights given, as for the plain loop), and what it learned."""
-    U, V = problem.U.copy(), problem.V.copy()
-    clock = clock_for(n_jobs)
+    assert problem.U is not None
+    problem, clock = replace(problem, U=problem.U.copy(), V=problem.V.copy()), clock_for(n_jobs)
     started = clock()
-    learned = engine.learn(*problem.data, U=U, V=V, kappa=KAPPA, eta=ETA, max_epochs=MAX_EPOCHS, n_jobs=n_jobs)
+    learned = engine.learn(problem, n_jobs=n_jobs)
     return clock() - started, learned
 
 
@@ -130,14 +132,22 @@ def clock_for(n_jobs: int) -> Callable[[], float]:
     return time.process_time if n_jobs == 1 else time.perf_counter
 
 
+def arrays_of(problem: Problem) -> list[NDArray[np.float32]]:
+    """U, V, x(t), x(t+1) and z(t+1) of a problem, as the plain loop takes them: weights times eta."""
+    assert problem.U is not None
+    assert problem.hidden_targets is not None
+    arrays = problem.U * ETA, problem.V * ETA, problem.inputs, problem.targets, problem.hidden_targets
+    return [array.astype(np.float32) for array in arrays]
+
+
 class NumpyLoop:
     """Equations (5)-(9) as they stand in `learning.rule`, on weights U and V in float32."""
 
     name = f"numpy {np.__version__}"
 
     def __init__(self, problem: Problem) -> None:
-        self.U, self.V = problem.U.astype(np.float32), problem.V.astype(np.float32)
-        self._transitions = cycle(list(zip(*(a.astype(np.float32) for a in problem.data), strict=True)))
+        self.U, self.V, *arrays = arrays_of(problem)
+        self._transitions = cycle(list(zip(*arrays, strict=True)))
 
     def step(self) -> None:
         """Learn the next transition."""
@@ -152,8 +162,8 @@ class TorchLoop:
 
         torch.set_num_threads(n_jobs)
         self.name = f"PyTorch {torch.__version__}"
-        self.U, self.V = torch.tensor(problem.U).float(), torch.tensor(problem.V).float()
-        self._transitions = cycle(list(zip(*(torch.tensor(a).float() for a in problem.data), strict=True)))
+        self.U, self.V, *arrays = map(torch.tensor, arrays_of(problem))
+        self._transitions = cycle(list(zip(*arrays, strict=True)))
         self._torch: Any = torch
         self._one = torch.tensor(1.0)
 

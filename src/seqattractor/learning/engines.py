@@ -5,43 +5,30 @@ A module of its own, so that only networks that learn by an engine import one: t
 
 from __future__ import annotations
 
-from types import ModuleType
-
 from seqattractor.learning.fallback import usable
+from seqattractor.learning.problem import Learned, Problem, ProgressCallback
 
 FEW = 4
-"""Transitions below which a presentation by the plain loop takes less than the exact engine needs to begin and to end."""
+"""Transitions below which the plain loop presents them once in less time than the exact engine needs to begin and to end."""
 
 
-def engine_module(engine: str, *, learned_targets: bool = False) -> ModuleType:
-    """Give the module that learns: the plain loop, or the exact engine if its kernels can be called.
-
-    With learned targets it is `learn_with_feedback` that does it, in a module of its own for the exact engine.
+def learn(problem: Problem, engine: str, *, n_jobs: int | None = None, callback: ProgressCallback | None = None) -> Learned:
+    """Learn by the exact engine, or by the plain loop if that is asked for, if kernels cannot be called, or if it is quicker.
 
     Examples
     --------
-    >>> engine_module("reference").__name__
-    'seqattractor.learning.reference'
+    >>> import numpy as np
+    >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
+    >>> problem = Problem(X[:-1], X[1:], V=np.zeros((3, 3)), kappa=2.0, max_epochs=50)
+    >>> [learn(problem, engine).n_iter for engine in ("exact", "reference")]
+    [3, 3]
     """
-    if usable(engine) == "reference":
+    # One presentation does not pay for comparing every two transitions, as learned targets need it.
+    once = problem.max_epochs == 1 and (problem.feedback is not None or len(problem.inputs) < FEW)
+    if once or usable(engine) == "reference":
         from seqattractor.learning import reference
 
-        return reference
-    if learned_targets:
-        from seqattractor.learning.exact import learned_targets as exact_feedback
-
-        return exact_feedback
+        return reference.learn(problem, n_jobs=n_jobs, callback=callback)
     from seqattractor.learning.exact import engine as exact
 
-    return exact
-
-
-def presenting_engine(engine: str, n: int) -> str:
-    """Which engine presents n transitions once, where one is chosen for learning in epochs.
-
-    Examples
-    --------
-    >>> presenting_engine("exact", 1), presenting_engine("exact", 1000)
-    ('reference', 'exact')
-    """
-    return engine if n >= FEW else "reference"
+    return exact.learn(problem, n_jobs=n_jobs, callback=callback)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns
 

@@ -101,22 +101,21 @@ def learn_transition(
     V: Array,
     x: Array,
     x_next: Array,
-    z: Array,
+    z: Array | None,
     *,
     kappa: float,
     eta: float,
     theta: float = 0.0,
-    learn_U: bool = True,
     bias: bool = False,
     Q: Array | None = None,
 ) -> tuple[int, int]:
     """Learn one transition x(t) -> x(t+1), steps 1 and 2 of section 5; returns the errors sum mu and sum nu.
 
-    With biases U is (M, N + 1) and V is (N, M + 1): biases learn as all other weights, by eqs. (6) and (9). The feedback Q
-    learns with V.
+    Without hidden targets z only V learns. With biases U is (M, N + 1) and V is (N, M + 1): biases learn as all other weights,
+    by eqs. (6) and (9). The feedback Q learns with V.
     """
     x = with_constant(x) if bias else x
-    hidden_errors = update_hidden(U, x, z, kappa=kappa, eta=eta, theta=theta) if learn_U else 0
+    hidden_errors = 0 if z is None else update_hidden(U, x, z, kappa=kappa, eta=eta, theta=theta)
     y = hidden_state(U, x, theta)  # eq. (7), with the U just updated
     visible_errors = update_visible(V, with_constant(y) if bias else y, x_next, kappa=kappa, eta=eta, Q=Q)
     return hidden_errors, visible_errors

@@ -19,11 +19,11 @@ from seqattractor._checks import (
     check_positive,
 )
 from seqattractor._unchanged import unchanged_by_failure
+from seqattractor.learning import engines
 from seqattractor.learning import rule as equations
-from seqattractor.learning.engines import engine_module, presenting_engine
 from seqattractor.learning.firing import respond
 from seqattractor.learning.grid import InSteps, held_steps, hold_steps, in_steps, on_grid
-from seqattractor.learning.result import Learned, ProgressCallback
+from seqattractor.learning.problem import Feedback, Learned, Problem, ProgressCallback
 from seqattractor.networks._base import check_learned
 from seqattractor.networks._layered import Weights, split_bias
 from seqattractor.networks._sized import SizedMemory
@@ -277,7 +277,7 @@ class SequenceAttractor(SizedMemory):
         >>> client = distributed.Client("tcp://host:8786")  # doctest: +SKIP
         >>> net = sa.SequenceAttractor(n_hidden=4000).fit_on_cluster(client, X)  # doctest: +SKIP
         """
-        from seqattractor.learning.exact.cluster import learn
+        from seqattractor.learning.exact import cluster
 
         with unchanged_by_failure(self):
             self.check_parameters()
@@ -287,7 +287,7 @@ class SequenceAttractor(SizedMemory):
                     "targets='random'."
                 )
             self._forget()
-            transitions, there = self.transitions(X, lengths), partial(learn, client=client)
+            transitions, there = self.transitions(X, lengths), partial(cluster.learn, client=client)
             with self._announced(callback) as tell:
                 left = self._fit_sized(transitions, lambda net, each: net._learn(there, transitions, each), tell)
             missing = self._missing(left, transitions)
@@ -300,14 +300,14 @@ class SequenceAttractor(SizedMemory):
             self.begin(transitions)
             self.present(transitions)
             return self._last_errors()
-        return self._learn(self._learner(self.engine), transitions, callback)
+        return self._learn(self._by_engine, transitions, callback)
 
     def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Go on by the chosen engine; Hebbian weights are added once more."""
         if self.rule == "hebbian":
             self.present(transitions)
             return self._last_errors()
-        return self._go_on(self._learner(self.engine), transitions, self._epochs_at_most, self._counting_on(callback))
+        return self._go_on(self._by_engine, transitions, self._epochs_at_most, self._counting_on(callback))
 
     def begin(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order, then the biases if there are some."""
@@ -329,9 +329,7 @@ class SequenceAttractor(SizedMemory):
         if self.rule == "hebbian":
             self._add_hebbian(transitions)
             return
-        # One presentation does not pay for comparing every two transitions, as learned targets need it.
-        engine = "reference" if self._learns_targets else presenting_engine(self.engine, len(transitions.inputs))
-        self._go_on(self._learner(engine), transitions, 1)
+        self._go_on(self._by_engine, transitions, 1)
 
     def _hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
@@ -447,10 +445,9 @@ class SequenceAttractor(SizedMemory):
 
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _learner(self, engine: str) -> Callable[..., Learned]:
-        """The way in which an engine learns this kind of network."""
-        module = engine_module(engine, learned_targets=self._learns_targets)
-        return partial(module.learn_with_feedback if self._learns_targets else module.learn, n_jobs=self.n_jobs)
+    def _by_engine(self, problem: Problem, callback: ProgressCallback | None = None) -> Learned:
+        """Learn on this machine."""
+        return engines.learn(problem, self.engine, n_jobs=self.n_jobs, callback=callback)
 
     def _learn(
         self, learner: Callable[..., Learned], transitions: Transitions, callback: ProgressCallback | None
@@ -469,33 +466,34 @@ class SequenceAttractor(SizedMemory):
         from_start: bool = False,
     ) -> tuple[int, int]:
         """Learn on top of what is there, which may be overwritten at the start; returns the errors of the last epoch."""
-        weights = self._weights(copy=not from_start)
-        learned = self._run(learner, transitions, weights, max_epochs=max_epochs, callback=callback)
+        learned = learner(self._problem(transitions, self._weights(copy=not from_start), max_epochs), callback=callback)
         self._take(learned)
         self._add_epochs(learned.visible_errors, learned.hidden_errors)
         return self._last_errors()
 
-    def _run(
-        self, learner: Callable[..., Learned], transitions: Transitions, weights: tuple[Weights, Weights], **options: Any
-    ) -> Learned:
-        """Let an engine or a cluster learn on top of some weights, in steps of eta, so that the rate is 1."""
+    def _problem(self, transitions: Transitions, weights: tuple[Weights, Weights], max_epochs: int) -> Problem:
+        """What an engine or a cluster learns on top of some weights, which are in steps of eta."""
         x, x_next, _ = transitions
         if self.engine == "exact" and self._learns_targets:
             check_memory(6 * len(x) ** 2, f"learning {len(x)} transitions, of which every two are compared")
         check_memory(len(x) * self.n_hidden_, f"the hidden targets of {len(x)} transitions")
-        how = {
-            "U": weights[0],
-            "V": weights[1],
-            "kappa": float(in_steps(self.kappa, float(self.eta))),
-            "eta": 1.0,
-            "input_threshold": float(in_steps(self.input_threshold, float(self.eta))),
-            "bias": bool(self.bias),
-            **options,
-        }
+        z = feedback = None
         if self._learns_targets:
-            drive = self._target_drive(x_next)
-            return learner(x, x_next, drive, Q=self.Q_, learned_feedback=float(self.learned_feedback), **how)
-        return learner(x, x_next, self.hidden_targets(x_next), learn_U=self.learn == "UV", **how)
+            feedback = Feedback(self._target_drive(x_next), self.Q_, float(self.learned_feedback))
+        elif self.learn == "UV":
+            z = self.hidden_targets(x_next)
+        return Problem(
+            x,
+            x_next,
+            U=weights[0],
+            V=weights[1],
+            hidden_targets=z,
+            feedback=feedback,
+            kappa=float(in_steps(self.kappa, float(self.eta))),
+            input_threshold=float(in_steps(self.input_threshold, float(self.eta))),
+            bias=bool(self.bias),
+            max_epochs=max_epochs,
+        )
 
     def _add_hebbian(self, transitions: Transitions) -> None:
         """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""
@@ -555,10 +553,12 @@ class SequenceAttractor(SizedMemory):
 
     def _take(self, learned: Learned) -> None:
         """Hold the weights that were learned."""
-        arrays = {"U_": learned.U, "V_": learned.V}
+        U, V = learned.U, learned.V
+        assert U is not None
+        arrays = {"U_": U, "V_": V}
         if self.bias:
-            arrays["U_"], arrays["hidden_bias_"] = split_bias(learned.U)
-            arrays["V_"], arrays["visible_bias_"] = split_bias(learned.V)
+            arrays["U_"], arrays["hidden_bias_"] = split_bias(U)
+            arrays["V_"], arrays["visible_bias_"] = split_bias(V)
         for name, steps in arrays.items():
             hold_steps(self, name, steps, float(self.eta))
         if learned.Q is not None:

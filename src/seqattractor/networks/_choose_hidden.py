@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from seqattractor import noise
 from seqattractor._checks import NotEnoughMemoryError
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.sequences import Transitions
 from seqattractor.sequences._criterion import lock_row
 

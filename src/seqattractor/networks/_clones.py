@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive
 from seqattractor.learning.clones import Clones, Course
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import field
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._traits import Traits

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_count, check_finite, check_memory, check_not_negative, check_positive
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._continuous import ContinuousMemory, States
 from seqattractor.networks._traits import Traits

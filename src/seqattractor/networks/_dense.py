@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 
 from seqattractor._checks import check_count_or_auto, is_auto
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks._degree import MOST_DEGREE, decisive_degree, least_degree
 from seqattractor.networks._interactions import Interaction
 from seqattractor.networks._pattern_store import Call, PatternStore

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from seqattractor._checks import check_count, check_flag, is_auto, is_count
 from seqattractor._progress import epoch_progress, say_line
 from seqattractor._unchanged import unchanged_by_failure
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks._hooks import Hooks, LearnedFrom
 from seqattractor.sequences import Transitions, check_patterns, check_sequences, transitions
 from seqattractor.sequences._columns import check_column_names, column_names

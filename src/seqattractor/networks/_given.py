@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from seqattractor._checks import check_count, check_finite, is_count, say
 from seqattractor.learning.firing import respond
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions, check_frame_shape

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from seqattractor._checks import check_choice, is_auto, is_count, say
 from seqattractor.learning.grid import held_arrays
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions
 

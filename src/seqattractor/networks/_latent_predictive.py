@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import LARGEST, check_choice, check_count, check_memory, check_not_negative, check_positive
 from seqattractor.learning.predictive_coding import TwoLayers
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import is_auto
 from seqattractor._unchanged import unchanged_by_failure
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.sequences import Patterns, Transitions, check_patterns
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive
 from seqattractor.learning.least_squares import run_pinning
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._continuous import ContinuousMemory, States
 from seqattractor.networks._traits import Traits

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_not_negative, check_positive
 from seqattractor.learning.predictive_coding import f, learn_one_layer
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import field, sign
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Layer, Traits

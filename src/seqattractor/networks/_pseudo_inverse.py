@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, final
 import numpy as np
 
 from seqattractor.learning.grid import exact_rows
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks._layered import VisibleLayerMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.sequences import Transitions

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_number, check_positive
 from seqattractor.learning.backpropagation import Adam, Backpropagated, Weights, backpropagate, read_out, step
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._traits import Traits

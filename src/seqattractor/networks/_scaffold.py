@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_choice, check_count, check_memory, check_number, check_positive, is_auto, is_count, say
 from seqattractor.learning.grid import exact_rows
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._traits import Traits

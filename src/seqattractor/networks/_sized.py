@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_count_or_auto, is_auto
 from seqattractor._progress import say_line
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks._choose_hidden import choose_hidden
 from seqattractor.networks._layered import HiddenLayerMemory
 from seqattractor.networks._online import EpochMemory

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_not_negative
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import field, hebbian, sign
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._slow import check_slow_steps, remember, start_memory, unfinished

@@ -21,7 +21,7 @@ from seqattractor._checks import (
 )
 from seqattractor.learning.fallback import usable
 from seqattractor.learning.firing import respond
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import field
 from seqattractor.learning.sparse.defaults import TINY, choose_defaults, in_units
 from seqattractor.learning.sparse.engine import learn_sparse

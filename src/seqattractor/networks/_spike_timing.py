@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_number, check_positive
 from seqattractor.learning import spike_timing
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks._online import OnlineMemory
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import LARGEST, check_count, check_memory, check_not_negative, check_number, check_positive
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.stochastic_neurons import StochasticNeurons
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
+from seqattractor.learning import engines
 from seqattractor.learning import rule as equations
-from seqattractor.learning.engines import engine_module, presenting_engine
 from seqattractor.learning.grid import InSteps, exact_rows, held_steps, in_steps
-from seqattractor.learning.result import LearnedVisible, ProgressCallback
+from seqattractor.learning.problem import Problem, ProgressCallback
 from seqattractor.networks._layered import VisibleLayerMemory, Weights, split_bias
 from seqattractor.networks._online import EpochMemory
 from seqattractor.networks._traits import Traits
@@ -149,13 +148,13 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         if callable(self.rule):
             return super().fit_transitions(transitions, callback)
         self.begin(transitions)
-        return self._go_on(self._learner(self.engine), transitions, int(self.max_epochs), callback)
+        return self._go_on(transitions, int(self.max_epochs), callback)
 
     def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Go on with the perceptron by the chosen engine, and with a rule of the user's transition by transition."""
         if callable(self.rule):
             return super()._continue_transitions(transitions, callback)
-        return self._go_on(self._learner(self.engine), transitions, int(self.max_epochs), self._counting_on(callback))
+        return self._go_on(transitions, int(self.max_epochs), self._counting_on(callback))
 
     def begin(self, transitions: Transitions) -> None:
         """Draw the random start of W, then of the biases if there are some."""
@@ -168,8 +167,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     def present(self, transitions: Transitions) -> None:
         """Learn from each transition in turn: an epoch as `fit` has it."""
         if not callable(self.rule):
-            engine = presenting_engine(self.engine, len(transitions.inputs))
-            self._go_on(self._learner(engine), transitions, 1)
+            self._go_on(transitions, 1)
             return
         x, x_next = self._seen(transitions).astype(np.float64), transitions.targets.astype(np.float64)
         W = self._weights().copy()
@@ -179,29 +177,20 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self._take_weights(exact_rows(W))
         self._count_errors(int(errors))
 
-    def _learner(self, engine: str) -> Callable[..., LearnedVisible]:
-        """The way in which an engine learns the perceptron; the exact one is made for inputs of -1 and +1."""
-        return partial(engine_module("reference" if self._leak else engine).learn_visible, n_jobs=self.n_jobs)
-
-    def _go_on(
-        self,
-        learner: Callable[..., LearnedVisible],
-        transitions: Transitions,
-        max_epochs: int,
-        callback: ProgressCallback | None = None,
-    ) -> tuple[int, int]:
+    def _go_on(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn on top of what is there; returns the errors of the last epoch."""
-        learned = learner(
+        eta = float(self.eta)
+        problem = Problem(
             self._seen(transitions),
             transitions.targets,
-            W=in_steps(self._weights(), float(self.eta)),
-            kappa=float(in_steps(self.kappa, float(self.eta))),
-            eta=1.0,
+            V=in_steps(self._weights(), eta),
+            kappa=float(in_steps(self.kappa, eta)),
             max_epochs=max_epochs,
-            callback=callback,
         )
-        self._take_weights(learned.W * float(self.eta))
-        self._add_epochs(learned.errors)
+        engine = "reference" if self._leak else self.engine  # the exact one is made for inputs of -1 and +1
+        learned = engines.learn(problem, engine, n_jobs=self.n_jobs, callback=callback)
+        self._take_weights(learned.V * eta)
+        self._add_epochs(learned.visible_errors)
         return self._last_errors()
 
     def _seen(self, transitions: Transitions) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from seqattractor._checks import is_auto
 from seqattractor._faces import Result
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._threshold_view import supports_certificate
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks._base import SequenceMemory
 from seqattractor.networks._choose_hidden import CUES, FLIPS, Attempt, choose_hidden, recalls_from_noise
 from seqattractor.networks._registry import make_network, parameters_of

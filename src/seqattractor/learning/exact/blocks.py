@@ -15,7 +15,6 @@ from seqattractor.learning.exact.fields import (
     WIDTHS,
     Floats,
     Gram,
-    Grid,
     Inputs,
     Integers,
     add_learned,
@@ -26,7 +25,7 @@ from seqattractor.learning.exact.fields import (
     start_fields,
 )
 from seqattractor.learning.exact.tape import Restorable, Tape
-from seqattractor.learning.grid import in_steps
+from seqattractor.learning.grid import STEP
 from seqattractor.learning.kernels import LANES
 from seqattractor.sequences import Patterns
 
@@ -113,7 +112,7 @@ class LayerBlock(_Block):
     targets : ndarray of int8, shape (n, m)
     K : Gram
         Of the inputs.
-    kappa, eta, theta : float
+    kappa, theta : float
     first : int
         Number of the block's first neuron in its layer.
     """
@@ -121,19 +120,10 @@ class LayerBlock(_Block):
     changing: ClassVar[tuple[str, ...]] = (*_Block.changing, "wrong")
 
     def __init__(
-        self,
-        weights: Floats,
-        inputs: Inputs,
-        targets: Patterns,
-        K: Gram,
-        *,
-        kappa: float,
-        eta: float,
-        theta: float = 0.0,
-        first: int = 0,
+        self, weights: Floats, inputs: Inputs, targets: Patterns, K: Gram, *, kappa: float, theta: float = 0.0, first: int = 0
     ) -> None:
-        super().__init__(targets, start_fields(weights, inputs, Grid(weights, eta), theta), float(in_steps(kappa, eta)), K.step)
-        self.weights, self.inputs, self.eta, self.K, self.first = weights, inputs, eta, K, first
+        super().__init__(targets, start_fields(weights, inputs, theta), kappa, K.step)
+        self.weights, self.inputs, self.K, self.first = weights, inputs, K, first
         self.wrong = np.zeros((len(self.fields), self.fields.shape[1] // LANES), dtype=np.uint32)
 
     def advance(self, n_epochs: int) -> tuple[Integers, Integers]:
@@ -144,8 +134,8 @@ class LayerBlock(_Block):
         return sum((run.errors for run in runs), np.zeros(n_epochs, dtype=np.int64)), flips
 
     def finish(self) -> None:
-        """Write the learned weights: weights += eta * A X, with the integer counts A of signed updates."""
-        add_learned(self.weights, self.counts * self.targets, self.inputs, self.eta)
+        """Write the learned weights: weights += A X, with the integer counts A of signed updates."""
+        add_learned(self.weights, self.counts * self.targets, self.inputs)
 
 
 class VisibleBlock(_Block):
@@ -158,14 +148,14 @@ class VisibleBlock(_Block):
     y : Inputs
         The codes (n, M) of the first epoch.
     targets : ndarray of int8, shape (n, m)
-    kappa, eta : float
+    kappa : float
     """
 
     changing: ClassVar[tuple[str, ...]] = (*_Block.changing, "C")
 
-    def __init__(self, V: Floats, y: Inputs, targets: Patterns, *, kappa: float, eta: float) -> None:
-        self.V, self.eta, self.grid = V, eta, Grid(V, eta)
-        super().__init__(targets, start_fields(V, y, self.grid), float(in_steps(kappa, eta)), step=V.shape[1])
+    def __init__(self, V: Floats, y: Inputs, targets: Patterns, *, kappa: float) -> None:
+        self.V = V
+        super().__init__(targets, start_fields(V, y), kappa, step=V.shape[1])
         self.C = np.zeros((0, padded(V.shape[1])), dtype=self.fields.dtype)  # integer weights, needed only if codes flip
 
     def advance(self, tape: Tape) -> Integers:
@@ -182,16 +172,16 @@ class VisibleBlock(_Block):
             kernels.replay_rows(
                 *(K, ahead, tape.Y, tape.version, tape.flipped, tape.groups, tape.group_start),
                 *(rows, self.targets, self.V, self.h0, self.fields, self.bounds, self.room, self.C, run.errors, run.state),
-                *(self.step, limit_of(self.width), self.kappa, self.grid.factor, self.grid.scale),
+                *(self.step, limit_of(self.width), self.kappa, 1 / STEP, 1 / STEP),
             )
             return run
 
         return sum((run.errors for run in self._advance(n_epochs, learn)), np.zeros(n_epochs, dtype=np.int64))
 
     def finish(self, y: Inputs) -> None:
-        """Write the learned weights: V += eta * (C + A Y), with the counts A of updates since the codes `y` are final."""
+        """Write the learned weights: V += C + A Y, with the counts A of updates since the codes `y` are final."""
         C = self.C[:, : self.V.shape[1]] if len(self.C) else None
-        add_learned(self.V, self.counts * self.targets, y, self.eta, C)
+        add_learned(self.V, self.counts * self.targets, y, C)
 
     def _widen(self) -> None:
         super()._widen()

@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,10 +20,10 @@ import numpy as np
 from seqattractor._dask import ClusterLost, Watch, in_a_line, quiet_logs
 from seqattractor.learning import kernels
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.learning.exact.fields import Floats, Gram, Grid, Inputs, Integers, gram, start_fields
+from seqattractor.learning.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
 from seqattractor.learning.exact.tape import Codes
 from seqattractor.learning.exact.workers import Workers
-from seqattractor.learning.result import Learned, ProgressCallback
+from seqattractor.learning.problem import Learned, Problem, ProgressCallback
 from seqattractor.learning.rule import sign, with_constant
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
@@ -37,33 +38,18 @@ _ATTEMPTS = 5  # how often a phase may lose workers
 _Result = TypeVar("_Result")
 
 
-def learn(
-    inputs: Patterns,
-    targets: Patterns,
-    hidden_targets: Patterns,
-    *,
-    U: Floats,
-    V: Floats,
-    kappa: float,
-    eta: float,
-    max_epochs: int,
-    client: Any,
-    input_threshold: float = 0.0,
-    learn_U: bool = True,
-    bias: bool = False,
-    callback: ProgressCallback | None = None,
-) -> Learned:
-    """Learn U and V on a cluster: the same as `engine.learn`, with the same parameters.
+def learn(problem: Problem, *, client: Any, callback: ProgressCallback | None = None) -> Learned:
+    """Learn a problem with hidden neurons on a cluster: the same as `engine.learn`.
 
     Parameters
     ----------
-    inputs, targets, hidden_targets, U, V, kappa, eta, max_epochs, input_threshold, learn_U, bias
-        As in `engine.learn`.
+    problem : Problem
+        Its weights are overwritten; hidden targets must not be learned.
     client : distributed.Client
         Of a cluster whose workers have this package.
     callback : callable, optional
-        Told of all epochs when learning is over. If it says stop, learning is done again up to that epoch; for that, the start
-        weights are kept beside the learned ones.
+        Called for all epochs when learning is over. If it stops learning, that is done again up to that epoch; for that, a copy
+        of the start weights is made.
 
     Returns
     -------
@@ -71,53 +57,40 @@ def learn(
     """
     if not kernels.available():
         raise RuntimeError(f"fit_on_cluster cannot be used here, but fit can: {kernels.why_unavailable()}")
-    start = None if callback is None else (U.copy(), V.copy())
-    run = _Cluster(client, kappa, eta, max_epochs)
-    hidden_errors = np.zeros(max_epochs, dtype=np.int64)
+    U, V, z = problem.U, problem.V, problem.hidden_targets
+    assert U is not None
+    start = None if callback is None else replace(problem, U=U.copy(), V=V.copy())
+    run = _Cluster(client, problem.kappa, problem.max_epochs)
+    hidden_errors = np.zeros(problem.max_epochs, dtype=np.int64)
     flips = np.empty((0, 4), dtype=np.int32)
-    seen = with_constant(inputs) if bias else inputs
-    if learn_U:
-        hidden_errors, flips = run.hidden(seen, hidden_targets, U, input_threshold)
-        y = hidden_targets.copy()
+    seen = with_constant(problem.inputs) if problem.bias else problem.inputs
+    if z is not None:
+        hidden_errors, flips = run.hidden(seen, z, U, problem.input_threshold)
+        y = z.copy()
         at_once = flips[:, 0] == 0  # what differs from the targets in the first epoch; the tape starts with these codes
         y[flips[at_once, 1], flips[at_once, 2]] = flips[at_once, 3]
         flips = flips[~at_once]
     else:
-        fixed = start_fields(U, Inputs(seen), Grid(U, eta), input_threshold).T  # eq. (7): a fixed U makes one code
-        y = sign(fixed)
-    y = with_constant(y) if bias else y
-    visible_errors = run.visible(y, flips, targets, V)
+        y = sign(start_fields(U, Inputs(seen), problem.input_threshold).T)  # eq. (7): a fixed U makes one code
+    visible_errors = run.visible(with_constant(y) if problem.bias else y, flips, problem.targets, V)
     errors = np.stack([hidden_errors, visible_errors], axis=1)
     quiet = np.flatnonzero(~errors.any(axis=1))
     errors = errors[: quiet[0] + 1] if len(quiet) else errors  # after an epoch without errors nothing changes
     for epoch, (hidden, visible) in enumerate(errors.tolist(), start=1):
         if start is not None and callback is not None and callback(epoch, hidden, visible) and epoch < len(errors):
-            return learn(
-                inputs,
-                targets,
-                hidden_targets,
-                U=start[0],
-                V=start[1],
-                kappa=kappa,
-                eta=eta,
-                max_epochs=epoch,
-                client=client,
-                input_threshold=input_threshold,
-                learn_U=learn_U,
-                bias=bias,
-            )
-    return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), not errors[-1].any())
+            return learn(replace(start, max_epochs=epoch), client=client)
+    return Learned(V, errors, U)
 
 
 class _Cluster:
     """Hands blocks of neurons to a cluster and puts what they learned together."""
 
-    def __init__(self, client: Any, kappa: float, eta: float, max_epochs: int) -> None:
-        self.client, self.kappa, self.eta, self.max_epochs = client, kappa, eta, max_epochs
+    def __init__(self, client: Any, kappa: float, max_epochs: int) -> None:
+        self.client, self.kappa, self.max_epochs = client, kappa, max_epochs
         self.watch = Watch(client)
 
-    def surely(self, phase: Callable[[], _Result]) -> _Result:
-        """Do something, and do it again if workers were lost."""
+    def with_retries(self, phase: Callable[[], _Result]) -> _Result:
+        """Run a phase, and retry it if workers were lost."""
         for _ in range(_ATTEMPTS):
             try:
                 with quiet_logs():
@@ -149,7 +122,7 @@ class _Cluster:
 
         def submit(rows: slice, shared: Any) -> Any:
             block = self._send(U[rows], z[:, rows])
-            how = (self.kappa, self.eta, theta, rows.start, self.max_epochs)
+            how = (self.kappa, theta, rows.start, self.max_epochs)
             return self.client.submit(_hidden_block, block, shared, *how, pure=False)
 
         def take(rows: slice, learned: tuple[Integers, Integers, Floats]) -> None:
@@ -165,7 +138,7 @@ class _Cluster:
 
         def submit(rows: slice, tape: Any) -> Any:
             block = self._send(V[rows], targets[:, rows])
-            return self.client.submit(_visible_block, block, tape, self.kappa, self.eta, self.max_epochs, pure=False)
+            return self.client.submit(_visible_block, block, tape, self.kappa, self.max_epochs, pure=False)
 
         def take(rows: slice, learned: tuple[Integers, Floats]) -> None:
             more_errors, V[rows] = learned
@@ -182,7 +155,7 @@ class _Cluster:
         Start weights of a block are overwritten when it has learned, so that each weight is kept once; a block that was lost
         with its worker starts again.
         """
-        blocks = self.surely(lambda: self._blocks(*weights.shape))
+        blocks = self.with_retries(lambda: self._blocks(*weights.shape))
         done: set[int] = set()
 
         def learn_what_is_left() -> None:
@@ -201,7 +174,7 @@ class _Cluster:
                     running.remove((rows, task))
                     task.release()  # or its worker would keep it
 
-        self.surely(learn_what_is_left)
+        self.with_retries(learn_what_is_left)
 
     def _blocks(self, total: int, inputs: int) -> list[slice]:
         """Blocks of rows with so many weights each: some for each thread of the cluster, and none too large to be sent."""
@@ -238,33 +211,27 @@ class _Cluster:
 
 
 def _hidden_block(
-    start: tuple[Floats, Patterns],
-    shared: tuple[Inputs, Gram],
-    kappa: float,
-    eta: float,
-    theta: float,
-    first: int,
-    max_epochs: int,
+    start: tuple[Floats, Patterns], shared: tuple[Inputs, Gram], kappa: float, theta: float, first: int, max_epochs: int
 ) -> tuple[Integers, Integers, Floats]:
     """Let a block of hidden neurons learn; returns errors, flips and weights. Runs on a worker."""
     (weights, z), (inputs, K) = start, shared
     learned = weights.copy()
     with Workers(1):
-        block = LayerBlock(learned, inputs, z, K, kappa=kappa, eta=eta, theta=theta, first=first)
+        block = LayerBlock(learned, inputs, z, K, kappa=kappa, theta=theta, first=first)
         errors, flips = block.advance(max_epochs)
         block.finish()
     return errors, flips, learned
 
 
 def _visible_block(
-    start: tuple[Floats, Patterns], tape: tuple[Patterns, Integers], kappa: float, eta: float, max_epochs: int
+    start: tuple[Floats, Patterns], tape: tuple[Patterns, Integers], kappa: float, max_epochs: int
 ) -> tuple[Integers, Floats]:
     """Let a block of visible neurons learn from the tape; returns errors and weights. Runs on a worker."""
     (weights, targets), (y, flips) = start, tape
     learned = weights.copy()
     with Workers(1):
         codes = Codes(y)
-        block = VisibleBlock(learned, Inputs(y), targets, kappa=kappa, eta=eta)
+        block = VisibleBlock(learned, Inputs(y), targets, kappa=kappa)
         # The tape is whole: beyond its last flip none can come.
         errors = [block.advance(piece) for piece in codes.play(flips, max_epochs, ended=True)]
         block.finish(Inputs(codes.y))

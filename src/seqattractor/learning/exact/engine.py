@@ -14,13 +14,13 @@ from functools import partial
 
 import numpy as np
 
-from seqattractor.learning.exact import weights
+from seqattractor.learning.exact import learned_targets, weights
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.learning.exact.fields import Floats, Gram, Grid, Inputs, Integers, gram, start_fields
+from seqattractor.learning.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
 from seqattractor.learning.exact.forms import Form, choose_form
 from seqattractor.learning.exact.tape import Codes, Restorable, Tape
-from seqattractor.learning.exact.workers import Workers
-from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
+from seqattractor.learning.exact.workers import Workers, count_jobs
+from seqattractor.learning.problem import Learned, Problem, ProgressCallback
 from seqattractor.learning.rule import sign, with_constant
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
@@ -33,37 +33,23 @@ _KEEP_BYTES = 2**28  # above this much state a window is one epoch, so that no c
 
 
 def learn(
-    inputs: Patterns,
-    targets: Patterns,
-    hidden_targets: Patterns,
+    problem: Problem,
     *,
-    U: Floats,
-    V: Floats,
-    kappa: float,
-    eta: float,
-    max_epochs: int,
-    input_threshold: float = 0.0,
-    learn_U: bool = True,
-    bias: bool = False,
     n_jobs: int | None = None,
     callback: ProgressCallback | None = None,
     block_rows: int = BLOCK_ROWS,
     form: Form | None = None,
 ) -> Learned:
-    """Learn U and V by equations (4)-(9), or only V: the same as `reference.learn`, with the same parameters, only faster.
+    """Learn as `reference.learn` does, only faster.
 
     Parameters
     ----------
-    inputs, targets, hidden_targets : ndarray of int8, shapes (n, N_in), (n, N) and (n, M)
-        x(t), x(t+1) and z(t+1) of each transition, in the order of presentation.
-    U, V : ndarray of float64, shapes (M, N_in) and (N, M), with one more column each if there are biases
-        Initial weights; they are overwritten with the learned ones.
-    kappa, eta, max_epochs, input_threshold, learn_U, bias
-        As in `reference.learn`.
+    problem : Problem
+        Its weights are overwritten with the learned ones.
     n_jobs : int, optional
         Number of threads; -1 for all cores. The result does not depend on it.
     callback : callable, optional
-        Told of every epoch; see `ProgressCallback`.
+        See `ProgressCallback`.
     block_rows : int
         Neurons in a block of work. The result does not depend on it.
     form : {"fields", "weights"}, optional
@@ -75,118 +61,70 @@ def learn(
 
     Examples
     --------
-    >>> import numpy as np
     >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
     >>> z = np.array([[1, -1], [1, 1]], dtype=np.int8)
-    >>> learned = learn(X[:-1], X[1:], z, U=np.zeros((2, 3)), V=np.zeros((3, 2)), kappa=1.0, eta=0.5, max_epochs=50)
+    >>> problem = Problem(X[:-1], X[1:], V=np.zeros((3, 2)), U=np.zeros((2, 3)), hidden_targets=z, kappa=2.0, max_epochs=50)
+    >>> learned = learn(problem)
     >>> learned.converged, learned.n_iter
     (True, 3)
     """
-    layers = [(len(U), U.shape[1])] if learn_U else []
-    if (form or choose_form(len(inputs), [*layers, (len(V), V.shape[1])], max_epochs)) == "weights":
-        return weights.learn(
-            inputs,
-            targets,
-            hidden_targets,
-            U=U,
-            V=V,
-            kappa=kappa,
-            eta=eta,
-            max_epochs=max_epochs,
-            input_threshold=input_threshold,
-            learn_U=learn_U,
-            bias=bias,
-            n_jobs=n_jobs,
-            callback=callback,
-            block_rows=block_rows,
-        )
-    x = Inputs(with_constant(inputs) if bias else inputs)
+    U, V, z = problem.U, problem.V, problem.hidden_targets
+    if U is not None and problem.feedback is not None:
+        count_jobs(n_jobs)  # one thread is used, but a senseless number is rejected here as elsewhere
+        return learned_targets.learn(problem, U, problem.feedback, callback)
+    layers = [W.shape for W in ((V,) if U is None or z is None else (U, V))]
+    if (form or choose_form(len(problem.inputs), layers, problem.max_epochs)) == "weights":
+        return weights.learn(problem, n_jobs=n_jobs, callback=callback, block_rows=block_rows)
+
+    def seen(patterns: Patterns) -> Inputs:
+        return Inputs(with_constant(patterns) if problem.bias else patterns)
+
+    x = seen(problem.inputs)
     with Workers(n_jobs) as workers:
-        if learn_U:
+
+        def layer(W: Floats, x: Inputs, targets: Patterns, theta: float = 0.0) -> list[LayerBlock]:
             K = Gram(gram(x.X))
-            hidden = workers.run(
-                lambda rows: LayerBlock(
-                    U[rows], x, hidden_targets[:, rows], K, kappa=kappa, eta=eta, theta=input_threshold, first=rows.start
-                ),
-                pieces(len(U), block_rows),
+            return workers.run(
+                lambda rows: LayerBlock(W[rows], x, targets[:, rows], K, kappa=problem.kappa, theta=theta, first=rows.start),
+                pieces(len(W), block_rows),
             )
-            y = hidden_targets
-        else:
-            hidden = []
-            y = sign(start_fields(U, x, Grid(U, eta), input_threshold).T)  # eq. (7): a fixed U makes one code
-        # A constant unit in the codes never flips, so the tape need not know of it.
-        run = _Learning(workers, targets, V, kappa, eta, block_rows, hidden, with_constant(y) if bias else y)
-        errors, converged = _in_windows(run.window, run.parts, max_epochs, callback)
+
+        run: _Layer | _Layers
+        if U is not None and z is not None:
+            run = _Layers(workers, problem, layer(U, x, z, problem.input_threshold), z, block_rows)
+        else:  # V learns from constant patterns: the inputs, or the codes that a fixed U makes of them, eq. (7)
+            y = x if U is None else seen(sign(start_fields(U, x, problem.input_threshold).T))
+            run = _Layer(workers, layer(V, y, problem.targets))
+        errors = _in_windows(run.window, run.parts, problem.max_epochs, callback)
         run.finish()
-    return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), converged)
+    return Learned(V, errors, U)
 
 
-def learn_visible(
-    inputs: Patterns,
-    targets: Patterns,
-    *,
-    W: Floats,
-    kappa: float,
-    eta: float,
-    max_epochs: int,
-    n_jobs: int | None = None,
-    callback: ProgressCallback | None = None,
-    block_rows: int = BLOCK_ROWS,
-    form: Form | None = None,
-) -> LearnedVisible:
-    """Learn the weights W (N, N_in) of a network without hidden neurons: the same as `reference.learn_visible`.
+class _Layer:
+    """One run of learning V alone."""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
-    >>> learn_visible(X[:-1], X[1:], W=np.zeros((3, 3)), kappa=1.0, eta=0.5, max_epochs=50).errors
-    array([6, 2, 0])
-    """
-    if (form or choose_form(len(inputs), [W.shape], max_epochs)) == "weights":
-        return weights.learn_visible(
-            inputs,
-            targets,
-            W=W,
-            kappa=kappa,
-            eta=eta,
-            max_epochs=max_epochs,
-            n_jobs=n_jobs,
-            callback=callback,
-            block_rows=block_rows,
-        )
-    with Workers(n_jobs) as workers:
-        x, K = Inputs(inputs), Gram(gram(inputs))
-        blocks = workers.run(
-            lambda rows: LayerBlock(W[rows], x, targets[:, rows], K, kappa=kappa, eta=eta), pieces(len(W), block_rows)
-        )
+    def __init__(self, workers: Workers, blocks: list[LayerBlock]) -> None:
+        self._workers, self._blocks = workers, blocks
 
-        def window(n_epochs: int) -> Integers:
-            visible = sum(errors for errors, _ in workers.run(lambda block: block.advance(n_epochs), blocks))
-            return np.stack([np.zeros_like(visible), visible], axis=1)
+    def parts(self) -> Sequence[Restorable]:
+        """Everything that changes."""
+        return self._blocks
 
-        errors, converged = _in_windows(window, lambda: blocks, max_epochs, callback)
-        workers.run(lambda block: block.finish(), blocks)
-    return LearnedVisible(W, errors[:, 1], len(errors), converged)
+    def window(self, n_epochs: int) -> Integers:
+        """Learn some epochs; returns the errors, shape (n_epochs, 2)."""
+        visible = sum(errors for errors, _ in self._workers.run(lambda block: block.advance(n_epochs), self._blocks))
+        return np.stack([np.zeros_like(visible), visible], axis=1)
+
+    def finish(self) -> None:
+        """Write the learned weights."""
+        self._workers.run(lambda block: block.finish(), self._blocks)
 
 
-class _Learning:
-    """One run of learning V, and U if there are hidden blocks: hidden phase, tape, visible phase, window by window."""
+class _Layers:
+    """One run of learning U and V: hidden phase, tape, visible phase, window by window."""
 
-    def __init__(
-        self,
-        workers: Workers,
-        targets: Patterns,
-        V: Floats,
-        kappa: float,
-        eta: float,
-        block_rows: int,
-        hidden: list[LayerBlock],
-        y: Patterns,
-    ) -> None:
-        self.workers, self.hidden = workers, hidden
-        self._targets, self._V, self._kappa, self._eta, self._block_rows = targets, V, kappa, eta, block_rows
-        self._y = y  # before the first epoch: the codes if no hidden neuron learns, otherwise the hidden targets
+    def __init__(self, workers: Workers, problem: Problem, hidden: list[LayerBlock], z: Patterns, block_rows: int) -> None:
+        self.workers, self.hidden, self._problem, self._z, self._block_rows = workers, hidden, problem, z, block_rows
         self.codes: Codes | None = None
         self.visible: list[VisibleBlock] = []
 
@@ -197,14 +135,13 @@ class _Learning:
     def window(self, n_epochs: int) -> Integers:
         """Learn some epochs (the first window: only one); returns the errors, shape (n_epochs, 2)."""
         errors = np.zeros((n_epochs, 2), dtype=np.int64)
-        flips = np.empty((0, 4), dtype=np.int32)
-        if self.hidden:
-            done = self.workers.run(lambda block: block.advance(n_epochs), self.hidden)
-            errors[:, 0] = sum(block_errors for block_errors, _ in done)
-            flips = np.concatenate([block_flips for _, block_flips in done])
+        done = self.workers.run(lambda block: block.advance(n_epochs), self.hidden)
+        errors[:, 0] = sum(block_errors for block_errors, _ in done)
+        flips = np.concatenate([block_flips for _, block_flips in done])
         if self.codes is None:  # the tape starts with the codes of the first epoch
-            y = self._y.copy()
+            y = self._z.copy()
             y[flips[:, 1], flips[:, 2]] = flips[:, 3]
+            y = with_constant(y) if self._problem.bias else y  # a constant unit never flips: the tape does not mention it
             self.codes, self.visible = Codes(y), self._visible_blocks(y)
             flips = flips[:0]
         epoch = 0
@@ -215,12 +152,12 @@ class _Learning:
 
     def _visible_blocks(self, y: Patterns) -> list[VisibleBlock]:
         """Blocks of visible neurons that start with the codes y."""
-        codes = Inputs(y)
+        codes, problem = Inputs(y), self._problem
 
         def block(rows: slice) -> VisibleBlock:
-            return VisibleBlock(self._V[rows], codes, self._targets[:, rows], kappa=self._kappa, eta=self._eta)
+            return VisibleBlock(problem.V[rows], codes, problem.targets[:, rows], kappa=problem.kappa)
 
-        return self.workers.run(block, pieces(len(self._V), self._block_rows))
+        return self.workers.run(block, pieces(len(problem.V), self._block_rows))
 
     def finish(self) -> None:
         """Write the learned weights."""
@@ -240,7 +177,7 @@ def _in_windows(
     parts: Callable[[], Sequence[Restorable]],
     max_epochs: int,
     callback: ProgressCallback | None,
-) -> tuple[Integers, bool]:
+) -> Integers:
     """Learn window by window up to the first epoch without any error, or to the one after which the callback says stop."""
     windows = [np.zeros((0, 2), dtype=np.int64)]
     epochs, size, ended = 0, 1, False
@@ -265,8 +202,7 @@ def _in_windows(
         windows.append(done)
         epochs += len(done)
         size = 1 if too_big else _next_size(size, seconds, told=callback is not None)
-    errors = np.concatenate(windows)
-    return errors, epochs > 0 and not errors[-1].any()
+    return np.concatenate(windows)
 
 
 def _next_size(size: int, seconds: float, *, told: bool) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning import kernels
-from seqattractor.learning.grid import STEP, in_steps
+from seqattractor.learning.grid import STEP
 from seqattractor.learning.kernels import AHEAD, LANES, aligned
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
@@ -156,50 +156,21 @@ def least_width(step: int) -> int:
     return next(width for width in range(len(WIDTHS)) if 8 * step <= limit_of(width))
 
 
-class Grid:
-    """How start weights come to the grid of `seqattractor.learning.grid`, on which sums are free of rounding in any order.
-
-    In steps of eta a weight w becomes rint(w * factor) / scale; weights that are on the grid already stay what they are.
-
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (m, N)
-    eta : float
-    """
-
-    def __init__(self, weights: Floats, eta: float) -> None:
-        self.eta, self.all_zero = eta, not weights.any()
-        self.scale = 1 / STEP
-        self.factor = 0.0 if self.all_zero else 1 / STEP / eta  # of zeros any will do
-
-    def place(self, weights: Floats) -> Floats:
-        """The weights in steps of eta, moved to the grid."""
-        on_grid: Floats = weights * self.factor
-        np.rint(on_grid, out=on_grid)
-        on_grid /= self.scale
-        return on_grid
-
-
-def start_fields(weights: Floats, inputs: Inputs, grid: Grid, theta: float = 0.0) -> Floats:
-    """Start fields weights . x(t) - theta in units of eta, shape (rows, n), exact on the grid of the weights."""
+def start_fields(weights: Floats, inputs: Inputs, theta: float = 0.0) -> Floats:
+    """Start fields weights . x(t) - theta, shape (rows, n): exact, since weights are on the grid of `learning.grid`."""
     fields = np.zeros((len(weights), len(inputs.X)))
-    if not grid.all_zero:
+    if weights.any():
         for some in inputs.changes:
-            kernels.add_start_fields(fields, weights, *some[2:], some.first, some.N, grid.factor, grid.scale)
-    if theta:
-        fields -= float(in_steps(theta, grid.eta))
-    return fields
+            kernels.add_start_fields(fields, weights, *some[2:], some.first, some.N, 1 / STEP, 1 / STEP)
+    return fields - theta if theta else fields
 
 
-def add_learned(weights: Floats, counts: Integers, inputs: Inputs, eta: float, more: Integers | None = None) -> None:
-    """Add eta * (counts X + more) to the weights in place, for integer counts (rows, n) and integers `more` like the weights.
-
-    The sum of integers is exact and each weight is rounded once, so that it does not matter which updates are in which of them.
-    """
+def add_learned(weights: Floats, counts: Integers, inputs: Inputs, more: Integers | None = None) -> None:
+    """Add counts X + more to the weights in place, for integer counts (rows, n) and integers `more` like the weights."""
     if more is None and inputs.change_little:
         counts = np.ascontiguousarray(counts, dtype=np.int64)
         for some in inputs.changes:
-            kernels.add_sums(weights, counts, *some[2:], some.first, some.N, eta)
+            kernels.add_sums(weights, counts, *some[2:], some.first, some.N, 1.0)
         return
     n, N = inputs.X.shape
     rows: Any = np.flatnonzero(np.any(counts, axis=1))  # often few: most visible neurons have settled before the tape ends
@@ -213,5 +184,4 @@ def add_learned(weights: Floats, counts: Integers, inputs: Inputs, eta: float, m
         learned: Floats = np.zeros(weights[:, part].shape) if more is None else more[:, part].astype(np.float64)
         if len(counted):
             learned[rows] += counted @ inputs.X[:, part].astype(kind)
-        learned *= eta
         weights[:, part] += learned

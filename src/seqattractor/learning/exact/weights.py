@@ -1,9 +1,9 @@
 """The exact engine on weights instead of fields, for long sequences: memory and time grow with n, not with its square.
 
-Weights are in steps of eta on the grid of `seqattractor.learning.grid`, on which float64 adds without rounding in any order. An
-epoch goes through the transitions in chunks. In each, first all hidden neurons learn and write their codes, then all visible
-neurons learn from these: the order of the plain loop, since U does not depend on V. `docs/engine.rst` has the mathematics, and
-`forms` decides which form is used.
+Weights are on the grid of `learning.grid`, on which float64 adds without rounding in any order. An epoch goes through the
+transitions in chunks. In each, first all hidden neurons learn and write their codes, then all visible neurons learn from these:
+the order of the plain loop, since U does not depend on V. `docs/engine.rst` has the mathematics, and `forms` decides which form
+is used.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from seqattractor.learning import kernels
-from seqattractor.learning.exact.fields import Floats, Grid, Inputs, start_fields
+from seqattractor.learning.exact.fields import Floats, Inputs, start_fields
 from seqattractor.learning.exact.workers import Workers, count_jobs
-from seqattractor.learning.grid import in_steps
+from seqattractor.learning.grid import STEP
 from seqattractor.learning.kernels import SIDE
-from seqattractor.learning.reference import repeat
-from seqattractor.learning.result import Learned, LearnedVisible, ProgressCallback
+from seqattractor.learning.problem import Learned, Problem, ProgressCallback, repeat
 from seqattractor.learning.rule import sign, with_constant
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
@@ -28,29 +27,21 @@ BLOCK_ROWS = 128
 
 
 def learn(
-    inputs: Patterns,
-    targets: Patterns,
-    hidden_targets: Patterns,
+    problem: Problem,
     *,
-    U: Floats,
-    V: Floats,
-    kappa: float,
-    eta: float,
-    max_epochs: int,
-    input_threshold: float = 0.0,
-    learn_U: bool = True,
-    bias: bool = False,
     n_jobs: int | None = None,
     callback: ProgressCallback | None = None,
     block_rows: int = BLOCK_ROWS,
     chunk: int = CHUNK,
 ) -> Learned:
-    """Learn U and V, or only V: the same as `reference.learn`, with the same parameters, bit for bit that of the other form.
+    """Learn as `reference.learn` does, bit for bit what the other form gives.
 
     Parameters
     ----------
-    inputs, targets, hidden_targets, U, V, kappa, eta, max_epochs, input_threshold, learn_U, bias, n_jobs, callback
-        As in `engine.learn`. Patterns may be memory-mapped: they are read a chunk at a time.
+    problem : Problem
+        Its weights are overwritten. Patterns may be memory-mapped: they are read a chunk at a time.
+    n_jobs, callback
+        As in `engine.learn`.
     block_rows : int
         Neurons that a thread takes at a time, if there are several. The result does not depend on it.
     chunk : int
@@ -59,99 +50,49 @@ def learn(
     Returns
     -------
     Learned
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
-    >>> z = np.array([[1, -1], [1, 1]], dtype=np.int8)
-    >>> learned = learn(X[:-1], X[1:], z, U=np.zeros((2, 3)), V=np.zeros((3, 2)), kappa=1.0, eta=0.5, max_epochs=50)
-    >>> learned.converged, learned.n_iter
-    (True, 3)
     """
-    n, M, chunk = len(inputs), len(U), _chunk(chunk, U, V)
+    U, V, z = problem.U, problem.V, problem.hidden_targets
+    chunk = max(min(chunk, _MOST_WORK // (V.size + (0 if U is None else U.size))), 1)
 
     def seen(x: Patterns) -> Patterns:
-        return with_constant(x) if bias else x
+        return with_constant(x) if problem.bias else x
 
     with Workers(n_jobs) as workers:
-        margin, theta = float(in_steps(kappa, eta)), float(in_steps(input_threshold, eta))
-        rows = block_rows if count_jobs(n_jobs) > 1 else max(M, len(V))
-        visible = _Layer(workers, V, margin, eta, 0.0, rows)
-        hidden = _Layer(workers, U, margin, eta, theta, rows) if learn_U else None
-        fixed = None if learn_U else _codes_of(U, inputs, Grid(U, eta), input_threshold, bias, chunk)
+        rows = block_rows if count_jobs(n_jobs) > 1 else max(len(V), 0 if U is None else len(U))
+        visible = _Layer(workers, V, problem.kappa, 0.0, rows)
+        hidden = None if U is None or z is None else _Layer(workers, U, problem.kappa, problem.input_threshold, rows)
+
+        # What V learns from once that is constant: inputs, codes of a fixed U, or targets that all hidden neurons have learned.
+        fixed = problem.inputs if U is None else _codes_of(U, problem, chunk) if z is None else z
 
         def epoch() -> tuple[int, int]:
             ended = hidden is None or hidden.settled  # from here on codes are the same in every epoch
             errors = [0, 0]
-            for part in pieces(n, chunk):
-                if hidden is None or ended:
-                    y = hidden_targets[part] if fixed is None else fixed[part]
-                else:
-                    y = np.empty((part.stop - part.start, M), dtype=np.int8)
-                    errors[0] += hidden.present(seen(inputs[part]), hidden_targets[part], y)
-                errors[1] += visible.present(seen(y), targets[part])
+            for part in pieces(len(problem.inputs), chunk):
+                y = fixed[part]
+                if hidden is not None and not ended:
+                    y = np.empty_like(y)
+                    errors[0] += hidden.present(seen(problem.inputs[part]), fixed[part], y)
+                errors[1] += visible.present(seen(y), problem.targets[part])
             if hidden is not None:
                 hidden.end_epoch()
             visible.end_epoch(constant=ended)
             return errors[0], errors[1]
 
-        errors, converged = repeat(epoch, max_epochs, callback)
+        errors = repeat(epoch, problem.max_epochs, callback)
         for layer in (hidden, visible):
             if layer is not None:
                 layer.finish()
-    return Learned(U, V, errors[:, 0], errors[:, 1], len(errors), converged)
+    return Learned(V, errors, U)
 
 
-def learn_visible(
-    inputs: Patterns,
-    targets: Patterns,
-    *,
-    W: Floats,
-    kappa: float,
-    eta: float,
-    max_epochs: int,
-    n_jobs: int | None = None,
-    callback: ProgressCallback | None = None,
-    block_rows: int = BLOCK_ROWS,
-    chunk: int = CHUNK,
-) -> LearnedVisible:
-    """Learn the weights W (N, N_in) of a network without hidden neurons: the same as `reference.learn_visible`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
-    >>> learn_visible(X[:-1], X[1:], W=np.zeros((3, 3)), kappa=1.0, eta=0.5, max_epochs=50).errors
-    array([6, 2, 0])
-    """
-    chunk = _chunk(chunk, W)
-    with Workers(n_jobs) as workers:
-        rows = block_rows if count_jobs(n_jobs) > 1 else len(W)
-        layer = _Layer(workers, W, float(in_steps(kappa, eta)), eta, 0.0, rows)
-
-        def epoch() -> tuple[int, int]:
-            errors = sum(layer.present(inputs[part], targets[part]) for part in pieces(len(inputs), chunk))
-            layer.end_epoch()
-            return 0, errors
-
-        errors, converged = repeat(epoch, max_epochs, callback)
-        layer.finish()
-    return LearnedVisible(W, errors[:, 1], len(errors), converged)
-
-
-def _codes_of(U: Floats, inputs: Patterns, grid: Grid, theta: float, bias: bool, chunk: int) -> Patterns:
+def _codes_of(U: Floats, problem: Problem, chunk: int) -> Patterns:
     """The codes (n, M) that a fixed U makes of the inputs, eq. (7)."""
-    y = np.empty((len(inputs), len(U)), dtype=np.int8)
-    for part in pieces(len(inputs), chunk):
-        x = with_constant(inputs[part]) if bias else inputs[part]
-        y[part] = sign(start_fields(U, Inputs(x), grid, theta).T)
+    y = np.empty((len(problem.inputs), len(U)), dtype=np.int8)
+    for part in pieces(len(y), chunk):
+        x = with_constant(problem.inputs[part]) if problem.bias else problem.inputs[part]
+        y[part] = sign(start_fields(U, Inputs(x), problem.input_threshold).T)
     return y
-
-
-def _chunk(most: int, *layers: Floats) -> int:
-    """The number of transitions in a chunk."""
-    return max(min(most, _MOST_WORK // sum(layer.size for layer in layers)), 1)
 
 
 class _Layer:
@@ -163,22 +104,18 @@ class _Layer:
     weights : ndarray of float64, shape (m, N_in)
         Their start weights; what they learn is added by `finish`.
     kappa, theta : float
-        In steps of eta.
-    eta : float
     block_rows : int
         Neurons that a thread takes at a time.
     """
 
-    def __init__(self, workers: Workers, weights: Floats, kappa: float, eta: float, theta: float, block_rows: int) -> None:
-        self._workers, self._weights, self._kappa, self._eta, self._theta = workers, weights, kappa, eta, theta
-        grid = Grid(weights, eta)
-        self._grid = grid.factor, grid.scale
+    def __init__(self, workers: Workers, weights: Floats, kappa: float, theta: float, block_rows: int) -> None:
+        self._workers, self._weights, self._kappa, self._theta = workers, weights, kappa, theta
         blocks = -(-len(weights) // SIDE)
         self._side = kernels.aligned((blocks, -(-weights.shape[1] // 8) * 8, SIDE), np.float64)
         self._settled = np.zeros(blocks, dtype=np.uint8)
         self._updates = np.zeros(blocks, dtype=np.int64)
         self._parts = list(pieces(blocks, -(-block_rows // SIDE)))
-        kernels.load_weights(weights, self._side, *self._grid)
+        kernels.load_weights(weights, self._side, 1 / STEP, 1 / STEP)
 
     @property
     def settled(self) -> bool:
@@ -209,8 +146,8 @@ class _Layer:
         self._updates[:] = 0
 
     def finish(self) -> None:
-        """Add to the weights what was learned: each is rounded once."""
-        if kernels.add_weights(self._weights, self._side, *self._grid, self._eta):
+        """Write the learned weights back."""
+        if kernels.add_weights(self._weights, self._side, 1 / STEP, 1 / STEP, 1.0):
             raise OverflowError(
                 "the weights of a neuron sum to more than 2**29 learning steps, and float64 could not add them up exactly; use a "
                 "larger eta or a smaller kappa."

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from seqattractor.learning import kernels
 from seqattractor.learning.kernels import aligned, padded, row
-from seqattractor.learning.result import ProgressCallback
+from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.sparse.arrays import converted, in_rows, inverse_lengths, largest, packed, products, unpacked
 from seqattractor.learning.sparse.practice import practise_U, practise_V
 from seqattractor.learning.sparse.rule import (
