@@ -14,15 +14,10 @@ import json
 import sys
 from pathlib import Path
 
-from rst import list_table
-
-from seqattractor.report.page import Table
-
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results.json"
 README = ROOT / "README.md"
 DOCS = ROOT / "docs" / "engine_results.inc"
-GPU = ROOT / "docs" / "gpu_arithmetic.inc"
 PICTURE = ROOT / "docs" / "images" / "engine_growth.png"
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
 
@@ -70,22 +65,6 @@ def markdown(results: dict) -> str:
     lines = [HEADER, ["---"] * len(HEADER), *rows(results)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return f"{table}\n\n{NOTE} {measured_on(results)} `seqattractor bench` measures yours."
-
-
-def gpu(results: dict) -> str:
-    """What a plain loop would have to reach to be as fast as the engine."""
-    needed = []
-    for case in results["cases"]:
-        transitions, weights = case["epochs"] * case["n"], 2 * case["N"] * case["M"] * 4
-        each = case["exact_seconds"] / transitions
-        sizes = [f"{1e6 * each:.1f} µs", f"{weights / 1e6:.1f} MB", f"{weights / each / 1e9:,.0f} GB/s"]
-        needed.append([case["what"], f"{transitions:,}", *sizes])
-    table = Table(
-        caption="What a plain loop would have to reach, from the epochs and seconds of the engine above",
-        columns=["learning", "transitions in turn", "time for each", "U and V in float32", "to read them once in that time"],
-        rows=needed,
-    )
-    return f"{list_table(table)}\n"
 
 
 def rst(results: dict) -> str:
@@ -152,7 +131,7 @@ def draw(results: dict) -> None:
 def main() -> int:
     """Write the pages, or check them."""
     results = json.loads(RESULTS.read_text())
-    pages = [(DOCS, rst(results)), (GPU, gpu(results))]
+    pages = [(DOCS, rst(results))]
     if README.exists() and START in README.read_text():
         pages.append((README, markdown(results)))
     if "--check" in sys.argv:
