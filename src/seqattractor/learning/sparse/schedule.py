@@ -59,13 +59,12 @@ class Schedule:
         """
         if self.clean_first and self.noise:
             return self._clean_first()
-        epochs = self._epochs_of_all()
-        choosing, fade = self._spans()
+        epochs, choosing, fade = self._spans()
         plan = [
             Epoch(
                 noise=round(self.noise * NOISE_WHILE_CHOOSING) if e < choosing else self.noise,
-                hidden_step=_part((1.0 - e / epochs) if self.decay else 1.0, self.hidden_step),
-                visible_step=_part((1.0 - e / epochs) if self.decay else 1.0, self.visible_step),
+                hidden_step=_part(1.0 - e / epochs if self.decay else 1.0, self.hidden_step),
+                visible_step=_part(1.0 - e / epochs if self.decay else 1.0, self.visible_step),
                 choosing=e < choosing,
                 drive_step=self._drive_step(e, choosing),
                 homeostasis=self.homeostasis * max(0.0, 1.0 - e / fade),
@@ -73,13 +72,12 @@ class Schedule:
             )
             for e in range(epochs)
         ]
-        if self.noise:
-            plan += self._for_V_alone(self.epochs - epochs)
-            if self.patient:
-                patience = self._for_V_alone(PATIENCE * self.epochs, PATIENT_UP_TO)
-                plan += patience
-                if self.redraw_above < math.inf:
-                    plan += MENDING_ROUNDS * (self._mending(self.epochs - epochs) + patience)
+        practice = self.epochs - epochs
+        plan += self._for_V_alone(practice)
+        if self.noise and self.patient:
+            patience = self._for_V_alone(PATIENCE * self.epochs, PATIENT_UP_TO)
+            rounds = MENDING_ROUNDS if self.redraw_above < math.inf else 0
+            plan += patience + rounds * (self._mending(practice) + patience)
         return plan
 
     def stream(self, done: int) -> Epoch:
@@ -92,7 +90,7 @@ class Schedule:
             choosing = max(1, int(CLEAN_CHOOSING * self.epochs))
             left, drive_step = max(1.0 - e / choosing, CLEAN_HOMEOSTASIS) if e < choosing else 0.0, 0
         else:
-            choosing, fade = self._spans()
+            _, choosing, fade = self._spans()
             left, drive_step = max(0.0, 1.0 - e / fade), self._drive_step(e, choosing)
         hidden, visible = STREAM if self.decay else (1.0, 1.0)
         return Epoch(
@@ -104,15 +102,11 @@ class Schedule:
             homeostasis=self.homeostasis * left,
         )
 
-    def _epochs_of_all(self) -> int:
-        """How many epochs are not for V alone."""
-        return self.epochs - int(PRACTICE * self.epochs) if self.noise else self.epochs
-
-    def _spans(self) -> tuple[int, int]:
-        """For how many epochs targets are chosen, and over how many homeostasis fades."""
-        epochs = self._epochs_of_all()
+    def _spans(self) -> tuple[int, int, int]:
+        """How many epochs are not for V alone, in how many of these targets are chosen, and over how many homeostasis fades."""
+        epochs = self.epochs - int(PRACTICE * self.epochs) if self.noise else self.epochs
         choosing = max(1, int(CHOOSING * epochs))
-        return choosing, choosing if self.learned_drive else max(1, epochs // 5)
+        return epochs, choosing, choosing if self.learned_drive else max(1, epochs // 5)
 
     def _drive_step(self, e: int, choosing: int) -> int:
         """How far P moves in an epoch: less and less, and not at all once targets are frozen."""
@@ -127,27 +121,20 @@ class Schedule:
         """
         spans = (CLEAN_CHOOSING, SETTLING, CLEAN_PRACTICE)
         choosing, settling, practice = (max(1, int(share * self.epochs)) for share in spans)
-        plan = [
-            Epoch(
-                noise=0,
-                hidden_step=self.hidden_step,
-                visible_step=self.visible_step,
-                choosing=True,
-                homeostasis=self.homeostasis * max(1.0 - e / choosing, CLEAN_HOMEOSTASIS),
-            )
-            for e in range(choosing)
-        ]
-        settled = _part(SETTLING_STEP, self.visible_step)
+        plan, U, V = [], self.hidden_step, self.visible_step
+        for e in range(choosing):
+            homeostasis = self.homeostasis * max(1.0 - e / choosing, CLEAN_HOMEOSTASIS)
+            plan.append(Epoch(noise=0, hidden_step=U, visible_step=V, choosing=True, homeostasis=homeostasis))
         for e in range(settling):
             redraw_above = self.redraw_above if e >= settling // 2 else math.inf
-            plan.append(Epoch(noise=0, hidden_step=self.hidden_step, visible_step=settled, redraw_above=redraw_above))
+            plan.append(Epoch(noise=0, hidden_step=U, visible_step=_part(SETTLING_STEP, V), redraw_above=redraw_above))
         if self.patient:
-            plan += [Epoch(noise=0, hidden_step=self.hidden_step, visible_step=0)] * (PRACTICE_OF_U * self.epochs)
+            plan += [Epoch(noise=0, hidden_step=U, visible_step=0)] * (PRACTICE_OF_U * self.epochs)
             return plan + self._for_V_alone(practice) + self._for_V_alone(PATIENCE * self.epochs, PATIENT_UP_TO)
-        noisy, visible_step = max(0, self.epochs - choosing - settling - practice), _part(PRACTICE_STEP, self.visible_step)
+        noisy = max(0, self.epochs - choosing - settling - practice)
         for e in range(noisy):
-            hidden_step = _part(1.0 - e / noisy if self.decay else 1.0, self.hidden_step)
-            plan.append(Epoch(noise=self.noise, hidden_step=hidden_step, visible_step=visible_step))
+            hidden_step = _part(1.0 - e / noisy if self.decay else 1.0, U)
+            plan.append(Epoch(noise=self.noise, hidden_step=hidden_step, visible_step=_part(PRACTICE_STEP, V)))
         return (plan + self._for_V_alone(practice))[: self.epochs]
 
     def _mending(self, practice: int) -> list[Epoch]:
