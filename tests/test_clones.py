@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import oracle_scaffold
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.learning.clones import Clones, Course
+from seqattractor.networks._clones import Clones, Course
 
 X = sa.datasets.random_periodic(11, 60, rng=0)
 

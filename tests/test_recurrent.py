@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 import oracle_scaffold
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.learning.backpropagation import Adam, Weights, backpropagate
+from seqattractor.networks._recurrent import Adam, Weights, backpropagate
 
 X = sa.datasets.random_periodic(9, 30, rng=0)
 

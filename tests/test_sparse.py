@@ -16,9 +16,9 @@ import seqattractor as sa
 from films import as_sequences, textured_film
 from quiet import fit_quietly
 from seqattractor.learning import kernels
-from seqattractor.learning.sparse.defaults import choose_defaults, how_alike, typical_distance
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import Epoch, SparseSettings, SparseState, present
+from seqattractor.networks._sparse import choose_defaults, how_alike, typical_distance
 from seqattractor.sequences import check_sequences, transitions
 from strategies import sequences
 
@@ -171,6 +171,30 @@ def test_a_callback_can_stop_the_practice_after_any_epoch(stop, seed):
         assert seen == list(range(1, len(errors) + 1))
         left.append((errors, *dataclasses.astuple(state)))
     assert all(np.array_equal(a, b) for a, b in zip(*left, strict=True))
+
+
+@pytest.mark.parametrize("form", ["plain", "best"])
+def test_a_callback_can_stop_where_v_has_no_error_left(form):
+    """Epochs for V alone that are still planned are noted, too, if U is to learn again after them."""
+    x, seen = sa.datasets.random_periodic(5, 20, rng=0).patterns, []
+    state = SparseState(
+        *(np.zeros((3, 21), np.int64), np.zeros((20, 3), np.int64), np.zeros((3, 20), np.int64), np.zeros((3, 0), np.int64)),
+        *(np.zeros(3), np.zeros((1, 3), np.int8), np.zeros(1), np.zeros(1, bool), np.zeros(3, np.int64)),
+    )
+    state.V[:], state.Q[:] = 9 * x[1][:, None], 9 * x[1]
+    plan = [Epoch(noise=0, hidden_step=0, visible_step=1)] * 9 + [Epoch(noise=1, hidden_step=1, visible_step=1)] * 9
+    rule = SparseSettings(1, True, 1, 9, 9, 1, 9, False, 0.0, 0.0)
+
+    def callback(epoch, hidden, visible):
+        seen.append((epoch, visible))
+        return epoch == 4
+
+    once = x[:1], x[1:2]
+    errors, _ = learn_sparse(
+        *once, np.zeros((1, 3)), state, rule, plan, rng=np.random.default_rng(0), form=form, callback=callback
+    )
+    assert seen == [(1, 0), (2, 0), (3, 0), (4, 0)]
+    assert len(errors) == 4
 
 
 @pytest.mark.parametrize("form", ["plain", "best"])

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 import oracle_local
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.learning.stochastic_neurons import StochasticNeurons
+from seqattractor.networks._stochastic import StochasticNeurons
 
 seeds = st.integers(0, 10**6)
 

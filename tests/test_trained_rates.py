@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 import oracle_trained_rates as oracle
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.learning.least_squares import run_innate, run_pinning
 from seqattractor.networks._columns import slot_averages
+from seqattractor.networks._innate import Wiring, run_innate
+from seqattractor.networks._pinned import run_pinning
 
 CASES = settings(max_examples=30, deadline=None)
 
@@ -48,9 +49,8 @@ def test_innate_training_is_what_the_plain_loop_does(seed, n, steps, every):
         W, n_plastic, drive, wanted, [np.eye(counts[i]) for i in range(n_plastic)], x, every, tau=10.0
     )
     P = np.tile(np.eye(K), (n_plastic, 1, 1))
-    np.testing.assert_allclose(
-        run_innate(weights, sources, counts, drive, wanted, P, x, every, 10.0), rates, rtol=1e-9, atol=1e-9
-    )
+    found = run_innate(Wiring(weights, sources, counts), drive, wanted, P, x, 10.0, every)
+    np.testing.assert_allclose(found, rates, rtol=1e-9, atol=1e-9)
     for i in range(n):
         truth = [expected[i][j] for j in sources[i, : counts[i]]]
         np.testing.assert_allclose(weights[i, : counts[i]], truth, rtol=1e-9, atol=1e-9)

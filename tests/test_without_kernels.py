@@ -14,7 +14,8 @@ import pytest
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.learning import kernels, least_squares
+from seqattractor.learning import kernels
+from seqattractor.networks import _innate, _pinned
 
 PACKAGE = Path(kernels.__file__).parents[1]
 NETWORKS = {
@@ -83,11 +84,12 @@ def test_recursive_least_squares_is_the_same_but_for_rounding(monkeypatch):
 
     def both():
         w, p, s = (array.copy() for array in innate)
-        rates = least_squares.run_innate(w, sources, counts, drive, wanted, p, s, 2, 10.0)
+        rates = _innate.run_innate(_innate.Wiring(w, sources, counts), drive, wanted, p, s, 10.0)
         J, q, z = (array.copy() for array in pinning)
-        return rates, w, p, s, least_squares.run_pinning(J, np.arange(3, 3 + m), drive, np.abs(wanted), q, z, 10.0), J, q, z
+        return rates, w, p, s, _pinned.run_pinning(J, np.arange(3, 3 + m), drive, np.abs(wanted), q, z, 10.0), J, q, z
 
     by_kernels = both()
-    monkeypatch.setattr(least_squares, "has_kernels", lambda: False)
+    for module in (_innate, _pinned):
+        monkeypatch.setattr(module, "has_kernels", lambda: False)
     for one, other in zip(by_kernels, both(), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)

@@ -1,4 +1,7 @@
-"""InnateTrajectoryMemory: a chaotic rate network that learns to repeat what it does by itself (Laje & Buonomano 2013)."""
+"""InnateTrajectoryMemory: a chaotic rate network that learns to repeat what it does by itself (Laje & Buonomano 2013).
+
+The rule is recursive least squares, as in `PinnedRateMemory`, where every plastic neuron has a P of its own, over its own inputs.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive, is_auto
-from seqattractor.learning.least_squares import run_innate
+from seqattractor.learning import kernels
+from seqattractor.learning.fallback import has_kernels
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._continuous import ContinuousMemory, States
+from seqattractor.networks._pinned import least_squares_step
 from seqattractor.networks._traits import Traits
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, Transitions
@@ -30,8 +35,8 @@ class InnateTrajectoryMemory(ContinuousMemory):
 
     The cue is shown as an input pulse y. The path that follows without any noise is the target; then the incoming weights of
     `plastic_fraction` of the neurons learn, by recursive least squares while the network runs with noise, to come back to
-    it (`learning/least_squares.py`). Patterns are read out as sign(W_out r), one per `read_out_interval`; W_out is what recursive
-    least squares over noisy runs come to, which is ridge regression.
+    it. Patterns are read out as sign(W_out r), one per `read_out_interval`; W_out is what recursive least squares over noisy
+    runs come to, which is ridge regression.
 
     The equations, the rule and its constants are those of a published replication, whose input is one channel for each
     sequence. That the cue itself is the input, and that it is practised with `cue_flips` flipped units, is ours. The network
@@ -241,9 +246,8 @@ class InnateTrajectoryMemory(ContinuousMemory):
         drive[:pulse] += self.W_in_ @ cue.astype(np.float64)
         nothing = np.zeros((0, M))
         P = np.zeros((0, 1, 1)) if P is None else P
-        run_innate(*wiring, drive[:pulse], nothing, P, x, _EVERY, tau)
-        rates: States = run_innate(*wiring, drive[pulse:], nothing if wanted is None else wanted, P, x, _EVERY, tau)
-        return rates
+        run_innate(wiring, drive[:pulse], nothing, P, x, tau)
+        return run_innate(wiring, drive[pulse:], nothing if wanted is None else wanted, P, x, tau)
 
 
 class Wiring(NamedTuple):
@@ -275,3 +279,37 @@ def draw_wiring(M: int, probability: float, g: float, rng: np.random.Generator) 
         sources[i, : counts[i]] = np.flatnonzero(there[i])
         weights[i, : counts[i]] = rng.standard_normal(counts[i]) * (g / np.sqrt(probability * M))
     return Wiring(weights, sources, counts)
+
+
+def run_innate(wiring: Wiring, drive: States, wanted: States, P: States, x: States, tau: float, every: int = _EVERY) -> States:
+    """Run a sparse network of tanh neurons, tau dx/dt = -x + W r + drive, and train it on the way; returns r of every step.
+
+    Parameters
+    ----------
+    wiring : Wiring
+        Its weights are changed.
+    drive : array, shape (steps, n)
+    wanted : array, shape (steps, n), or (0, n) in order not to train
+        The rates that the plastic neurons should have; they learn at every `every`-th step.
+    P : array, shape (plastic, K, K)
+        Of the plastic neurons, which are the first ones; changed.
+    x : array, shape (n,)
+        The state, changed.
+    tau : float
+        In steps.
+    """
+    rates = np.empty_like(drive)
+    if has_kernels():
+        if kernels.run_innate(*wiring, drive, wanted, P, x, rates, every, tau):
+            raise ValueError("P must have a matrix for each of the first neurons, as large as there are connections.")
+        return rates
+    weights, sources, counts = wiring  # the same in numpy, which rounds sums in another order
+    there, r = np.arange(weights.shape[1]) < counts[:, np.newaxis], np.tanh(x)
+    for t in range(len(drive)):
+        x += (drive[t] + np.where(there, weights * r[sources], 0.0).sum(axis=1) - x) / tau
+        rates[t] = r = np.tanh(x)
+        for i in range(len(P) if t < len(wanted) and t % every == 0 else 0):
+            m = counts[i]
+            k, c = least_squares_step(P[i, :m, :m], r[sources[i, :m]])
+            weights[i, :m] -= c * (r[i] - wanted[t, i]) * k
+    return rates

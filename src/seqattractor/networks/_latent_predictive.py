@@ -1,4 +1,4 @@
-"""LatentPredictiveMemory: temporal predictive coding of two layers, with latent neurons."""
+"""LatentPredictiveMemory: temporal predictive coding of two layers, with latent neurons (Tang et al. 2023)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import LARGEST, check_choice, check_count, check_memory, check_not_negative, check_positive
-from seqattractor.learning.predictive_coding import TwoLayers
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._online import EpochMemory
@@ -17,6 +16,8 @@ from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._transitions import rejoin
 
+Floats = NDArray[np.float64]
+
 _MOST_STEPS = 10_000  # of inference; every step of recall takes that many
 
 
@@ -24,9 +25,9 @@ _MOST_STEPS = 10_000  # of inference; every step of recall takes that many
 class LatentPredictiveMemory(EpochMemory):
     """Temporal predictive coding with latent neurons (Tang et al.): predict the latent state, and from it the next pattern.
 
-    At every step the latent state z is found by gradient descent on ``|z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2``, with
-    f = tanh, and both matrices make a step down. z carries a context from step to step, so a pattern may have different
-    successors (``on_conflict="learn"``).
+    At every step the latent state z is found by gradient descent on ``E = |z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2``,
+    halved, with f = tanh, and each matrix makes a step down on its term. z carries a context from step to step, so a pattern may
+    have different successors (``on_conflict="learn"``).
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ class LatentPredictiveMemory(EpochMemory):
     1.0
     """
 
-    losses_: NDArray[np.float64]
+    losses_: Floats
 
     declared_arrays: ClassVar[dict[str, str]] = {
         "W_r_": "float H H",
@@ -140,7 +141,7 @@ class LatentPredictiveMemory(EpochMemory):
         """Go once through the sequences; the latent state starts anew with each."""
         sequences = [x.astype(np.float64) for x in rejoin(transitions)]
         with np.errstate(over="ignore", invalid="ignore"):  # said below
-            wrong, loss = self._two_layers().learn(sequences, float(self.learning_rate))
+            wrong, loss = self._learn(sequences)
         if not all((np.abs(W) < LARGEST).all() for W in (self.W_r_, self.W_o_)):
             raise ValueError(
                 f"learning diverged: the weights are not finite; lower learning_rate (it is {self.learning_rate:g}) or "
@@ -149,7 +150,7 @@ class LatentPredictiveMemory(EpochMemory):
         self.losses_ = np.append(self.losses_, loss)
         self._count_errors(wrong)
 
-    def start(self, states: Patterns) -> NDArray[np.float64]:
+    def start(self, states: Patterns) -> Floats:
         """Give the latent states before the cue, zeros, (B, H); with offline queries also what was predicted last, (B, H + N)."""
         predicted = self.n_features_in_ if self.query == "offline" else 0
         return np.zeros((len(states), self.n_latent + predicted))  # no pattern is all zeros, so the cue was not predicted
@@ -157,16 +158,15 @@ class LatentPredictiveMemory(EpochMemory):
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the latent states and is changed."""
         carried = self.start(states) if memory is None else memory
-        layers = self._two_layers()
         latent, predicted = carried[:, : self.n_latent], carried[:, self.n_latent :]
         if self.query == "recalled":
-            latent[:] = layers.infer(states.astype(np.float64), latent)[0]
+            latent[:] = self._infer(states.astype(np.float64), latent)[0]
         else:
             told = (states != predicted).any(axis=1)  # something that the network did not predict itself
-            inferred = layers.infer(states[told].astype(np.float64), latent[told])[0]
-            latent[~told] = layers.go_on(latent[~told])
+            inferred = self._infer(states[told].astype(np.float64), latent[told])[0]
+            latent[~told] = np.tanh(latent[~told]) @ self.W_r_.T
             latent[told] = inferred
-        following = sign(layers.predict(latent))
+        following = sign(self._predict(latent))
         predicted[:] = following if self.query == "offline" else predicted
         return following
 
@@ -187,6 +187,34 @@ class LatentPredictiveMemory(EpochMemory):
         if self.init_scale is not None:
             check_not_negative(self.init_scale, "init_scale")
 
-    def _two_layers(self) -> TwoLayers:
-        """The weights with the way to infer latent states."""
-        return TwoLayers(self.W_r_, self.W_o_, int(self.inference_steps), float(self.inference_rate))
+    def _infer(self, x: Floats, before: Floats) -> tuple[Floats, Floats]:
+        """The latent states (B, H) for visible states x (B, N) after latent states `before`, and the prior W_r f(before)."""
+        prior = np.tanh(before) @ self.W_r_.T
+        z = prior.copy()
+        for _ in range(int(self.inference_steps)):
+            activity = np.tanh(z)
+            e_x = x - activity @ self.W_o_.T
+            z += float(self.inference_rate) * ((prior - z) + (1 - activity**2) * (e_x @ self.W_o_))  # down the gradient of E
+        return z, prior
+
+    def _predict(self, z: Floats) -> Floats:
+        """The fields of the visible neurons one step after latent states z, with nothing seen in between: (B, H) -> (B, N)."""
+        return np.asarray(np.tanh(np.tanh(z) @ self.W_r_.T) @ self.W_o_.T)
+
+    def _learn(self, sequences: list[Floats]) -> tuple[int, float]:
+        """Go once through sequences (T_s, N); returns the wrong units of the predictions and the mean squared error."""
+        wrong, loss, count, rate = 0, 0.0, 0, float(self.learning_rate) / len(self.W_r_)
+        for x in sequences:
+            z = np.zeros((1, len(self.W_r_)))
+            for t in range(len(x)):
+                if t:
+                    eps = x[t] - self._predict(z)[0]
+                    wrong += int(np.sum(sign(x[t] - eps) != x[t]))
+                    loss, count = loss + float(eps @ eps), count + eps.size
+                before = z
+                z, prior = self._infer(x[t : t + 1], before)
+                activity = np.tanh(z)
+                self.W_o_ += rate * np.outer(x[t] - activity[0] @ self.W_o_.T, activity)
+                if t:  # before the first pattern there was nothing to learn from
+                    self.W_r_ += rate * np.outer(z - prior, np.tanh(before))
+        return wrong, loss / max(count, 1)

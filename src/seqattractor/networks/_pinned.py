@@ -1,4 +1,12 @@
-"""PinnedRateMemory: a random rate network of which a part of the weights is trained to follow a sequence (Rajan et al. 2016)."""
+"""PinnedRateMemory: a random rate network of which a part of the weights is trained to follow a sequence (Rajan et al. 2016).
+
+The rule is recursive least squares, while the network runs: for one linear unit with weights w on inputs r, a wanted value f and
+P, at first (1/alpha) I, a step is
+
+    k = P r      c = 1 / (1 + r . k)      P <- P - c k k^T      w <- w - c (w . r - f) k
+
+The same presynaptic neurons are trained for all units, so that one P serves all.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive
-from seqattractor.learning.least_squares import run_pinning
+from seqattractor.learning import kernels
+from seqattractor.learning.fallback import has_kernels
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._continuous import ContinuousMemory, States
@@ -28,7 +37,7 @@ class PinnedRateMemory(ContinuousMemory):
         tau dx/dt = -x + J r            J_ij ~ N(0, g^2 / N)
 
     While the network runs by itself, the outgoing weights of `plastic_fraction` of its neurons learn at every step to make the
-    input J r of every unit what it should be (`learning/least_squares.py`). That is a path in straight lines from pattern to
+    input J r of every unit what it should be. That is a path in straight lines from pattern to
     pattern, which stand at +-`amplitude`, one per `read_out_interval`: the state must keep moving, since it is all that
     tells the network how late it is.
 
@@ -148,7 +157,7 @@ class PinnedRateMemory(ContinuousMemory):
         wanted = np.concatenate([(1 - share) * a + share * b for a, b in pairwise(X)])
         x = float(self.amplitude) * X[0].astype(np.float64)
         wanted *= float(self.amplitude)
-        path: States = run_pinning(J, plastic, np.zeros_like(wanted), wanted, P, x, float(self.tau) / h)
+        path = run_pinning(J, plastic, np.zeros_like(wanted), wanted, P, x, float(self.tau) / h)
         return path[steps - 1 :: steps]
 
     def _begin(self, cues: States) -> States:
@@ -174,3 +183,45 @@ class PinnedRateMemory(ContinuousMemory):
             check_positive(getattr(self, name), name)
         check_count(self.max_epochs, "max_epochs")
         self._check_times()
+
+
+def run_pinning(J: States, plastic: NDArray[np.int64], drive: States, wanted: States, P: States, x: States, tau: float) -> States:
+    """Run a network of sigmoid units, tau dx/dt = -x + J r + drive, and train columns of J; returns x of every step.
+
+    Parameters
+    ----------
+    J : array, shape (N, N)
+        Changed.
+    plastic : array of int, shape (m,)
+        The columns that learn.
+    drive : array, shape (steps, N)
+    wanted : array, shape (steps, N), or (0, N) in order not to train
+        The inputs J r that the units should have.
+    P : array, shape (m, m)
+        Changed.
+    x : array, shape (N,)
+        The state, changed.
+    tau : float
+        In steps.
+    """
+    states = np.empty_like(drive)
+    if has_kernels():
+        kernels.run_pinning(J, plastic, drive, wanted, P, x, states, tau)
+        return states
+    r = 1 / (1 + np.exp(-x))  # the same in numpy, which rounds sums in another order
+    for t in range(len(drive)):
+        x += (J @ r + drive[t] - x) / tau
+        states[t], r = x, 1 / (1 + np.exp(-x))
+        if t < len(wanted):
+            error = J @ r - wanted[t]
+            k, c = least_squares_step(P, r[plastic])
+            J[:, plastic] -= c * np.outer(error, k)
+    return states
+
+
+def least_squares_step(P: States, r: States) -> tuple[States, float]:
+    """Change P by inputs r; returns k and c."""
+    k = P @ r
+    c = 1 / (1 + float(r @ k))
+    P -= c * np.outer(k, k)
+    return k, c

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_number, check_positive
-from seqattractor.learning.backpropagation import Adam, Backpropagated, Weights, backpropagate, read_out, step
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
 from seqattractor.networks._base import SequenceMemory
@@ -82,7 +81,7 @@ class RecurrentNetwork(SequenceMemory):
 
     Notes
     -----
-    Training is written in numpy (`seqattractor.learning.backpropagation`), so that no other library is needed.
+    Training is written in numpy, so that no other library is needed.
 
     References
     ----------
@@ -182,8 +181,8 @@ class RecurrentNetwork(SequenceMemory):
         """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the hidden states and is changed."""
         hidden = self.start(states) if memory is None else memory
         weights = self._weights()
-        hidden[:] = step(weights, states.astype(np.float64), hidden)
-        return sign(read_out(weights, hidden))
+        hidden[:] = _step(weights, states.astype(np.float64), hidden)
+        return sign(_read_out(weights, hidden))
 
     def traits(self) -> Traits:
         """Tell what is fair to know: backpropagation through time needs whole sequences, and errors from elsewhere."""
@@ -218,3 +217,104 @@ class RecurrentNetwork(SequenceMemory):
     def _weights(self) -> Weights:
         """All weights together; they are the same arrays."""
         return Weights(self.W_in_, self.W_rec_, self.W_out_, self.hidden_bias_, self.visible_bias_)
+
+
+class Weights(NamedTuple):
+    """All that is learned; also a gradient, or a moment of it."""
+
+    W_in: Floats
+    """Shape (H, N)."""
+    W_rec: Floats
+    """Shape (H, H)."""
+    W_out: Floats
+    """Shape (N, H)."""
+    b: Floats
+    """Shape (H,)."""
+    c: Floats
+    """Shape (N,)."""
+
+
+def _step(weights: Weights, x: Floats, h: Floats) -> Floats:
+    """The hidden states after patterns x, (B, N), and hidden states h: (B, H) -> (B, H)."""
+    return np.asarray(np.tanh(x @ weights.W_in.T + h @ weights.W_rec.T + weights.b))
+
+
+def _read_out(weights: Weights, h: Floats) -> Floats:
+    """The fields y of visible neurons: (B, H) -> (B, N)."""
+    return np.asarray(h @ weights.W_out.T + weights.c)
+
+
+class Backpropagated(NamedTuple):
+    """The results of a run through a sequence."""
+
+    loss: float
+    """The mean over steps, copies and units."""
+    slope: Weights
+    """Its gradient."""
+    wrong: int
+    """How many units had the wrong sign."""
+    end: Floats
+    """The last hidden states, shape (B, H)."""
+
+
+def backpropagate(weights: Weights, x: Floats, target: Floats, start: Floats, keeps: Floats) -> Backpropagated:
+    """Backpropagate through a whole sequence, of which several copies are run at once.
+
+    The loss is the logistic one, log(1 + exp(-2 x y)) for every unit with the field y, whose gradient is tanh(y) - x.
+
+    Parameters
+    ----------
+    weights : Weights
+    x : ndarray, shape (n, B, N)
+        What each copy sees.
+    target : ndarray, shape (n, N)
+        What comes next.
+    start : ndarray, shape (B, H)
+        The hidden states before the first step, which are not learned.
+    keeps : ndarray, shape (n, B)
+        1 where a copy keeps its hidden state from the step before, 0 where it forgets, as before a cue.
+
+    Returns
+    -------
+    Backpropagated
+    """
+    n, B, N = x.shape
+    before, h = np.empty((n, B, len(weights.b))), np.empty((n, B, len(weights.b)))
+    for t in range(n):
+        before[t] = (h[t - 1] if t else start) * keeps[t][:, None]
+        h[t] = _step(weights, x[t], before[t])
+    y = _read_out(weights, h)
+    margin = y * target[:, None]
+    loss = float(np.logaddexp(0.0, -2 * margin).mean())
+    e_y = (np.tanh(y) - target[:, None]) / y.size
+    e_u = e_y @ weights.W_out  # errors of hidden neurons: at first only what their own step says
+    from_later = np.zeros_like(h[0])
+    for t in range(n - 1, -1, -1):
+        e_u[t] = (e_u[t] + from_later) * (1 - h[t] ** 2)
+        from_later = (e_u[t] @ weights.W_rec) * keeps[t][:, None]
+    flat_u, flat_y = e_u.reshape(n * B, -1), e_y.reshape(n * B, -1)
+    slope = Weights(
+        flat_u.T @ x.reshape(n * B, N),
+        flat_u.T @ before.reshape(n * B, -1),
+        flat_y.T @ h.reshape(n * B, -1),
+        flat_u.sum(axis=0),
+        flat_y.sum(axis=0),
+    )
+    return Backpropagated(loss, slope, int(np.sum((y >= 0) != (target[:, None] > 0))), h[-1])
+
+
+class Adam:
+    """Steps down a gradient whose size does not count: its mean divided by the root of its mean square (Kingma and Ba)."""
+
+    def __init__(self, like: Weights, rate: float, decay: tuple[float, float] = (0.9, 0.999)) -> None:
+        self.rate, self.decay, self.steps = rate, decay, 0
+        self.mean, self.square = (Weights(*map(np.zeros_like, like)) for _ in range(2))
+
+    def go(self, weights: Weights, slope: Weights) -> None:
+        """Change the weights in place."""
+        self.steps += 1
+        corrected = [1 - decay**self.steps for decay in self.decay]
+        for w, g, mean, square in zip(weights, slope, self.mean, self.square, strict=True):
+            mean += (1 - self.decay[0]) * (g - mean)
+            square += (1 - self.decay[1]) * (g * g - square)
+            w -= self.rate * (mean / corrected[0]) / (np.sqrt(square / corrected[1]) + 1e-8)

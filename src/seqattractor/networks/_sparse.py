@@ -23,20 +23,23 @@ from seqattractor.learning.fallback import usable
 from seqattractor.learning.firing import respond
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import field
-from seqattractor.learning.sparse.defaults import TINY, choose_defaults, in_units
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
-from seqattractor.learning.sparse.schedule import plan_epochs, plan_stream
+from seqattractor.learning.sparse.schedule import Schedule
 from seqattractor.networks._choose_hidden import LADDER
 from seqattractor.networks._sized import SizedMemory
 from seqattractor.networks._traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences._patterns import as_items
 
 Weights = NDArray[np.floating[Any]]
 Auto = Literal["auto"]
 
-STREAM = (1 / 8, 1 / 32)  # of the first steps of U and V, for steps that do not fall
+_MOST_COMPARED = 1000  # patterns whose nearest neighbour is looked for
+_NEAR = 0.1  # of the input units: patterns that lie nearer to each other are learned clean first
+_NEAREST = 16  # units: patterns that lie nearer still, such as frames of a film in which little moves, are learned without noise
+_TINY = 32  # inputs up to which a few flips may turn one stored pattern into another, or nearly so
 _LARGEST_BIAS = 2**15  # its square, and sums of it over many units, are counted in 32 bits
 
 
@@ -266,7 +269,7 @@ class SparseSequenceAttractor(SizedMemory):
         """Learn for `max_epochs`; with noise every epoch has errors, so those are counted that are left without it."""
         wrong = self._learn(transitions, self.noise, callback)
         stopped = self.n_iter_ < self.max_epochs_
-        if wrong and not stopped and self.noise == "auto" and self.noise_ and transitions.inputs.shape[1] <= TINY:
+        if wrong and not stopped and self.noise == "auto" and self.noise_ and transitions.inputs.shape[1] <= _TINY:
             # One flip of two units makes another pattern of XOR. What noise hides can be learned without it.
             with_noise = dict(vars(self))
             fewer = self._learn(transitions, 0, callback)
@@ -279,28 +282,17 @@ class SparseSequenceAttractor(SizedMemory):
         """Learn from scratch with some noise; returns the number of wrong units that are left."""
         self._begin(transitions, noise)
         check_memory(300 * self.max_epochs_, f"a record of {self.max_epochs_} epochs")
-        self._go_on(transitions, self._plan(), callback)
+        self._go_on(transitions, self._schedule().plan(), callback)
         return int(self._wrong_units(transitions).sum())
 
     def present(self, transitions: Transitions) -> None:
         """Go once through the transitions and learn from each."""
-        hidden, visible = STREAM if self.decay_ else (1.0, 1.0)
-        epoch = plan_stream(
-            self.n_iter_,
-            self.max_epochs_,
-            noise=self.noise_,
-            hidden_step=max(1, round(hidden * self.hidden_step_)),
-            visible_step=max(1, round(visible * self.visible_step_)),
-            learned_drive=self.learned_drive_,
-            clean_first=self.clean_first_,
-            homeostasis=float(self.homeostasis_),
-        )
-        self._go_on(transitions, [epoch], None)
+        self._go_on(transitions, [self._schedule().stream(self.n_iter_)], None)
 
-    def _plan(self) -> list[Epoch]:
-        """The epochs of a `fit`."""
-        return plan_epochs(
-            self.max_epochs_,
+    def _schedule(self) -> Schedule:
+        """When what is learned, in `fit` and in a stream."""
+        return Schedule(
+            epochs=self.max_epochs_,
             noise=self.noise_,
             hidden_step=self.hidden_step_,
             visible_step=self.visible_step_,
@@ -351,8 +343,8 @@ class SparseSequenceAttractor(SizedMemory):
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
         if usable(self.engine) == "exact":
             check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
-        self.hidden_unit_, self.hidden_step_ = in_units(self.eta_hidden_, self.decay_)
-        self.visible_unit_, self.visible_step_ = in_units(self.eta_visible_, self.decay_)
+        self.hidden_unit_, self.hidden_step_ = _in_units(self.eta_hidden_, self.decay_)
+        self.visible_unit_, self.visible_step_ = _in_units(self.eta_visible_, self.decay_)
         # Multiples of a power of two add up without rounding, so that the drive does not depend on the order of a sum.
         P = rng.standard_normal((M, N if self.target_from_ == "next" else n_in))
         self.P_: Weights = np.rint(P * (PROTOTYPE / 8)) / PROTOTYPE if self.learned_drive_ else np.rint(P * 2**20) / 2**20
@@ -468,3 +460,192 @@ class SparseSequenceAttractor(SizedMemory):
     def traits(self) -> Traits:
         """Tell what is fair to know: weights are learned online, by what is known at their two ends."""
         return Traits(weights=("U_", "hidden_bias_", "V_"), stores_patterns=False, online=True, local=True)
+
+
+# What "auto" means: values from N, M, the number of transitions and the data.
+
+
+def choose_defaults(net: SparseSequenceAttractor, inputs: Patterns, targets: Patterns, noise: int | Auto) -> dict[str, Any]:
+    """Settle every option of `net` that may be "auto".
+
+    Parameters
+    ----------
+    net : SparseSequenceAttractor
+    inputs, targets : ndarray of int8, shapes (n, N_in) and (n, N)
+        x(t) and x(t+1) of all transitions.
+    noise : int or "auto"
+        In place of that of `net`.
+
+    Returns
+    -------
+    dict
+        Values by the name of the option.
+    """
+    n, n_in = inputs.shape
+    distance = typical_distance(inputs)
+    clean_first = distance < _NEAR * n_in if net.clean_first == "auto" else bool(net.clean_first)
+    noise = _default_noise(n / net.n_hidden, n_in, distance) if noise == "auto" else int(noise)
+    if noise > n_in:
+        raise ValueError(f"noise must be at most {n_in}, the number of input units, but it is {noise}.")
+    values: dict[str, Any] = {
+        "bias": max(1, round(math.sqrt(n_in) / 2)),
+        "noise": noise,
+        "clean_first": clean_first,
+        "redraw_tolerance": 0.6 * typical_distance(targets) / targets.shape[1],
+    }
+    if noise == 0:
+        values |= _without_noise(net, n, n_in, distance)
+    elif clean_first:
+        values |= _for_pictures(net, n_in, targets.shape[1])
+    else:
+        values |= _for_noise(net, n, n_in, targets.shape[1], how_alike(inputs, distance))
+    for name in values:
+        given = getattr(net, name)
+        if name != "noise" and given != "auto":
+            values[name] = given
+    return values
+
+
+def _for_noise(net: SparseSequenceAttractor, n: int, n_in: int, N: int, alike: float) -> dict[str, Any]:
+    """For patterns that lie far from each other: noise from the start, all of P and Q learned."""
+    M, eta_visible = int(net.n_hidden), 10.0
+    load = n / M
+    return {
+        "n_winners": min(_winners(net, 250), _winners_within_reach(load, n_in)),
+        "target_from": "current",
+        "kappa_active": net.kappa * (1 + 0.5 * _how_crowded(load)),
+        "active_weight": 3 if load < 0.25 else 1,
+        "eta_hidden": (0.6 - 0.2 * _how_crowded(load)) * min(max(load / 0.5, 0.25), 1.0) / n_in,
+        "eta_visible": eta_visible,
+        "decay": True,
+        "learned_drive": net.target_from != "next",
+        "learned_feedback": _weight_of_feedback(load, n_in, M, alike) / (eta_visible * math.sqrt(N)),
+        "homeostasis": 0.3,
+    }
+
+
+def _for_pictures(net: SparseSequenceAttractor, n_in: int, N: int) -> dict[str, Any]:
+    """For pictures: P random, since competition would give similar pictures the same neurons, and Q to tell them apart.
+
+    Pictures have much in common, so that Q x(t+1) grows with N, not with its root; thresholds must keep up with it.
+    """
+    eta_visible = 2.0
+    return {
+        "n_winners": _winners(net, 250),
+        "target_from": "current",
+        "kappa_active": (1.2 if net.max_epochs == "auto" else 1.4) * net.kappa,  # without noise; with it
+        "active_weight": 1,
+        "eta_hidden": 1.0 / n_in,
+        "eta_visible": eta_visible,
+        "decay": True,
+        "learned_drive": False,
+        "learned_feedback": 8.0 / (eta_visible * N),
+        "homeostasis": 2.0,
+    }
+
+
+def _without_noise(net: SparseSequenceAttractor, n: int, n_in: int, distance: float) -> dict[str, Any]:
+    """Without noise: constant rates, P random, no feedback; errors reach zero where they can.
+
+    A step of U tells two patterns apart by as much as they differ: for frames that are nearly equal, steps must be larger.
+    """
+    return {
+        "n_winners": _winners(net, 200),
+        "target_from": "next" if n <= n_in and net.learned_drive is not True else "current",
+        "kappa_active": 2.0 * net.kappa,
+        "active_weight": 3,
+        "eta_hidden": 0.1 / max(distance, 1.0) if distance < _NEAR * n_in else 0.2 / n_in,
+        "eta_visible": 0.25,
+        "decay": False,
+        "learned_drive": False,
+        "learned_feedback": 0.0,
+        "homeostasis": 0.1,
+    }
+
+
+def _winners(net: SparseSequenceAttractor, share: int) -> int:
+    """One hidden neuron in so many, but three at least."""
+    M = int(net.n_hidden)
+    return min(max(3, math.ceil(M / share)), M)
+
+
+def _winners_within_reach(load: float, n_in: int) -> int:
+    """How many winners leave each hidden neuron at most 0.04 N patterns to answer to, but three at least.
+
+    k winners give a neuron k times the load of them. If these are too many for its inputs, U learns hardly any: neurons fall
+    silent under noise, and almost no transition is made. With N = 200 and eight winners that was so at load 2, not yet at 1.5.
+    """
+    return max(3, math.floor(0.04 * n_in / load))
+
+
+def _how_crowded(load: float) -> float:
+    """0 up to load 1.4 (n transitions by M hidden neurons), rising to 1 at load 1.8.
+
+    With room, what fails from a noisy cue is mostly neurons that answer to a pattern of others. In a crowd it is neurons that
+    miss their pattern: then the active get a larger margin.
+    """
+    return min(max((load - 1.4) / 0.4, 0.0), 1.0)
+
+
+def _weight_of_feedback(load: float, n_in: int, n_hidden: int, alike: float) -> float:
+    """How much Q x(t+1) counts beside P x(t), for steps of V of 1 and one visible neuron.
+
+    Where there is room, U can do with codes that suit V. Codes of P alone may be such that V cannot decode a few of them: three
+    neurons for each of four patterns, two of which differ in the same two neurons as the other two, and no V tells +--+ of them.
+    In a crowd U needs codes that suit it, unless it has many inputs, as such (50 are few) and for the number of hidden neurons.
+    Beyond 2M patterns V needs more feedback in any case. Where patterns are alike (`how_alike`), P x(t) pulls harder: without
+    more feedback neighbours share so many neurons that no V tells all of them apart.
+    """
+    with_room = min(max((1.55 - load) / 0.15, 0.0), 1.0)
+    many = min(max(math.log2(n_in / 50), 0.0), 1.0)
+    crowded: float = 0.21 * min(max(5 * n_in / n_hidden, 1.0), 3.0) ** (0.8 * many) * min(max(alike / 1.1, 1.0), 2.0) ** 2
+    return (crowded + (0.6 - crowded) * with_room) * min(max(1.0, load / 1.9) ** 6, 10.0)
+
+
+def _in_units(eta: float, decay: bool) -> tuple[float, int]:
+    """A unit of weight, a power of two, and the learning rate as a whole number of units.
+
+    Weights that are whole multiples of a power of two add up without rounding, in learning and in recall. Rates that decay get a
+    finer unit, so that they can decay in small steps.
+    """
+    unit = 2.0 ** math.floor(math.log2(eta)) / (256 if decay else 16)
+    return unit, round(eta / unit)
+
+
+def _default_noise(load: float, n_in: int, distance: float) -> int:
+    """How many units to flip at most while learning: as many as the load and the distances between patterns leave room for.
+
+    Measured for random patterns, 0.2 N is good where there are 0.8 transitions for each hidden neuron, more where there are
+    fewer (but more than 0.4 N is of no use) and less where there are more. Noise beyond the distance to the nearest other
+    pattern would teach the network to take one for the other. Pictures lie nearer to each other, but flips seldom fall where two
+    of them differ: 0.1 N is good there, unless they differ in a few units only. Then the margins have to do.
+    """
+    if distance < _NEAR * n_in:
+        return round(_NEAR * n_in) if distance >= _NEAREST else 0
+    share: float = min(0.4, 0.2 * max(1.0, (0.8 / load) ** (1 / 3)))
+    if load > 1:
+        share = max(min(share, 0.3 - 0.085 * load, 0.53 - 0.2 * load), 0.05)
+    return round(min(share * n_in, distance))
+
+
+def how_alike(patterns: Patterns, distance: float) -> float:
+    """How much the nearest other pattern, at this `distance`, has in common: about 1 at most where patterns are independent.
+
+    Overlaps of n independent patterns are nearly normal, whatever their mean activity, and the largest is about sqrt(2 ln n)
+    standard deviations above the mean, or less.
+    """
+    n, n_in = patterns.shape
+    mean = patterns.mean(axis=0)
+    spread = math.sqrt(float(np.sum((1 - mean**2) ** 2)))
+    largest = spread * math.sqrt(2 * math.log(max(n, 2)))
+    return (n_in - 2 * distance - float(mean @ mean)) / largest if largest > 0 else 1.0
+
+
+def typical_distance(patterns: Patterns) -> float:
+    """The median, over patterns, of the number of units in which the nearest different pattern differs."""
+    different = patterns[np.unique(as_items(patterns), return_index=True)[1]].astype(np.float32)
+    some = different[:: max(1, len(different) // _MOST_COMPARED)]
+    products = some @ different.T
+    n_in = patterns.shape[1]
+    products[products >= n_in] = -n_in  # a pattern with itself
+    return float(np.median((n_in - products.max(axis=1)) / 2))

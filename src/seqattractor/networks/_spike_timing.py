@@ -1,4 +1,12 @@
-"""SpikeTimingMemory: spike-timing-dependent plasticity, and synapses that compete (Fiete et al. 2010)."""
+"""SpikeTimingMemory: spike-timing-dependent plasticity, and synapses that compete (Fiete, Senn, Wang & Hahnloser 2010).
+
+States are 0 and 1, one step is one burst. W, shape (n, n), is never negative, and no neuron excites itself.
+    x_i(t) = 1 where  sum_j W_ij x_j(t-1) + b_i(t) - beta sum_j x_j(t-1) - alpha y_i(t) > 0
+    y_i(t) = y_i(t-1) + (x_i(t-1) - y_i(t-1)) / tau                                  adaptation
+    D_ij = eta (x_i(t) x_j(t-1) - x_i(t-1) x_j(t))                                   who fires next is excited, who fired last not
+    W <- W + D - eta epsilon (row_i + col_j), clipped to between 0 and 1             competition at both ends, with
+    row_i = [sum_j (W + D)_ij - m]_+,  col_j = [sum_i (W + D)_ij - m]_+              what exceeds the limit of m strong synapses
+"""
 
 from __future__ import annotations
 
@@ -8,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_number, check_positive
-from seqattractor.learning import spike_timing
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks._online import OnlineMemory
 from seqattractor.networks._traits import Traits
@@ -132,7 +139,7 @@ class SpikeTimingMemory(OnlineMemory):
         """Drive the neurons with each pattern and its successor."""
         W = self.W_.copy()
         for before, after in zip(transitions.inputs > 0, transitions.targets > 0, strict=True):
-            spike_timing.update(W, before.astype(np.float64), after.astype(np.float64), **self._rates())
+            update(W, before.astype(np.float64), after.astype(np.float64), **self._rates())
         self.W_ = W
         self.n_iter_ += 1
 
@@ -171,16 +178,11 @@ class SpikeTimingMemory(OnlineMemory):
         chance = as_generator(rng, "self-organise")
         W = np.minimum(chance.random((n, n)) * 2 * float(self.synapses) / n, 1.0)
         np.fill_diagonal(W, 0.0)
-        spike_timing.self_organise(
-            W,
-            steps,
-            drive=float(drive),
-            inhibition=float(self.inhibition),
-            adaptation=float(self.adaptation),
-            tau=float(self.adaptation_steps),
-            rng=chance,
-            **self._rates(),
-        )
+        x, y, rates = np.zeros(n), np.zeros(n), self._rates()
+        for _ in range(steps):
+            fires = (self._received(W, x, y) > 0) | (chance.random(n) < drive)
+            before, x = x, fires.astype(np.float64)
+            update(W, before, x, **rates)
         self._forget()
         self.W_, self.n_iter_, self.n_features_in_, self.order_ = W, steps, n, 1
         return self
@@ -191,13 +193,8 @@ class SpikeTimingMemory(OnlineMemory):
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the adaptation and is changed."""
-        x = (states > 0).astype(np.float64)
-        received = spike_timing.field(self.W_, x, float(self.inhibition))
         y = self.start(states) if memory is None else memory
-        if y is not None:
-            spike_timing.adapt(y, x, float(self.adaptation_steps))
-            received -= float(self.adaptation) * y
-        return np.where(received > 0, 1, -1).astype(np.int8)
+        return np.where(self._received(self.W_, (states > 0).astype(np.float64), y) > 0, 1, -1).astype(np.int8)
 
     def traits(self) -> Traits:
         """Tell what is fair to know: local, with competition between the synapses of one neuron."""
@@ -219,3 +216,20 @@ class SpikeTimingMemory(OnlineMemory):
     def _rates(self) -> dict[str, float]:
         """What weights learn by."""
         return {"eta": float(self.eta), "competition": float(self.competition), "synapses": float(self.synapses)}
+
+    def _received(self, W: Floats, x: Floats, y: Floats | None) -> Floats:
+        """What neurons receive one step after the activities x, (..., n) -> (..., n); the adaptation y is changed."""
+        received = x @ W.T - float(self.inhibition) * x.sum(axis=-1, keepdims=True)
+        if y is not None:
+            y += (x - y) / float(self.adaptation_steps)
+            received -= float(self.adaptation) * y
+        return np.asarray(received)
+
+
+def update(W: Floats, before: Floats, after: Floats, *, eta: float, competition: float, synapses: float) -> None:
+    """Change W in place by two states that followed each other; `competition` is epsilon, `synapses` is m."""
+    W += eta * (np.outer(after, before) - np.outer(before, after))
+    beyond = np.maximum(W.sum(axis=1) - synapses, 0.0)[:, None] + np.maximum(W.sum(axis=0) - synapses, 0.0)
+    W -= eta * competition * beyond
+    np.clip(W, 0.0, 1.0, out=W)
+    np.fill_diagonal(W, 0.0)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +14,39 @@ from numpy.typing import NDArray
 from seqattractor.learning import kernels
 from seqattractor.learning.kernels import aligned, padded, row
 from seqattractor.learning.problem import ProgressCallback
-from seqattractor.learning.sparse.arrays import converted, in_rows, inverse_lengths, largest, packed, products, unpacked
-from seqattractor.learning.sparse.practice import practise_U, practise_V
 from seqattractor.learning.sparse.rule import (
-    LARGEST,
     PROTOTYPE,
+    RAISES,
     Epoch,
     Floats,
     SparseSettings,
     SparseState,
+    check_exact,
     is_wanted,
     present,
-    too_large,
+    raised_margin,
 )
 from seqattractor.sequences import Patterns
 
 Form = Literal["best", "tables", "fields", "weights", "plain"]
 TABLED = 512  # input units, at most, for which the tables of a block of neurons stay in a fast cache: 128 kB
 UPDATES = 3  # of hidden neurons in a presentation with noise; measured, for the choice of a kernel
+_KERNELS = {"tables": kernels.sparse_by_tables, "fields": kernels.sparse_on_fields, "weights": kernels.sparse_on_weights}
+WINDOW = 256  # epochs at most of U or V alone that are learned before they are noted
+
+Learned = tuple[NDArray[np.int64], tuple[tuple[NDArray[Any], NDArray[Any]], ...]]
+"""The errors of some epochs, and arrays of the state, each with its new content."""
+
+
+class _Task(NamedTuple):
+    """The arguments of `learn_sparse` that all forms work on."""
+
+    inputs: Patterns
+    targets: Patterns
+    drive: Floats
+    state: SparseState
+    settings: SparseSettings
+    rng: np.random.Generator
 
 
 def learn_sparse(
@@ -54,8 +69,7 @@ def learn_sparse(
         x(t) and x(t+1) of each transition, in the order of presentation.
     drive : ndarray, shape (n, M)
         Where P is not learned: what makes hidden neurons compete to be active, P applied to x(t+1), or to x(t).
-    state : SparseState
-    settings : SparseSettings
+    state, settings : SparseState, SparseSettings
     epochs : sequence of Epoch
         What happens in each epoch.
     rng : Generator
@@ -75,53 +89,52 @@ def learn_sparse(
         Whether the last epoch was free of noise and errors. Learning ends where nothing would change any more.
     """
     inputs, targets, drive = np.ascontiguousarray(inputs), np.ascontiguousarray(targets), np.ascontiguousarray(drive)
+    task = _Task(inputs, targets, drive, state, settings, rng)
     flipped = max((now.noise for now in epochs), default=0) / 2
     if form == "best":
         form = _best_form(len(inputs), inputs.shape[1], len(state.U), flipped)
     record = _Record(epochs, state, callback)
-    worker: _Plain | None = None
+    compiled: _Compiled | None = None
     wanted, at_most = True, math.inf
     for now, equal in groupby(epochs):
         times = len(list(equal))
         if now.at_most != at_most:
             wanted, at_most = is_wanted(now, state), now.at_most
         if not wanted:
-            record.leave_out(times)
-        elif (now.for_U_alone or now.for_V_alone) and form != "plain":
-            if worker is not None:
-                worker.finish()
-                worker = None
-            if now.for_U_alone:
-                practise_U(inputs, state, settings, now.hidden_step, times, record.note)
-                times = 0
-            elif not record.needless(now):
-                times = practise_V(inputs, targets, state, settings, now.visible_step, times, record.note)
-            for _ in range(0 if record.over else times):
-                record.repeat(now)
-        else:
-            if worker is None:
-                worker = _WORKERS[form](inputs, targets, drive, state, settings, rng)
-                worker.prepare(noise=flipped > 0)
-            for _ in range(times):
-                if record.needless(now):
-                    record.leave_out(1)
-                elif record.note(*worker.epoch(now)):
-                    break
+            record.next += times
+            continue
+        alone = now.alone and form != "plain"
+        if alone and compiled is not None:
+            compiled.finish()
+            compiled = None
+        if alone and not record.needless(now):
+            times = _practise(task, now, times, record.note)
+        for _ in range(times):
+            if record.over:
+                break
+            if record.needless(now):
+                record.next += 1
+            elif alone:  # V has no error left, and nothing changes any more
+                record.note(0, 0)
+            elif form == "plain":
+                record.note(*present(state, settings, now, inputs, targets, drive, rng))
+            else:
+                compiled = compiled or _Compiled(task, form, noise=flipped > 0)
+                record.note(*compiled.epoch(now))
         if record.over:
             break
-    if worker is not None:
-        worker.finish()
+    if compiled is not None:
+        compiled.finish()
     return np.array(record.errors, dtype=np.int64).reshape(-1, 2), record.converged
 
 
 class _Record:
-    """The errors of all epochs so far, and whether learning is over."""
+    """The errors of all epochs so far, the number of the next one, and whether learning is over."""
 
     def __init__(self, epochs: Sequence[Epoch], state: SparseState, callback: ProgressCallback | None) -> None:
         self.errors: list[tuple[int, int]] = []
-        self.converged = self.over = False
+        self.next, self.converged, self.over = 0, False, False
         self._epochs, self._state, self._callback = epochs, state, callback
-        self._next = 0  # where in the plan we are
         self._unchanging = _from_where_only_errors_change_anything(epochs)
         self._last = max((k for k, now in enumerate(epochs) if now.at_most == math.inf), default=-1)  # that is always there
 
@@ -129,32 +142,21 @@ class _Record:
         """Whether an epoch for states that are nearly good comes after one without any error."""
         return now.at_most < math.inf and bool(self.errors) and self.errors[-1] == (0, 0)
 
-    def leave_out(self, times: int) -> None:
-        """Leave out some epochs of the plan."""
-        self._next += times
-
-    def repeat(self, now: Epoch) -> None:
-        """One more epoch for V alone after one without any error: nothing happens in it, if it is there at all."""
-        if self.needless(now):
-            self.leave_out(1)
-        else:
-            self.note(0, 0)
-
     def note(self, hidden: int, visible: int) -> bool:
         """Note the errors of one more epoch and tell the callback; returns whether learning is over."""
-        now, later = self._epochs[self._next], self._next + 1
+        now = self._epochs[self.next]
+        # Errors that are gone in an epoch which might be left out may still be there in one that is not.
+        same = self.next > self._last or (now.at_most == math.inf and self.next >= self._unchanging)
+        self.next += 1
         self.errors.append((hidden, visible))
         self.converged = (hidden, visible) == (0, 0) and not now.noise
         stop = self._callback is not None and bool(self._callback(len(self.errors), hidden, visible))
-        # Errors that are gone in an epoch which might be left out may still be there in one that is not.
-        same = self._next > self._last or (now.at_most == math.inf and self._next >= self._unchanging)
-        self.over = stop or (self.converged and same and self._all_decoded(self._epochs[later:]))
-        self._next = later
+        self.over = stop or (self.converged and same and self._all_decoded())
         return self.over
 
-    def _all_decoded(self, later: Sequence[Epoch]) -> bool:
+    def _all_decoded(self) -> bool:
         """Whether no transition is still to be redrawn for the errors that it had."""
-        tolerated = min((now.redraw_above for now in later if now.at_most == math.inf), default=math.inf)
+        tolerated = min((now.redraw_above for now in self._epochs[self.next :] if now.at_most == math.inf), default=math.inf)
         return bool(np.all(self._state.wrong <= tolerated))
 
 
@@ -163,13 +165,12 @@ def _from_where_only_errors_change_anything(epochs: Sequence[Epoch]) -> int:
 
     There is no noise, no homeostasis, no step of P, U learns either always or never, and no margin is raised.
     """
-    steady = [(k, now) for k, now in enumerate(epochs) if now.at_most == math.inf]
-    for place in reversed(range(len(steady))):
-        k, now = steady[place]
-        after = steady[place + 1][1] if place + 1 < len(steady) else now
-        u_begins = bool(now.hidden_step) != bool(after.hidden_step)
-        if now.noise or u_begins or now.for_U_alone or (now.choosing and (now.homeostasis or now.drive_step)):
+    learns = None  # whether U does so in the next epoch that is always there
+    for k, now in reversed([(k, now) for k, now in enumerate(epochs) if now.at_most == math.inf]):
+        u_begins = learns is not None and learns != bool(now.hidden_step)
+        if now.noise or u_begins or now.alone == "U" or (now.choosing and (now.homeostasis or now.drive_step)):
             return k + 1
+        learns = bool(now.hidden_step)
     return 0
 
 
@@ -187,97 +188,159 @@ def _best_form(n: int, n_in: int, n_hidden: int, flipped: float) -> Form:
     return "tables" if flipped and n_in <= TABLED and looked_up < 2 * carried else "fields"
 
 
-class _Plain:
-    """The plain loop."""
+def _practise(task: _Task, now: Epoch, n_epochs: int, note: Callable[[int, int], bool]) -> int:
+    """Let U or V practise alone: its targets are fixed and patterns clean, so that each neuron learns by itself.
 
-    def __init__(
-        self,
-        inputs: Patterns,
-        targets: Patterns,
-        drive: Floats,
-        state: SparseState,
-        settings: SparseSettings,
-        rng: np.random.Generator,
-    ) -> None:
-        self.inputs, self.targets, self.drive = inputs, targets, drive
-        self.state, self.settings, self.rng = state, settings, rng
+    This is the rule for one neuron after the other instead of one epoch after the other, with the same weights in the end;
+    returns how many epochs were not needed. Learning goes through windows of several epochs, whose errors are noted then.
+
+    A visible neuron, eqs. (8)-(9), is done after its first epoch without an error, since codes do not change any more. What is
+    left are the few neurons whose task is hard, and these can practise for thousands of epochs in the time that a few epochs of
+    all neurons take.
+
+    A hidden neuron, eqs. (5)-(6), raises its margin after an epoch without an error. Steps stay as they are, so that what was
+    learned early counts for less and less, and the weights turn towards those with the largest margin for their length, as in a
+    support vector machine. Flipped units change a field by a random number that grows with the length of the weights: those are
+    the weights that bear most noise, though none was practised. Fields of the stored patterns are carried along (the dual form):
+    a step costs n additions, and weights are made at the end of a window.
+    """
+    for_V = now.alone == "V"
+    learn = (_practice_of_V if for_V else _practice_of_U)(task, now)
+    left, size, over = n_epochs, 1 if for_V else WINDOW, False
+    while left and not over:
+        size = min(2 * size, WINDOW, left)
+        errors, changes = learn(n_epochs - left, size)
+        told, done = 0, False
+        while told < size and not over:
+            wrong = int(errors[told])
+            told, done = told + 1, for_V and not wrong
+            over = note(*((0, wrong) if for_V else (wrong, 0))) or done
+        if told < size and not done:  # the window went further than wanted
+            _, changes = learn(n_epochs - left, told)
+        for array, content in changes:
+            array[:] = content
+        left -= told
+    return left
+
+
+def _practice_of_V(task: _Task, now: Epoch) -> Callable[[int, int], Learned]:
+    """A function that learns epochs, after so many others so many, but leaves the state as it is."""
+    inputs, targets, _, state, s, _ = task
+    y = _products(_with_bias(inputs, s), state.U) >= 0  # eq. (7)
+    starts, active = np.append(0, np.cumsum(y.sum(axis=1))), np.nonzero(y)[1].astype(np.int32)
+    before, growth = max(_largest(state.V), s.visible_margin), len(inputs) * now.visible_step
+
+    def learn(done: int, size: int) -> Learned:
+        check_exact((before + (done + size) * growth) * len(state.U))
+        V, errors, wrong = state.V.copy("C"), np.zeros(size, dtype=np.int64), np.zeros(len(inputs))
+        kernels.practise_V(V, targets, active, starts, errors, wrong, s.visible_margin, now.visible_step)
+        return errors, ((state.V, V), (state.Q, V.T), (state.wrong, wrong))
+
+    return learn
+
+
+def _practice_of_U(task: _Task, now: Epoch) -> Callable[[int, int], Learned]:
+    """The same for U."""
+    inputs, _, _, state, s, _ = task
+    x_b, step = _with_bias(inputs, s), now.hidden_step * s.active_weight
+    gram, z = _in_rows(_products(x_b, x_b), np.int32, pad=False), _packed(state.targets.T)
+    carried = _in_rows(_products(state.U, x_b), np.int64, pad=False)
+    before, growth = _largest(carried), len(inputs) * step * (inputs.shape[1] + s.bias**2)
+
+    def learn(done: int, size: int) -> Learned:
+        highest = raised_margin(max(s.margin, s.active_margin), state.raised.max() + size)
+        check_exact(max(before + (done + size) * growth, int(highest) * RAISES))
+        fields, raised = _converted(carried, np.int64), state.raised.copy()
+        counts, errors = np.zeros((len(state.U), len(inputs)), dtype=np.int64), np.zeros(size, dtype=np.int64)
+        kernels.practise_U(gram, fields, z, raised, counts, errors, s.margin, s.active_margin, now.hidden_step, step)
+        return errors, ((state.U, state.U + _products(counts, x_b.T).astype(np.int64)), (state.raised, raised), (carried, fields))
+
+    return learn
+
+
+class _Compiled:
+    """Epochs by the compiled kernels. Arrays have the names that the kernels are declared with.
+
+    V transposed is Q, too, and integers are wide enough for what can happen in the coming stretch. Fields come from the weights
+    (`form` "weights"), or are carried along, the dual form; then weights are carried only where some epoch flips units, and else
+    made at the end. With "tables" they come from sums over groups of units in epochs with noise that choose no targets.
+    """
+
+    def __init__(self, task: _Task, form: Form, *, noise: bool) -> None:
+        inputs, targets, drive, state, s, rng = task
+        self.inputs, self.targets, self.state, self.settings, self.rng, self.form = inputs, targets, state, s, rng, form
+        (n, n_in), M = inputs.shape, len(state.U)
+        self.rows = max(M, targets.shape[1])
+        self.bounds = _largest_field(state.U, s.bias), _largest(state.Q) * self.rows  # of hidden and visible fields
+        self.kind: Any = np.int32 if max(self.bounds) < 2**31 else np.int64
+        self.theta, self.wrong, self.redrawn = np.ascontiguousarray(state.theta), state.wrong, state.redrawn
+        self.z, self.next_bits = _packed(state.targets), np.ascontiguousarray(_packed(targets).T)
+        self.flipped, self.n_flipped = np.zeros((n, 0), dtype=np.int32), np.zeros(n, dtype=np.int32)
+        self.Vt, self.U = _in_rows(state.Q, self.kind, pad=False), _in_rows(state.U, self.kind)
+        self.feedback, self.has_feedback = aligned((padded(M), row(n) if s.learned_feedback else 0), self.kind, np.zeros), False
+        self.order, self.errors = np.arange(n_in, dtype=np.int32), np.zeros(2, dtype=np.int64)
+        P = state.P if s.learn_drive else state.P[:, :0]
+        self.P, self.Pt = np.ascontiguousarray(P, dtype=np.int16), _in_rows(P.T, np.int16, pad=False)  # between -+PROTOTYPE
+        self.totals = aligned((padded(M),), self.kind, np.zeros)
+        self.totals[:M] = P.sum(axis=1)
+        self.inverse = 1.0 / np.sqrt(np.maximum(np.einsum("ij,ij->i", P, P), 1))
+        self.drive = np.zeros((n, M)) if s.learn_drive else drive
+        self.counts = np.zeros((M, 0 if noise or form == "weights" else n), dtype=np.int64)
+        if form != "weights":
+            self.x_b = _with_bias(inputs, s)
+            self.gram = _in_rows(_products(self.x_b, self.x_b), np.int32, pad=False)
+            self.inputs_t, self.input_bits = _in_rows(inputs.T, np.int8, pad=False), _packed(inputs)
+            self.fields = _in_rows(_products(state.U, self.x_b), self.kind)
+        self.by = ""  # the form of the last epoch
+        self.learn: Callable[..., int] | None = None  # its kernel, with all arrays that it works on
 
     def epoch(self, now: Epoch) -> tuple[int, int]:
         """Learn one epoch; returns the errors sum mu and sum nu."""
-        return present(self.state, self.settings, now, self.inputs, self.targets, self.drive, self.rng)
-
-    def prepare(self, *, noise: bool) -> None:
-        """Get ready for epochs of which some have noise, or none."""
-
-    def finish(self) -> None:
-        """Bring the state up to date; here it always is."""
-
-
-class _OnWeights(_Plain):
-    """What all kernels share; fields come from the weights. Arrays have the names that the kernels are declared with.
-
-    V transposed is Q, too, and integers are wide enough for what can happen in the coming stretch.
-    """
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        state, s, (n, n_in), M = self.state, self.settings, self.inputs.shape, len(self.state.U)
-        self.rows = max(M, self.targets.shape[1])
-        self.bounds = _largest_field(state.U, s.bias), largest(state.Q) * self.rows  # of hidden and visible fields
-        self.kind: type[np.int32] | type[np.int64] = np.int32 if max(self.bounds) < 2**31 else np.int64
-        self.theta, self.wrong, self.redrawn = np.ascontiguousarray(state.theta), state.wrong, state.redrawn
-        self.z, self.next_bits = packed(state.targets), np.ascontiguousarray(packed(self.targets).T)
-        self.flipped, self.n_flipped = np.zeros((n, 0), dtype=np.int32), np.zeros(n, dtype=np.int32)
-        self.Vt, self.U = in_rows(state.Q, self.kind, padded=False), in_rows(state.U, self.kind)
-        self.feedback, self.has_feedback = aligned((padded(M), row(n) if s.learned_feedback else 0), self.kind, np.zeros), False
-        self.order, self.errors = np.arange(n_in, dtype=np.int32), np.zeros(2, dtype=np.int64)
-        self.learn: Callable[..., int] | None = None
-        P = state.P if s.learn_drive else state.P[:, :0]
-        self.P, self.Pt = np.ascontiguousarray(P, dtype=np.int16), in_rows(P.T, np.int16, padded=False)  # between -+PROTOTYPE
-        self.totals, self.inverse = aligned((padded(M),), self.kind, np.zeros), inverse_lengths(P)
-        self.totals[:M] = P.sum(axis=1)
-        if s.learn_drive:
-            self.drive = np.zeros((n, M))
-
-    def reach(self) -> int:
-        """A bound of all fields that there can be now."""
-        return _largest_field(self.weights(), self.settings.bias)
-
-    def become(self, kind: Any) -> None:
-        """Make the arrays of weights and fields integers of a kind."""
-        self.kind = kind
-        self.Vt, self.U, self.totals = (converted(array, kind) for array in (self.Vt, self.U, self.totals))
-        self.feedback = converted(self.feedback, kind) if self.has_feedback else aligned(self.feedback.shape, kind, np.zeros)
-
-    def kernel(self) -> Callable[..., int]:
-        """The kernel for the coming epochs, with all arrays that it works on."""
-        return kernels.sparse_on_weights.bind(self, self.U, self.errors)
-
-    def weights(self) -> NDArray[Any]:
-        """U as it is now."""
-        M, n_weights = self.state.U.shape
-        U: NDArray[Any] = self.U[:M, :n_weights]
-        return U
-
-    def epoch(self, now: Epoch) -> tuple[int, int]:
         rule, first, n = SimpleNamespace(**vars(self.settings) | vars(now)), 0, len(self.inputs)
         if self.flipped.shape[1] != now.noise:
             self.flipped, self.n_flipped[:], self.learn = np.zeros((n, now.noise), dtype=np.int32), 0, None
+        by = "fields" if self.form == "tables" and (now.choosing or not now.noise) else self.form
+        if by != self.by:
+            if self.by == "tables":
+                self.fields = _in_rows(_products(self._weights(), self.x_b), self.kind)
+            self.by, self.learn = by, None
         self.errors[:], self.order[:] = 0, np.arange(len(self.order))
         while first < n:
             last, kind = self._stretch(first, now)
             if kind is not self.kind:
-                self.become(kind)
-                self.learn = None
-            self._prepare_feedback(now)
+                self._become(kind)
+            wanted = bool(now.choosing and self.settings.learned_feedback)
+            if wanted and not self.has_feedback:  # Q x(s+1), which an epoch that chooses targets by it keeps up to date
+                self.feedback[: len(self.Vt), :n] = _products(self.Vt[:, : self.targets.shape[1]], self.targets)
+            self.has_feedback = wanted
             if self.learn is None:
                 self.flip = kernels.sparse_flips.bind(self.flipped, self.n_flipped, self.order, self.rng)
-                self.learn = self.kernel()
+                self.learn = _KERNELS[by].bind(self, self.U if by == "weights" else self, self.errors)
             self.learn(rule, self._draw(first, last, now), first, last)
             first = last
         return int(self.errors[0]), int(self.errors[1])
 
-    def _stretch(self, first: int, now: Epoch) -> tuple[int, type[np.int32] | type[np.int64]]:
+    def finish(self) -> None:
+        """Bring the state up to date."""
+        state, Q = self.state, self.Vt[:, : self.targets.shape[1]]
+        state.V[:], state.Q[:], state.P[:], state.U[:] = Q.T, Q, self.P[:, : state.P.shape[1]], self._weights()
+        bits, state.theta[:] = self.z.astype("<u8").view(np.uint8), self.theta
+        state.targets[:] = np.unpackbits(bits, axis=1, count=len(Q), bitorder="little")
+
+    def _weights(self) -> NDArray[Any]:
+        """U as it is now."""
+        if self.counts.size:
+            return np.asarray(self.state.U + _products(self.counts, self.x_b.T))
+        return np.asarray(self.U[: len(self.state.U), : self.state.U.shape[1]])
+
+    def _become(self, kind: Any) -> None:
+        """Make the arrays of weights and fields integers of a kind."""
+        self.kind, self.learn = kind, None
+        for name in ("Vt", "U", "totals") if self.form == "weights" else ("Vt", "U", "totals", "fields"):
+            setattr(self, name, _converted(getattr(self, name), kind))
+        self.feedback = _converted(self.feedback, kind) if self.has_feedback else aligned(self.feedback.shape, kind, np.zeros)
+
+    def _stretch(self, first: int, now: Epoch) -> tuple[int, Any]:
         """How far to go before bounds are to be looked at again, and the narrowest type up to there.
 
         Each presentation may add so much to the bounds; when little is left to 2**31, we look how large the numbers really are.
@@ -288,10 +351,9 @@ class _OnWeights(_Plain):
         least = max(n_in * PROTOTYPE, s.margin, s.active_margin, s.visible_margin)
         for look in (False, True):
             if look:
-                self.bounds = (
-                    self.reach(),
-                    largest(self.Vt) * self.rows,
-                )  # no sum over rows of Vt, or along one of them, is larger
+                # No sum over rows of Vt, or along one of them, is larger than so many times the largest number.
+                hidden = _largest(self.fields) if self.counts.size else _largest_field(self._weights(), s.bias)
+                self.bounds = hidden, _largest(self.Vt) * self.rows
             far = min((2**31 - 1 - bound) // max(step, 1) for bound, step in zip(self.bounds, growth, strict=True))
             last = min(n, first + far)
             if least < 2**31 and (last == n or last - first >= kernels.PRESENTATIONS):
@@ -300,8 +362,7 @@ class _OnWeights(_Plain):
             last = n
         self.bounds = self.bounds[0] + (last - first) * growth[0], self.bounds[1] + (last - first) * growth[1]
         bound = max(*self.bounds, least)
-        if bound >= LARGEST:
-            raise too_large()
+        check_exact(bound)
         return last, np.int32 if bound < 2**31 else np.int64
 
     def _draw(self, first: int, last: int, now: Epoch) -> Floats:
@@ -320,68 +381,47 @@ class _OnWeights(_Plain):
         self.flip(first, last)
         return drawn
 
-    def _prepare_feedback(self, now: Epoch) -> None:
-        """Get Q x(s+1) ready for an epoch that chooses targets by it, which keeps it up to date."""
-        wanted = bool(now.choosing and self.settings.learned_feedback)
-        if wanted and not self.has_feedback:
-            N, (n, M) = self.targets.shape[1], self.drive.shape
-            self.feedback[:M, :n] = products(self.Vt[:, :N], self.targets)
-        self.has_feedback = wanted
-
-    def finish(self) -> None:
-        state, Q = self.state, self.Vt[:, : self.targets.shape[1]]
-        state.V[:], state.Q[:], state.P[:], state.U[:] = Q.T, Q, self.P[:, : state.P.shape[1]], self.weights()
-        state.targets[:], state.theta[:] = unpacked(self.z, len(Q)), self.theta
-
-
-class _OnFields(_OnWeights):
-    """The dual form: fields are carried along, and weights only where some epoch flips units; else they are made at the end."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.x_b = np.column_stack([self.inputs, np.full(len(self.inputs), self.settings.bias)])
-        self.gram = in_rows(products(self.x_b, self.x_b), np.int32, padded=False)
-        self.inputs_t, self.input_bits = in_rows(self.inputs.T, np.int8, padded=False), packed(self.inputs)
-        self.fields = in_rows(products(self.state.U, self.x_b), self.kind)
-
-    def prepare(self, *, noise: bool) -> None:
-        """Count changes instead of making them, where no epoch flips units."""
-        self.counts = np.zeros((len(self.state.U), 0 if noise else len(self.inputs)), dtype=np.int64)
-
-    def reach(self) -> int:
-        return super().reach() if not self.counts.size else largest(self.fields)
-
-    def become(self, kind: Any) -> None:
-        super().become(kind)
-        self.fields = converted(self.fields, kind)
-
-    def kernel(self) -> Callable[..., int]:
-        return kernels.sparse_on_fields.bind(self, self, self.errors)
-
-    def weights(self) -> NDArray[Any]:
-        return super().weights() if not self.counts.size else self.state.U + products(self.counts, self.x_b.T)
-
-
-class _ByTables(_OnFields):
-    """Fields from tables of the weights of groups of units in epochs with noise that choose no targets; else they are carried."""
-
-    by_tables = False
-
-    def epoch(self, now: Epoch) -> tuple[int, int]:
-        suited = bool(now.noise) and not now.choosing
-        if suited is not self.by_tables:
-            if self.by_tables:
-                self.fields = in_rows(products(self.weights(), self.x_b), self.kind)
-            self.by_tables, self.learn = suited, None
-        return super().epoch(now)
-
-    def kernel(self) -> Callable[..., int]:
-        return kernels.sparse_by_tables.bind(self, self, self.errors) if self.by_tables else super().kernel()
-
-
-_WORKERS: dict[str, type[_Plain]] = {"plain": _Plain, "tables": _ByTables, "fields": _OnFields, "weights": _OnWeights}
-
 
 def _largest_field(U: NDArray[Any], bias: int) -> int:
     """The largest field that any pattern can make."""
     return int((np.abs(U[:, :-1]).sum(axis=1, dtype=np.int64) + bias * np.abs(U[:, -1].astype(np.int64))).max())
+
+
+def _with_bias(inputs: Patterns, settings: SparseSettings) -> NDArray[Any]:
+    """[x; b] of each pattern, (n, N_in + 1)."""
+    return np.column_stack([inputs, np.full(len(inputs), settings.bias)])
+
+
+def _converted(array: Any, kind: Any) -> Any:
+    """A copy as numbers of a kind."""
+    copy = aligned(array.shape, kind)
+    copy[...] = array
+    return copy
+
+
+def _in_rows(array: Any, kind: Any, *, pad: bool = True) -> Any:
+    """A copy of an array (rows, length) with zeros at the end of its rows, and, if `pad`, after the last one."""
+    n_rows, length = array.shape
+    wide = aligned((padded(n_rows) if pad else n_rows, row(length)), kind, np.zeros)
+    wide[:n_rows, :length] = array
+    return wide
+
+
+def _packed(patterns: Any) -> NDArray[np.uint64]:
+    """Rows (n, N) as bits, (n, words of N): one is set where a number is above 0."""
+    bits = np.zeros((len(patterns), padded(patterns.shape[1])), dtype=np.uint8)
+    bits[:, : patterns.shape[1]] = patterns > 0
+    return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def _products(W: NDArray[Any], X: NDArray[Any]) -> NDArray[Any]:
+    """W X^T by BLAS, which is exact and fast: in float32 where no sum can reach 2**24, else in float64; 2**53 is far away."""
+    kind = np.float32 if W.shape[1] * _largest(W) * _largest(X) < 2**24 else np.float64
+    if not W.any():
+        return np.zeros((len(W), len(X)), dtype=kind)
+    return np.asarray(W.astype(kind) @ X.T.astype(kind))
+
+
+def _largest(array: NDArray[Any]) -> int:
+    """The largest absolute value."""
+    return max(abs(int(array.min())), abs(int(array.max())))

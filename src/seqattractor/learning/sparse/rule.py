@@ -22,8 +22,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from seqattractor.learning.rule import field, heaviside, sign
@@ -32,16 +34,11 @@ from seqattractor.sequences import Patterns
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-WRONG_AVERAGING = 2.0**-4
-"""How fast the average number of wrong visible neurons follows it; targets that were redrawn have this long to prove good."""
-PROTOTYPE = 2**12
-"""What a learned P keeps of a unit that is +1 in all patterns its neuron is chosen for: its entries lie between -+ this."""
-LARGEST = 2**53
-"""Whole numbers below this are exact in float64, in which weights are kept after learning."""
-RAISES = 10
-"""So many raises add the margin once more to what a hidden neuron asks of itself."""
-STEP_BITS = 16
-"""Steps of P are counted in parts of 2**16: so much of the way from where P is to the pattern."""
+WRONG_AVERAGING = 2.0**-4  # how fast `SparseState.wrong` follows; targets that were redrawn have this long to prove good
+PROTOTYPE = 2**12  # P of a unit that is +1 in all patterns its neuron is chosen for: entries of P lie between -+ this
+LARGEST = 2**53  # whole numbers below this are exact in float64, in which weights are stored after learning
+RAISES = 10  # so many raises add the margin once more to what a hidden neuron asks of itself
+STEP_BITS = 16  # steps of P are counted in parts of 2**16: so much of the way from where P is to the pattern
 
 
 @dataclass(frozen=True)
@@ -97,14 +94,11 @@ class Epoch:
         return self.redraw_above < math.inf
 
     @property
-    def for_U_alone(self) -> bool:
-        """Whether U practises alone, on clean patterns and fixed targets, with margins that are raised."""
-        return self.hidden_step > 0 and not (self.visible_step or self.noise or self.choosing or self.redrawing)
-
-    @property
-    def for_V_alone(self) -> bool:
-        """Whether V practises alone, on clean patterns and fixed codes."""
-        return self.visible_step > 0 and not (self.hidden_step or self.noise or self.choosing or self.redrawing)
+    def alone(self) -> Literal["U", "V", ""]:
+        """Which of U and V practises alone, if one does: patterns are clean, targets and codes fixed; U raises its margins."""
+        if self.noise or self.choosing or self.redrawing or (self.hidden_step and self.visible_step):
+            return ""
+        return "U" if self.hidden_step else "V" if self.visible_step else ""
 
 
 @dataclass
@@ -132,21 +126,21 @@ class SparseState:
     """How often each hidden neuron raised its margin, shape (M,); it holds while U practises alone."""
 
 
-def too_large() -> OverflowError:
-    """What to raise where weights would leave the whole numbers below `LARGEST`."""
-    return OverflowError(
-        "the weights grow beyond the whole numbers that float64 can hold; use larger learning rates or fewer epochs."
-    )
+def check_exact(bound: int) -> None:
+    """Raise an OverflowError where numbers could reach `LARGEST`."""
+    if bound >= LARGEST:
+        raise OverflowError(
+            "the weights grow beyond the whole numbers that float64 can hold; use larger learning rates or fewer epochs."
+        )
 
 
-def flip_some(x: Patterns, most: int, order: Integers, rng: np.random.Generator) -> Patterns:
+def flip_some(x: Patterns, most: int, order: Integers, rng: Generator) -> Patterns:
     """Flip 0 to `most` units of x, as many as chance says; `order` lists all units, and gets shuffled on the way."""
     noisy = x.copy()
-    if most:
-        for j in range(int(rng.integers(0, most + 1))):
-            other = int(rng.integers(j, len(x)))
-            order[j], order[other] = order[other], order[j]  # the first units of a shuffle
-            noisy[order[j]] = -noisy[order[j]]
+    for j in range(int(rng.integers(0, most + 1)) if most else 0):
+        other = int(rng.integers(j, len(x)))
+        order[j], order[other] = order[other], order[j]  # the first units of a shuffle
+        noisy[order[j]] = -noisy[order[j]]
     return noisy
 
 
@@ -158,7 +152,7 @@ def is_wanted(now: Epoch, state: SparseState) -> bool:
     """
     wrong = int(np.count_nonzero(state.wrong))
     nearly_good = wrong <= max(8, now.at_most * len(state.wrong))
-    return now.at_most == math.inf or (nearly_good and (wrong > 0 or now.for_V_alone))
+    return now.at_most == math.inf or (nearly_good and (wrong > 0 or now.alone == "V"))
 
 
 def raised_margin(margin: int, raised: Integers) -> Integers:
@@ -168,30 +162,18 @@ def raised_margin(margin: int, raised: Integers) -> Integers:
 
 def drive_of(P: Integers, x: Patterns) -> Floats:
     """The projection of x onto each row of P, as a multiple of the row's length: whole sums, rounded once."""
-    inverse_length = 1.0 / np.sqrt(np.maximum(np.sum(P * P, axis=1), 1))
-    drive: Floats = field(P, x.astype(np.int64)) * inverse_length
-    return drive
+    return np.asarray(field(P, x.astype(np.int64)) * (1.0 / np.sqrt(np.maximum(np.sum(P * P, axis=1), 1))))
 
 
 def choose_targets(score: Floats, settings: SparseSettings) -> NDArray[np.int8]:
     """Targets z in {0, 1}^M: the k neurons with the highest score (of equals the first), or all whose score is not negative."""
     z = np.zeros(len(score), dtype=np.int8)
-    if settings.winners:
-        z[np.argsort(-score, kind="stable")[: settings.n_winners]] = 1
-    else:
-        z[score >= 0] = 1
+    z[np.argsort(-score, kind="stable")[: settings.n_winners] if settings.winners else score >= 0] = 1
     return z
 
 
 def choose(
-    state: SparseState,
-    s: SparseSettings,
-    now: Epoch,
-    t: int,
-    x: Patterns,
-    x_next: Patterns,
-    drive: Floats,
-    rng: np.random.Generator,
+    state: SparseState, s: SparseSettings, now: Epoch, t: int, x: Patterns, x_next: Patterns, drive: Floats, rng: Generator
 ) -> None:
     """Choose the targets of transition t, in place of eq. (4), and let P and theta learn from the choice.
 
@@ -222,7 +204,7 @@ def learn_transition(
     x_b = np.append(x.astype(np.int64), s.bias)  # [x~; b]
     mu = np.zeros(len(z), dtype=np.bool_)
     if now.hidden_step:
-        s_z, raised = 2 * z - 1, state.raised if now.for_U_alone else np.zeros_like(z)
+        s_z, raised = 2 * z - 1, state.raised if now.alone == "U" else np.zeros_like(z)
         margin = np.where(z == 1, raised_margin(s.active_margin, raised), raised_margin(s.margin, raised))
         mu = s_z * field(U, x_b) <= margin  # eq. (5)
         weight = np.where(z == 1, s.active_weight, 1)
@@ -238,38 +220,16 @@ def learn_transition(
     state.Q += np.outer(y, error)  # the same factors meet at the feedback synapse: pre nu_j x_j, post y_i
 
     wrong = int(np.sum(sign(g) != x_next))
-    state.wrong[t] += (1.0 if now.for_V_alone else WRONG_AVERAGING) * (wrong - state.wrong[t])
+    state.wrong[t] += (1.0 if now.alone == "V" else WRONG_AVERAGING) * (wrong - state.wrong[t])
     return mu, int(nu.sum())
 
 
 def present(
-    state: SparseState,
-    settings: SparseSettings,
-    now: Epoch,
-    inputs: Patterns,
-    targets: Patterns,
-    drive: Floats,
-    rng: np.random.Generator,
+    state: SparseState, settings: SparseSettings, now: Epoch, inputs: Patterns, targets: Patterns, drive: Floats, rng: Generator
 ) -> tuple[int, int]:
     """One epoch: every transition once, in order, with fresh noise; returns the errors sum mu and sum nu.
 
-    Parameters
-    ----------
-    state : SparseState
-        Changed in place.
-    settings : SparseSettings
-    now : Epoch
-        What happens in this epoch.
-    inputs, targets : ndarray of int8, shapes (n, N_in) and (n, N)
-        x(t) and x(t+1).
-    drive : ndarray, shape (n, M)
-        Where P is not learned: P applied to x(t+1), or to x(t).
-    rng : Generator
-        Where noise and redraws come from.
-
-    Returns
-    -------
-    hidden_errors, visible_errors : int
+    It changes the state; parameters are those of `seqattractor.learning.sparse.engine.learn_sparse`.
     """
     hidden, visible = np.zeros(len(state.U), dtype=np.int64), 0
     order = np.arange(inputs.shape[1])
@@ -279,6 +239,6 @@ def present(
             choose(state, settings, now, t, inputs[t], targets[t], drive[t], rng)
         mu, nu = learn_transition(state, settings, now, t, x, targets[t])
         hidden, visible = hidden + mu, visible + nu
-    if now.for_U_alone:
+    if now.alone == "U":
         state.raised += hidden == 0
     return int(hidden.sum()), visible

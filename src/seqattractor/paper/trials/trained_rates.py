@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.least_squares import run_innate, run_pinning
 from seqattractor.networks._columns import BayesianColumnMemory
-from seqattractor.networks._innate import draw_wiring
+from seqattractor.networks._innate import draw_wiring, run_innate
+from seqattractor.networks._pinned import run_pinning
 
 Floats = NDArray[np.float64]
 
@@ -95,9 +95,8 @@ def run_innate_timing(settings: dict[str, Any], seed: np.random.SeedSequence) ->
         if jolted:
             drive[begin + window // 4 :][:10] += jolt
         x = rng.uniform(-1, 1, M)
-        run_innate(*wiring, drive[:begin], nothing, P, x, 2, tau)
-        rates: Floats = run_innate(*wiring, drive[begin:], wanted, P, x, 2, tau)
-        return rates
+        run_innate(wiring, drive[:begin], nothing, P, x, tau)
+        return run_innate(wiring, drive[begin:], wanted, P, x, tau)
 
     at = 0.8 * window
     output = 0.2 + 0.8 * np.exp(-(((np.arange(window) - at) / 30.0) ** 2))
