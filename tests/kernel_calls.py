@@ -76,10 +76,14 @@ def _parts(text):
 
 
 class Case:
-    """Arguments of a kernel that agree with its declaration; with `typical`, numbers of a size that engines pass."""
+    """Arguments of a kernel that agree with its declaration, except for the condition `broken`, if one is given.
 
-    def __init__(self, kernel, rng, typical=False):
+    With `typical`, numbers are of a size that engines pass.
+    """
+
+    def __init__(self, kernel, rng, typical=False, broken=None):
         self.kernel, self.rng, self.typical = kernel, rng, typical
+        self.where = [f"not ({text})" if text == broken else text for text in kernel.where]
         self.types = {kind: str(rng.choice(possible)) for kind, possible in kernel.types.items()}
         self.names = self._names()
         self.values = [self._value(m) for _, m in members(kernel)]
@@ -93,7 +97,7 @@ class Case:
         numbers = [*(k for k in WHOLE if 0 <= k <= 20), 1000, 20_000] if self.typical else WHOLE
         names = {name: self._pick(numbers) for name in wholes} | {axis: self._pick(lengths) for axis in axes}
         for _ in range(TRIES):  # whatever does not hold gets another number for one of its names, perhaps one that stands there
-            wrong = [text for text in self.kernel.where if not evaluate(text, names)]
+            wrong = [text for text in self.where if not evaluate(text, names)]
             wrong += [str((*m.axes, m.below)) for m in arrays if not _is_possible(m, names)]
             if not wrong:
                 return names
@@ -102,7 +106,7 @@ class Case:
             pool = list(lengths if name in axes else numbers)
             pool += [k for k in (evaluate(part, names) for part in _parts(text)) if 0 <= k < 300 or name not in axes]
             names[name] = self._pick(pool)
-        raise AssertionError(f"{self.kernel.name}: no lengths found that meet {self.kernel.where}; are they as simple as can be?")
+        raise AssertionError(f"{self.kernel.name}: no lengths found that meet {self.where}; are they as simple as can be?")
 
     def _pick(self, some):
         return some[self.rng.integers(len(some))]  # much sooner than rng.choice

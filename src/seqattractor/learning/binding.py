@@ -194,6 +194,8 @@ class Checked(ABC):
         split, known = self.arguments.index(self.passed[number]), set[str]()
         outer = self._lines(self.arguments[:split], known, "Space()")
         inner = self._lines(self.arguments[split:], known, "space")
+        if taken := known & {*_HELPERS, "find", "errors", "values", "spans", "held", "shape", "code", "call"}:
+            raise ValueError(f"{self.name}: the generated code needs the names {', '.join(taken)}; rename axes or numbers.")
         for text in self.where:
             found = ", ".join(f"{name} = {{{name}}}" for name in dict.fromkeys(re.findall(r"\w+", text)) if name in known)
             inner.append(f"if not ({text}): raise ValueError(f'{self.name}: {text} must hold, but {found}.')")
