@@ -158,7 +158,9 @@ class Checked(ABC):
         Raises
         ------
         TypeError, ValueError
-            If an argument is not as declared; then C was not called. Also for the return codes that are errors.
+            If an argument is not as declared, or C returns a code that is declared as an error.
+        RuntimeError
+            If there is no library to call.
         """
         if self._call is None:
             self._call = self.bind()
@@ -167,7 +169,8 @@ class Checked(ABC):
     def bind(self, *values: Any) -> Callable[..., int]:
         """Check the first arguments once, for many calls that differ only in the others.
 
-        Calls share bound arrays and their work space: one thread may call at a time, and nothing else may write to these arrays.
+        Calls share bound arrays and their work space, so only one thread may call at a time. Bound arrays are not checked again:
+        meanwhile they must not be reshaped, and indices in them must stay in range.
 
         Returns
         -------
@@ -272,14 +275,15 @@ def _check_array(
     if value.dtype not in types:
         raise TypeError(f"{what} must be of type {' or '.join(map(str, types))}, not {value.dtype}.")
     flags, shape, size = value.flags, value.shape, value.nbytes
-    if not (flags.c_contiguous and flags.aligned and (flags.writeable or not written)):
+    usable = flags.carray  # contiguous, aligned and writable
+    if not usable and (written or not (flags.c_contiguous and flags.aligned)):
         raise ValueError(f"{what} must be contiguous and aligned, and writable if it is written to.")
     if len(shape) != n_axes:
         raise ValueError(f"{what} must have {n_axes} axes, not {len(shape)}.")
     if not size:
         return _NOWHERE, shape
     # numpy takes four times as long as ctypes, which cannot tell the address of read-only arrays.
-    address = _address_of(_first_byte(value)) if flags.writeable else value.ctypes.data
+    address = _address_of(_first_byte(value)) if usable else value.ctypes.data
     spans.append((address, address + size, written, what, value))
     return address, shape
 
