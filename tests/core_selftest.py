@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from kernel_calls import KERNELS, Case, evaluate
-from seqattractor.learning.binding import Group
+from seqattractor.learning.kernels import Group
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

@@ -19,9 +19,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from seqattractor.learning import kernels
-from seqattractor.learning.binding import Group, is_axis
-from seqattractor.learning.binding import members as members_of
-from seqattractor.learning.kernels import Kernel
+from seqattractor.learning.kernels import Group, Kernel, is_axis
+from seqattractor.learning.kernels import members as members_of
 
 KERNELS = {name: value for name, value in vars(kernels).items() if isinstance(value, Kernel) and not name.startswith("_")}
 LENGTHS = (1, 1, 2, 3, 5, 8, 17, 32, 32, 33, 64, 96)
@@ -32,7 +31,7 @@ TRIES = 10_000
 
 def evaluate(text, names):
     """An expression of a declaration."""
-    return eval(_compiled(text), Kernel.constants, names)
+    return eval(_compiled(text), kernels._CONSTANTS, names)
 
 
 @functools.cache

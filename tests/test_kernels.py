@@ -133,8 +133,6 @@ def test_bound_arrays_live_as_long_as_the_function():
 def test_a_declaration_that_is_none_is_rejected():
     with pytest.raises(ValueError, match="'x int8' declares no argument and no condition"):
         kernels.Kernel("f", "y: int8[n]; x int8")
-    with pytest.raises(ValueError, match="f: the generated code needs the names shape"):
-        kernels.Kernel("f", "y: int8[shape]")(np.zeros(1, dtype=np.int8))
 
 
 def test_an_unknown_instruction_set_is_rejected():

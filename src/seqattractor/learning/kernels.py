@@ -28,22 +28,43 @@ with ``_``. Names in capitals are constants, if they are longer than a letter. A
 To add a kernel, export a function in ``csrc/`` and declare it here; ``tests/test_kernels.py`` then calls it at random.
 
 No argument of another type, shape or memory order than declared, no index out of range, and no array that overlaps one that is
-written to ever reaches C: `seqattractor.learning.binding` checks every call.
+written to ever reaches C: every call is checked.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
+import operator
+import re
 import sys
+import threading
+from collections.abc import Callable
 from functools import cache
+from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar
+from types import CodeType
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
-from seqattractor.learning.binding import Checked, Group
-from seqattractor.learning.binding import aligned as aligned  # for those who make arrays for kernels
+LINE = 64  # bytes of a cache line; a vector that lies across two takes two accesses
+
+
+def aligned(shape: tuple[int, ...], dtype: Any, make: Callable[..., Any] = np.empty) -> Any:
+    """Make an array that begins at a cache line, with any content; or with zeros, if `make` is np.zeros.
+
+    Examples
+    --------
+    >>> aligned((3, 32), np.int16).ctypes.data % LINE
+    0
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    raw = make(size + LINE, dtype=np.uint8)
+    skip = LINE - raw.ctypes.data % LINE  # at least 1, so that little lies behind it and AddressSanitizer sees what goes beyond
+    return raw[skip : skip + size].view(dtype).reshape(shape)
+
 
 BLOCK = 64  # numbers whose comparisons fill a word of bits
 
@@ -157,26 +178,369 @@ def _digest_of_sources() -> str:
     return digest.hexdigest()
 
 
-class Kernel(Checked):
-    """A kernel: a function of the library, for each instruction set and, if it has `types`, for each of these."""
+class Argument(NamedTuple):
+    """An argument of a kernel, or a member of a group."""
 
-    constants: ClassVar[dict[str, Any]] = {name: value for name, value in globals().items() if name.isupper()}
-    constants |= {"words": words, "padded": padded, "row": row}
+    use: str
+    """"in", "out" or "work" for an array, else what it is: "int", "float", "Generator", or "length" of an axis."""
+    name: str
+    type: str
+    axes: tuple[str, ...]
+    below: str
+    """If not empty, the array has indices below this."""
 
-    def find(self, *types: np.dtype[Any]) -> Any:
-        """Find the function for some types and the instruction set in use."""
-        return _function(self, instruction_set(), *types)
+    @property
+    def is_array(self) -> bool:
+        """Whether callers pass an array for it."""
+        return self.use in ("in", "out")
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether callers pass a value for it."""
+        return self.use not in ("work", "length")
+
+
+class Group:
+    """Arguments that belong together: attributes of one object in Python, a pointer to a struct in C.
+
+    Parameters
+    ----------
+    name : str
+    *declarations : str
+        The members in the order of the struct; ``n: length`` is the length of an axis, which then is no argument of its own.
+    """
+
+    def __init__(self, name: str, *declarations: str) -> None:
+        self.name = name
+        self.members, self.where = _parse("; ".join(declarations))
+        self.struct = type(name, (ctypes.Structure,), {"_fields_": [(m.name, _c_type(m)) for m in self.members]})
+
+
+_DECLARATION = re.compile(r"(?:(out|work) )?(\w+(?:, \w+)*): (\w+)(?:\[(.+?)\])?(?: < (.+))?")
+_COMMA = re.compile(r", *(?![^(]*\))")  # outside of parentheses
+
+
+def _parse(text: str) -> tuple[list[Argument], list[str]]:
+    """The arguments and the conditions of a declaration."""
+    arguments: list[Argument] = []
+    items = text.split("; ")
+    for item in items:
+        if match := _DECLARATION.fullmatch(item):
+            use, names, kind, axes, below = match.groups("")
+            split = tuple(_COMMA.split(axes)) if axes else ()
+            arguments += [Argument(use or ("in" if axes else kind), name, kind, split, below) for name in names.split(", ")]
+        elif not item.startswith("where "):
+            raise ValueError(f"{item!r} declares no argument and no condition.")
+    return arguments, [item.removeprefix("where ") for item in items if item.startswith("where ")]
+
+
+def members(argument: Argument | Group) -> list[Argument]:
+    """The members of a group, or the argument itself."""
+    return argument.members if isinstance(argument, Group) else [argument]
+
+
+def is_axis(text: str) -> bool:
+    """Whether an axis has a name, so that its length is read off an array; longer names in capitals are constants."""
+    return text.isidentifier() and not (text.isupper() and len(text) > 1)
+
+
+def _c_type(argument: Argument | Group) -> Any:
+    """Its type in C: a number, or a pointer."""
+    numbers = {"int": ctypes.c_int64, "length": ctypes.c_int64, "float": ctypes.c_double}
+    return ctypes.c_void_p if isinstance(argument, Group) else numbers.get(argument.use, ctypes.c_void_p)
+
+
+def _compiled(text: str) -> CodeType:
+    """An expression of lengths and numbers."""
+    return compile(text, text, "eval")
+
+
+class Kernel:
+    """A function in C, called like one in Python; it returns a whole number, whose meaning is in its source.
+
+    Parameters
+    ----------
+    name : str
+    *declarations : str or Group
+        Arguments and conditions, separated by ``"; "``.
+    errors : dict of int to str, optional
+        Return codes for contents of arrays that do not fit together, with the message of a ValueError.
+    **types : tuple of str
+        The types that letters such as ``T`` stand for.
+    """
+
+    def __init__(
+        self, name: str, *declarations: str | Group, errors: dict[int, str] | None = None, **types: tuple[str, ...]
+    ) -> None:
+        self.name, self.errors, self.types = name, errors or {}, types
+        self.arguments: list[Argument | Group] = []
+        self.where: list[str] = []
+        for part in declarations:
+            arguments, conditions = ([part], part.where) if isinstance(part, Group) else _parse(part)
+            self.arguments += arguments
+            self.where += conditions
+        self.passed = [argument for argument in self.arguments if isinstance(argument, Group) or argument.is_passed]
+        self._named = []  # what callers pass, each member with its name in messages
+        for a in self.passed:
+            before = f"{name}: {a.name}." if isinstance(a, Group) else f"{name}: "
+            self._named.append((isinstance(a, Group), [(m, before + m.name) for m in members(a) if m.is_passed]))
+        flat = [m for argument in self.arguments for m in members(argument)]
+        self._arrays = [m for m in flat if m.is_array]
+        # Where the length of each axis is read off: the first array that has it.
+        places = {axis: (k, i) for k, m in reversed([*enumerate(self._arrays)]) for i, axis in enumerate(m.axes) if is_axis(axis)}
+        self._places = [(axis, *place) for axis, place in places.items()]
+        lengths = {m.name for m in flat if m.use == "length"}
+        order = dict.fromkeys(axis for m in self._arrays for axis in m.axes if axis in places)
+        self.axes = [axis for axis in order if axis[0] != "_" and axis not in lengths]
+        self.c_types = [ctypes.c_int64] * len(self.axes) + [_c_type(argument) for argument in self.arguments]
+        self._possible = {m.type: tuple(map(np.dtype, types.get(m.type, (m.type,)))) for m in flat if m.axes}
+        # What is computed in a call, each in one expression: shapes, conditions, bounds of indices, and bytes of work space.
+        self._shapes = _compiled(f"[{', '.join(f'({axes},)' for axes in (', '.join(m.axes) for m in self._arrays))}]")
+        self._conditions = _compiled(" and ".join(f"({text})" for text in self.where) or "True")
+        self._bounds = [(k, _compiled(m.below)) for k, m in enumerate(self._arrays) if m.below]
+        work = [f"itemsize[{m.type!r}] * {' * '.join(f'({axis})' for axis in m.axes)}" for m in flat if m.use == "work"]
+        self._sizes = _compiled(f"[{', '.join(work)}]")
+
+    def __call__(self, *values: Any) -> int:
+        """Check the arguments and call the function in C.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as declared, or C returns a code that is declared as an error.
+        RuntimeError
+            If there is no library to call.
+        """
+        return self._run(self._check(_Call(self._possible), values))
+
+    def bind(self, *values: Any) -> Callable[..., int]:
+        """Check the first arguments once, for many calls that differ only in the others.
+
+        Meanwhile the bound arrays must not be reshaped.
+
+        Returns
+        -------
+        callable
+            A function of the other arguments.
+        """
+        if len(values) >= len(self.passed):
+            raise TypeError(f"{self.name} takes {len(self.passed)} arguments; some must be left for calls.")
+        bound = self._check(_Call(self._possible), values)
+        return lambda *others: self._run(self._check(bound.copy(), others))
+
+    def _check(self, call: _Call, values: tuple[Any, ...]) -> _Call:
+        """Check the values of the next arguments of a call, all but lengths of axes."""
+        arguments = self._named[call.count :]
+        call.count += len(values)
+        if len(values) > len(arguments):
+            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {call.count}.")
+        for (is_group, named), value in zip(arguments, values, strict=False):
+            for m, what in named:
+                try:
+                    call.take(m, getattr(value, m.name) if is_group else value, what)
+                except AttributeError:
+                    raise TypeError(f"{what} is missing from {type(value).__name__}.") from None
+        return call
+
+    def _run(self, call: _Call) -> int:
+        """Call the function in C, if all arguments together are as declared."""
+        if call.count != len(self.passed):
+            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {call.count}.")
+        names = call.names
+        for axis, array, k in self._places:
+            names[axis] = call.shapes[array][k]
+        if (shapes := eval(self._shapes, _CONSTANTS, names)) != call.shapes:
+            what, shape, wanted, m = next(
+                each for each in zip(call.whats, call.shapes, shapes, self._arrays, strict=True) if each[1] != each[2]
+            )
+            raise ValueError(f"{what} has shape {shape}, but [{', '.join(m.axes)}] is {wanted}.")
+        if not eval(self._conditions, _CONSTANTS, names):
+            text = next(text for text in self.where if not eval(text, _CONSTANTS, names))
+            found = ", ".join(f"{name} = {names[name]}" for name in dict.fromkeys(re.findall(r"\w+", text)) if name in names)
+            raise ValueError(f"{self.name}: {text} must hold, but {found}.")
+        for k, bound in self._bounds:
+            _check_indices(call.arrays[k], call.whats[k], eval(bound, _CONSTANTS, names))
+        names["itemsize"] = {kind: dtypes[0].itemsize for kind, dtypes in call.types.items()}
+        work = iter(_space.divide(eval(self._sizes, _CONSTANTS, names), call.spans))
+        _check_overlaps(call.spans)
+        given = iter(call.given)
+
+        def passed(m: Argument) -> Any:
+            return next(work) if m.use == "work" else names[m.name] if m.use == "length" else next(given)
+
+        values = [names[axis] for axis in self.axes]
+        for a in self.arguments:
+            values.append(passed(a) if isinstance(a, Argument) else ctypes.byref(a.struct(*map(passed, a.members))))
+        code = int(_function(self, instruction_set(), *(call.types[letter][0] for letter in self.types))(*values))
+        if code in self.errors:
+            raise ValueError(f"{self.name}: {self.errors[code]}.")
+        return code
 
 
 @cache
 def _function(kernel: Kernel, isa: str, *types: np.dtype[Any]) -> Any:
-    """Find a function of the library."""
+    """Find the function of the library for an instruction set and types."""
     names = [dtype.name for dtype in types]
     function = getattr(_library(), "_".join((kernel.name, *names, isa)), None)
     if function is None:
         raise TypeError(f"{kernel.name} was not compiled for {' and '.join(names) or 'this instruction set'}.")
     function.restype, function.argtypes = ctypes.c_int64, kernel.c_types
     return function
+
+
+_Span = tuple[int, int, bool, str, Any]
+"""Where an array begins and ends in memory, whether it is written to, its name, and the array, which lives as long as this."""
+
+
+class _Call:
+    """The arguments of a call that were checked so far."""
+
+    def __init__(self, possible: dict[str, tuple[Any, ...]]) -> None:
+        self.count = 0
+        self.types = possible.copy()  # narrowed to one type by the first array of type T
+        self.names: dict[str, Any] = {}  # whole numbers, and lengths of axes
+        self.given: list[Any] = []  # what is passed to C
+        self.arrays: list[Any] = []
+        self.shapes: list[tuple[int, ...]] = []
+        self.whats: list[str] = []
+        self.spans: list[_Span] = []
+
+    def copy(self) -> _Call:
+        """The same arguments, to which others can be added."""
+        other = _Call(self.types)
+        other.count, other.names, other.given, other.arrays = self.count, self.names.copy(), self.given.copy(), self.arrays.copy()
+        other.shapes, other.whats, other.spans = self.shapes.copy(), self.whats.copy(), self.spans.copy()
+        return other
+
+    def take(self, m: Argument, value: Any, what: str) -> None:
+        """Check a value and add it."""
+        if m.axes:
+            dtypes = self.types[m.type]
+            self.given.append(_check_array(value, what, dtypes, len(m.axes), m.use == "out", self.spans))
+            if len(dtypes) > 1:
+                self.types[m.type] = (value.dtype,)
+            self.arrays.append(value)
+            self.shapes.append(value.shape)
+            self.whats.append(what)
+        elif m.use == "int":
+            self.names[m.name] = number = _check_int(value, what)
+            self.given.append(number)
+        elif m.use == "float":
+            self.given.append(_check_float(value, what))
+        else:
+            self.names[m.name] = value  # so that the generator lives until the call is over
+            self.given.append(_check_generator(value, what))
+
+
+_address_of = ctypes.addressof
+_first_byte: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
+_EMPTY = aligned((LINE,), np.uint8)
+_NOWHERE = int(_EMPTY.ctypes.data)  # for arrays without elements, whose address numpy takes long to look up
+
+
+def _check_array(value: Any, what: str, types: tuple[Any, ...], n_axes: int, written: bool, spans: list[_Span]) -> int:
+    """Check all of an array but its lengths, and add it to `spans`; returns its address."""
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{what} must be an array, not {type(value).__name__}.")
+    if value.dtype not in types:
+        raise TypeError(f"{what} must be of type {' or '.join(map(str, types))}, not {value.dtype}.")
+    flags, size = value.flags, value.nbytes
+    usable = flags.carray  # contiguous, aligned and writable
+    if not usable and (written or not (flags.c_contiguous and flags.aligned)):
+        raise ValueError(f"{what} must be contiguous and aligned, and writable if it is written to.")
+    if value.ndim != n_axes:
+        raise ValueError(f"{what} must have {n_axes} axes, not {value.ndim}.")
+    if not size:
+        return _NOWHERE
+    # numpy takes four times as long as ctypes, which cannot look up the address of read-only arrays.
+    address = _address_of(_first_byte(value)) if usable else value.ctypes.data
+    spans.append((address, address + size, written, what, value))
+    return address
+
+
+_UNSIGNED: dict[int, Any] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+
+
+def _check_indices(array: Any, what: str, below: int) -> None:
+    """Check that signed integers are at least 0, and less than `below`."""
+    if array.size:
+        most = min(below, 2 ** (8 * array.itemsize - 1))  # as unsigned integers, negative ones are at least that
+        if int(np.maximum.reduce(np.asarray(array).view(_UNSIGNED[array.itemsize]), axis=None)) >= most:
+            raise ValueError(f"{what} must be indices from 0 to {below - 1}.")
+
+
+def _check_int(value: Any, what: str) -> int:
+    """Check a whole number."""
+    if type(value) is not int:
+        if isinstance(value, np.ndarray) or not isinstance(value, SupportsIndex):
+            raise TypeError(f"{what} must be a whole number, not {type(value).__name__}.")
+        value = int(operator.index(value))
+    if not -(2**63) <= value < 2**63:
+        raise ValueError(f"{what} must fit into 64 bits.")
+    return int(value)
+
+
+def _check_float(value: Any, what: str) -> float:
+    """Check a real number."""
+    if type(value) is not float and not isinstance(value, Real):
+        raise TypeError(f"{what} must be a number, not {type(value).__name__}.")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.nan
+    if not (abs(number) <= sys.float_info.max or number == value):  # NaN, or infinite only in float64
+        raise ValueError(f"{what} must be a number of float64, not {value}.")
+    return number
+
+
+def _check_generator(value: Any, what: str) -> int:
+    """Check a generator of random numbers; C gets a pointer to its ``bitgen_t``."""
+    if not isinstance(value, np.random.Generator):
+        raise TypeError(f"{what} must be a numpy.random.Generator, not {type(value).__name__}.")
+    return int(value.bit_generator.ctypes.bit_generator.value)
+
+
+def _check_overlaps(spans: list[_Span]) -> None:
+    """Check that no array overlaps one that is written to, which could change indices after they were checked."""
+    read_end = written_end = 0  # of the arrays that begin before
+    for start, end, written, what, _ in sorted(spans):
+        if start < written_end or (written and start < read_end):
+            other = next(o[3] for o in spans if o[3] != what and o[0] < end and start < o[1] and (written or o[2]))
+            raise ValueError(f"{what} and {other.partition(': ')[2]} overlap in memory.")
+        if written:
+            written_end = end
+        elif end > read_end:
+            read_end = end
+
+
+class _Space(threading.local):
+    """Memory for work space, which each thread keeps for its next call: to get new memory takes longer than many a call."""
+
+    def __init__(self) -> None:
+        self._memory = aligned((LINE,), np.uint8)
+
+    def divide(self, sizes: list[int], spans: list[_Span]) -> list[int]:
+        """Give the addresses of so many bytes each, at cache lines, with any content; adds the memory to `spans`."""
+        starts, needed = [], 0
+        for size in sizes:
+            starts.append(needed)
+            needed += (size + LINE - 1) & -LINE
+        memory = self._memory
+        if needed > memory.size:
+            memory = aligned((needed,), np.uint8)
+            if needed <= _MOST_KEPT:
+                self._memory = memory
+        first = _address_of(_first_byte(memory))
+        spans.append((first, first + needed, True, ": work space", memory))
+        return [first + start for start in starts]
+
+
+_MOST_KEPT = 2**25  # bytes
+_space = _Space()
+
+# What expressions in declarations may use besides lengths and numbers
+_CONSTANTS: dict[str, Any] = {name: value for name, value in globals().items() if name.isupper() and name[0] != "_"}
+_CONSTANTS |= {"words": words, "padded": padded, "row": row, "max": max, "__builtins__": {}}
 
 
 # Inputs of the exact engine (csrc/inputs.h)
