@@ -8,6 +8,7 @@ compiler sees whether declarations and C agree. The reference is what the machin
 this kind. ARM needs qemu-user, WebAssembly needs Node; without them it says so and goes on.
 """
 
+import math
 import platform
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from kernel_calls import KERNELS, Case, evaluate
-from seqattractor.learning.kernels import Group, Length, Number, Random, Work
+from seqattractor.learning.kernels import Group
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -47,42 +48,40 @@ class Call:
         if not isinstance(argument, Group):
             return self.member(name, argument)
         inner = [self.member(f"{name}_{k}", member) for k, member in enumerate(argument.members)]
-        kinds = ["double" if isinstance(m, Number) and m.kind == "float64" else "int64_t" for m in argument.members]
-        fields = [
-            f"{kind} m{k};" if isinstance(m, Number | Length) else f"void *m{k};"
-            for k, (m, kind) in enumerate(zip(argument.members, kinds, strict=True))
-        ]
+        kinds = {"float": "double ", "int": "int64_t ", "length": "int64_t "}
+        fields = [f"{kinds.get(m.use, 'void *')}m{k};" for k, m in enumerate(argument.members)]
         self.lines.append(f"struct {{ {' '.join(fields)} }} {name} = {{ {', '.join(inner)} }};")
         return f"(void *)&{name}"
 
     def member(self, name, member):
         """The same for an argument that is no group, or a member of one."""
         case = self.case
-        if isinstance(member, Length):
+        if member.use == "length":
             return str(case.names[member.name])
-        if isinstance(member, Work):
-            self.lines.append(f"SPACE({self.type_of(member)}, {name}, {int(np.prod(member.shape(case.names)))});")
+        if member.use == "work":
+            size = math.prod(evaluate(axis, case.names) for axis in member.axes)
+            self.lines.append(f"SPACE({self.type_of(member)}, {name}, {size});")
             return f"(void *){name}"  # for a kernel to use as it likes
         value = next(self.values)
-        if isinstance(member, Random):
+        if member.use == "Generator":
             return "(void *)&generator"
-        if isinstance(member, Number):
-            if case.kernel.name in SYSTEM_ROUNDS and member.kind == "float64":
+        if not member.is_array:
+            if case.kernel.name in SYSTEM_ROUNDS and member.use == "float":
                 value = 4.0  # a time constant with which no difference in the last place grows
-            return f"{value}" if member.kind == "int64" else float(value).hex()
+            return f"{value}" if member.use == "int" else float(value).hex()
         self.lines.append(f"NUMBERS({self.type_of(member)}, {name}, {value.size}, {self.range_of(member, value)});")
-        if member.written:
+        if member.use == "out":
             by_system = case.kernel.name in SYSTEM_ROUNDS and value.dtype.kind == "f"
             self.results.append(f"{'add_rounded' if by_system else 'CHECK'}({name}, {value.size});")
         return name
 
     def type_of(self, member):
-        kind = self.case.types.get(member.kind, member.kind)
+        kind = self.case.types.get(member.type, member.type)
         return {"float64": "double", "bool": "uint8_t"}.get(kind, f"{kind}_t")
 
     def range_of(self, member, value):
         """The lowest and the highest number of an array, and what they are divided by."""
-        if member.below is not None:
+        if member.below:
             return f"0, {max(evaluate(member.below, self.case.names) - 1, 0)}, 1"
         if value.dtype.kind == "f":
             return (

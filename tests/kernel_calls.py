@@ -19,7 +19,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from seqattractor.learning import kernels
-from seqattractor.learning.kernels import Array, Group, Kernel, Length, Number, Random, Work
+from seqattractor.learning.kernels import Group, Kernel, is_axis
+from seqattractor.learning.kernels import members as members_of
 
 KERNELS = {name: value for name, value in vars(kernels).items() if isinstance(value, Kernel) and not name.startswith("_")}
 LENGTHS = (1, 1, 2, 3, 5, 8, 17, 32, 32, 33, 64, 96)
@@ -30,14 +31,19 @@ TRIES = 10_000
 
 def evaluate(text, names):
     """An expression of a declaration."""
-    return eval(kernels.compiled(str(text)), kernels.NAMES, names)
+    return eval(_compiled(text), kernels._CONSTANTS, names)
+
+
+@functools.cache
+def _compiled(text):
+    return compile(text, text, "eval")
 
 
 def members(kernel):
     """All arrays, numbers and generators of a kernel, each with the position of the argument it is or belongs to."""
-    for place, argument in enumerate(kernel.given):
-        for member in argument.members if isinstance(argument, Group) else (argument,):
-            if not isinstance(member, Work | Length):
+    for place, argument in enumerate(kernel.passed):
+        for member in members_of(argument):
+            if member.is_passed:
                 yield place, member
 
 
@@ -52,7 +58,7 @@ def _below(array, names):
 def _is_possible(array, names):
     """Whether an array can have these lengths, and indices something to point into."""
     shape = _shape(array, names)
-    return min(shape) >= 0 and (array.below is None or 0 in shape or _below(array, names) > 0)
+    return min(shape) >= 0 and (not array.below or 0 in shape or _below(array, names) > 0)
 
 
 @functools.cache
@@ -69,24 +75,28 @@ def _parts(text):
 
 
 class Case:
-    """Arguments of a kernel that agree with its declaration; with `typical`, numbers of a size that engines pass."""
+    """Arguments of a kernel that agree with its declaration, except for the condition `broken`, if one is given.
 
-    def __init__(self, kernel, rng, typical=False):
+    With `typical`, numbers are of a size that engines pass.
+    """
+
+    def __init__(self, kernel, rng, typical=False, broken=None):
         self.kernel, self.rng, self.typical = kernel, rng, typical
+        self.where = [f"not ({text})" if text == broken else text for text in kernel.where]
         self.types = {kind: str(rng.choice(possible)) for kind, possible in kernel.types.items()}
         self.names = self._names()
         self.values = [self._value(m) for _, m in members(kernel)]
 
     def _names(self):
         """Lengths of axes and whole numbers that meet the conditions of the kernel."""
-        arrays = [m for _, m in members(self.kernel) if isinstance(m, Array)]
-        axes = dict.fromkeys(axis for m in arrays for axis in m.axes if isinstance(axis, str) and axis.isidentifier())
-        wholes = [m.name for _, m in members(self.kernel) if isinstance(m, Number) and m.kind == "int64"]
+        arrays = [m for _, m in members(self.kernel) if m.is_array]
+        axes = dict.fromkeys(axis for m in arrays for axis in m.axes if is_axis(axis))
+        wholes = [m.name for _, m in members(self.kernel) if m.use == "int"]
         lengths = (0, *LENGTHS)
         numbers = [*(k for k in WHOLE if 0 <= k <= 20), 1000, 20_000] if self.typical else WHOLE
         names = {name: self._pick(numbers) for name in wholes} | {axis: self._pick(lengths) for axis in axes}
         for _ in range(TRIES):  # whatever does not hold gets another number for one of its names, perhaps one that stands there
-            wrong = [text for text in self.kernel.where if not evaluate(text, names)]
+            wrong = [text for text in self.where if not evaluate(text, names)]
             wrong += [str((*m.axes, m.below)) for m in arrays if not _is_possible(m, names)]
             if not wrong:
                 return names
@@ -95,20 +105,20 @@ class Case:
             pool = list(lengths if name in axes else numbers)
             pool += [k for k in (evaluate(part, names) for part in _parts(text)) if 0 <= k < 300 or name not in axes]
             names[name] = self._pick(pool)
-        raise AssertionError(f"{self.kernel.name}: no lengths found that meet {self.kernel.where}; are they as simple as can be?")
+        raise AssertionError(f"{self.kernel.name}: no lengths found that meet {self.where}; are they as simple as can be?")
 
     def _pick(self, some):
         return some[self.rng.integers(len(some))]  # much sooner than rng.choice
 
     def _value(self, member):
-        if isinstance(member, Random):
+        if member.use == "Generator":
             return np.random.default_rng(int(self.rng.integers(100)))
-        return self._array(member) if isinstance(member, Array) else self._number(member)
+        return self._array(member) if member.is_array else self._number(member)
 
     def _array(self, member):
         shape = _shape(member, self.names)
-        dtype = np.dtype(self.types.get(member.kind, member.kind))
-        if member.below is not None:
+        dtype = np.dtype(self.types.get(member.type, member.type))
+        if member.below:
             return self.rng.integers(0, max(_below(member, self.names), 1), size=shape).astype(dtype)
         if dtype.kind == "b":
             return self.rng.random(shape) < 0.5
@@ -124,16 +134,16 @@ class Case:
         return self.rng.integers(low, most[dtype.kind], size=shape, dtype=dtype if dtype.kind == "u" else np.int64).astype(dtype)
 
     def _number(self, member):
-        if member.kind == "int64":
+        if member.use == "int":
             return self.names[member.name]
         return float(self.rng.choice([k for k in REAL if 0.1 < abs(k) < 2] if self.typical else REAL))
 
     def arguments(self, values=None):
         """What is passed: attributes of one object for a group."""
         given, values = [], iter(self.values if values is None else values)
-        for argument in self.kernel.given:
+        for argument in self.kernel.passed:
             if isinstance(argument, Group):
-                inner = [m for m in argument.members if not isinstance(m, Work | Length)]
+                inner = [m for m in argument.members if m.is_passed]
                 given.append(SimpleNamespace(**{m.name: next(values) for m in inner}))
             else:
                 given.append(next(values))
@@ -151,12 +161,14 @@ class Case:
             if "was not compiled for" in str(error):
                 return None
             raise
+        except ValueError as error:  # random contents may not fit together: the kernel says so by a code that is an error
+            (code,) = (code for code, text in self.kernel.errors.items() if str(error) == f"{self.kernel.name}: {text}.")
         return code, [v.tobytes() for v in values if isinstance(v, np.ndarray)]
 
 
 # What can be wrong: from an array or a number and its declaration to what must be rejected, or None if there is no such thing.
 def other_type(case, m, value):
-    allowed = case.kernel.types.get(m.kind, (m.kind,))
+    allowed = case.kernel.types.get(m.type, (m.type,))
     return value.astype(
         case.rng.choice([t for t in ("float32", "bool", "uint64", "int8", "object", "int32", "float64") if t not in allowed])
     )
@@ -176,8 +188,8 @@ def fewer_axes(case, m, value):
 
 def other_length(case, m, value):
     """One more or less along an axis whose length is known from elsewhere."""
-    axes = [axis for _, other in members(case.kernel) if isinstance(other, Array) for axis in other.axes]
-    fixed = [k for k, axis in enumerate(m.axes) if not isinstance(axis, str) or not axis.isidentifier() or axes.count(axis) > 1]
+    axes = [axis for _, other in members(case.kernel) if other.is_array for axis in other.axes]
+    fixed = [k for k, axis in enumerate(m.axes) if not is_axis(axis) or axes.count(axis) > 1]
     if not fixed:
         return None
     k = int(case.rng.choice(fixed))
@@ -200,7 +212,7 @@ def misaligned(case, m, value):
 
 
 def read_only(case, m, value):
-    if not m.written:
+    if m.use != "out":
         return None
     value = value.copy()
     value.flags.writeable = False
@@ -208,7 +220,7 @@ def read_only(case, m, value):
 
 
 def out_of_range(case, m, value):
-    if m.below is None or not value.size:
+    if not m.below or not value.size:
         return None
     value, below = value.copy(), _below(m, case.names)
     wrong = [k for k in (-1, below, below + 1, 2**15 - 1, -(2**15), 2**62) if not 0 <= k < below]
@@ -226,9 +238,9 @@ def no_array(case, m, value):
 def overlapping(case, m, value):
     """The memory of another array, if one of both is written to."""
     for (_, other), given in zip(members(case.kernel), case.values, strict=True):
-        if isinstance(other, Array) and other is not m and (other.written or m.written) and given.nbytes >= value.nbytes > 0:
+        if other.is_array and other is not m and "out" in (other.use, m.use) and given.nbytes >= value.nbytes > 0:
             same = given.reshape(-1).view(np.uint8)[: value.nbytes].view(value.dtype).reshape(value.shape)
-            below = None if m.below is None else _below(m, case.names)
+            below = _below(m, case.names) if m.below else None
             if below is None or 0 <= same.min() <= same.max() < below:
                 return same
     return None
@@ -236,13 +248,13 @@ def overlapping(case, m, value):
 
 def no_number(case, m, value):
     wrong = [None, "3", [1], 1j, np.zeros(2), object(), np.array([1]), b"1"] + (
-        [1.5, 2.0, np.float64(3)] if m.kind == "int64" else []
+        [1.5, 2.0, np.float64(3)] if m.use == "int" else []
     )
     return wrong[case.rng.integers(len(wrong))]
 
 
 def no_possible_number(case, m, value):
-    wrong = [2**63, -(2**63) - 1, 10**30] if m.kind == "int64" else [math.nan, -math.nan, np.float64("nan"), 10**400]
+    wrong = [2**63, -(2**63) - 1, 10**30] if m.use == "int" else [math.nan, -math.nan, np.float64("nan"), 10**400]
     return wrong[case.rng.integers(len(wrong))]
 
 
@@ -254,12 +266,13 @@ ARRAY_WRONGS = (
     *(other_type, byte_swapped, more_axes, fewer_axes, other_length, not_contiguous, misaligned, read_only, out_of_range),
     *(no_array, overlapping),
 )
-WRONGS = {Array: ARRAY_WRONGS, Number: (no_number, no_possible_number), Random: (no_generator,)}
+NUMBER_WRONGS = no_number, no_possible_number
+WRONGS = {"in": ARRAY_WRONGS, "out": ARRAY_WRONGS, "int": NUMBER_WRONGS, "float": NUMBER_WRONGS, "Generator": (no_generator,)}
 
 
 def broken_condition(case):
     """A whole number that breaks a condition, as {its place: value}."""
-    places = {m.name: k for k, (_, m) in enumerate(members(case.kernel)) if isinstance(m, Number) and m.kind == "int64"}
+    places = {m.name: k for k, (_, m) in enumerate(members(case.kernel)) if m.use == "int"}
     for name in case.rng.permutation(sorted(places)):
         for number in case.rng.permutation(np.array(WHOLE, dtype=object)):
             if not all(evaluate(text, case.names | {str(name): int(number)}) for text in case.kernel.where):
@@ -277,7 +290,7 @@ def wrong_call(case):
             given = case.arguments()
             return what, given[:-1] if rng.random() < 0.5 else [*given, 0]
         if what == "group":
-            places = [k for k, argument in enumerate(kernel.given) if isinstance(argument, Group)]
+            places = [k for k, argument in enumerate(kernel.passed) if isinstance(argument, Group)]
             if not places:
                 continue
             given = case.arguments()
@@ -295,7 +308,7 @@ def wrong_call(case):
         if what == "none":
             values[k] = None
             return what, case.arguments(values)
-        wrongs = WRONGS[type(declared[k])]
+        wrongs = WRONGS[declared[k].use]
         wrong = wrongs[rng.integers(len(wrongs))]
         made = wrong(case, declared[k], values[k])
         if made is None:

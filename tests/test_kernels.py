@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -64,6 +65,74 @@ def test_all_instruction_sets_give_the_same_bits(name):
         assert all(other == results[0] for other in results), f"{case.names}, {case.types}"
         compared += results[0] is not None
     assert compared > 10
+
+
+LONG = "words <= 2**10"  # longer than the arrays of a case
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name, kernel in KERNELS.items() for text in kernel.where if text != LONG]
+)
+def test_every_condition_is_checked(name, text):
+    case = Case(KERNELS[name], np.random.default_rng(7), broken=text)
+    with pytest.raises(ValueError, match=f"^{name}: {re.escape(text)} must hold, but "):
+        case.kernel(*case.arguments())
+
+
+def test_more_inputs_than_16_bits_can_number_are_rejected():
+    with pytest.raises(ValueError, match=f"{re.escape(LONG)} must hold, but words = 1025"):
+        kernels.list_changes(np.zeros((1, 1025), dtype=np.uint32), *np.zeros((2, 1), dtype=np.int16))
+
+
+def test_contents_that_do_not_fit_together_raise_an_error():
+    bits = np.array([[1], [3]], dtype=np.uint32)
+    with pytest.raises(ValueError, match="list_changes: up and down must have room for all changes"):
+        kernels.list_changes(bits, np.empty(0, dtype=np.int16), np.empty(1, dtype=np.int16))
+    flips = np.array([[5, 0, 0, 1]], dtype=np.int32)  # of epoch 5 of 2
+    others = (
+        np.empty(1, dtype=np.int32),
+        np.empty((1, 4), dtype=np.int64),
+        np.empty((2, 3, 2), dtype=np.int64),
+        np.empty(3, dtype=np.int64),
+    )
+    with pytest.raises(ValueError, match="sort_flips: flips must be of existing epochs and transitions"):
+        kernels.sort_flips(flips, *others)
+
+
+def test_negative_indices_are_found_where_as_many_are_allowed_as_their_type_has():
+    """Indices of 16 bits into more than 2**15 inputs."""
+    up, starts = np.array([-1], dtype=np.int16), np.array([0, 1], dtype=np.int64)
+    changes = up, np.zeros(0, dtype=np.int16), starts, np.zeros(2, dtype=np.int64)
+    for wrong in (-1, -(2**15)):
+        up[:] = wrong
+        with pytest.raises(ValueError, match="add_sums: up must be indices from 0 to 69999"):
+            kernels.add_sums(np.zeros((1, 70_000)), np.zeros((1, 1), dtype=np.int64), *changes, 0, 70_000, 1.0)
+
+
+def test_masked_indices_are_checked_too():
+    plastic = np.ma.masked_array(np.array([9]), mask=[True])
+    with pytest.raises(ValueError, match="run_pinning: plastic must be indices"):
+        kernels.run_pinning(np.zeros((2, 2)), plastic, *np.zeros((2, 1, 2)), np.zeros((1, 1)), np.zeros(2), np.zeros((1, 2)), 1.0)
+
+
+def test_bound_arrays_live_as_long_as_the_function():
+    order = np.arange(5, dtype=np.int32)
+    alive = weakref.ref(order)
+    flips = kernels.sparse_flips.bind(np.zeros((3, 2), np.int32), np.zeros(3, np.int32), order, np.random.default_rng(0))
+    del order
+    assert flips(0, 3) == 0
+    assert alive() is not None
+    with pytest.raises(ValueError, match="0 <= first <= last <= n must hold, but first = 0, last = 4, n = 3"):
+        flips(0, 4)
+    with pytest.raises(TypeError, match="sparse_flips takes 6 arguments, not 5"):
+        flips(0)
+    del flips
+    assert alive() is None
+
+
+def test_a_declaration_that_is_none_is_rejected():
+    with pytest.raises(ValueError, match="'x int8' declares no argument and no condition"):
+        kernels.Kernel("f", "y: int8[n]; x int8")
 
 
 def test_an_unknown_instruction_set_is_rejected():
@@ -152,6 +221,15 @@ def test_without_a_library_a_sentence_says_how_to_make_one(copy):
     assert f"{path.name} is missing" in sentence
     assert "`pip install .`" in sentence
     assert sentence.count(".\n") == 0
+
+
+def test_a_kernel_called_without_a_library_says_how_to_make_one(copy):
+    library(copy).unlink()
+    arrays = "numpy.zeros((0, 0), 'int16'), numpy.zeros((0, 66, 32), 'int16')"
+    code = f"import numpy; from seqattractor.learning import kernels; kernels.look_ahead({arrays})"
+    done = run("-c", code, PYTHONPATH=str(copy))
+    assert "RuntimeError: seqattractor computes without its compiled core" in done.stderr
+    assert "`pip install .`" in done.stderr
 
 
 def test_a_library_that_cannot_be_loaded_is_as_none(copy):

@@ -1,13 +1,34 @@
-"""The kernels in C: each is declared here once, checked on every call, and called without the lock of the interpreter.
+"""The kernels in C: each is declared here once; every call is checked, and runs without the lock of the interpreter.
 
-Sources are in ``csrc/``. A declaration lists the arguments of a kernel in their order. Axes of arrays have names: their lengths
-are read off the arrays, must agree between them, and are passed to C before all other arguments, in the order in which they
-appear (not those whose name begins with ``_``, which C has no use for, nor those that a group has as a `Length`). ``T`` stands
-for the integer type of fields or weights, for which a kernel is compiled several times. Conditions between lengths and whole
-numbers are written as Python writes them (``where="n <= padded"``). So nothing that has another type, shape or memory order than
-declared, no index that is out of range, and no array that overlaps one that is written to, ever reaches C.
+A declaration lists the arguments of a kernel in the order of its source in ``csrc/``::
 
-A kernel returns a whole number; what it means is said in its source.
+    products = Kernel(
+        "products",
+        "out K: T[n, padded]; bits: uint32[n, words]; N: int; where n <= padded; where 0 <= N <= 32 * words",
+        "work columns: uint32[words, n]; work unlike: int32[n]",
+        T=("int16", "int32", "int64"),
+    )
+
+``bits: uint32[n, words]``
+    An array and its axes. An axis may be computed from others, as in ``row(n)`` or ``n+1``.
+``out K: T[n, padded]``
+    An array that the kernel writes to; it may read it, too. ``T`` and ``K`` are types for which it is compiled several times.
+``rows: int64[some] < m``
+    An array of indices: from 0 to ``m - 1``.
+``work unlike: int32[n]``
+    Work space, which the binding provides.
+``N: int``, ``eta: float``, ``rng: Generator``
+    A whole number of 64 bits; a real number, which may be infinite but not NaN; a numpy.random.Generator.
+``where n <= padded``
+    A condition on lengths and whole numbers, in Python.
+
+Lengths of axes are read off the arrays and passed to C first, in the order in which they appear, except those whose name begins
+with ``_``. Names in capitals are constants, if they are longer than a letter. A struct in C is a `Group`.
+
+To add a kernel, export a function in ``csrc/`` and declare it here; ``tests/test_kernels.py`` then calls it at random.
+
+No argument of another type, shape or memory order than declared, no index out of range, and no array that overlaps one that is
+written to ever reaches C: every call is checked.
 """
 
 from __future__ import annotations
@@ -16,15 +37,15 @@ import ctypes
 import hashlib
 import math
 import operator
+import re
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cache
 from numbers import Real
 from pathlib import Path
 from types import CodeType
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -32,7 +53,7 @@ LINE = 64  # bytes of a cache line; a vector that lies across two takes two acce
 
 
 def aligned(shape: tuple[int, ...], dtype: Any, make: Callable[..., Any] = np.empty) -> Any:
-    """An array that begins with a cache line, with any content; or with zeros, if `make` is np.zeros.
+    """Make an array that begins at a cache line, with any content; or with zeros, if `make` is np.zeros.
 
     Examples
     --------
@@ -63,399 +84,20 @@ def row(count: int) -> int:
     return padded(count) + BLOCK // 2
 
 
-Axis = str | int
-"""The name of an axis, its length, or what it is computed from, as in "n+1" or "row(n)", which must come after "n"."""
-
-
-@dataclass(frozen=True)
-class Array:
-    """An array: its type, its axes, and what a kernel does with it."""
-
-    name: str
-    kind: str
-    axes: tuple[Axis, ...]
-    written: bool = False
-    below: Axis | None = None
-    """If given, every number is an index: at least 0, and below this, which may also be a whole number that is passed."""
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number: int64, or float64, which may be infinite but not NaN."""
-
-    name: str
-    kind: str
-
-
-@dataclass(frozen=True)
-class Work:
-    """Work space that a call makes for itself; its shape is a function of the lengths of axes by name."""
-
-    kind: str
-    shape: Callable[[dict[str, int]], tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Length:
-    """The length of an axis, as a member of a group."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Random:
-    """A numpy.random.Generator; C gets a pointer to its ``bitgen_t``."""
-
-    name: str
-
-
-class Group:
-    """Arguments that belong together: attributes of one object in Python, a pointer to a struct in C."""
-
-    def __init__(self, name: str, *members: Member) -> None:
-        self.name, self.members = name, members
-        fields = [(getattr(member, "name", f"work{k}"), _c_type(member)) for k, member in enumerate(members)]
-        self.struct = type(name, (ctypes.Structure,), {"_fields_": fields})
-
-
-Member = Array | Number | Work | Length | Random
-Argument = Member | Group
-
-
-def reads(name: str, kind: str, *axes: Axis, below: Axis | None = None) -> Array:
-    """An array that a kernel only reads."""
-    return Array(name, kind, axes, below=below)
-
-
-def writes(name: str, kind: str, *axes: Axis, below: Axis | None = None) -> Array:
-    """An array that a kernel changes."""
-    return Array(name, kind, axes, written=True, below=below)
-
-
-def whole(name: str) -> Number:
-    """A whole number."""
-    return Number(name, "int64")
-
-
-def real(name: str) -> Number:
-    """A real number."""
-    return Number(name, "float64")
-
-
-_C_NUMBERS = {"int64": ctypes.c_int64, "float64": ctypes.c_double}
-
-
-class Kernel:
-    """A function in C.
-
-    Parameters
-    ----------
-    name : str
-    arguments : Array, Number, Work, Random or Group
-        In the order of the arguments in C, after the lengths of axes.
-    types : tuple of str
-        What T may be; empty if the kernel is not compiled for several types.
-    narrow : tuple of str
-        What K may be, a second type; empty if there is none.
-    where : str or tuple of str
-        Conditions that lengths of axes and whole numbers must meet.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        *arguments: Argument,
-        types: tuple[str, ...] = (),
-        narrow: tuple[str, ...] = (),
-        where: str | tuple[str, ...] = (),
-    ) -> None:
-        self.name, self.arguments = name, arguments
-        self.where = (where,) if isinstance(where, str) else where
-        self.types = {kind: some for kind, some in (("T", types), ("K", narrow)) if some}
-        members = [member for argument in arguments for member in _members(argument)]
-        axes = [axis for member in members if isinstance(member, Array) for axis in member.axes]
-        in_groups = {member.name for member in members if isinstance(member, Length)}
-        names = dict.fromkeys(a for a in axes if isinstance(a, str) and a.isidentifier() and not a.startswith("_"))
-        self.axes = [name for name in names if name not in in_groups]
-        self.given = [argument for argument in arguments if not isinstance(argument, Work)]
-        self._functions: dict[tuple[str, ...], Any] = {}
-
-    def __call__(self, *given: Any) -> int:
-        """Check the arguments and call the function."""
-        if len(given) != len(self.given):
-            raise TypeError(f"{self.name} takes {len(self.given)} arguments, not {len(given)}.")
-        call = _Call(self.name, self.types)
-        passed = call.convert(self.arguments, given, _shared.space)
-        return self._run(call, passed)
-
-    def bind(self, *given: Any) -> Callable[..., int]:
-        """Check the first arguments, for many calls that differ in the others; returns what is to be called with these.
-
-        All these calls work on the same arrays and work space, which nobody else must change meanwhile.
-        """
-        left = self.given[len(given) :]
-        if not left:
-            raise TypeError(f"{self.name} takes {len(self.given)} arguments; some must be left for calls.")
-        split = self.arguments.index(left[0])
-        bound = _Call(self.name, self.types)
-        passed = bound.convert(self.arguments[:split], given, _Space())
-
-        def run(*others: Any) -> int:
-            if len(others) != len(left):
-                raise TypeError(f"{self.name} takes {len(self.given)} arguments, not {len(given) + len(others)}.")
-            call = bound.copy()
-            return self._run(call, passed + call.convert(self.arguments[split:], others, _shared.space))
-
-        return run
-
-    def _run(self, call: _Call, passed: list[Any]) -> int:
-        """Call the function if all arguments together are right."""
-        call.check_conditions(self.where)
-        call.check_overlaps()
-        function = self._function(*call.types.values())
-        return int(function(*[call.lengths[axis] for axis in self.axes], *passed))
-
-    def _function(self, *types: str) -> Any:
-        """The function of the library for some types and the instruction set in use."""
-        key = *types, instruction_set()
-        if key not in self._functions:
-            function = getattr(_library(), "_".join((self.name, *key)), None)
-            if function is None:
-                raise TypeError(f"{self.name} was not compiled for {' and '.join(types) or 'this instruction set'}.")
-            function.restype = ctypes.c_int64
-            function.argtypes = [ctypes.c_int64] * len(self.axes) + [_c_type(argument) for argument in self.arguments]
-            self._functions[key] = function
-        return self._functions[key]
-
-
-def _members(argument: Argument) -> tuple[Member, ...]:
-    """The members of a group, or the argument itself."""
-    return argument.members if isinstance(argument, Group) else (argument,)
-
-
-def _attribute(kernel: str, argument: Argument, member: Member, value: Any) -> Any:
-    """The value of a member: an attribute of what is given for a group, or what is given."""
-    if not isinstance(argument, Group) or isinstance(member, Work | Length):
-        return value
-    try:
-        return getattr(value, member.name)
-    except AttributeError:
-        raise TypeError(f"{kernel}: {argument.name} must have {member.name}, which {type(value).__name__} has not.") from None
-
-
-def _c_type(argument: Argument) -> Any:
-    """Its type in C: a number, or a pointer."""
-    if isinstance(argument, Length):
-        return ctypes.c_int64
-    return _C_NUMBERS[argument.kind] if isinstance(argument, Number) else ctypes.c_void_p
-
-
-class _Space:
-    """Memory for work space that is used again: to be given new memory takes longer than many a call."""
-
-    def __init__(self) -> None:
-        self._memory = aligned((0,), np.uint8)
-
-    def of(self, size: int) -> Any:
-        """At least so many bytes with any content."""
-        if size > self._memory.size:
-            memory = aligned((size,), np.uint8)
-            if size > _MOST_SHARED:
-                return memory
-            self._memory = memory
-        return self._memory
-
-
-_MOST_SHARED = 2**25  # bytes that a thread keeps
-
-
-class _Shared(threading.local):
-    """The work space of each thread, in which one call is made at a time."""
-
-    def __init__(self) -> None:
-        self.space = _Space()
-
-
-_shared = _Shared()
-
-
-@cache
-def _kind_of(dtype: np.dtype[Any]) -> str:
-    """The name of a type; numpy takes some microseconds to make one."""
-    return dtype.name if dtype.isnative else str(dtype)
-
-
-def _address(array: Any) -> int:
-    """Where an array begins in memory, which numpy itself takes four times as long to say."""
-    try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
-    except (TypeError, ValueError):  # it is read-only, or empty
-        return int(array.ctypes.data)
-
-
-@cache
-def _size_of(kind: str) -> int:
-    """Bytes of a number."""
-    return np.dtype(kind).itemsize
-
-
-class _Call:
-    """What is known of one call: types, lengths of axes and whole numbers, and what must live until it returns."""
-
-    def __init__(self, name: str, possible: dict[str, tuple[str, ...]]) -> None:
-        self.name, self.possible = name, possible
-        self.types = dict.fromkeys(possible, "")
-        self.lengths: dict[str, int] = {}
-        self.held: list[Any] = []
-        self.spans: list[tuple[int, int, Array]] = []  # the memory of arrays that are given
-
-    def copy(self) -> _Call:
-        """A call that knows the same."""
-        other = _Call(self.name, self.possible)
-        other.types, other.lengths = self.types.copy(), self.lengths.copy()
-        other.held, other.spans = [self], self.spans.copy()
-        return other
-
-    def convert(self, arguments: Sequence[Argument], given: Sequence[Any], space: _Space) -> list[Any]:
-        """Check values and turn them into what is passed to C."""
-        values = iter(given)
-        known = []
-        for argument in arguments:
-            value = None if isinstance(argument, Work) else next(values)
-            if isinstance(argument, Group):
-                known += [(member, _attribute(self.name, argument, member, value)) for member in argument.members]
-            else:
-                known.append((argument, value))
-        for member, value in known:
-            if isinstance(member, Array):
-                self.check(member, value)
-            elif isinstance(member, Number):
-                self.check_number(member, value)
-        for member, value in known:
-            if isinstance(member, Array) and member.below is not None:
-                self.check_indices(member, value)
-        self.make_space([member for member, _ in known if isinstance(member, Work)], space)
-        converted = iter([self.value(member, value) for member, value in known])
-        passed: list[Any] = []
-        for argument in arguments:
-            if isinstance(argument, Group):
-                passed.append(ctypes.byref(argument.struct(*(next(converted) for _ in argument.members))))
-            else:
-                passed.append(next(converted))
-        return passed
-
-    def make_space(self, works: list[Work], space: _Space) -> None:
-        """Make all work space at once; each begins with a cache line."""
-        starts = [0]
-        for work in works:
-            itemsize = _size_of(self.types.get(work.kind, work.kind))
-            starts.append(starts[-1] + -(-math.prod(work.shape(self.lengths)) * itemsize // LINE) * LINE)
-        memory = space.of(starts[-1])
-        self.held.append(memory)
-        first = _address(memory) if works else 0
-        self.starts = iter([first + start for start in starts])
-
-    def check(self, argument: Array, value: Any) -> None:
-        """Compare an array with its declaration, and learn from it what T and the lengths of axes are."""
-        if not isinstance(value, np.ndarray):
-            raise TypeError(f"{self.name}: {argument.name} must be an array, not {type(value).__name__}.")
-        kind = _kind_of(value.dtype)
-        if not self.types.get(argument.kind, kind) and kind in self.possible[argument.kind]:
-            self.types[argument.kind] = kind
-        wanted = self.types.get(argument.kind, argument.kind) or " or ".join(self.possible[argument.kind])
-        if kind != wanted:
-            raise TypeError(f"{self.name}: {argument.name} must be of type {wanted}, not {value.dtype}.")
-        flags = value.flags
-        if not flags.c_contiguous or not flags.aligned or (argument.written and not flags.writeable):
-            raise ValueError(f"{self.name}: {argument.name} must be contiguous and aligned, and writable if it is written to.")
-        if value.ndim != len(argument.axes):
-            raise ValueError(f"{self.name}: {argument.name} must have {len(argument.axes)} axes, not {value.ndim}.")
-        for axis, length in zip(argument.axes, value.shape, strict=True):
-            if length != (known := self.length(axis, length)):
-                raise ValueError(f"{self.name}: {argument.name} has shape {value.shape}, but its axis {axis} must be {known}.")
-
-    def check_indices(self, argument: Array, value: Any) -> None:
-        """Compare numbers that are indices with the length of what they point into."""
-        if argument.below is not None and value.size:
-            below = self.length(argument.below)
-            if int(value.min()) < 0 or int(value.max()) >= below:
-                raise ValueError(f"{self.name}: numbers of {argument.name} must be from 0 to {below - 1}.")
-
-    def check_number(self, argument: Number, value: Any) -> None:
-        """Check that a number has the type that is declared, and remember one that is whole."""
-        if argument.kind == "float64":
-            if type(value) is not float and not isinstance(value, Real):
-                raise TypeError(f"{self.name}: {argument.name} must be a number, not {type(value).__name__}.")
-            if not (abs(value) <= sys.float_info.max or abs(value) == math.inf):  # type: ignore[operator]
-                raise ValueError(f"{self.name}: {argument.name} must be a number of float64, not {value}.")
-            return
-        if type(value) is not int and (not isinstance(value, SupportsIndex) or isinstance(value, np.ndarray)):
-            raise TypeError(f"{self.name}: {argument.name} must be a whole number, not {type(value).__name__}.")
-        self.lengths[argument.name] = number = operator.index(value)
-        if not -(2**63) <= number < 2**63:
-            raise ValueError(f"{self.name}: {argument.name} must fit into 64 bits.")
-
-    def check_conditions(self, conditions: tuple[str, ...]) -> None:
-        """Check what must hold between lengths and whole numbers."""
-        for text in conditions:
-            if not eval(compiled(text), NAMES, self.lengths):
-                found = ", ".join(f"{name} = {self.lengths[name]}" for name in compiled(text).co_names if name in self.lengths)
-                raise ValueError(f"{self.name}: {text} must hold, but {found}.")
-
-    def check_overlaps(self) -> None:
-        """Check that no array overlaps one that is written to, which could change indices after they were checked."""
-        ends, names = {False: 0, True: 0}, {False: "", True: ""}  # how far earlier arrays reach, by whether they are written
-        for start, end, array in sorted(self.spans, key=operator.itemgetter(0)):
-            for written in (True, False) if array.written else (True,):
-                if start < ends[written]:
-                    raise ValueError(f"{self.name}: {names[written]} and {array.name} overlap in memory.")
-            if end > ends[array.written]:
-                ends[array.written], names[array.written] = end, array.name
-
-    def length(self, axis: Axis, found: int | None = None) -> int:
-        """The length of an axis; one that is new gets the length that was found."""
-        if isinstance(axis, int):
-            return axis
-        if axis in self.lengths:
-            return self.lengths[axis]
-        if found is not None and axis.isidentifier():
-            self.lengths[axis] = found
-            return found
-        return int(eval(compiled(axis), NAMES, self.lengths))
-
-    def value(self, argument: Member, value: Any) -> Any:
-        """What is passed to C."""
-        if isinstance(argument, Array):
-            self.held.append(value)
-            address = _address(value)
-            if value.nbytes:
-                self.spans.append((address, address + value.nbytes, argument))
-            return address
-        if isinstance(argument, Number):
-            return float(value) if argument.kind == "float64" else int(value)
-        if isinstance(argument, Work):
-            return next(self.starts)
-        if isinstance(argument, Length):
-            return self.lengths[argument.name]
-        if not isinstance(value, np.random.Generator):
-            raise TypeError(f"{self.name}: {argument.name} must be a numpy.random.Generator, not {type(value).__name__}.")
-        return value.bit_generator.ctypes.bit_generator.value
-
-
-NAMES: dict[str, Any] = {"__builtins__": {}, "words": words, "padded": padded, "row": row}
-
-
-@cache
-def compiled(text: str) -> CodeType:
-    """An expression of a declaration."""
-    return compile(text, "<kernels>", "eval")
-
-
-_in_use: list[str] = []  # the instruction set that is used, once it is known
+# Constants of csrc that declarations or callers use
+WIDTHS = ("int16", "int32", "int64")  # of fields of the exact engine
+LANES, AHEAD, SLOTS, ROWS = 32, 66, 8, 64  # lanes.h, fields.h
+RUNNING, SETTLED, NARROW, FULL = range(4)  # what became of a row: fields.h
+SIDE, SPAN = 8, 32  # neurons side by side, and transitions of a span: weights.h
+ABREAST = 16  # neurons: firing.h
+PRESENTATIONS, FEEDBACK_PRESENTATIONS, PENDING, NEURONS, GROUP = 256, 32, 4096, 16, 4  # sparse.h
+
+
+_in_use: list[str] = []  # the instruction set in use, once it is known
 
 
 def instruction_sets() -> list[str]:
-    """The instruction sets that the library was compiled for and this processor knows, the best one last."""
+    """The instruction sets that the library was compiled for and this processor has, the best one last."""
     known = _library().known_instruction_sets
     known.restype, known.argtypes = ctypes.c_char_p, []
     return str(known().decode()).split()
@@ -469,7 +111,13 @@ def instruction_set() -> str:
 
 
 def use(isa: str) -> None:
-    """Use an instruction set from now on; results do not depend on it."""
+    """Use an instruction set from now on; results do not depend on it.
+
+    Parameters
+    ----------
+    isa : str
+        One of `instruction_sets`.
+    """
     if isa not in instruction_sets():
         raise ValueError(f"this processor and library have {', '.join(instruction_sets())}, not {isa}.")
     _in_use[:] = [isa]
@@ -482,9 +130,9 @@ def available() -> bool:
 
 @cache
 def why_unavailable() -> str:
-    """Why the kernels cannot be called, and what to do, in a sentence for people; nothing if they can be called."""
+    """Why the kernels cannot be called, and what to do, in a sentence for users; empty if they can be called."""
     try:
-        _library()
+        _load()
     except OSError as error:
         return (
             f"seqattractor computes without its compiled core, many times slower, because {error}; "
@@ -498,9 +146,16 @@ def library_path() -> Path:
     return Path(__file__).with_name("_core." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so"))
 
 
-@cache
 def _library() -> ctypes.CDLL:
-    """The shared library beside this file, if it was compiled from the sources beside it: others may have other arguments."""
+    """The shared library, if it is available."""
+    if why := why_unavailable():
+        raise RuntimeError(why)
+    return _load()
+
+
+@cache
+def _load() -> ctypes.CDLL:
+    """Load the library beside this file, if it was compiled from the sources beside it: others may have other arguments."""
     path = library_path()
     if not path.exists():
         raise OSError(f"{path.name} is missing")
@@ -523,201 +178,469 @@ def _digest_of_sources() -> str:
     return digest.hexdigest()
 
 
-WIDTHS = ("int16", "int32", "int64")
-LANES = 32
+class Argument(NamedTuple):
+    """An argument of a kernel, or a member of a group."""
+
+    use: str
+    """"in", "out" or "work" for an array, else what it is: "int", "float", "Generator", or "length" of an axis."""
+    name: str
+    type: str
+    axes: tuple[str, ...]
+    below: str
+    """If not empty, the array has indices below this."""
+
+    @property
+    def is_array(self) -> bool:
+        """Whether callers pass an array for it."""
+        return self.use in ("in", "out")
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether callers pass a value for it."""
+        return self.use not in ("work", "length")
+
+
+class Group:
+    """Arguments that belong together: attributes of one object in Python, a pointer to a struct in C.
+
+    Parameters
+    ----------
+    name : str
+    *declarations : str
+        The members in the order of the struct; ``n: length`` is the length of an axis, which then is no argument of its own.
+    """
+
+    def __init__(self, name: str, *declarations: str) -> None:
+        self.name = name
+        self.members, self.where = _parse("; ".join(declarations))
+        self.struct = type(name, (ctypes.Structure,), {"_fields_": [(m.name, _c_type(m)) for m in self.members]})
+
+
+_DECLARATION = re.compile(r"(?:(out|work) )?(\w+(?:, \w+)*): (\w+)(?:\[(.+?)\])?(?: < (.+))?")
+_COMMA = re.compile(r", *(?![^(]*\))")  # outside of parentheses
+
+
+def _parse(text: str) -> tuple[list[Argument], list[str]]:
+    """The arguments and the conditions of a declaration."""
+    arguments: list[Argument] = []
+    items = text.split("; ")
+    for item in items:
+        if match := _DECLARATION.fullmatch(item):
+            use, names, kind, axes, below = match.groups("")
+            split = tuple(_COMMA.split(axes)) if axes else ()
+            arguments += [Argument(use or ("in" if axes else kind), name, kind, split, below) for name in names.split(", ")]
+        elif not item.startswith("where "):
+            raise ValueError(f"{item!r} declares no argument and no condition.")
+    return arguments, [item.removeprefix("where ") for item in items if item.startswith("where ")]
+
+
+def members(argument: Argument | Group) -> list[Argument]:
+    """The members of a group, or the argument itself."""
+    return argument.members if isinstance(argument, Group) else [argument]
+
+
+def is_axis(text: str) -> bool:
+    """Whether an axis has a name, so that its length is read off an array; longer names in capitals are constants."""
+    return text.isidentifier() and not (text.isupper() and len(text) > 1)
+
+
+def _c_type(argument: Argument | Group) -> Any:
+    """Its type in C: a number, or a pointer."""
+    numbers = {"int": ctypes.c_int64, "length": ctypes.c_int64, "float": ctypes.c_double}
+    return ctypes.c_void_p if isinstance(argument, Group) else numbers.get(argument.use, ctypes.c_void_p)
+
+
+def _compiled(text: str) -> CodeType:
+    """An expression of lengths and numbers."""
+    return compile(text, text, "eval")
+
+
+class Kernel:
+    """A function in C, called like one in Python; it returns a whole number, whose meaning is in its source.
+
+    Parameters
+    ----------
+    name : str
+    *declarations : str or Group
+        Arguments and conditions, separated by ``"; "``.
+    errors : dict of int to str, optional
+        Return codes for contents of arrays that do not fit together, with the message of a ValueError.
+    **types : tuple of str
+        The types that letters such as ``T`` stand for.
+    """
+
+    def __init__(
+        self, name: str, *declarations: str | Group, errors: dict[int, str] | None = None, **types: tuple[str, ...]
+    ) -> None:
+        self.name, self.errors, self.types = name, errors or {}, types
+        self.arguments: list[Argument | Group] = []
+        self.where: list[str] = []
+        for part in declarations:
+            arguments, conditions = ([part], part.where) if isinstance(part, Group) else _parse(part)
+            self.arguments += arguments
+            self.where += conditions
+        self.passed = [argument for argument in self.arguments if isinstance(argument, Group) or argument.is_passed]
+        self._named = []  # what callers pass, each member with its name in messages
+        for a in self.passed:
+            before = f"{name}: {a.name}." if isinstance(a, Group) else f"{name}: "
+            self._named.append((isinstance(a, Group), [(m, before + m.name) for m in members(a) if m.is_passed]))
+        flat = [m for argument in self.arguments for m in members(argument)]
+        self._arrays = [m for m in flat if m.is_array]
+        # Where the length of each axis is read off: the first array that has it.
+        places = {axis: (k, i) for k, m in reversed([*enumerate(self._arrays)]) for i, axis in enumerate(m.axes) if is_axis(axis)}
+        self._places = [(axis, *place) for axis, place in places.items()]
+        lengths = {m.name for m in flat if m.use == "length"}
+        order = dict.fromkeys(axis for m in self._arrays for axis in m.axes if axis in places)
+        self.axes = [axis for axis in order if axis[0] != "_" and axis not in lengths]
+        self.c_types = [ctypes.c_int64] * len(self.axes) + [_c_type(argument) for argument in self.arguments]
+        self._possible = {m.type: tuple(map(np.dtype, types.get(m.type, (m.type,)))) for m in flat if m.axes}
+        # What is computed in a call, each in one expression: shapes, conditions, bounds of indices, and bytes of work space.
+        self._shapes = _compiled(f"[{', '.join(f'({axes},)' for axes in (', '.join(m.axes) for m in self._arrays))}]")
+        self._conditions = _compiled(" and ".join(f"({text})" for text in self.where) or "True")
+        self._bounds = [(k, _compiled(m.below)) for k, m in enumerate(self._arrays) if m.below]
+        work = [f"itemsize[{m.type!r}] * {' * '.join(f'({axis})' for axis in m.axes)}" for m in flat if m.use == "work"]
+        self._sizes = _compiled(f"[{', '.join(work)}]")
+
+    def __call__(self, *values: Any) -> int:
+        """Check the arguments and call the function in C.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is not as declared, or C returns a code that is declared as an error.
+        RuntimeError
+            If there is no library to call.
+        """
+        return self._run(self._check(_Call(self._possible), values))
+
+    def bind(self, *values: Any) -> Callable[..., int]:
+        """Check the first arguments once, for many calls that differ only in the others.
+
+        Meanwhile the bound arrays must not be reshaped.
+
+        Returns
+        -------
+        callable
+            A function of the other arguments.
+        """
+        if len(values) >= len(self.passed):
+            raise TypeError(f"{self.name} takes {len(self.passed)} arguments; some must be left for calls.")
+        bound = self._check(_Call(self._possible), values)
+        return lambda *others: self._run(self._check(bound.copy(), others))
+
+    def _check(self, call: _Call, values: tuple[Any, ...]) -> _Call:
+        """Check the values of the next arguments of a call, all but lengths of axes."""
+        arguments = self._named[call.count :]
+        call.count += len(values)
+        if len(values) > len(arguments):
+            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {call.count}.")
+        for (is_group, named), value in zip(arguments, values, strict=False):
+            for m, what in named:
+                try:
+                    call.take(m, getattr(value, m.name) if is_group else value, what)
+                except AttributeError:
+                    raise TypeError(f"{what} is missing from {type(value).__name__}.") from None
+        return call
+
+    def _run(self, call: _Call) -> int:
+        """Call the function in C, if all arguments together are as declared."""
+        if call.count != len(self.passed):
+            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {call.count}.")
+        names = call.names
+        for axis, array, k in self._places:
+            names[axis] = call.shapes[array][k]
+        if (shapes := eval(self._shapes, _CONSTANTS, names)) != call.shapes:
+            what, shape, wanted, m = next(
+                each for each in zip(call.whats, call.shapes, shapes, self._arrays, strict=True) if each[1] != each[2]
+            )
+            raise ValueError(f"{what} has shape {shape}, but [{', '.join(m.axes)}] is {wanted}.")
+        if not eval(self._conditions, _CONSTANTS, names):
+            text = next(text for text in self.where if not eval(text, _CONSTANTS, names))
+            found = ", ".join(f"{name} = {names[name]}" for name in dict.fromkeys(re.findall(r"\w+", text)) if name in names)
+            raise ValueError(f"{self.name}: {text} must hold, but {found}.")
+        for k, bound in self._bounds:
+            _check_indices(call.arrays[k], call.whats[k], eval(bound, _CONSTANTS, names))
+        names["itemsize"] = {kind: dtypes[0].itemsize for kind, dtypes in call.types.items()}
+        work = iter(_space.divide(eval(self._sizes, _CONSTANTS, names), call.spans))
+        _check_overlaps(call.spans)
+        given = iter(call.given)
+
+        def passed(m: Argument) -> Any:
+            return next(work) if m.use == "work" else names[m.name] if m.use == "length" else next(given)
+
+        values = [names[axis] for axis in self.axes]
+        for a in self.arguments:
+            values.append(passed(a) if isinstance(a, Argument) else ctypes.byref(a.struct(*map(passed, a.members))))
+        code = int(_function(self, instruction_set(), *(call.types[letter][0] for letter in self.types))(*values))
+        if code in self.errors:
+            raise ValueError(f"{self.name}: {self.errors[code]}.")
+        return code
+
+
+@cache
+def _function(kernel: Kernel, isa: str, *types: np.dtype[Any]) -> Any:
+    """Find the function of the library for an instruction set and types."""
+    names = [dtype.name for dtype in types]
+    function = getattr(_library(), "_".join((kernel.name, *names, isa)), None)
+    if function is None:
+        raise TypeError(f"{kernel.name} was not compiled for {' and '.join(names) or 'this instruction set'}.")
+    function.restype, function.argtypes = ctypes.c_int64, kernel.c_types
+    return function
+
+
+_Span = tuple[int, int, bool, str, Any]
+"""Where an array begins and ends in memory, whether it is written to, its name, and the array, which lives as long as this."""
+
+
+class _Call:
+    """The arguments of a call that were checked so far."""
+
+    def __init__(self, possible: dict[str, tuple[Any, ...]]) -> None:
+        self.count = 0
+        self.types = possible.copy()  # narrowed to one type by the first array of type T
+        self.names: dict[str, Any] = {}  # whole numbers, and lengths of axes
+        self.given: list[Any] = []  # what is passed to C
+        self.arrays: list[Any] = []
+        self.shapes: list[tuple[int, ...]] = []
+        self.whats: list[str] = []
+        self.spans: list[_Span] = []
+
+    def copy(self) -> _Call:
+        """The same arguments, to which others can be added."""
+        other = _Call(self.types)
+        other.count, other.names, other.given, other.arrays = self.count, self.names.copy(), self.given.copy(), self.arrays.copy()
+        other.shapes, other.whats, other.spans = self.shapes.copy(), self.whats.copy(), self.spans.copy()
+        return other
+
+    def take(self, m: Argument, value: Any, what: str) -> None:
+        """Check a value and add it."""
+        if m.axes:
+            dtypes = self.types[m.type]
+            self.given.append(_check_array(value, what, dtypes, len(m.axes), m.use == "out", self.spans))
+            if len(dtypes) > 1:
+                self.types[m.type] = (value.dtype,)
+            self.arrays.append(value)
+            self.shapes.append(value.shape)
+            self.whats.append(what)
+        elif m.use == "int":
+            self.names[m.name] = number = _check_int(value, what)
+            self.given.append(number)
+        elif m.use == "float":
+            self.given.append(_check_float(value, what))
+        else:
+            self.names[m.name] = value  # so that the generator lives until the call is over
+            self.given.append(_check_generator(value, what))
+
+
+_address_of = ctypes.addressof
+_first_byte: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
+_EMPTY = aligned((LINE,), np.uint8)
+_NOWHERE = int(_EMPTY.ctypes.data)  # for arrays without elements, whose address numpy takes long to look up
+
+
+def _check_array(value: Any, what: str, types: tuple[Any, ...], n_axes: int, written: bool, spans: list[_Span]) -> int:
+    """Check all of an array but its lengths, and add it to `spans`; returns its address."""
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{what} must be an array, not {type(value).__name__}.")
+    if value.dtype not in types:
+        raise TypeError(f"{what} must be of type {' or '.join(map(str, types))}, not {value.dtype}.")
+    flags, size = value.flags, value.nbytes
+    usable = flags.carray  # contiguous, aligned and writable
+    if not usable and (written or not (flags.c_contiguous and flags.aligned)):
+        raise ValueError(f"{what} must be contiguous and aligned, and writable if it is written to.")
+    if value.ndim != n_axes:
+        raise ValueError(f"{what} must have {n_axes} axes, not {value.ndim}.")
+    if not size:
+        return _NOWHERE
+    # numpy takes four times as long as ctypes, which cannot look up the address of read-only arrays.
+    address = _address_of(_first_byte(value)) if usable else value.ctypes.data
+    spans.append((address, address + size, written, what, value))
+    return address
+
+
+_UNSIGNED: dict[int, Any] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+
+
+def _check_indices(array: Any, what: str, below: int) -> None:
+    """Check that signed integers are at least 0, and less than `below`."""
+    if array.size:
+        most = min(below, 2 ** (8 * array.itemsize - 1))  # as unsigned integers, negative ones are at least that
+        if int(np.maximum.reduce(np.asarray(array).view(_UNSIGNED[array.itemsize]), axis=None)) >= most:
+            raise ValueError(f"{what} must be indices from 0 to {below - 1}.")
+
+
+def _check_int(value: Any, what: str) -> int:
+    """Check a whole number."""
+    if type(value) is not int:
+        if isinstance(value, np.ndarray) or not isinstance(value, SupportsIndex):
+            raise TypeError(f"{what} must be a whole number, not {type(value).__name__}.")
+        value = int(operator.index(value))
+    if not -(2**63) <= value < 2**63:
+        raise ValueError(f"{what} must fit into 64 bits.")
+    return int(value)
+
+
+def _check_float(value: Any, what: str) -> float:
+    """Check a real number."""
+    if type(value) is not float and not isinstance(value, Real):
+        raise TypeError(f"{what} must be a number, not {type(value).__name__}.")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.nan
+    if not (abs(number) <= sys.float_info.max or number == value):  # NaN, or infinite only in float64
+        raise ValueError(f"{what} must be a number of float64, not {value}.")
+    return number
+
+
+def _check_generator(value: Any, what: str) -> int:
+    """Check a generator of random numbers; C gets a pointer to its ``bitgen_t``."""
+    if not isinstance(value, np.random.Generator):
+        raise TypeError(f"{what} must be a numpy.random.Generator, not {type(value).__name__}.")
+    return int(value.bit_generator.ctypes.bit_generator.value)
+
+
+def _check_overlaps(spans: list[_Span]) -> None:
+    """Check that no array overlaps one that is written to, which could change indices after they were checked."""
+    read_end = written_end = 0  # of the arrays that begin before
+    for start, end, written, what, _ in sorted(spans):
+        if start < written_end or (written and start < read_end):
+            other = next(o[3] for o in spans if o[3] != what and o[0] < end and start < o[1] and (written or o[2]))
+            raise ValueError(f"{what} and {other.partition(': ')[2]} overlap in memory.")
+        if written:
+            written_end = end
+        elif end > read_end:
+            read_end = end
+
+
+class _Space(threading.local):
+    """Memory for work space, which each thread keeps for its next call: to get new memory takes longer than many a call."""
+
+    def __init__(self) -> None:
+        self._memory = aligned((LINE,), np.uint8)
+
+    def divide(self, sizes: list[int], spans: list[_Span]) -> list[int]:
+        """Give the addresses of so many bytes each, at cache lines, with any content; adds the memory to `spans`."""
+        starts, needed = [], 0
+        for size in sizes:
+            starts.append(needed)
+            needed += (size + LINE - 1) & -LINE
+        memory = self._memory
+        if needed > memory.size:
+            memory = aligned((needed,), np.uint8)
+            if needed <= _MOST_KEPT:
+                self._memory = memory
+        first = _address_of(_first_byte(memory))
+        spans.append((first, first + needed, True, ": work space", memory))
+        return [first + start for start in starts]
+
+
+_MOST_KEPT = 2**25  # bytes
+_space = _Space()
+
+# What expressions in declarations may use besides lengths and numbers
+_CONSTANTS: dict[str, Any] = {name: value for name, value in globals().items() if name.isupper() and name[0] != "_"}
+_CONSTANTS |= {"words": words, "padded": padded, "row": row, "max": max, "__builtins__": {}}
+
 
 # Inputs of the exact engine (csrc/inputs.h)
-_CHANGES = (reads("up_starts", "int64", "n+1", below="_up+1"), reads("down_starts", "int64", "n+1", below="_down+1"))
-_CHANGED = reads("up", "int16", "_up", below="N"), reads("down", "int16", "_down", below="N")
-_COLUMNS = ("0 <= first", "0 <= N <= inputs - first")
+_CHANGES = (
+    "up: int16[_up] < N; down: int16[_down] < N; up_starts: int64[n+1] < _up+1; down_starts: int64[n+1] < _down+1",
+    "first, N: int; where 0 <= first; where 0 <= N <= inputs - first",
+)
 products = Kernel(
     "products",
-    writes("K", "T", "n", "padded"),
-    reads("bits", "uint32", "n", "words"),
-    whole("N"),
-    Work("uint32", lambda of: (of["words"], of["n"])),
-    Work("int32", lambda of: (of["n"],)),
-    types=WIDTHS,
-    where=("n <= padded", "0 <= N <= 32 * words"),
+    "out K: T[n, padded]; bits: uint32[n, words]; N: int; where n <= padded; where 0 <= N <= 32 * words",
+    "work columns: uint32[words, n]; work unlike: int32[n]",
+    T=WIDTHS,
 )
 count_changes = Kernel(
-    "count_changes",
-    reads("bits", "uint32", "n", "words"),
-    writes("up_starts", "int64", "n+1"),
-    writes("down_starts", "int64", "n+1"),
-    Work("uint32", lambda of: (of["words"],)),
+    "count_changes", "bits: uint32[n, words]; out up_starts, down_starts: int64[n+1]; work last: uint32[words]"
 )
 list_changes = Kernel(
     "list_changes",
-    reads("bits", "uint32", "n", "words"),
-    writes("up", "int16", "ups"),
-    writes("down", "int16", "downs"),
-    Work("uint32", lambda of: (of["words"],)),
-    where="words <= 2**10",
+    "bits: uint32[n, words]; out up: int16[ups]; out down: int16[downs]; work last: uint32[words]; where words <= 2**10",
+    errors={1: "up and down must have room for all changes"},
 )
 add_start_fields = Kernel(
     "add_start_fields",
-    writes("fields", "float64", "m", "n"),
-    reads("weights", "float64", "m", "inputs"),
-    *_CHANGED,
+    "out fields: float64[m, n]; weights: float64[m, inputs]",
     *_CHANGES,
-    whole("first"),
-    whole("N"),
-    real("factor"),
-    real("scale"),
-    Work("int64", lambda of: (8 * of["inputs"],)),
-    where=_COLUMNS,
+    "factor, scale: float; work space: int64[8 * inputs]",
 )
 add_sums = Kernel(
-    "add_sums",
-    writes("weights", "float64", "m", "inputs"),
-    reads("counts", "int64", "m", "n"),
-    *_CHANGED,
-    *_CHANGES,
-    whole("first"),
-    whole("N"),
-    real("eta"),
-    Work("int64", lambda of: (8 * of["inputs"],)),
-    where=_COLUMNS,
+    "add_sums", "out weights: float64[m, inputs]; counts: int64[m, n]", *_CHANGES, "eta: float; work space: int64[8 * inputs]"
 )
 
 # The exact engine on fields (csrc/fields.h, csrc/tape.h, csrc/replay.h)
-AHEAD, SLOTS, ROWS = 66, 8, 64
-RUNNING, SETTLED, NARROW, FULL = range(4)
-_STATE = writes("state", "uint8", "some")
-_IN_LANES = "n <= padded == 32 * _blocks"
-look_ahead = Kernel(
-    "look_ahead", reads("K", "T", "n", "padded"), writes("ahead", "T", "_blocks", AHEAD, LANES), types=WIDTHS, where=_IN_LANES
-)
+_IN_LANES = "where n <= padded == LANES * _blocks"
+_GROUPS = "flipped: int32[number] < M; groups: int64[_groups, 4]"
+_GROUPS_FIT = {-1: "groups must be of existing transitions and flips, and group_start must not decrease"}
+look_ahead = Kernel("look_ahead", "K: T[n, padded]; out ahead: T[_blocks, AHEAD, LANES]", _IN_LANES, T=WIDTHS)
 learn_rows = Kernel(
     "learn_rows",
-    reads("K", "K", "n", "padded"),
-    reads("ahead", "K", "_blocks", AHEAD, LANES),
-    reads("rows", "int64", "some", below="m"),
-    reads("z", "int8", "m", "n"),
-    reads("h0", "float64", "m", "n"),
-    writes("fields", "T", "m", "padded"),
-    reads("bounds", "T", "m", "padded"),
-    writes("room", "int64", "m"),
-    writes("counts", "int32", "m", "n"),
-    writes("wrong", "uint32", "m", "words"),
-    writes("errors", "int64", "epochs"),
-    _STATE,
-    writes("flips", "int32", "capacity", 4),
-    whole("step"),
-    whole("limit"),
-    whole("with_codes"),
-    Work("T", lambda of: (4, ROWS, of["padded"])),
-    Work("T", lambda of: (3, of["padded"], ROWS)),
-    Work("T", lambda of: (LANES, ROWS)),
-    Work("int64", lambda of: (of["padded"], LANES)),
-    Work("int32", lambda of: (ROWS, of["padded"])),
-    Work("uint32", lambda of: (ROWS, of["words"])),
-    Work("int32", lambda of: (of["epochs"] * ROWS + of["words"],)),
-    types=WIDTHS,
-    narrow=WIDTHS,
-    where=(_IN_LANES, "words == _blocks", "1 <= step", "1 <= epochs"),
+    "K: K[n, padded]; ahead: K[_blocks, AHEAD, LANES]; rows: int64[some] < m; z: int8[m, n]; h0: float64[m, n]",
+    "out fields: T[m, padded]; bounds: T[m, padded]; out room: int64[m]; out counts: int32[m, n]; out wrong: uint32[m, words]",
+    "out errors: int64[epochs]; out state: uint8[some]; out flips: int32[capacity, 4]; step, limit, with_codes: int",
+    "work space: T[4, ROWS, padded]; work columns: T[3, padded, ROWS]; work turned: T[LANES, ROWS]",
+    "work numbers: int64[padded, LANES]; work added: int32[ROWS, padded]; work wrong_space: uint32[ROWS, words]",
+    "work row_errors: int32[epochs * ROWS + words]",
+    f"{_IN_LANES}; where words == _blocks; where 1 <= step; where 1 <= epochs",
+    T=WIDTHS,
+    K=WIDTHS,
 )
 set_bounds = Kernel(
     "set_bounds",
-    writes("bounds", "T", "m", "padded"),
-    reads("z", "int8", "m", "n"),
-    reads("h0", "float64", "m", "n"),
-    real("kappa"),
-    whole("limit"),
-    types=WIDTHS,
-    where="n <= padded",
+    "out bounds: T[m, padded]; z: int8[m, n]; h0: float64[m, n]; kappa: float; limit: int; where n <= padded",
+    T=WIDTHS,
 )
 sort_flips = Kernel(
     "sort_flips",
-    reads("flips", "int32", "number", 4),
-    writes("flipped", "int32", "number"),
-    writes("groups", "int64", "number", 4),
-    writes("place", "int64", "epochs", "n", 2),
-    writes("group_start", "int64", "epochs+1"),
+    "flips: int32[number, 4]; out flipped: int32[number]; out groups: int64[number, 4]",
+    "out place: int64[epochs, n, 2]; out group_start: int64[epochs+1]",
+    errors={-1: "flips must be of existing epochs and transitions"},
 )
 play = Kernel(
     "play",
-    writes("K", "T", "n", "padded"),
-    writes("codes", "int8", "M", "padded"),
-    writes("bits", "uint32", "n", "words"),
-    reads("flipped", "int32", "number", below="M"),
-    reads("groups", "int64", "_groups", 4),
-    reads("version", "int64", "epochs", below="_versions"),
-    reads("group_start", "int64", "epochs+1", below="_groups+1"),
-    writes("K_versions", "T", "_versions", "n", "padded"),
-    writes("ahead_versions", "T", "_versions", "_blocks", AHEAD, LANES),
-    writes("bit_versions", "uint32", "_versions", "n", "words"),
-    types=WIDTHS,
-    where=_IN_LANES,
+    "out K: T[n, padded]; out codes: int8[M, padded]; out bits: uint32[n, words]",
+    f"{_GROUPS}; version: int64[epochs] < _versions; group_start: int64[epochs+1] < _groups+1",
+    "out K_versions: T[_versions, n, padded]; out ahead_versions: T[_versions, _blocks, AHEAD, LANES]",
+    f"out bit_versions: uint32[_versions, n, words]; {_IN_LANES}; where M <= 32 * words",
+    T=WIDTHS,
+    errors=_GROUPS_FIT,
 )
 replay_rows = Kernel(
     "replay_rows",
-    reads("K", "K", "_versions", "n", "padded"),
-    reads("ahead", "K", "_versions", "_blocks", AHEAD, LANES),
-    reads("Y", "uint32", "_versions", "n", "words"),
-    reads("version", "int64", "epochs", below="_versions"),
-    reads("flipped", "int32", "number", below="M"),
-    reads("groups", "int64", "_groups", 4),
-    reads("group_start", "int64", "epochs+1", below="_groups+1"),
-    reads("rows", "int64", "some", below="m"),
-    reads("x", "int8", "m", "n"),
-    reads("V", "float64", "m", "M"),
-    writes("g0", "float64", "m", "n"),
-    writes("fields", "T", "m", "padded"),
-    writes("bounds", "T", "m", "padded"),
-    writes("room", "int64", "m"),
-    writes("C", "T", "m", "width"),
-    writes("errors", "int64", "epochs"),
-    _STATE,
-    whole("step"),
-    whole("limit"),
-    real("kappa"),
-    real("factor"),
-    real("scale"),
-    Work("T", lambda of: (3, SLOTS, of["padded"])),
-    Work("T", lambda of: (SLOTS, of["width"])),
-    Work("T", lambda of: (of["width"], SLOTS)),
-    Work("float64", lambda of: (2, of["width"] + of["padded"], SLOTS)),
-    Work("T", lambda of: (of["padded"], SLOTS)),
-    Work("int32", lambda of: (SLOTS, of["epochs"])),
-    types=WIDTHS,
-    narrow=WIDTHS,
-    where=(_IN_LANES, "1 <= step", "M <= width == 32 * words"),
+    "K: K[_versions, n, padded]; ahead: K[_versions, _blocks, AHEAD, LANES]; Y: uint32[_versions, n, words]",
+    f"version: int64[epochs] < _versions; {_GROUPS}; group_start: int64[epochs+1] < _groups+1; rows: int64[some] < m",
+    "x: int8[m, n]; V: float64[m, M]; out g0: float64[m, n]; out fields, bounds: T[m, padded]; out room: int64[m]",
+    "out C: T[m, width]; out errors: int64[epochs]; out state: uint8[some]; step, limit: int; kappa, factor, scale: float",
+    "work space: T[3, SLOTS, padded]; work c: T[SLOTS, width]; work learned: T[width, SLOTS]",
+    "work reals: float64[2, width + padded, SLOTS]; work flip_columns: T[padded, SLOTS]; work row_errors: int32[SLOTS, epochs]",
+    f"{_IN_LANES}; where 1 <= step; where M <= width == 32 * words",
+    T=WIDTHS,
+    K=WIDTHS,
+    errors=_GROUPS_FIT,
 )
 
-# Weights form (csrc/weights.h)
-SIDE, SPAN = 8, 32  # neurons side by side, and transitions of a span, as in weights.h
-_SIDE_BY_SIDE = "blocks", "padded", SIDE
+# The exact engine on weights (csrc/weights.h)
 load_weights = Kernel(
     "load_weights",
-    reads("weights", "float64", "m", "N"),
-    writes("side", "float64", *_SIDE_BY_SIDE),
-    real("factor"),
-    real("scale"),
+    "weights: float64[m, N]; out side: float64[blocks, padded, SIDE]; factor, scale: float",
+    "where m <= SIDE * blocks; where N <= padded",
 )
 learn_weights = Kernel(
     "learn_weights",
-    writes("weights", "float64", *_SIDE_BY_SIDE),
-    reads("settled", "uint8", "blocks"),
-    writes("updates", "int64", "blocks"),
-    reads("x", "int8", "n", "N"),
-    reads("targets", "int8", "n", "width"),
-    writes("codes", "int8", "n", "code_width"),
-    whole("column"),
-    whole("neurons"),
-    real("kappa"),
-    real("theta"),
-    Work("uint8", lambda of: (2 * SPAN * 8 * (of["N"] // 64 + 1),)),
-    Work("float64", lambda of: (SPAN, SPAN)),
+    "out weights: float64[blocks, padded, SIDE]; settled: uint8[blocks]; out updates: int64[blocks]; x: int8[n, N]",
+    "targets: int8[n, width]; out codes: int8[n, code_width]; column, neurons: int; kappa, theta: float",
+    "work bits: uint8[2 * SPAN * 8 * (N // 64 + 1)]; work overlaps: float64[SPAN, SPAN]",
+    "where (N + 7) // 8 * 8 <= padded; where 0 <= neurons <= SIDE * blocks; where 0 <= column <= width - neurons",
+    "where code_width == 0 or column <= code_width - neurons",
 )
 add_weights = Kernel(
     "add_weights",
-    writes("weights", "float64", "m", "N"),
-    reads("side", "float64", *_SIDE_BY_SIDE),
-    real("factor"),
-    real("scale"),
-    real("eta"),
+    "out weights: float64[m, N]; side: float64[blocks, padded, SIDE]; factor, scale, eta: float",
+    "where m <= SIDE * blocks; where N <= padded",
 )
 
 # Learned targets (csrc/learned_targets.h)
@@ -725,218 +648,116 @@ learn_targets = Kernel(
     "learn_targets",
     Group(
         "network",
-        reads("targets", "int8", "n", "N"),
-        reads("gram", "T", "n", "padded"),
-        reads("hidden_start", "float64", "n", "M"),
-        writes("hidden_learned", "T", "n", "M"),
-        writes("updates", "T", "n", "M"),
-        reads("start", "float64", "units", "N"),
-        writes("start_fields", "float64", "n", "N"),
-        writes("learned", "T", "units", "N"),
-        writes("learned_fields", "T", "n", "N"),
-        writes("version", "int64", "n+1"),
-        writes("codes", "int8", "n", "units"),
-        reads("drive", "float64", "n", "M"),
-        writes("projected", "T", "n", "M"),
-        real("kappa"),
-        real("feedback"),
+        "targets: int8[n, N]; gram: T[n, padded]; hidden_start: float64[n, M]; out hidden_learned, updates: T[n, M]",
+        "start: float64[units, N]; out start_fields: float64[n, N]; out learned: T[units, N]; out learned_fields: T[n, N]",
+        "out version: int64[n+1]; out codes: int8[n, units]; drive: float64[n, M]; out projected: T[n, M]",
+        "kappa, feedback: float",
     ),
-    writes("errors", "int64", 2),
-    Work("T", lambda of: (of["M"],)),
-    Work("T", lambda of: (of["N"],)),
-    Work("int8", lambda of: (of["M"],)),
-    types=("int32", "int64"),
+    "out errors: int64[2]; work step: T[M]; work g: T[N]; work y: int8[M]; where M <= units; where n <= padded",
+    T=("int32", "int64"),
 )
 
-
 # Threshold neurons by whole numbers: many states at once (csrc/firing.h), and one that goes on (csrc/walk.h)
-def _layer(name: str, inputs: str, padded: str) -> Group:
-    """A layer with rounded weights, `firing.Layer`."""
-    sums = reads("surely", "int32", padded), reads("perhaps", "int32", padded)
-    return Group(name, reads("W", "int32", inputs, padded), *sums)
-
-
+_PADDED = "where neurons <= padded; where padded % ABREAST == 0"
 round_layer = Kernel(
     "round_layer",
-    reads("W", "float64", "neurons", "inputs"),
-    reads("offset", "float64", "neurons"),
-    writes("whole", "int32", "inputs", "padded"),
-    writes("surely", "int32", "padded"),
-    writes("perhaps", "int32", "padded"),
-    whole("low"),
-    Work("int32", lambda of: (16, of["inputs"] + 7)),
+    "W: float64[neurons, inputs]; offset: float64[neurons]; out whole: int32[inputs, padded]; out surely, perhaps: int32[padded]",
+    f"low: int; work rows: int32[ABREAST, inputs + 7]; {_PADDED}",
 )
 respond = Kernel(
     "respond",
-    _layer("layer", "inputs", "padded"),
-    reads("x", "int8", "states", "inputs"),
-    writes("answers", "int8", "states", "neurons"),
-    writes("doubtful", "uint8", "states"),
-    whole("low"),
-    whole("silent"),
-    Work("uint8", lambda of: (of["states"], of["inputs"] // 8 + 1)),
-    Work("int32", lambda of: (of["states"], 16)),
+    Group("layer", "W: int32[inputs, padded]; surely, perhaps: int32[padded]"),
+    "x: int8[states, inputs]; out answers: int8[states, neurons]; out doubtful: uint8[states]; low, silent: int",
+    f"work bits: uint8[states, inputs // 8 + 1]; work space: int32[states, ABREAST]; {_PADDED}",
 )
 walk = Kernel(
     "walk",
-    _layer("hidden", "N", "padded_M"),
-    _layer("visible", "M", "padded_N"),
-    reads("state", "int8", "N"),
-    writes("path", "int8", "steps", "N"),
-    Work("int32", lambda of: (max(of["padded_M"], of["padded_N"]),)),
-    Work("int64", lambda of: (of["N"] + 1,)),
-    Work("int64", lambda of: (of["M"] + 1,)),
+    Group("hidden", "W: int32[N, padded_M]; surely, perhaps: int32[padded_M]"),
+    Group("visible", "W: int32[M, padded_N]; surely, perhaps: int32[padded_N]"),
+    "state: int8[N]; out path: int8[steps, N]; work sums: int32[max(padded_M, padded_N)]; work xi: int64[N + 1]",
+    "work zeta: int64[M + 1]; where M <= padded_M; where N <= padded_N",
 )
 
 # Rate networks (csrc/least_squares.h)
 run_innate = Kernel(
     "run_innate",
-    writes("weights", "float64", "n", "K"),
-    reads("sources", "int64", "n", "K", below="n"),
-    reads("counts", "int64", "n", below="K+1"),
-    reads("drive", "float64", "steps", "n"),
-    reads("wanted", "float64", "taught", "n"),
-    writes("P", "float64", "plastic", "size", "size"),
-    writes("x", "float64", "n"),
-    writes("rates", "float64", "steps", "n"),
-    whole("every"),
-    real("tau"),
-    *(Work("float64", lambda of: (max(of["n"], of["K"]),)) for _ in range(3)),
+    "out weights: float64[n, K]; sources: int64[n, K] < n; counts: int64[n] < K+1; drive: float64[steps, n]",
+    "wanted: float64[taught, n]; out P: float64[plastic, size, size]; out x: float64[n]; out rates: float64[steps, n]",
+    "every: int; tau: float; work r, inputs, k: float64[max(n, K)]",
+    "where plastic <= n; where 1 <= every; where plastic == 0 or size == K",
 )
 run_pinning = Kernel(
     "run_pinning",
-    writes("J", "float64", "N", "N"),
-    reads("plastic", "int64", "m", below="N"),
-    reads("drive", "float64", "steps", "N"),
-    reads("wanted", "float64", "taught", "N"),
-    writes("P", "float64", "m", "m"),
-    writes("x", "float64", "N"),
-    writes("states", "float64", "steps", "N"),
-    real("tau"),
-    *(Work("float64", lambda of: (max(of["N"], of["m"]),)) for _ in range(4)),
+    "out J: float64[N, N]; plastic: int64[m] < N; drive: float64[steps, N]; wanted: float64[taught, N]; out P: float64[m, m]",
+    "out x: float64[N]; out states: float64[steps, N]; tau: float; work r, field, inputs, k: float64[max(N, m)]",
 )
 
-# Sparse rule (csrc/sparse.h)
-PRESENTATIONS, FEEDBACK_PRESENTATIONS, PENDING, NEURONS, GROUP = 256, 32, 4096, 16, 4  # as in sparse.h
+# Sparse rule (csrc/sparse.h, csrc/sparse_learn.h)
+_WEIGHTS = "out U: T[padded(M), row(n_in+1)]"
+_IN_STRETCH = "where 0 <= first <= last <= n; where noise <= n_in"
 _TASK = Group(
     "task",
-    *map(Length, ("n", "n_in", "N", "M", "noise", "learned", "feedback_row")),
-    reads("inputs", "int8", "n", "n_in"),
-    reads("targets", "int8", "n", "N"),
-    reads("drive", "float64", "n", "M"),
-    reads("flipped", "int32", "n", "noise", below="n_in"),
-    reads("n_flipped", "int32", "n", below="noise+1"),
-    writes("theta", "float64", "M"),
-    writes("wrong", "float64", "n"),
-    writes("redrawn", "bool", "n"),
-    writes("z", "uint64", "n", "words(M)"),
-    writes("P", "int16", "M", "learned"),
-    writes("Pt", "int16", "learned", "row(M)"),
-    writes("totals", "T", "padded(M)"),
-    writes("inverse", "float64", "M"),
-    writes("Vt", "T", "M", "row(N)"),
-    writes("feedback", "T", "padded(M)", "feedback_row"),
-    reads("next_bits", "uint64", "words(N)", "n"),
-    Work("T", lambda of: (FEEDBACK_PRESENTATIONS, row(of["M"]))),  # ahead
-    Work("int64", lambda of: (2,)),  # window
-    Work("T", lambda of: (padded(of["M"]),)),  # h
-    Work("T", lambda of: (padded(of["M"]),)),  # sums
-    Work("T", lambda of: (padded(of["N"]),)),  # g
-    *(Work("float64", lambda of: (padded(of["M"]),)) for _ in ("score", "projected", "highest")),
-    *(Work("int32", lambda of: (of["M"] + of["n_in"] + 1,)) for _ in ("best", "active", "plus", "minus")),
-    Work("uint64", lambda of: (words(of["N"]),)),  # wrong_bits
-    Work("int64", lambda of: (of["n"],)),  # products
-    Work("T", lambda of: (of["n"],)),  # row
+    "n, n_in, N, M, noise, learned, feedback_row: length; inputs: int8[n, n_in]; targets: int8[n, N]; drive: float64[n, M]",
+    "flipped: int32[n, noise] < n_in; n_flipped: int32[n] < noise+1; out theta: float64[M]; out wrong: float64[n]",
+    "out redrawn: bool[n]; out z: uint64[n, words(M)]; out P: int16[M, learned]; out Pt: int16[learned, row(M)]",
+    "out totals: T[padded(M)]; out inverse: float64[M]; out Vt: T[M, row(N)]; out feedback: T[padded(M), feedback_row]",
+    "next_bits: uint64[words(N), n]",
+    "work ahead: T[FEEDBACK_PRESENTATIONS, row(M)]; work window: int64[2]; work h, sums: T[padded(M)]; work g: T[padded(N)]",
+    "work score, projected, highest: float64[padded(M)]; work best, active, plus, minus: int32[M + n_in + 1]",
+    "work wrong_bits: uint64[words(N)]; work products: int64[n]; work row: T[n]",
+    "where learned in (0, n_in); where feedback_row in (0, row(n))",
 )
 _RULE = Group(
     "rule",
-    *map(whole, ("n_winners", "winners", "bias", "margin", "active_margin", "active_weight", "visible_margin")),
-    *map(real, ("learned_feedback", "redraw")),
-    *map(whole, ("hidden_step", "visible_step", "choosing", "drive_step")),
-    *map(real, ("homeostasis", "redraw_above")),
+    "n_winners, winners, bias, margin, active_margin, active_weight, visible_margin: int; learned_feedback, redraw: float",
+    "hidden_step, visible_step, choosing, drive_step: int; homeostasis, redraw_above: float",
 )
-_STRETCH = writes("errors", "int64", 2), _RULE, reads("normals", "float64", "redraws", "M"), whole("first"), whole("last")
-_IN_STRETCH = "0 <= first <= last <= n", "noise <= n_in"
-_IN_TASK = (*_IN_STRETCH, "learned in (0, n_in)", "feedback_row in (0, row(n))")
-_WEIGHTS = writes("U", "T", "padded(M)", "row(n_in+1)")
-_NARROW = ("int32", "int64")
+_STRETCH = "out errors: int64[2]", _RULE, f"normals: float64[redraws, M]; first, last: int; {_IN_STRETCH}"
+_REDRAWS = {-1: "normals must have a row for each transition that is redrawn"}
+_SPARSE_TYPES = ("int32", "int64")
 sparse_flips = Kernel(
     "sparse_flips",
-    writes("flipped", "int32", "n", "noise"),
-    writes("n_flipped", "int32", "n"),
-    writes("order", "int32", "n_in", below="n_in"),
-    Random("rng"),
-    whole("first"),
-    whole("last"),
-    where=_IN_STRETCH,
+    "out flipped: int32[n, noise]; out n_flipped: int32[n]; out order: int32[n_in] < n_in; rng: Generator; first, last: int",
+    _IN_STRETCH,
 )
 sparse_on_weights = Kernel(
-    "sparse_on_weights", _TASK, _WEIGHTS, Work("T", lambda of: (of["n_in"],)), *_STRETCH, types=_NARROW, where=_IN_TASK
+    "sparse_on_weights", _TASK, f"{_WEIGHTS}; work negative: T[n_in]", *_STRETCH, T=_SPARSE_TYPES, errors=_REDRAWS
 )
 sparse_on_fields = Kernel(
     "sparse_on_fields",
     _TASK,
     Group(
         "carried",
-        Length("counted"),
-        writes("fields", "T", "padded(M)", "row(n)"),
-        _WEIGHTS,
-        writes("counts", "int64", "M", "counted"),
-        reads("gram", "int32", "n", "row(n)"),
-        reads("inputs_t", "int8", "n_in", "row(n)"),
-        reads("input_bits", "uint64", "n", "words(n_in)"),
-        Work("T", lambda of: (PRESENTATIONS, row(of["M"]))),  # ahead
-        Work("T", lambda of: (padded(of["n_in"]) if of["noise"] else 0, row(of["M"]))),  # Ut
-        Work("uint64", lambda of: (words(of["n_in"]), PRESENTATIONS)),  # patterns
-        Work("uint32", lambda of: (PENDING + of["M"] + 1,)),  # neuron
-        Work("uint32", lambda of: (PENDING + of["M"] + 1,)),  # pattern
-        Work("T", lambda of: (PENDING + of["M"] + 1,)),  # step
-        Work("int64", lambda of: (PRESENTATIONS,)),  # product
-        Work("uint64", lambda of: (words(of["n_in"]),)),  # x_bits
-        Work("int32", lambda of: (padded(of["n"]),)),  # overlap
+        f"counted: length; out fields: T[padded(M), row(n)]; {_WEIGHTS}; out counts: int64[M, counted]",
+        "gram: int32[n, row(n)]; inputs_t: int8[n_in, row(n)]; input_bits: uint64[n, words(n_in)]",
+        "work ahead: T[PRESENTATIONS, row(M)]; work Ut: T[padded(n_in) * (noise > 0), row(M)]",
+        "work patterns: uint64[words(n_in), PRESENTATIONS]; work neuron, pattern: uint32[PENDING + M + 1]",
+        "work step: T[PENDING + M + 1]; work product: int64[PRESENTATIONS]; work x_bits: uint64[words(n_in)]",
+        "work overlap: int32[padded(n)]; where counted in (0, n)",
     ),
     *_STRETCH,
-    types=_NARROW,
-    where=(*_IN_TASK, "counted in (0, n)"),
+    T=_SPARSE_TYPES,
+    errors=_REDRAWS,
 )
 sparse_by_tables = Kernel(
     "sparse_by_tables",
     _TASK,
     Group(
         "tables",
-        reads("input_bits", "uint64", "n", "words(n_in)"),
-        _WEIGHTS,
-        Work("int8", lambda of: (of["n"], of["n_in"])),  # noisy
-        Work("uint8", lambda of: (of["n"], -(-of["n_in"] // GROUP))),  # codes
-        *(Work("uint16", lambda of: (-(-of["M"] // NEURONS), of["n"])) for _ in ("wanted", "tape")),
-        Work("T", lambda of: (2**GROUP * -(-of["n_in"] // GROUP) + 1, NEURONS)),  # table
+        f"input_bits: uint64[n, words(n_in)]; {_WEIGHTS}; work noisy: int8[n, n_in]; work codes: uint8[n, -(-n_in // GROUP)]",
+        "work wanted, tape: uint16[-(-M // NEURONS), n]; work table: T[2**GROUP * -(-n_in // GROUP) + 1, NEURONS]",
     ),
     *_STRETCH,
-    types=_NARROW,
-    where=_IN_TASK,
+    T=_SPARSE_TYPES,
+    errors=_REDRAWS,
 )
 practise_V = Kernel(
     "practise_V",
-    writes("V", "int64", "N", "M"),
-    reads("targets", "int8", "n", "N"),
-    reads("active", "int32", "_active", below="M"),
-    reads("starts", "int64", "n+1", below="_active+1"),
-    writes("errors", "int64", "n_epochs"),
-    writes("wrong", "float64", "n"),
-    whole("margin"),
-    whole("step"),
-    Work("int64", lambda of: (of["n"],)),
+    "out V: int64[N, M]; targets: int8[n, N]; active: int32[_active] < M; starts: int64[n+1] < _active+1",
+    "out errors: int64[n_epochs]; out wrong: float64[n]; margin, step: int; work x: int64[n]",
 )
 practise_U = Kernel(
     "practise_U",
-    reads("gram", "int32", "n", "row(n)"),
-    writes("fields", "int64", "M", "row(n)"),
-    reads("z", "uint64", "M", "words(n)"),
-    writes("raised", "int64", "M"),
-    writes("counts", "int64", "M", "n"),
-    writes("errors", "int64", "n_epochs"),
-    whole("margin"),
-    whole("active_margin"),
-    whole("step"),
-    whole("active_step"),
+    "gram: int32[n, row(n)]; out fields: int64[M, row(n)]; z: uint64[M, words(n)]; out raised: int64[M]; out counts: int64[M, n]",
+    "out errors: int64[n_epochs]; margin, active_margin, step, active_step: int",
 )
