@@ -266,13 +266,13 @@ def _conflicts(X: Patterns, lengths: Lengths, order: int = 1, leak: float = 0.0)
     shortest = int(lengths.min())
     contexts = _Contexts(names, index, np.flatnonzero(has_successor))
     position, group = contexts.clashes(order) if order < len(X) else (np.zeros(0, np.int64), np.zeros(0, np.int64))
+    context = contexts.least() if len(position) or order > 1 else 1
     if leak and len(position):
         position, group = _clashes_of_sums(X, lengths, order, leak, names)
     found = tuple(
         Conflict(X[first].copy(), *(Place(int(sequence[t]), int(index[t])) for t in (first, second)))
         for first, second in _pairs(names, position, group)
     )
-    context = contexts.least()
     return Conflicts(found, context if context < shortest else None, shortest)
 
 
@@ -346,7 +346,9 @@ def _clashes_of_sums(
 def _clashing(group: NDArray[np.int64], successor: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mark the positions whose group has more than one successor."""
     _, first, number = np.unique(group, return_index=True, return_inverse=True)
-    return np.isin(group, group[successor != successor[first][number]])
+    clashes = np.zeros(len(first), dtype=np.bool_)
+    clashes[number[successor != successor[first][number]]] = True
+    return clashes[number]
 
 
 def _pairs(names: NDArray[np.int64], position: NDArray[np.int64], group: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

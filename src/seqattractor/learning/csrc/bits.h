@@ -1,4 +1,4 @@
-/* States of -1 or 0 and +1 in bits, and vectors of 64 bytes: what kernels that look sums up have in common. */
+/* States of -1 or 0 and +1 in bits, and vectors of eight numbers of 64 bits: what kernels have in common. */
 #include "lanes.h"
 
 #ifndef SEQATTRACTOR_BITS_H
@@ -7,7 +7,11 @@
 #define WAYS 16 /* to add up four numbers, or not, or with all signs */
 
 typedef double Eight __attribute__((vector_size(64), aligned(8)));
-typedef int64_t Flags __attribute__((vector_size(64), aligned(8))); /* of a comparison: -1 where it holds, else 0 */
+typedef int64_t Side __attribute__((vector_size(64), aligned(8)));
+typedef Side Flags; /* of a comparison: -1 where it holds, else 0 */
+
+/* (a + ROUND) - ROUND is a rounded to a whole number, as np.rint does it, for |a| < 2**51 */
+#define ROUND (1.5 * 4503599627370496.0)
 
 INLINE int is_any_set(const Flags *flags)
 {
@@ -28,6 +32,50 @@ INLINE uint8_t in_bits(const int8_t *x, int64_t number)
     memcpy(&word, x, (size_t)number); /* little endian: the first state is in the lowest byte */
     word &= ~(word >> 7) & 0x0101010101010101; /* +1 is odd and has no sign */
     return (uint8_t)((word * 0x0102040810204080) >> 56);
+}
+
+/* Some of n numbers from w on, and 0 beyond them. */
+INLINE void load_eight(Eight *some, const double *w, int64_t n)
+{
+    *some = (Eight){0};
+    if (n >= 8)
+        memcpy(some, w, sizeof *some);
+    else
+        memcpy(some, w, (size_t)n * sizeof *w);
+}
+
+INLINE void store_eight(double *w, const Eight *some, int64_t n)
+{
+    if (n >= 8)
+        memcpy(w, some, sizeof *some);
+    else
+        memcpy(w, some, (size_t)n * sizeof *w);
+}
+
+/* Turn eight vectors of eight numbers, rows, into columns: a perfect shuffle of all of them, as often as eight halves. */
+#define ZIP_8_LOWER(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define ZIP_8_UPPER(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define TURN(block)                                                              \
+    UNROLL for (int round = 0; round < 3; round++) {                             \
+        __typeof__((block)[0]) shuffled[8];                                      \
+        UNROLL for (int k = 0; k < 4; k++) {                                     \
+            shuffled[2 * k] = ZIP_8_LOWER((block)[k], (block)[k + 4]);           \
+            shuffled[2 * k + 1] = ZIP_8_UPPER((block)[k], (block)[k + 4]);       \
+        }                                                                        \
+        UNROLL for (int k = 0; k < 8; k++)                                       \
+            (block)[k] = shuffled[k];                                            \
+    }
+
+/* Eight columns of the n numbers that some of eight rows have from `at` on; 0 where there is no row, or no number. */
+INLINE void load_columns(Eight *block, const double *const *rows, int some, int64_t at, int64_t n)
+{
+    if (some == 8 && n >= 8)
+        UNROLL for (int k = 0; k < 8; k++)
+            block[k] = *(const Eight *)(rows[k] + at);
+    else
+        for (int k = 0; k < 8; k++)
+            load_eight(block + k, k < some ? rows[k] + at : NULL, k < some ? n : 0);
+    TURN(block)
 }
 
 /* Copy some states, usually all of them: then it is one instruction. */

@@ -14,16 +14,6 @@ typedef int32_t Sums __attribute__((vector_size(4 * ABREAST), aligned(4)));
 typedef int32_t Whole __attribute__((vector_size(32), aligned(4)));
 typedef int8_t Answers __attribute__((vector_size(ABREAST)));
 
-/* Some of n numbers from w on, and 0 beyond them. */
-INLINE void load_eight(Eight *some, const double *w, int64_t n)
-{
-    *some = (Eight){0};
-    if (n >= 8)
-        memcpy(some, w, sizeof *some);
-    else
-        memcpy(some, w, (size_t)n * sizeof *w);
-}
-
 #define SIZE(v) ((Eight)((Flags)(v) & INT64_MAX))
 
 INLINE double sum_of_eight(const Eight *v)

@@ -4,13 +4,7 @@
  * in which little changes, is summed up in a fraction of the additions that a matrix product takes. Everything here is whole
  * numbers: sums are exact in any order.
  */
-#include "lanes.h"
-
-
-typedef int64_t Side __attribute__((vector_size(8 * SIDE), aligned(8)));
-
-/* (a + ROUND) - ROUND is a rounded to a whole number, as np.rint does it, for |a| < 2**51 */
-#define ROUND (1.5 * 4503599627370496.0)
+#include "bits.h"
 
 /* The Gram matrix K (n, padded n) = X X^T of patterns of N units: N less twice the units in which two of them differ. Padding is 0. */
 #define DEFINE_PRODUCTS(T, NAME)                                                                                                    \
@@ -83,17 +77,19 @@ EXPORT int64_t KERNEL(add_start_fields)(int64_t m, int64_t n, int64_t inputs, do
 {
     Side *columns = (Side *)space;
     for (int64_t row = 0; row < m; row += SIDE) {
-        int64_t some = least(SIDE, m - row);
+        const int some = (int)least(SIDE, m - row);
+        const double *rows[SIDE];
+        Eight block[SIDE], now;
         Side total = {0};
-        if (some < SIDE) /* sides without a row compute with zeros */
-            memset(space, 0, (size_t)(N * SIDE) * sizeof *space);
-        for (int64_t side = 0; side < some; side++) {
-            const double *w = weights + (row + side) * inputs + first;
-            for (int64_t i = 0; i < N; i++)
-                space[i * SIDE + side] = (int64_t)((w[i] * factor + ROUND) - ROUND);
+        for (int side = 0; side < some; side++)
+            rows[side] = weights + (row + side) * inputs + first;
+        for (int64_t i = 0; i < N; i += 8) {
+            load_columns(block, rows, some, i, N - i);
+            for (int k = 0; k < (int)least(8, N - i); k++) {
+                columns[i + k] = __builtin_convertvector((block[k] * factor + ROUND) - ROUND, Side);
+                total += columns[i + k];
+            }
         }
-        for (int64_t i = 0; i < N; i++)
-            total += columns[i];
         for (int64_t t = 0; t < n; t++) {
             Side change = {0};
             for (int64_t k = up_starts[t]; k < up_starts[t + 1]; k++)
@@ -101,8 +97,16 @@ EXPORT int64_t KERNEL(add_start_fields)(int64_t m, int64_t n, int64_t inputs, do
             for (int64_t k = down_starts[t]; k < down_starts[t + 1]; k++)
                 change -= columns[down[k]];
             total += 2 * change;
-            for (int64_t side = 0; side < some; side++)
-                fields[(row + side) * n + t] += (double)total[side] / scale;
+            block[t % 8] = __builtin_convertvector(total, Eight) / scale;
+            if (t % 8 < 7 && t < n - 1)
+                continue;
+            TURN(block)
+            for (int side = 0; side < some; side++) {
+                double *here = fields + (row + side) * n + t / 8 * 8;
+                load_eight(&now, here, t % 8 + 1);
+                now += block[side];
+                store_eight(here, &now, t % 8 + 1);
+            }
         }
     }
     return 0;
@@ -116,22 +120,33 @@ EXPORT int64_t KERNEL(add_sums)(int64_t m, int64_t inputs, int64_t n, double *we
 {
     Side *columns = (Side *)space;
     for (int64_t row = 0; row < m; row += SIDE) {
-        int64_t some = least(SIDE, m - row);
+        const int some = (int)least(SIDE, m - row);
+        const double *rows[SIDE]; /* of counts: what is turned may be any 64 bits */
+        Eight block[SIDE], now;
         Side total = {0};
+        for (int side = 0; side < some; side++)
+            rows[side] = (const double *)counts + (row + side) * n;
         memset(space, 0, (size_t)(N * SIDE) * sizeof *space);
         for (int64_t t = n - 1; t >= 0; t--) {
-            for (int64_t side = 0; side < some; side++)
-                total[side] += counts[(row + side) * n + t];
+            if (t % 8 == 7 || t == n - 1)
+                load_columns(block, rows, some, t / 8 * 8, n - t / 8 * 8);
+            total += (Side)block[t % 8];
             Side twice = 2 * total;
             for (int64_t k = up_starts[t]; k < up_starts[t + 1]; k++)
                 columns[up[k]] += twice;
             for (int64_t k = down_starts[t]; k < down_starts[t + 1]; k++)
                 columns[down[k]] -= twice;
         }
-        for (int64_t side = 0; side < some; side++) {
-            double *w = weights + (row + side) * inputs + first;
-            for (int64_t i = 0; i < N; i++)
-                w[i] += eta * (double)(space[i * SIDE + side] + total[side]);
+        for (int64_t i = 0; i < N; i += 8) {
+            for (int k = 0; k < (int)least(8, N - i); k++)
+                block[k] = eta * __builtin_convertvector(columns[i + k] + total, Eight);
+            TURN(block)
+            for (int side = 0; side < some; side++) {
+                double *w = weights + (row + side) * inputs + first + i;
+                load_eight(&now, w, N - i);
+                now += block[side];
+                store_eight(w, &now, N - i);
+            }
         }
     }
     return 0;

@@ -50,12 +50,22 @@ INLINE void PAIRED(store)(T *to, Lanes value)
         *(Reg *)(to + p * PER_REG) = value.part[p];
 }
 
+/* A register of numbers of a Gram matrix as numbers of type T. */
+INLINE Reg PAIRED(widened)(const KT *from)
+{
+#if defined(AVX512) && FIELD_BITS == 32 && K_BITS == 16 /* GCC takes three instructions for it */
+    return (Reg)_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)from));
+#else
+    return __builtin_convertvector(*(const KReg *)from, Reg);
+#endif
+}
+
 /* LANES numbers of a Gram matrix as numbers of type T. */
 INLINE Lanes PAIRED(load_K)(const KT *from)
 {
     Lanes value;
     UNROLL for (int p = 0; p < PARTS; p++)
-        value.part[p] = __builtin_convertvector(*(const KReg *)(from + p * PER_REG), Reg);
+        value.part[p] = PAIRED(widened)(from + p * PER_REG);
     return value;
 }
 
@@ -201,20 +211,20 @@ INLINE Reg PAIRED(violations)(Reg f, Reg limit, Reg border, Reg minus, T bit, Re
 #endif
 }
 
-/* -1 in the lanes of register p whose bits are set. */
-INLINE Reg PAIRED(lanes_of_bits)(uint32_t bits, const int p)
+/* Subtract 1 in the lanes of register p whose bits are set. */
+INLINE Reg PAIRED(less_bits)(Reg a, uint32_t bits, const int p)
 {
 #if defined(AVX512) && FIELD_BITS == 16
     (void)p;
-    return (Reg)_mm512_movm_epi16(bits);
+    return (Reg)_mm512_mask_sub_epi16((__m512i)a, bits, (__m512i)a, _mm512_set1_epi16(1));
 #elif defined(AVX512) && FIELD_BITS == 32
-    return (Reg)_mm512_movm_epi32((__mmask16)(bits >> (p * 16)));
+    return (Reg)_mm512_mask_sub_epi32((__m512i)a, (__mmask16)(bits >> (p * 16)), (__m512i)a, _mm512_set1_epi32(1));
 #elif defined(AVX512)
-    return (Reg)_mm512_movm_epi64((__mmask8)(bits >> (p * 8)));
+    return (Reg)_mm512_mask_sub_epi64((__m512i)a, (__mmask8)(bits >> (p * 8)), (__m512i)a, _mm512_set1_epi64(1));
 #else
     Reg own;
     UNROLL for (int k = 0; k < PER_REG; k++)
         own[k] = (T)((uint32_t)1 << k);
-    return (((Reg){0} + (T)(bits >> (p * PER_REG))) & own) != 0;
+    return a + (Reg)((((Reg){0} + (T)(bits >> (p * PER_REG))) & own) != 0);
 #endif
 }

@@ -8,62 +8,64 @@
 #ifndef SEQATTRACTOR_REPLAY_H
 #define SEQATTRACTOR_REPLAY_H
 
-typedef double Reals __attribute__((vector_size(8 * SLOTS), aligned(8)));
-
-/* Define a function that writes an array (SLOTS, width) as columns (width, SLOTS), by perfect shuffles of square blocks. */
-#define ZIP_8_LOWER(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-#define ZIP_8_UPPER(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
-#define DEFINE_COLUMNS(name, number)                                                                              \
-    static void name(const number *rows, number *columns, int64_t width)                                          \
-    {                                                                                                             \
-        typedef number Row __attribute__((vector_size(SLOTS * sizeof(number)), aligned(sizeof(number)), may_alias)); \
-        for (int64_t i = 0; i < width; i += SLOTS) {                                                              \
-            Row block[SLOTS], shuffled[SLOTS];                                                                    \
-            UNROLL for (int k = 0; k < SLOTS; k++)                                                                \
-                block[k] = *(const Row *)(rows + k * width + i);                                                  \
-            UNROLL for (int round = 0; round < 3; round++) {                                                      \
-                UNROLL for (int k = 0; k < SLOTS / 2; k++) {                                                      \
-                    shuffled[2 * k] = ZIP_8_LOWER(block[k], block[k + SLOTS / 2]);                                \
-                    shuffled[2 * k + 1] = ZIP_8_UPPER(block[k], block[k + SLOTS / 2]);                            \
-                }                                                                                                 \
-                UNROLL for (int k = 0; k < SLOTS; k++)                                                            \
-                    block[k] = shuffled[k];                                                                       \
-            }                                                                                                     \
-            UNROLL for (int k = 0; k < SLOTS; k++)                                                                \
-                *(Row *)(columns + (i + k) * SLOTS) = block[k];                                                   \
-        }                                                                                                         \
-    }
-DEFINE_COLUMNS(write_columns_of_reals, double)
+_Static_assert(SLOTS == 8, "slots are turned into columns as TURN does it");
 
 /* `bound_of` for all slots, for fields whose bounds rounding has no say in: |h0| + kappa below 2**30, and not near to a whole
  * number. The bits of `sure` are set where that is so. Here k = floor(exact), and its bits in k + ROUND are those of the integer. */
-INLINE void bounds_of(Reals h0, Side minus, double kappa, double limit, Side *bounds, Side *sure)
+INLINE void bounds_of(Eight h0, Side minus, double kappa, double limit, Side *bounds, Side *sure)
 {
-    const Side sign_bit = (Side){0} + INT64_MIN, one = (Side)((Reals){0} + 1.0);
-    const Reals exact = kappa - (Reals)((Side)h0 ^ (minus & sign_bit)), size = (Reals)((Side)h0 & ~sign_bit) + kappa;
-    Reals k = (exact + ROUND) - ROUND;
-    k -= (Reals)((Side)(k > exact) & one);
-    const Reals rest = exact - k, lowest = (Reals){0} - limit - 1.0, highest = (Reals){0} + limit;
+    const Side sign_bit = (Side){0} + INT64_MIN, one = (Side)((Eight){0} + 1.0);
+    const Eight exact = kappa - (Eight)((Side)h0 ^ (minus & sign_bit)), size = (Eight)((Side)h0 & ~sign_bit) + kappa;
+    Eight k = (exact + ROUND) - ROUND;
+    k -= (Eight)((Side)(k > exact) & one);
+    const Eight rest = exact - k, lowest = (Eight){0} - limit - 1.0, highest = (Eight){0} + limit;
     *sure = (size < 1073741824.0) & ((h0 == 0.0) | ((rest > 1e-6) & (rest < 1 - 1e-6)));
     const Side below = k < lowest, above = k > highest;
-    k = (Reals)(((Side)k & ~below & ~above) | ((Side)lowest & below) | ((Side)highest & above));
-    *bounds = ((Side)(k + ROUND) - (Side)((Reals){0} + ROUND)) ^ minus;
+    k = (Eight)(((Side)k & ~below & ~above) | ((Side)lowest & below) | ((Side)highest & above));
+    *bounds = ((Side)(k + ROUND) - (Side)((Eight){0} + ROUND)) ^ minus;
 }
 
 #endif
 
-DEFINE_COLUMNS(PAIRED(write_columns_of_slots), T)
+/* The numbers of all slots at one place. */
+#define Column PAIRED(Column)
+typedef T Column __attribute__((vector_size(SLOTS * sizeof(T)), aligned(sizeof(T)), may_alias));
+
+/* Write an array (SLOTS, width) as columns (width, SLOTS). */
+static void PAIRED(write_columns_of_slots)(const T *rows, T *columns, int64_t width)
+{
+    for (int64_t i = 0; i < width; i += SLOTS) {
+        Column block[SLOTS];
+        UNROLL for (int k = 0; k < SLOTS; k++)
+            block[k] = *(const Column *)(rows + k * width + i);
+        TURN(block)
+        UNROLL for (int k = 0; k < SLOTS; k++)
+            *(Column *)(columns + (i + k) * SLOTS) = block[k];
+    }
+}
 
 /* A column in wide numbers; compilers widen well by a factor of two. */
-INLINE Side PAIRED(in_64_bits)(const T *column)
+INLINE Side PAIRED(in_64_bits)(Column column)
 {
-    typedef T Column __attribute__((vector_size(SLOTS * sizeof(T)), aligned(sizeof(T)), may_alias));
 #if FIELD_BITS == 64
-    return *(const Column *)column;
+    return (Side)column;
 #else
     typedef int32_t Half __attribute__((vector_size(SLOTS * 4)));
-    return __builtin_convertvector(__builtin_convertvector(*(const Column *)column, Half), Side);
+    return __builtin_convertvector(__builtin_convertvector(column, Half), Side);
 #endif
+}
+
+/* Write a column of numbers into rows of slots, `stride` apart. */
+INLINE void PAIRED(put)(T *at, int64_t stride, Side wide)
+{
+#if FIELD_BITS == 64
+    const Column column = (Column)wide;
+#else
+    typedef int32_t Half __attribute__((vector_size(SLOTS * 4)));
+    const Column column = __builtin_convertvector(__builtin_convertvector(wide, Half), Column);
+#endif
+    UNROLL for (int slot = 0; slot < SLOTS; slot++)
+        at[slot * stride] = column[slot];
 }
 
 /* Let a group of flips (t, start, start of those to -1, end) move what all slots have at t, to V . y(t) with the new code y(t).
@@ -75,31 +77,29 @@ INLINE uint32_t PAIRED(flip_group)(T *f, T *bound, const T *flip, double *g, con
 {
     const int64_t t = group[0];
     Side sum = {0};
-    Reals start = *(const Reals *)(g + t * SLOTS);
+    Eight start = ((const Eight *)g)[t];
     for (int64_t k = group[1]; k < group[2]; k++) {
-        sum += PAIRED(in_64_bits)(learned + (int64_t)flipped[k] * SLOTS);
-        start += *(const Reals *)(v0 + (int64_t)flipped[k] * SLOTS);
+        sum += PAIRED(in_64_bits)(((const Column *)learned)[flipped[k]]);
+        start += ((const Eight *)v0)[flipped[k]];
     }
     for (int64_t k = group[2]; k < group[3]; k++) {
-        sum -= PAIRED(in_64_bits)(learned + (int64_t)flipped[k] * SLOTS);
-        start -= *(const Reals *)(v0 + (int64_t)flipped[k] * SLOTS);
+        sum -= PAIRED(in_64_bits)(((const Column *)learned)[flipped[k]]);
+        start -= ((const Eight *)v0)[flipped[k]];
     }
-    *(Reals *)(g + t * SLOTS) = start;
+    ((Eight *)g)[t] = start;
     uint32_t lost = 0;
-    int64_t value[SLOTS], highest = 0, lowest = 0;
+    Column now = {0};
     Side sure, bounds;
-    bounds_of(start, PAIRED(in_64_bits)(flip + t * SLOTS), kappa, (double)limit, &bounds, &sure);
-    UNROLL for (int slot = 0; slot < SLOTS; slot++) {
-        value[slot] = f[slot * padded + t] + 2 * sum[slot];
-        highest = most(highest, value[slot]);
-        lowest = least(lowest, value[slot]);
-        f[slot * padded + t] = (T)value[slot];
-        bound[slot * padded + t] = (T)bounds[slot];
-    }
-    if (highest > limit || lowest < -limit)
+    bounds_of(start, PAIRED(in_64_bits)(((const Column *)flip)[t]), kappa, (double)limit, &bounds, &sure);
+    UNROLL for (int slot = 0; slot < SLOTS; slot++)
+        now[slot] = f[slot * padded + t];
+    const Side value = PAIRED(in_64_bits)(now) + 2 * sum;
+    PAIRED(put)(f + t, padded, value);
+    PAIRED(put)(bound + t, padded, bounds);
+    const Flags over = (value > limit) | (value < -limit), unsure = ~sure;
+    if (is_any_set(&over))
         for (int slot = 0; slot < SLOTS; slot++)
-            lost |= (uint32_t)(value[slot] > limit || value[slot] < -limit) << slot;
-    const Flags unsure = ~sure;
+            lost |= (uint32_t)(over[slot] & 1) << slot;
     if (is_any_set(&unsure))
         for (int slot = 0; slot < SLOTS; slot++)
             bound[slot * padded + t] = (T)bound_of(1 + 2 * flip[t * SLOTS + slot], start[slot], kappa, limit);
@@ -109,14 +109,20 @@ INLINE uint32_t PAIRED(flip_group)(T *f, T *bound, const T *flip, double *g, con
 /* Add the updates at transition t, for each bit t, to a row of integer weights: +-y(t), given as words of bits (1 stands for -1). */
 static void PAIRED(add_weights)(T *c, const T *flip, const uint32_t *codes, int64_t words, uint32_t updates)
 {
-    const T total = (T)number_of_bits(updates);
+    const uint32_t *at[LANES];
+    uint32_t sign[LANES];
+    int number = 0;
+    for (; updates; updates &= updates - 1, number++) {
+        const int t = lowest_bit(updates);
+        at[number] = codes + t * words, sign[number] = (uint32_t)flip[t];
+    }
+    const T total = (T)number;
     for (int64_t word = 0; word < words; word++) {
         Lanes minus = {0};
-        for (uint32_t left = updates; left; left &= left - 1) {
-            const int t = lowest_bit(left);
-            const uint32_t bits = codes[t * words + word] ^ (uint32_t)flip[t];
+        for (int k = 0; k < number; k++) {
+            const uint32_t bits = at[k][word] ^ sign[k];
             UNROLL for (int p = 0; p < PARTS; p++)
-                minus.part[p] += PAIRED(lanes_of_bits)(bits, p);
+                minus.part[p] = PAIRED(less_bits)(minus.part[p], bits, p);
         }
         UNROLL for (int p = 0; p < PARTS; p++) /* as many ones, less 2 for each that is minus */
             *(Reg *)(c + word * LANES + p * PER_REG) += 2 * minus.part[p] + total;
@@ -139,7 +145,7 @@ EXPORT int64_t PAIRED(replay_rows)(int64_t n, int64_t padded, int64_t words, int
                                    double scale, T *space, T *c, T *learned, double *reals, T *flip_columns, int32_t *row_errors)
 {
     T *f = space, *flip = space + SLOTS * padded, *bound = space + 2 * SLOTS * padded;
-    double *rows_of_V = reals, *v0 = rows_of_V + SLOTS * width, *rows_of_g = v0 + SLOTS * width, *g = rows_of_g + SLOTS * padded;
+    double *v0 = reals, *g = v0 + SLOTS * width;
     const int any_flip = group_start[epochs] > group_start[0];
     const double unit = 2 / scale; /* a power of 2: a flip moves a code by 2 */
     (void)m;
@@ -150,11 +156,11 @@ EXPORT int64_t PAIRED(replay_rows)(int64_t n, int64_t padded, int64_t words, int
         int64_t left[SLOTS] = {0}, room_of_c[SLOTS] = {0};
         uint32_t updated[SLOTS], lost = ((uint32_t)1 << SLOTS) - ((uint32_t)1 << taken);
         memset(flip, 0, (size_t)(SLOTS * padded) * sizeof *flip);
-        if (taken < SLOTS) { /* slots without a row compute with zeros */
+        if (taken < SLOTS) /* slots without a row compute with zeros */
             memset(c, 0, (size_t)(SLOTS * width) * sizeof *c);
-            memset(reals, 0, (size_t)(2 * SLOTS * (width + padded)) * sizeof *reals);
-        }
         memset(row_errors, 0, (size_t)(SLOTS * epochs) * sizeof *row_errors);
+        const double *starts[SLOTS], *start_fields[SLOTS];
+        Eight block[SLOTS];
         for (int slot = 0; slot < taken; slot++) {
             const int64_t j = rows[first + slot];
             memcpy(f + slot * padded, fields + j * padded, (size_t)padded * sizeof *f);
@@ -162,12 +168,7 @@ EXPORT int64_t PAIRED(replay_rows)(int64_t n, int64_t padded, int64_t words, int
             memcpy(c + slot * width, C + j * width, (size_t)width * sizeof *c);
             for (int64_t t = 0; t < n; t++)
                 flip[slot * padded + t] = (T)(x[j * n + t] >> 1);
-            if (any_flip) {
-                memcpy(rows_of_g + slot * padded, g0 + j * n, (size_t)n * sizeof *g);
-                for (int64_t i = 0; i < M; i++)
-                    rows_of_V[slot * width + i] = ((V[j * M + i] * factor + ROUND) - ROUND) * unit;
-            }
-            left[slot] = room[j];
+            starts[slot] = V + j * M, start_fields[slot] = g0 + j * n, left[slot] = room[j];
         }
 #define SILENCE_LOST                                                                        \
     for (int slot = 0; slot < SLOTS; slot++)                                                \
@@ -176,8 +177,15 @@ EXPORT int64_t PAIRED(replay_rows)(int64_t n, int64_t padded, int64_t words, int
                 f[t] = 0, flip[t] = 0, bound[t] = (T)(-limit - 1);
         SILENCE_LOST
         if (any_flip) {
-            write_columns_of_reals(rows_of_V, v0, width);
-            write_columns_of_reals(rows_of_g, g, padded);
+            for (int64_t i = 0; i < M; i += SLOTS) {
+                load_columns(block, starts, taken, i, M - i);
+                UNROLL for (int k = 0; k < SLOTS; k++)
+                    ((Eight *)v0)[i + k] = ((block[k] * factor + ROUND) - ROUND) * unit;
+            }
+            for (int64_t t = 0; t < n; t += SLOTS) {
+                load_columns(block, start_fields, taken, t, n - t);
+                memcpy(g + t * SLOTS, block, sizeof block);
+            }
             PAIRED(write_columns_of_slots)(flip, flip_columns, padded);
         }
         int quiet = 0, up_to_date = 0; /* whether nobody was updated, and whether `learned` are the columns of c */

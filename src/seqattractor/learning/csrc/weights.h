@@ -170,17 +170,34 @@ EXPORT int64_t KERNEL(learn_weights)(int64_t blocks, int64_t padded, int64_t n, 
     return 0;
 }
 
-/* Write weights (m, N) on their grid side by side, (blocks, padded, SIDE): in steps of eta, rint(w * factor) / scale. */
+/* rint(w * factor) / scale: weights in steps of eta, on their grid. */
+INLINE Neurons on_grid(Neurons w, double factor, double scale)
+{
+    w *= factor;
+    UNROLL for (int i = 0; i < SIDE; i++)
+        w[i] = rint(w[i]);
+    return w / scale;
+}
+
+/* Write weights (m, N) on their grid side by side, (blocks, padded, SIDE). */
 EXPORT int64_t KERNEL(load_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, const double *weights, double *side,
                                     double factor, double scale)
 {
-    if (m > blocks * SIDE || padded < N)
+    if (m > blocks * SIDE || padded < (N + 7) / 8 * 8)
         return -1;
     memset(side, 0, (size_t)(blocks * padded * SIDE) * sizeof *side);
-    for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE)
-        for (int64_t k = 0; k < N; k++)
-            for (int64_t i = 0; i < least(SIDE, m - b); i++)
-                side[k * SIDE + i] = rint(weights[(b + i) * N + k] * factor) / scale;
+    for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE) {
+        const int some = (int)least(SIDE, m - b);
+        const double *rows[SIDE];
+        Neurons block[SIDE];
+        for (int i = 0; i < some; i++)
+            rows[i] = weights + (b + i) * N;
+        for (int64_t k = 0; k < N; k += 8) {
+            load_columns(block, rows, some, k, N - k);
+            UNROLL for (int i = 0; i < 8; i++)
+                ((Neurons *)side)[k + i] = on_grid(block[i], factor, scale);
+        }
+    }
     return 0;
 }
 
@@ -189,18 +206,24 @@ EXPORT int64_t KERNEL(load_weights)(int64_t m, int64_t N, int64_t blocks, int64_
 EXPORT int64_t KERNEL(add_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, double *weights, const double *side,
                                    double factor, double scale, double eta)
 {
-    if (m > blocks * SIDE || padded < N)
+    if (m > blocks * SIDE || padded < (N + 7) / 8 * 8)
         return -1;
-    int too_large = 0;
-    for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE)
-        for (int64_t i = 0; i < least(SIDE, m - b); i++) {
-            double *w = weights + (b + i) * N, size = 0;
-            for (int64_t k = 0; k < N; k++) {
-                double now = side[k * SIDE + i];
-                w[k] += eta * (now - rint(w[k] * factor) / scale);
-                size += fabs(now);
+    Flags too_large = {0};
+    for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE) {
+        Neurons block[SIDE], size = {0}, w;
+        for (int64_t k = 0; k < N; k += 8) {
+            UNROLL for (int i = 0; i < 8; i++) {
+                block[i] = ((const Neurons *)side)[k + i];
+                size += (Neurons)((Flags)block[i] & INT64_MAX);
             }
-            too_large |= size > 536870912;
+            TURN(block)
+            for (int i = 0; i < (int)least(SIDE, m - b); i++) {
+                load_eight(&w, weights + (b + i) * N + k, N - k);
+                w += eta * (block[i] - on_grid(w, factor, scale));
+                store_eight(weights + (b + i) * N + k, &w, N - k);
+            }
         }
-    return too_large;
+        too_large |= size > 536870912;
+    }
+    return is_any_set(&too_large);
 }

@@ -83,11 +83,11 @@ class _Block(Restorable):
             run = learn(rows)
             runs.append(run)
             self.settled[rows[run.state == kernels.SETTLED]] = True
-            if (run.state == kernels.NARROW).any():
-                self._widen()
-            elif (run.state == kernels.FULL).any():
+            rows, again = rows[run.state >= kernels.NARROW], run.state.max()
+            if again == kernels.FULL:
                 self._flips *= 4
-            rows = rows[run.state >= kernels.NARROW]
+            elif again == kernels.NARROW:
+                self._widen()
         return runs
 
 

@@ -18,8 +18,8 @@ MOST_FIELDS_BYTES = 2**31
 """Memory for products of every two transitions above which fields are not considered."""
 
 # Nanoseconds on one core of the machine on which they were measured; only their ratios count.
-_FIELD = 0.045  # to add one entry of a Gram matrix to a field
-_VISIT = 2.0  # to test one transition of one neuron, and what goes with it
+_FIELD = 0.027  # to add one entry of a Gram matrix to a field
+_VISIT = 1.5  # to test one transition of one neuron, and what goes with it
 _WEIGHT = 0.24  # to go through one input of a block of SIDE neurons
 _STEP = 35.0  # to test one transition of such a block
 _CALL = 50_000.0  # to call the kernel for a chunk of transitions
