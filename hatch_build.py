@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,8 @@ def compile_core(made: Path, cc: list[str] | None = None, flags: list[str] | Non
     linked = ["-mexec-model=reactor", "-Wl,--export-dynamic", "-Wl,--export=__heap_base"] if wasm else ["-shared", "-lm"]
     stripped = ["-s"] if "ziglang" in cc else []  # else it holds tables for debuggers
     with tempfile.TemporaryDirectory() as folder:
-        commands = [[*more, *flags, f"-DISA={isa}", "-c", str(SOURCES / "core.c")] for isa, more in sets.items()]
+        parts = [(isa, part) for part in (1, 2) for isa in sets]  # the first take longest
+        commands = [[*sets[isa], *flags, f"-DISA={isa}", f"-DPART={part}", "-c", str(SOURCES / "core.c")] for isa, part in parts]
         commands.append([*flags, f"-DSETS={len(sets)}", f'-DDIGEST="{digest_of_sources()}"', "-c", str(SOURCES / "dispatch.c")])
         objects = [str(Path(folder) / f"{k}.o") for k in range(len(commands))]
         _run([[*cc, *options, *command, "-o", name] for command, name in zip(commands, objects, strict=True)])
@@ -129,13 +131,14 @@ def compile_core(made: Path, cc: list[str] | None = None, flags: list[str] | Non
 
 
 def _run(commands: list[list[str]]) -> None:
-    """Run commands at the same time, show what they complain about, and fail if one of them does."""
+    """Run commands, one on each processor, show what they complain about, and fail if one of them does."""
     try:
-        running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") for command in commands]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            done = list(pool.map(lambda command: subprocess.run(command, stderr=subprocess.PIPE, check=False), commands))
     except OSError as error:
         raise CompilationError(f"The core in C could not be compiled, since {commands[0][0]} cannot be run: {error}.") from None
-    said = [process.communicate()[1] for process in running]
-    if failed := [k for k, process in enumerate(running) if process.returncode]:
+    said = [one.stderr.decode(errors="replace") for one in done]
+    if failed := [k for k, one in enumerate(done) if one.returncode]:
         k = failed[0]
         raise CompilationError(
             "The core in C could not be compiled: the messages of the compiler are below, and $CC can name another one.\n"

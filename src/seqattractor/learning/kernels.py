@@ -563,14 +563,9 @@ list_changes = Kernel(
     errors={1: "up and down must have room for all changes"},
 )
 add_start_fields = Kernel(
-    "add_start_fields",
-    "out fields: float64[m, n]; weights: float64[m, inputs]",
-    *_CHANGES,
-    "factor, scale: float; work space: int64[8 * inputs]",
+    "add_start_fields", "out fields: float64[m, n]; weights: float64[m, inputs]", *_CHANGES, "work space: float64[8 * inputs]"
 )
-add_sums = Kernel(
-    "add_sums", "out weights: float64[m, inputs]; counts: int64[m, n]", *_CHANGES, "eta: float; work space: int64[8 * inputs]"
-)
+add_sums = Kernel("add_sums", "out weights: float64[m, inputs]; counts: int64[m, n]", *_CHANGES, "work space: int64[8 * inputs]")
 
 # The exact engine on fields (csrc/fields.h, csrc/tape.h, csrc/replay.h)
 _IN_LANES = "where n <= padded == LANES * _blocks"
@@ -614,7 +609,7 @@ replay_rows = Kernel(
     "K: K[_versions, n, padded]; ahead: K[_versions, _blocks, AHEAD, LANES]; Y: uint32[_versions, n, words]",
     f"version: int64[epochs] < _versions; {_GROUPS}; group_start: int64[epochs+1] < _groups+1; rows: int64[some] < m",
     "x: int8[m, n]; V: float64[m, M]; out g0: float64[m, n]; out fields, bounds: T[m, padded]; out room: int64[m]",
-    "out C: T[m, width]; out errors: int64[epochs]; out state: uint8[some]; step, limit: int; kappa, factor, scale: float",
+    "out C: T[m, width]; out errors: int64[epochs]; out state: uint8[some]; step, limit: int; kappa: float",
     "work space: T[3, SLOTS, padded]; work c: T[SLOTS, width]; work learned: T[width, SLOTS]",
     "work reals: float64[2, width + padded, SLOTS]; work flip_columns: T[padded, SLOTS]; work row_errors: int32[SLOTS, epochs]",
     f"{_IN_LANES}; where 1 <= step; where M <= width == 32 * words",
@@ -626,8 +621,8 @@ replay_rows = Kernel(
 # The exact engine on weights (csrc/weights.h)
 load_weights = Kernel(
     "load_weights",
-    "weights: float64[m, N]; out side: float64[blocks, padded, SIDE]; factor, scale: float",
-    "where m <= SIDE * blocks; where N <= padded",
+    "weights: float64[m, N]; out side: float64[blocks, padded, SIDE]",
+    "where m <= SIDE * blocks; where (N + 7) // 8 * 8 <= padded",
 )
 learn_weights = Kernel(
     "learn_weights",
@@ -637,10 +632,10 @@ learn_weights = Kernel(
     "where (N + 7) // 8 * 8 <= padded; where 0 <= neurons <= SIDE * blocks; where 0 <= column <= width - neurons",
     "where code_width == 0 or column <= code_width - neurons",
 )
-add_weights = Kernel(
-    "add_weights",
-    "out weights: float64[m, N]; side: float64[blocks, padded, SIDE]; factor, scale, eta: float",
-    "where m <= SIDE * blocks; where N <= padded",
+store_weights = Kernel(
+    "store_weights",
+    "out weights: float64[m, N]; side: float64[blocks, padded, SIDE]",
+    "where m <= SIDE * blocks; where (N + 7) // 8 * 8 <= padded",
 )
 
 # Learned targets (csrc/learned_targets.h)

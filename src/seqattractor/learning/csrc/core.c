@@ -1,24 +1,19 @@
-/* All kernels, for one instruction set: ISA is its name. Compiled once for each (hatch_build.py). */
-#include "inputs.h"
-#include "weights.h"
-#include "walk.h"
-#include "firing.h"
-#include "least_squares.h"
-#include "sparse.h"
+/* All kernels, for one instruction set: ISA is its name. Compiled once for each, in two parts at the same time (hatch_build.py). */
+#include "lanes.h"
 
-#define T int16_t
-#define NAME_OF_T int16
+#if PART != 2 /* the exact engine on fields, which takes most of the time */
+#include "inputs.h"
+
+#define T INTEGER(BITS)
+#define BITS 16
 #include "tape.h"
-#undef T
-#undef NAME_OF_T
-#define T int32_t
-#define NAME_OF_T int32
+#undef BITS
+#define BITS 32
 #include "tape.h"
-#include "learned_targets.h"
-#define T int64_t
-#define NAME_OF_T int64
+#undef BITS
+#define BITS 64
 #include "tape.h"
-#include "learned_targets.h"
+#undef BITS
 
 /* Fields of each width, with Gram matrices that may be narrower */
 #define FIELD_BITS 16
@@ -35,3 +30,20 @@
 #define FIELD_BITS 64
 #define K_BITS 64
 #include "replay.h"
+#undef T
+#endif
+
+#if PART != 1
+#include "weights.h"
+#include "firing.h"
+#include "least_squares.h"
+
+#define T INTEGER(BITS)
+#define BITS 32
+#include "learned_targets.h"
+#include "sparse_learn.h"
+#undef BITS
+#define BITS 64
+#include "learned_targets.h"
+#include "sparse_learn.h"
+#endif

@@ -1,24 +1,10 @@
 /* What this library was compiled from, and the instruction sets that it was compiled for and this processor has. */
-#if SETS > 1
-#include <cpuid.h>
-#endif
-
-#if defined(_WIN32)
-#define EXPORT __declspec(dllexport)
-#else
-#define EXPORT __attribute__((visibility("default")))
-#endif
-
-#ifndef DIGEST
-#define DIGEST "" /* of all sources, by hatch_build.py */
-#endif
-
-EXPORT const char *known_instruction_sets(void);
-EXPORT const char *digest_of_sources(void);
+#include "lanes.h"
 
 EXPORT const char *digest_of_sources(void) { return DIGEST; }
 
 #if SETS > 1
+#include <cpuid.h>
 #define BIT(word, k) ((word) >> (k) & 1)
 
 /* The registers that the operating system saves, by xgetbv: bits 1 and 2 for AVX, 5 to 7 for AVX-512. */

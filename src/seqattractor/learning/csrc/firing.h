@@ -1,13 +1,13 @@
 /* The states of threshold neurons for many inputs at once (firing.py), by whole numbers, in which sums are exact.
  *
  * Each neuron's weights are rounded to whole numbers in a unit of its own, a power of two so coarse that every sum of them stays below
- * 2**BITS. What is wrong with a sum is then at most what rounding took off the weights, a known number. A sum further than this from
+ * 2**SUM_BITS. What is wrong with a sum is then at most what rounding took off the weights, a known number. A sum further than this from
  * the threshold, and further than float64 itself may err, decides as float64 does; the others are left to the caller.
  */
 #include "bits.h"
 #include "walk.h"
 
-#define BITS 30
+#define SUM_BITS 30
 #define ABREAST 16 /* neurons */
 
 typedef int32_t Sums __attribute__((vector_size(4 * ABREAST), aligned(4)));
@@ -57,7 +57,7 @@ static double KERNEL(round_row)(const double *w, int64_t n, double unit, int32_t
 /* The sum over active inputs from which on W x >= bound, for inputs of `low` and 1. */
 INLINE int32_t least_sum(double bound, int64_t total, int64_t low)
 {
-    double most = (double)(1 << BITS), limit = ceil(bound);
+    double most = (double)(1 << SUM_BITS), limit = ceil(bound);
     int64_t whole = (int64_t)(limit > most ? most : limit < -most ? -most : limit);
     return (int32_t)(low < 0 ? (whole + total + 1) >> 1 : whole); /* W x = 2 (sum of the active) - (sum of all) */
 }
@@ -76,7 +76,7 @@ EXPORT int64_t KERNEL(round_layer)(int64_t neurons, int64_t inputs, int64_t padd
         for (int64_t i = 0; i < ABREAST; i++) {
             int64_t neuron = first + i;
             if (neuron >= neurons) { /* nobody reaches that */
-                surely[neuron] = perhaps[neuron] = 1 << BITS;
+                surely[neuron] = perhaps[neuron] = 1 << SUM_BITS;
                 memset(rows + i * stride, 0, (size_t)stride * sizeof *rows);
                 continue;
             }
@@ -86,10 +86,10 @@ EXPORT int64_t KERNEL(round_layer)(int64_t neurons, int64_t inputs, int64_t padd
             if (size < 0)
                 return 1;
             frexp(size * (1 + (double)inputs * 0x1p-29), &exponent); /* rounding may add half a unit for each weight */
-            double unit = ldexp(1, BITS - exponent), threshold = -offset[neuron] * unit;
+            double unit = ldexp(1, SUM_BITS - exponent), threshold = -offset[neuron] * unit;
             double lost = KERNEL(round_row)(w, inputs, unit, rows + i * stride, &total);
             /* What float64 may err by in adding up terms, here and there, twice over. Whole numbers it adds without an error. */
-            double rounding = 0x1p-51 * (double)(inputs + 8) * ((double)(1 << BITS) + fabs(threshold));
+            double rounding = 0x1p-51 * (double)(inputs + 8) * ((double)(1 << SUM_BITS) + fabs(threshold));
             double doubt = lost > 0 ? lost + rounding : 0;
             surely[neuron] = least_sum(threshold + doubt, (int64_t)total, low);
             perhaps[neuron] = least_sum(threshold - doubt, (int64_t)total, low);

@@ -70,34 +70,31 @@ EXPORT int64_t KERNEL(list_changes)(int64_t n, int64_t words, int64_t ups, int64
     return 0;
 }
 
-/* Add to fields (m, n) those of weights[:, first:first + N] on their grid, rint(w * factor) / scale, for patterns given by changes. */
-EXPORT int64_t KERNEL(add_start_fields)(int64_t m, int64_t n, int64_t inputs, double *fields,
-                                        const double *weights, const int16_t *up, const int16_t *down, const int64_t *up_starts, const int64_t *down_starts,
-                                        int64_t first, int64_t N, double factor, double scale, int64_t *space)
+/* Add to fields (m, n) those of weights[:, first:first + N], for patterns given by changes. Weights are multiples of a power of two,
+ * so that their sums are exact in any order (learning/grid.py). */
+EXPORT int64_t KERNEL(add_start_fields)(int64_t m, int64_t n, int64_t inputs, double *fields, const double *weights, const int16_t *up,
+                                        const int16_t *down, const int64_t *up_starts, const int64_t *down_starts, int64_t first,
+                                        int64_t N, double *space)
 {
-    Side *columns = (Side *)space;
+    Eight *columns = (Eight *)space;
     for (int64_t row = 0; row < m; row += SIDE) {
         const int some = (int)least(SIDE, m - row);
         const double *rows[SIDE];
-        Eight block[SIDE], now;
-        Side total = {0};
+        Eight block[SIDE], now, total = {0};
         for (int side = 0; side < some; side++)
             rows[side] = weights + (row + side) * inputs + first;
         for (int64_t i = 0; i < N; i += 8) {
             load_columns(block, rows, some, i, N - i);
-            for (int k = 0; k < (int)least(8, N - i); k++) {
-                columns[i + k] = __builtin_convertvector((block[k] * factor + ROUND) - ROUND, Side);
-                total += columns[i + k];
-            }
+            for (int k = 0; k < (int)least(8, N - i); k++)
+                total += columns[i + k] = block[k];
         }
         for (int64_t t = 0; t < n; t++) {
-            Side change = {0};
+            Eight change = {0};
             for (int64_t k = up_starts[t]; k < up_starts[t + 1]; k++)
                 change += columns[up[k]];
             for (int64_t k = down_starts[t]; k < down_starts[t + 1]; k++)
                 change -= columns[down[k]];
-            total += 2 * change;
-            block[t % 8] = __builtin_convertvector(total, Eight) / scale;
+            block[t % 8] = total += 2 * change;
             if (t % 8 < 7 && t < n - 1)
                 continue;
             TURN(block)
@@ -112,11 +109,11 @@ EXPORT int64_t KERNEL(add_start_fields)(int64_t m, int64_t n, int64_t inputs, do
     return 0;
 }
 
-/* Add eta * (counts X) to weights[:, first:first + N], eqs. (6) and (9), for whole numbers `counts` (m, n) and patterns given by
- * changes: each change adds or takes away twice the sum of all counts from its pattern on. */
-EXPORT int64_t KERNEL(add_sums)(int64_t m, int64_t inputs, int64_t n, double *weights,
-                                const int64_t *counts, const int16_t *up, const int16_t *down, const int64_t *up_starts, const int64_t *down_starts, int64_t first,
-                                int64_t N, double eta, int64_t *space)
+/* Add counts X to weights[:, first:first + N], eqs. (6) and (9), for whole numbers `counts` (m, n) and patterns given by changes: each
+ * change adds or takes away twice the sum of all counts from its pattern on. */
+EXPORT int64_t KERNEL(add_sums)(int64_t m, int64_t inputs, int64_t n, double *weights, const int64_t *counts, const int16_t *up,
+                                const int16_t *down, const int64_t *up_starts, const int64_t *down_starts, int64_t first, int64_t N,
+                                int64_t *space)
 {
     Side *columns = (Side *)space;
     for (int64_t row = 0; row < m; row += SIDE) {
@@ -139,7 +136,7 @@ EXPORT int64_t KERNEL(add_sums)(int64_t m, int64_t inputs, int64_t n, double *we
         }
         for (int64_t i = 0; i < N; i += 8) {
             for (int k = 0; k < (int)least(8, N - i); k++)
-                block[k] = eta * __builtin_convertvector(columns[i + k] + total, Eight);
+                block[k] = __builtin_convertvector(columns[i + k] + total, Eight);
             TURN(block)
             for (int side = 0; side < some; side++) {
                 double *w = weights + (row + side) * inputs + first + i;

@@ -1,9 +1,5 @@
-/* Vectors of LANES integers, whatever the processor has: AVX-512, AVX2, SSE2, NEON, WebAssembly or none.
- *
- * A file that is included once for each integer type defines T (the type of fields) and includes this header first. `Lanes` are
- * LANES numbers of type T in as many registers as it takes; operators on a register are those of GCC and Clang vectors. What C has
- * no operator for, a comparison that becomes a mask of bits, is written for each instruction set below.
- */
+/* What all kernels have in common: names, widths of vectors, bits. A file that is included once for each integer type T finds BITS
+ * defined, those of T. Operators on vectors are those of GCC and Clang. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,9 +27,10 @@
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define KERNEL(name) JOIN(name, ISA)                 /* learn_avx2 */
-#define TYPED(name) KERNEL(JOIN(name, NAME_OF_T))    /* learn_int16_avx2 */
 #define TYPE_NAME_(bits) int##bits
 #define TYPE_NAME(bits) TYPE_NAME_(bits)
+#define TYPED(name) KERNEL(JOIN(name, TYPE_NAME(BITS))) /* learn_int16_avx2 */
+#define INTEGER(bits) JOIN(TYPE_NAME(bits), t)
 
 #if defined(_WIN32)
 #define EXPORT __declspec(dllexport)

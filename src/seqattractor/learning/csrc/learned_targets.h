@@ -6,9 +6,7 @@
  * of both, rounded once. M' is M, or M + 1 with a constant unit that never flips. */
 #include "lanes.h"
 
-#ifndef FEW
 #define FEW 32 /* where fewer than one in so many neurons learn, it is quicker to deal with each of them */
-#endif
 
 #define Network TYPED(Network)
 typedef struct {
@@ -123,7 +121,3 @@ EXPORT int64_t TYPED(learn_targets)(int64_t n, int64_t N, int64_t padded, int64_
     }
     return 0;
 }
-
-#undef Network
-#undef T
-#undef NAME_OF_T

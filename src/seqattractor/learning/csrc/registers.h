@@ -13,10 +13,14 @@
 #undef Broadcast
 #undef ZIP_LOWER
 #undef ZIP_UPPER
-#define INT_(bits) int##bits##_t
-#define INT(bits) INT_(bits)
-#define T INT(FIELD_BITS)
-#define KT INT(K_BITS)
+#undef EACH_REGISTER
+#if FIELD_BITS == 64 && defined(__SSE2__) && !defined(__AVX2__) && !defined(__clang__)
+#define EACH_REGISTER /* too many of them: gcc would take as long as for all other kernels */
+#else
+#define EACH_REGISTER UNROLL
+#endif
+#define T INTEGER(FIELD_BITS)
+#define KT INTEGER(K_BITS)
 #if FIELD_BITS == 64
 #define Broadcast int64_t
 #else
@@ -39,14 +43,14 @@ typedef struct {
 INLINE Lanes PAIRED(load)(const T *from)
 {
     Lanes value;
-    UNROLL for (int p = 0; p < PARTS; p++)
+    EACH_REGISTER for (int p = 0; p < PARTS; p++)
         value.part[p] = *(const Reg *)(from + p * PER_REG);
     return value;
 }
 
 INLINE void PAIRED(store)(T *to, Lanes value)
 {
-    UNROLL for (int p = 0; p < PARTS; p++)
+    EACH_REGISTER for (int p = 0; p < PARTS; p++)
         *(Reg *)(to + p * PER_REG) = value.part[p];
 }
 
@@ -64,14 +68,14 @@ INLINE Reg PAIRED(widened)(const KT *from)
 INLINE Lanes PAIRED(load_K)(const KT *from)
 {
     Lanes value;
-    UNROLL for (int p = 0; p < PARTS; p++)
+    EACH_REGISTER for (int p = 0; p < PARTS; p++)
         value.part[p] = PAIRED(widened)(from + p * PER_REG);
     return value;
 }
 
 INLINE Lanes PAIRED(plus)(Lanes a, Lanes b)
 {
-    UNROLL for (int p = 0; p < PARTS; p++)
+    EACH_REGISTER for (int p = 0; p < PARTS; p++)
         a.part[p] += b.part[p];
     return a;
 }
@@ -79,14 +83,14 @@ INLINE Lanes PAIRED(plus)(Lanes a, Lanes b)
 /* a + b, or a + ~b if the sign is -1. */
 INLINE Lanes PAIRED(plus_signed)(Lanes a, Lanes b, T sign)
 {
-    UNROLL for (int p = 0; p < PARTS; p++)
+    EACH_REGISTER for (int p = 0; p < PARTS; p++)
         a.part[p] += b.part[p] ^ sign;
     return a;
 }
 
 INLINE Lanes PAIRED(plus_number)(Lanes a, T number)
 {
-    UNROLL for (int p = 0; p < PARTS; p++)
+    EACH_REGISTER for (int p = 0; p < PARTS; p++)
         a.part[p] += number;
     return a;
 }
@@ -96,7 +100,7 @@ INLINE uint32_t PAIRED(le_bits)(Lanes a, Lanes b)
 {
     uint32_t bits = 0;
 #if defined(AVX512)
-    UNROLL for (int p = 0; p < PARTS; p++) {
+    EACH_REGISTER for (int p = 0; p < PARTS; p++) {
         __m512i x = (__m512i)a.part[p], y = (__m512i)b.part[p];
         if (sizeof(T) == 2)
             bits = _mm512_cmple_epi16_mask(x, y);
@@ -106,7 +110,7 @@ INLINE uint32_t PAIRED(le_bits)(Lanes a, Lanes b)
             bits |= (uint32_t)_mm512_cmple_epi64_mask(x, y) << (p * 8);
     }
 #elif defined(__AVX2__)
-    UNROLL for (int p = 0; p < PARTS; p += sizeof(T) == 2 ? 2 : 1) {
+    EACH_REGISTER for (int p = 0; p < PARTS; p += sizeof(T) == 2 ? 2 : 1) {
         __m256i greater = (__m256i)(a.part[p] > b.part[p]);
         if (sizeof(T) == 2) {
             greater = _mm256_packs_epi16(greater, (__m256i)(a.part[p + 1] > b.part[p + 1]));
@@ -117,7 +121,7 @@ INLINE uint32_t PAIRED(le_bits)(Lanes a, Lanes b)
             bits |= (~(uint32_t)_mm256_movemask_pd((__m256d)greater) & 0xf) << (p * 4);
     }
 #elif defined(__SSE2__)
-    UNROLL for (int p = 0; p < PARTS; p += sizeof(T) == 2 ? 2 : 1) {
+    EACH_REGISTER for (int p = 0; p < PARTS; p += sizeof(T) == 2 ? 2 : 1) {
         __m128i greater = (__m128i)(a.part[p] > b.part[p]);
         if (sizeof(T) == 2) {
             greater = _mm_packs_epi16(greater, (__m128i)(a.part[p + 1] > b.part[p + 1]));
@@ -128,7 +132,7 @@ INLINE uint32_t PAIRED(le_bits)(Lanes a, Lanes b)
             bits |= (~(uint32_t)_mm_movemask_pd((__m128d)greater) & 0x3) << (p * 2);
     }
 #else
-    UNROLL for (int p = 0; p < PARTS; p++) {
+    EACH_REGISTER for (int p = 0; p < PARTS; p++) {
         Reg holds = a.part[p] <= b.part[p];
         for (int k = 0; k < PER_REG; k++)
             bits |= (uint32_t)(holds[k] & 1) << (p * PER_REG + k);
@@ -161,17 +165,17 @@ INLINE uint32_t PAIRED(le_bits)(Lanes a, Lanes b)
 INLINE void PAIRED(turn)(const T *rows, int64_t stride, T *columns, int64_t column_stride)
 {
     Reg block[PER_REG], shuffled[PER_REG];
-    UNROLL for (int k = 0; k < PER_REG; k++)
+    EACH_REGISTER for (int k = 0; k < PER_REG; k++)
         block[k] = *(const Reg *)(rows + k * stride);
-    UNROLL for (int size = PER_REG; size > 1; size /= 2) {
-        UNROLL for (int k = 0; k < PER_REG / 2; k++) {
+    EACH_REGISTER for (int size = PER_REG; size > 1; size /= 2) {
+        EACH_REGISTER for (int k = 0; k < PER_REG / 2; k++) {
             shuffled[2 * k] = ZIP_LOWER(block[k], block[k + PER_REG / 2]);
             shuffled[2 * k + 1] = ZIP_UPPER(block[k], block[k + PER_REG / 2]);
         }
-        UNROLL for (int k = 0; k < PER_REG; k++)
+        EACH_REGISTER for (int k = 0; k < PER_REG; k++)
             block[k] = shuffled[k];
     }
-    UNROLL for (int k = 0; k < PER_REG; k++)
+    EACH_REGISTER for (int k = 0; k < PER_REG; k++)
         *(Reg *)(columns + k * column_stride) = block[k];
 }
 
@@ -223,7 +227,7 @@ INLINE Reg PAIRED(less_bits)(Reg a, uint32_t bits, const int p)
     return (Reg)_mm512_mask_sub_epi64((__m512i)a, (__mmask8)(bits >> (p * 8)), (__m512i)a, _mm512_set1_epi64(1));
 #else
     Reg own;
-    UNROLL for (int k = 0; k < PER_REG; k++)
+    EACH_REGISTER for (int k = 0; k < PER_REG; k++)
         own[k] = (T)((uint32_t)1 << k);
     return a + (Reg)((((Reg){0} + (T)(bits >> (p * PER_REG))) & own) != 0);
 #endif

@@ -121,10 +121,10 @@ static void PAIRED(add_weights)(T *c, const T *flip, const uint32_t *codes, int6
         Lanes minus = {0};
         for (int k = 0; k < number; k++) {
             const uint32_t bits = at[k][word] ^ sign[k];
-            UNROLL for (int p = 0; p < PARTS; p++)
+            EACH_REGISTER for (int p = 0; p < PARTS; p++)
                 minus.part[p] = PAIRED(less_bits)(minus.part[p], bits, p);
         }
-        UNROLL for (int p = 0; p < PARTS; p++) /* as many ones, less 2 for each that is minus */
+        EACH_REGISTER for (int p = 0; p < PARTS; p++) /* as many ones, less 2 for each that is minus */
             *(Reg *)(c + word * LANES + p * PER_REG) += 2 * minus.part[p] + total;
     }
 }
@@ -133,7 +133,7 @@ static void PAIRED(add_weights)(T *c, const T *flip, const uint32_t *codes, int6
  *
  * Epoch e has the codes Y[version[e]] (n, words of bits) with Gram matrix K[version[e]] (n, padded), given also as ahead[version[e]]
  * (see `look_ahead`). They are reached from those of the epoch before by the flips groups[group_start[e]:group_start[e + 1]] (see
- * `sort_flips`). Of each row: targets x, start weights V, on the grid rint(V * factor) / scale, and, changed in place: start fields
+ * `sort_flips`). Of each row: targets x, start weights V and, changed in place: start fields
  * g0, fields with their bounds and room, and the integer weights C, to which updates are added. Rows side by side are in the same
  * epoch. Writes the state of each row, and errors (epochs,), added to what is there. Rows that end NARROW are left as they were.
  * Returns -1 if groups do not fit. */
@@ -141,13 +141,11 @@ EXPORT int64_t PAIRED(replay_rows)(int64_t n, int64_t padded, int64_t words, int
                                    int64_t M, int64_t width, const KT *K, const KT *ahead, const uint32_t *Y, const int64_t *version,
                                    const int32_t *flipped, const int64_t *groups, const int64_t *group_start, const int64_t *rows,
                                    const int8_t *x, const double *V, double *g0, T *fields, T *bounds, int64_t *room, T *C,
-                                   int64_t *errors, uint8_t *state, int64_t step, int64_t limit, double kappa, double factor,
-                                   double scale, T *space, T *c, T *learned, double *reals, T *flip_columns, int32_t *row_errors)
+                                   int64_t *errors, uint8_t *state, int64_t step, int64_t limit, double kappa, T *space, T *c, T *learned, double *reals, T *flip_columns, int32_t *row_errors)
 {
     T *f = space, *flip = space + SLOTS * padded, *bound = space + 2 * SLOTS * padded;
     double *v0 = reals, *g = v0 + SLOTS * width;
     const int any_flip = group_start[epochs] > group_start[0];
-    const double unit = 2 / scale; /* a power of 2: a flip moves a code by 2 */
     (void)m;
     if (!groups_fit(groups, group_start, epochs, n, number))
         return -1;
@@ -180,7 +178,7 @@ EXPORT int64_t PAIRED(replay_rows)(int64_t n, int64_t padded, int64_t words, int
             for (int64_t i = 0; i < M; i += SLOTS) {
                 load_columns(block, starts, taken, i, M - i);
                 UNROLL for (int k = 0; k < SLOTS; k++)
-                    ((Eight *)v0)[i + k] = ((block[k] * factor + ROUND) - ROUND) * unit;
+                    ((Eight *)v0)[i + k] = 2 * block[k]; /* a flip moves a code by 2 */
             }
             for (int64_t t = 0; t < n; t += SLOTS) {
                 load_columns(block, start_fields, taken, t, n - t);

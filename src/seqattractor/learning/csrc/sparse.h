@@ -1,13 +1,12 @@
-/* Kernels of the sparse rule: a stretch of an epoch in whole numbers, exactly what `rule.present` in learning/sparse does.
- *
- * Three kernels learn the same and differ in how they come by the fields of the hidden neurons (sparse_learn.h). Chance comes from
- * outside: `sparse_flips` draws which units of each x(t) are flipped, in the order of the plain rule, and the random part of scores
- * is given where targets are redrawn. Two more kernels let U or V practise alone, neuron by neuron.
+/* What kernels of the sparse rule (sparse_learn.h) share whatever their type of numbers, and the draw of noise.
  *
  * Rows that are gone through in blocks are padded with zeros: `padded` numbers are looked at, and rows lie `row_of` numbers apart,
  * half a block more, since numbers of a column would else fall into the same few places of the cache.
  */
 #include "lanes.h"
+
+#ifndef SEQATTRACTOR_SPARSE_H
+#define SEQATTRACTOR_SPARSE_H
 
 #define PROTOTYPE 4096           /* these four as in rule.py */
 #define STEP_BITS 16
@@ -20,25 +19,12 @@
 #define NEURONS 16               /* hidden neurons that share tables */
 #define GROUP 4                  /* input units that are looked up together */
 #define PATTERNS 16              /* that they can have */
+#define TILE 8                   /* side of a square of numbers that is transposed in registers */
 
-#if REGISTER >= 32
-#define TILE 8 /* side of a square of numbers that is transposed in registers */
-#define LOWER_HALVES 0, 8, 1, 9, 2, 10, 3, 11 /* of two rows, in turns */
-#define UPPER_HALVES 4, 12, 5, 13, 6, 14, 7, 15
-#else
-#define TILE 4
-#define LOWER_HALVES 0, 4, 1, 5
-#define UPPER_HALVES 2, 6, 3, 7
-#endif
 #if defined(__clang__) /* which would write columns by scattered vectors */
 #define ONE_BY_ONE _Pragma("clang loop vectorize(disable)")
 #else
 #define ONE_BY_ONE
-#endif
-#if defined(__clang__) || __GNUC__ >= 12
-#define SHUFFLE(VECTOR, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define SHUFFLE(VECTOR, a, b, ...) __builtin_shuffle(a, b, (VECTOR){__VA_ARGS__})
 #endif
 
 /* SparseSettings and Epoch of rule.py. */
@@ -139,75 +125,4 @@ EXPORT int64_t KERNEL(sparse_flips)(int64_t n, int64_t noise, int64_t n_in, int3
     return 0;
 }
 
-#define T int32_t
-#define NAME_OF_T int32
-#include "sparse_learn.h"
-#undef T
-#undef NAME_OF_T
-#define T int64_t
-#define NAME_OF_T int64
-#include "sparse_learn.h"
-
-/* V practises: some epochs of eqs. (8)-(9) for each row of V (N, M), with fixed codes.
- *
- * active[starts[t]:starts[t + 1]] are the active hidden neurons of transition t, whose x(t+1) is targets[t]. Adds sum nu to that of
- * each epoch, and to each transition how many visible neurons were wrong in the last one; both come as zeros. */
-EXPORT int64_t KERNEL(practise_V)(int64_t N, int64_t M, int64_t n, int64_t n_epochs, int64_t *V, const int8_t *targets,
-                                  const int32_t *active, const int64_t *starts, int64_t *errors, double *wrong, int64_t margin,
-                                  int64_t step, int64_t *x)
-{
-    for (int64_t j = 0; j < N; j++) {
-        int64_t *v = V + j * M, row_errors = 1;
-        for (int64_t t = 0; t < n; t++)
-            x[t] = targets[t * N + j];
-        for (int64_t e = 0; e < n_epochs && row_errors; e++) { /* a neuron without an error has no more of them */
-            row_errors = 0;
-            for (int64_t t = 0; t < n; t++) {
-                int64_t g = 0;
-                for (int64_t a = starts[t]; a < starts[t + 1]; a++)
-                    g += v[active[a]];
-                if (x[t] * g > margin) /* eq. (8) */
-                    continue;
-                row_errors++;
-                if (e == n_epochs - 1)
-                    wrong[t] += (g >= 0) != (x[t] > 0);
-                for (int64_t a = starts[t]; a < starts[t + 1]; a++)
-                    v[active[a]] += step * x[t]; /* eq. (9) */
-            }
-            errors[e] += row_errors;
-        }
-    }
-    return 0;
-}
-
-/* U practises: some epochs of eqs. (5)-(6) for each row of fields (M, n), with fixed targets z, as bits; a neuron without an error in
- * an epoch raises its margins. Adds the steps of each neuron at each pattern to counts (M, n), and sum mu to that of each epoch. */
-EXPORT int64_t KERNEL(practise_U)(int64_t n, int64_t M, int64_t n_epochs, const int32_t *gram, int64_t *fields, const uint64_t *z,
-                                  int64_t *raised, int64_t *counts, int64_t *errors, int64_t margin, int64_t active_margin,
-                                  int64_t step, int64_t active_step)
-{
-    for (int64_t i = 0; i < M; i++) {
-        int64_t *h = fields + i * row_of(n);
-        for (int64_t e = 0; e < n_epochs; e++) {
-            int64_t lowest = -(margin * (RAISES + raised[i]) / RAISES), highest = active_margin * (RAISES + raised[i]) / RAISES;
-            int64_t row_errors = 0;
-            for (int64_t base = 0; base < n; base += BLOCK) {
-                uint64_t wanted = z[i * words_of(n) + base / BLOCK], left = inside(n - base);
-                while ((left &= KERNEL(violations_int64)(h + base, wanted, lowest, highest, BLOCK))) {
-                    int64_t t = base + lowest_bit(left);
-                    int64_t change = wanted >> (t - base) & 1 ? active_step : -step;
-                    row_errors++;
-                    counts[i * n + t] += change;
-                    for (int64_t s = 0; s < n; s++)
-                        h[s] += change * gram[t * row_of(n) + s]; /* eq. (6) */
-                    left = inside(n - base) & ~(uint64_t)1 << (t - base); /* later ones */
-                }
-            }
-            errors[e] += row_errors;
-            raised[i] += row_errors == 0;
-        }
-    }
-    return 0;
-}
-#undef T
-#undef NAME_OF_T
+#endif

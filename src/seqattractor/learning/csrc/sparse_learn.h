@@ -1,5 +1,6 @@
-/* Learning by the sparse rule, for weights and fields of type T. Included by sparse.h once for each T; whoever calls a kernel has made
- * sure that no number of the coming stretch leaves T.
+/* Kernels of the sparse rule: a stretch of an epoch in whole numbers of type T, exactly what `rule.present` in learning/sparse does.
+ * Whoever calls a kernel has made sure that no number of the coming stretch leaves T. Chance comes from outside: which units of each
+ * x(t) are flipped, and the random part of scores where targets are redrawn.
  *
  * V is transposed, since a presentation reads and writes the rows of its few active neurons; it is Q, too, since both get the same
  * updates. How the kernels come by the fields of hidden neurons:
@@ -18,14 +19,17 @@
  * whole stretch and leave a tape of their codes, from which V learns. Units are taken in groups of four, and for each group there is a
  * table of what its weights add to the field for each of the sixteen patterns it can have. So a field is a sum of N / 4 numbers, a
  * flipped unit costs nothing more, and everything stays in the fastest cache.
+ *
+ * Two more kernels let U or V practise alone, neuron by neuron.
  */
+#include "sparse.h"
 
 /* Names of this file, one set for each T */
 #define Task TYPED(Task)
 #define Carried TYPED(Carried)
 #define Tables TYPED(Tables)
-#define Reg TYPED(SparseReg)
-#define compare TYPED(compare)
+#define Part TYPED(Part)
+#define above TYPED(above)
 #define violations TYPED(violations)
 #define add_rows TYPED(add_rows)
 #define add_narrow_rows TYPED(add_narrow_rows)
@@ -35,19 +39,17 @@
 #define follow TYPED(follow)
 #define learn_from_fields TYPED(learn_from_fields)
 #define project TYPED(project)
-#define feedback_at TYPED(feedback_at)
 #define mark_highest TYPED(mark_highest)
 #define approach TYPED(approach)
 #define choose TYPED(choose)
-#define suffices TYPED(suffices)
+#define begin TYPED(begin)
 #define step_of TYPED(step_of)
 #define list_violations TYPED(list_violations)
 #define add_updates TYPED(add_updates)
 #define fill_table TYPED(fill_table)
-#define look_up TYPED(look_up)
 #define learn_block TYPED(learn_block)
 
-typedef T Reg __attribute__((vector_size(REGISTER), aligned(sizeof(T)), may_alias));
+typedef T Part __attribute__((vector_size(REGISTER), aligned(sizeof(T)), may_alias));
 
 /* What all kernels need: arrays of the worker in engine.py, then work space. Declared in kernels.py in the same order, as all structs. */
 typedef struct {
@@ -124,24 +126,21 @@ DEFINE_ADD_ROWS(add_rows, T, T)
 DEFINE_ADD_ROWS(add_narrow_rows, T, int16_t)
 DEFINE_ADD_ROWS(add_signs, int32_t, int8_t)
 
-/* Bit k says whether row[k] >= bound, or, if asked for, <= bound, for `count` numbers, at most 64. */
-INLINE uint64_t compare(const T *row, T bound, const int at_most, const int count)
+/* Bit k says whether row[k] > bound, for `count` numbers, at most 64; bits beyond them are 0. */
+INLINE uint64_t above(const T *row, T bound, const int count)
 {
 #if defined(AVX512)
     uint64_t bits = 0;
-    for (int k = 0; k < count; k += (int)(REGISTER / sizeof(T))) {
+    for (int k = 0; k < count; k += REGISTER * 8 / BITS) {
         __m512i some = _mm512_loadu_si512(row + k);
-        __m512i all = sizeof(T) == 4 ? _mm512_set1_epi32((int)bound) : _mm512_set1_epi64(bound);
-        if (sizeof(T) == 4)
-            bits |= (uint64_t)(at_most ? _mm512_cmple_epi32_mask(some, all) : _mm512_cmpge_epi32_mask(some, all)) << k;
-        else
-            bits |= (uint64_t)(at_most ? _mm512_cmple_epi64_mask(some, all) : _mm512_cmpge_epi64_mask(some, all)) << k;
+        bits |= (uint64_t)(BITS == 32 ? _mm512_cmpgt_epi32_mask(some, _mm512_set1_epi32((int)bound))
+                                      : _mm512_cmpgt_epi64_mask(some, _mm512_set1_epi64(bound))) << k;
     }
     return bits;
 #else
     uint8_t holds[BLOCK] = {0};
     for (int k = 0; k < count; k++)
-        holds[k] = at_most ? row[k] <= bound : row[k] >= bound;
+        holds[k] = row[k] > bound;
     return bits_of(holds);
 #endif
 }
@@ -149,7 +148,7 @@ INLINE uint64_t compare(const T *row, T bound, const int at_most, const int coun
 /* Bit k says whether a field violates its margin, eq. (5): it is at most `highest` though wanted, or at least `lowest` though not. */
 INLINE uint64_t violations(const T *h, uint64_t wanted, T lowest, T highest, const int count)
 {
-    return (compare(h, highest, 1, count) & wanted) | (compare(h, lowest, 0, count) & ~wanted);
+    return (~above(h, highest, count) & wanted) | (above(h, lowest - 1, count) & ~wanted);
 }
 
 /* Write the columns first to last - 1 of W to the first rows of `out`, in whole tiles: `first` is a multiple of TILE, and W is padded
@@ -164,8 +163,8 @@ static void transpose(const T *W, int64_t n_rows, int64_t stride, int64_t first,
                 tile[k] = *(const Row *)(W + (i + k) * stride + j);
             for (int side = TILE; side > 1; side /= 2) {
                 for (int k = 0; k < TILE / 2; k++) {
-                    shuffled[2 * k] = SHUFFLE(Row, tile[k], tile[k + TILE / 2], LOWER_HALVES);
-                    shuffled[2 * k + 1] = SHUFFLE(Row, tile[k], tile[k + TILE / 2], UPPER_HALVES);
+                    shuffled[2 * k] = __builtin_shufflevector(tile[k], tile[k + TILE / 2], 0, 8, 1, 9, 2, 10, 3, 11);
+                    shuffled[2 * k + 1] = __builtin_shufflevector(tile[k], tile[k + TILE / 2], 4, 12, 5, 13, 6, 14, 7, 15);
                 }
                 memcpy(tile, shuffled, sizeof tile);
             }
@@ -205,7 +204,7 @@ static void follow(Task *task, int64_t t, int64_t n_active, int64_t n_errors, in
     int64_t n = task->n, words = words_of(task->N), *restrict products = task->products;
     T *restrict row = task->row;
     for (int64_t word = 0; word < words; word++)
-        task->wrong_bits[word] = compare(task->g + word * BLOCK, 1, 0, BLOCK) | compare(task->g + word * BLOCK, -1, 1, BLOCK);
+        task->wrong_bits[word] = above(task->g + word * BLOCK, 0, BLOCK) | ~above(task->g + word * BLOCK, -1, BLOCK);
     count_differences(task->next_bits, n, words, task->next_bits + t, n, task->wrong_bits, products, n);
     for (int64_t s = 0; s < n; s++)
         row[s] = (T)(step * (n_errors - 2 * products[s]));
@@ -224,7 +223,7 @@ static int64_t learn_from_fields(Task *task, const SparseRule *rule, int64_t t)
 {
     int64_t n_active = 0;
     for (int64_t base = 0; base < task->M; base += BLOCK)
-        n_active += list_bits(compare(task->h + base, 0, 0, BLOCK) & inside(task->M - base), base, task->active + n_active);
+        n_active += list_bits(above(task->h + base, -1, BLOCK) & inside(task->M - base), base, task->active + n_active);
     int64_t errors = learn_visible(task, rule, t, n_active);
     if (errors && rule->choosing && task->feedback_row)
         follow(task, t, n_active, errors, rule->visible_step);
@@ -252,17 +251,6 @@ static const double *project(Task *task, const int8_t *restrict x)
     for (int64_t i = 0; i < M; i++)
         projected[i] = (double)sums[i] * inverse[i];
     return projected;
-}
-
-/* Q x(t+1) of all neurons. */
-static const T *feedback_at(Task *task, int64_t t)
-{
-    int64_t *window = task->window;
-    if (t < window[0] || t >= window[1]) {
-        window[0] = t & -TILE, window[1] = least(window[0] + FEEDBACK_PRESENTATIONS, task->n);
-        transpose(task->feedback, task->M, row_of(task->n), window[0], window[1], task->ahead, row_of(task->M));
-    }
-    return task->ahead + (t - window[0]) * row_of(task->M);
 }
 
 /* Set z to the k highest scores, of equals the first.
@@ -319,7 +307,7 @@ static void approach(Task *task, int64_t i, const int8_t *restrict x, int32_t st
 static const double *choose(Task *task, const SparseRule *rule, int64_t t, const double *normals)
 {
     const int8_t *x = task->inputs + t * task->n_in;
-    int64_t M = task->M, redraw = task->wrong[t] > rule->redraw_above;
+    int64_t M = task->M, redraw = task->wrong[t] > rule->redraw_above, *window = task->window;
     uint64_t *z = task->z + t * words_of(M);
     double *restrict score = task->score, *restrict theta = task->theta;
     if (redraw || (rule->choosing && !task->redrawn[t])) {
@@ -329,7 +317,11 @@ static const double *choose(Task *task, const SparseRule *rule, int64_t t, const
                 score[i] = (drive[i] - theta[i]) + rule->redraw * normals[i];
             normals += M, task->redrawn[t] = 1, task->wrong[t] = 0;
         } else if (task->feedback_row) {
-            const T *restrict feedback = feedback_at(task, t);
+            if (t < window[0] || t >= window[1]) {
+                window[0] = t & -TILE, window[1] = least(window[0] + FEEDBACK_PRESENTATIONS, task->n);
+                transpose(task->feedback, M, row_of(task->n), window[0], window[1], task->ahead, row_of(M));
+            }
+            const T *restrict feedback = task->ahead + (t - window[0]) * row_of(M); /* Q x(t+1) */
             double weight = rule->learned_feedback;
             for (int64_t i = 0; i < M; i++)
                 score[i] = (drive[i] - theta[i]) + weight * (double)feedback[i];
@@ -360,9 +352,11 @@ static const double *choose(Task *task, const SparseRule *rule, int64_t t, const
     return normals;
 }
 
-/* Whether `redraws` rows of random numbers suffice: a transition is redrawn if that many of its visible neurons were wrong before. */
-static int suffices(const Task *task, const SparseRule *rule, int64_t redraws, int64_t first, int64_t last)
+/* Begin a stretch; returns whether `redraws` rows of random numbers suffice: a transition is redrawn if that many of its visible neurons
+ * were wrong before. */
+static int begin(const Task *task, const SparseRule *rule, int64_t redraws, int64_t first, int64_t last)
 {
+    task->window[0] = task->window[1] = first;
     for (int64_t t = first; t < last; t++)
         redraws -= task->wrong[t] > rule->redraw_above;
     return redraws >= 0;
@@ -394,9 +388,8 @@ EXPORT int64_t TYPED(sparse_on_weights)(int64_t redraws, Task *task, T *U, T *re
 {
     int64_t n_in = task->n_in, bias = rule->bias, stride = row_of(n_in + 1);
     T *restrict h = task->h, length = (T)(n_in + bias * bias); /* |[x; b]|^2 */
-    if (!suffices(task, rule, redraws, first, last))
+    if (!begin(task, rule, redraws, first, last))
         return -1;
-    task->window[0] = task->window[1] = first;
     for (int64_t t = first; t < last; t++) {
         const uint64_t *z = task->z + t * words_of(task->M);
         normals = choose(task, rule, t, normals);
@@ -448,9 +441,8 @@ EXPORT int64_t TYPED(sparse_on_fields)(int64_t redraws, Task *task, Carried *car
     int64_t n = task->n, n_in = task->n_in, M = task->M, words = words_of(n_in), in_row = row_of(n_in + 1);
     int64_t n_patterns = 0, n_updates = 0, start = first, end = first;
     T *h = task->h, length = (T)(n_in + rule->bias * rule->bias); /* |[x; b]|^2 */
-    if (!suffices(task, rule, redraws, first, last))
+    if (!begin(task, rule, redraws, first, last))
         return -1;
-    task->window[0] = task->window[1] = first;
     for (int64_t t = first; t < last; t++) {
         const uint64_t *z = task->z + t * words_of(M);
         const int8_t *x = task->inputs + t * n_in;
@@ -543,20 +535,6 @@ static void fill_table(const T *U, int64_t n_in, int64_t bias, T *restrict table
         table[lane] = (T)bias * U[lane * stride + n_in];
 }
 
-/* Fields of NEURONS neurons for a pattern whose groups have the patterns `codes`. */
-INLINE void look_up(const T *table, const uint8_t *codes, int64_t groups, T *h)
-{
-    enum { PARTS_OF_ROW = NEURONS * sizeof(T) / REGISTER };
-    Reg sum[PARTS_OF_ROW];
-    for (int part = 0; part < PARTS_OF_ROW; part++)
-        sum[part] = ((const Reg *)(table + groups * PATTERNS * NEURONS))[part];
-    for (int64_t group = 0; group < groups; group++)
-        for (int part = 0; part < PARTS_OF_ROW; part++)
-            sum[part] += ((const Reg *)(table + (group * PATTERNS + codes[group]) * NEURONS))[part];
-    for (int part = 0; part < PARTS_OF_ROW; part++)
-        ((Reg *)h)[part] = sum[part];
-}
-
 /* Let NEURONS neurons from `neuron` on learn the patterns of a stretch, eqs. (5)-(7), and write their tape; returns sum mu. */
 static int64_t learn_block(const Task *task, const SparseRule *rule, const Tables *tables, const T changes[2][PATTERNS][PATTERNS],
                            int64_t neuron, int64_t first, int64_t last)
@@ -566,6 +544,7 @@ static int64_t learn_block(const Task *task, const SparseRule *rule, const Table
     uint64_t some = inside(task->M - neuron); /* lanes with a neuron */
     const uint16_t *wanted = tables->wanted + neuron / NEURONS * task->n;
     uint16_t *tape = tables->tape + neuron / NEURONS * task->n;
+    enum { PARTS_OF_ROW = NEURONS * sizeof(T) / REGISTER };
     T *table = tables->table, *of_bias = table + groups * PATTERNS * NEURONS;
     T lowest = (T)-rule->margin, highest = (T)rule->active_margin, length = (T)(n_in + bias * bias); /* |[x; b]|^2 */
     fill_table(tables->U + neuron * row_of(n_in + 1), n_in, bias, table);
@@ -573,8 +552,13 @@ static int64_t learn_block(const Task *task, const SparseRule *rule, const Table
         const uint8_t *codes = tables->codes + t * groups;
         const int8_t *x = tables->noisy + t * n_in;
         T h[NEURONS];
-        look_up(table, codes, groups, h);
-        uint64_t z = wanted[t], active = compare(h, 0, 0, NEURONS) & some;
+        Part sum[PARTS_OF_ROW];
+        memcpy(sum, of_bias, sizeof sum);
+        for (int64_t group = 0; group < groups; group++)
+            for (int part = 0; part < PARTS_OF_ROW; part++)
+                sum[part] += ((const Part *)(table + (group * PATTERNS + codes[group]) * NEURONS))[part];
+        memcpy(h, sum, sizeof h);
+        uint64_t z = wanted[t], active = above(h, -1, NEURONS) & some;
         uint64_t wrong = rule->hidden_step ? violations(h, z, lowest, highest, NEURONS) & some : 0;
         for (; wrong; wrong &= wrong - 1, errors++) { /* eq. (6) */
             int lane = lowest_bit(wrong), is_wanted = z >> lane & 1;
@@ -601,9 +585,8 @@ EXPORT int64_t TYPED(sparse_by_tables)(int64_t redraws, Task *task, const Tables
                                        const double *normals, int64_t first, int64_t last)
 {
     int64_t n = task->n, n_in = task->n_in, M = task->M, groups = (n_in + GROUP - 1) / GROUP, blocks = (M + NEURONS - 1) / NEURONS;
-    if (!suffices(task, rule, redraws, first, last))
+    if (!begin(task, rule, redraws, first, last))
         return -1;
-    task->window[0] = task->window[1] = first;
     for (int64_t t = first; t < last; t++) {
         int8_t *noisy = tables->noisy + t * n_in;
         uint8_t *codes = tables->codes + t * groups;
@@ -635,27 +618,69 @@ EXPORT int64_t TYPED(sparse_by_tables)(int64_t redraws, Task *task, const Tables
     return 0;
 }
 
-#undef Task
-#undef Carried
-#undef Tables
-#undef compare
-#undef violations
-#undef add_rows
-#undef add_narrow_rows
-#undef add_signs
-#undef transpose
-#undef learn_visible
-#undef follow
-#undef learn_from_fields
-#undef project
-#undef feedback_at
-#undef mark_highest
-#undef approach
-#undef choose
-#undef suffices
-#undef step_of
-#undef list_violations
-#undef add_updates
-#undef fill_table
-#undef look_up
-#undef learn_block
+/* ---- Practice, for the widest numbers only ---- */
+#if BITS == 64
+
+/* V practises: some epochs of eqs. (8)-(9) for each row of V (N, M), with fixed codes.
+ *
+ * active[starts[t]:starts[t + 1]] are the active hidden neurons of transition t, whose x(t+1) is targets[t]. Adds sum nu to that of
+ * each epoch, and to each transition how many visible neurons were wrong in the last one; both come as zeros. */
+EXPORT int64_t KERNEL(practise_V)(int64_t N, int64_t M, int64_t n, int64_t n_epochs, int64_t *V, const int8_t *targets,
+                                  const int32_t *active, const int64_t *starts, int64_t *errors, double *wrong, int64_t margin,
+                                  int64_t step, int64_t *x)
+{
+    for (int64_t j = 0; j < N; j++) {
+        int64_t *v = V + j * M, row_errors = 1;
+        for (int64_t t = 0; t < n; t++)
+            x[t] = targets[t * N + j];
+        for (int64_t e = 0; e < n_epochs && row_errors; e++) { /* a neuron without an error has no more of them */
+            row_errors = 0;
+            for (int64_t t = 0; t < n; t++) {
+                int64_t g = 0;
+                for (int64_t a = starts[t]; a < starts[t + 1]; a++)
+                    g += v[active[a]];
+                if (x[t] * g > margin) /* eq. (8) */
+                    continue;
+                row_errors++;
+                if (e == n_epochs - 1)
+                    wrong[t] += (g >= 0) != (x[t] > 0);
+                for (int64_t a = starts[t]; a < starts[t + 1]; a++)
+                    v[active[a]] += step * x[t]; /* eq. (9) */
+            }
+            errors[e] += row_errors;
+        }
+    }
+    return 0;
+}
+
+/* U practises: some epochs of eqs. (5)-(6) for each row of fields (M, n), with fixed targets z, as bits; a neuron without an error in
+ * an epoch raises its margins. Adds the steps of each neuron at each pattern to counts (M, n), and sum mu to that of each epoch. */
+EXPORT int64_t KERNEL(practise_U)(int64_t n, int64_t M, int64_t n_epochs, const int32_t *gram, int64_t *fields, const uint64_t *z,
+                                  int64_t *raised, int64_t *counts, int64_t *errors, int64_t margin, int64_t active_margin,
+                                  int64_t step, int64_t active_step)
+{
+    for (int64_t i = 0; i < M; i++) {
+        int64_t *h = fields + i * row_of(n);
+        for (int64_t e = 0; e < n_epochs; e++) {
+            int64_t lowest = -(margin * (RAISES + raised[i]) / RAISES), highest = active_margin * (RAISES + raised[i]) / RAISES;
+            int64_t row_errors = 0;
+            for (int64_t base = 0; base < n; base += BLOCK) {
+                uint64_t wanted = z[i * words_of(n) + base / BLOCK], left = inside(n - base);
+                while ((left &= violations(h + base, wanted, lowest, highest, BLOCK))) {
+                    int64_t t = base + lowest_bit(left);
+                    int64_t change = wanted >> (t - base) & 1 ? active_step : -step;
+                    row_errors++;
+                    counts[i * n + t] += change;
+                    for (int64_t s = 0; s < n; s++)
+                        h[s] += change * gram[t * row_of(n) + s]; /* eq. (6) */
+                    left = inside(n - base) & ~(uint64_t)1 << (t - base); /* later ones */
+                }
+            }
+            errors[e] += row_errors;
+            raised[i] += row_errors == 0;
+        }
+    }
+    return 0;
+}
+
+#endif

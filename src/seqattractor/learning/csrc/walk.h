@@ -1,9 +1,6 @@
 /* A single state on its way through a hidden and a visible layer, one step after another (walking.py). */
 #include "lanes.h"
 
-#ifndef SEQATTRACTOR_WALK_H
-#define SEQATTRACTOR_WALK_H
-
 #define UNDECIDED (-1)
 #define ROWS_AT_ONCE 4 /* so that sums are loaded and stored less often */
 
@@ -67,5 +64,3 @@ EXPORT int64_t KERNEL(walk)(int64_t N, int64_t padded_M, int64_t M, int64_t padd
     }
     return steps;
 }
-
-#endif

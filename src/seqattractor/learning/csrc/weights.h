@@ -132,16 +132,13 @@ static int64_t KERNEL(learn_span)(Neurons *restrict fields, Neurons *restrict st
 
 /* Let blocks of SIDE learn some transitions once. Adds to updates (blocks) how many each has made; a block that is settled makes
  * none, and its codes are its targets. The neurons have the columns from `column` on of the targets (n, width), and of the codes
- * (n, code_width), which are written if there are any; there are `neurons` of them. Returns -1 if arrays do not fit together. */
+ * (n, code_width), which are written if there are any; there are `neurons` of them. */
 EXPORT int64_t KERNEL(learn_weights)(int64_t blocks, int64_t padded, int64_t n, int64_t N, int64_t width, int64_t code_width,
                                      double *weights, const uint8_t *settled, int64_t *updates, const int8_t *x,
                                      const int8_t *targets, int8_t *codes, int64_t column, int64_t neurons, double kappa,
                                      double theta, uint8_t *bits, double *overlaps)
 {
     int64_t bytes = (N + 63) / 64 * 8;
-    if (padded < (N + 7) / 8 * 8 || column < 0 || neurons < 0 || neurons > blocks * SIDE || column > width - neurons
-        || (code_width && column > code_width - neurons))
-        return -1;
     uint8_t *rows = bits, *columns = bits + SPAN * bytes;
     for (int64_t t = 0; t < n; t += SPAN) {
         int64_t size = least(SPAN, n - t);
@@ -170,58 +167,36 @@ EXPORT int64_t KERNEL(learn_weights)(int64_t blocks, int64_t padded, int64_t n, 
     return 0;
 }
 
-/* rint(w * factor) / scale: weights in steps of eta, on their grid. */
-INLINE Neurons on_grid(Neurons w, double factor, double scale)
+/* Write weights (m, N) side by side, (blocks, padded, SIDE). */
+EXPORT int64_t KERNEL(load_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, const double *weights, double *side)
 {
-    w *= factor;
-    UNROLL for (int i = 0; i < SIDE; i++)
-        w[i] = rint(w[i]);
-    return w / scale;
-}
-
-/* Write weights (m, N) on their grid side by side, (blocks, padded, SIDE). */
-EXPORT int64_t KERNEL(load_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, const double *weights, double *side,
-                                    double factor, double scale)
-{
-    if (m > blocks * SIDE || padded < (N + 7) / 8 * 8)
-        return -1;
     memset(side, 0, (size_t)(blocks * padded * SIDE) * sizeof *side);
     for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE) {
         const int some = (int)least(SIDE, m - b);
         const double *rows[SIDE];
-        Neurons block[SIDE];
         for (int i = 0; i < some; i++)
             rows[i] = weights + (b + i) * N;
-        for (int64_t k = 0; k < N; k += 8) {
-            load_columns(block, rows, some, k, N - k);
-            UNROLL for (int i = 0; i < 8; i++)
-                ((Neurons *)side)[k + i] = on_grid(block[i], factor, scale);
-        }
+        for (int64_t k = 0; k < N; k += 8)
+            load_columns((Neurons *)side + k, rows, some, k, N - k);
     }
     return 0;
 }
 
-/* Add to weights (m, N) what they have learned since then, times eta: each is rounded once. Returns 1 if the sizes of a neuron's
- * weights sum to more than 2**29 steps, so that fields may have been rounded. */
-EXPORT int64_t KERNEL(add_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, double *weights, const double *side,
-                                   double factor, double scale, double eta)
+/* Write them back. Returns 1 if the sizes of a neuron's weights sum to more than 2**29, so that fields may have been rounded. */
+EXPORT int64_t KERNEL(store_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, double *weights, const double *side)
 {
-    if (m > blocks * SIDE || padded < (N + 7) / 8 * 8)
-        return -1;
     Flags too_large = {0};
+    (void)blocks;
     for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE) {
-        Neurons block[SIDE], size = {0}, w;
+        Neurons block[SIDE], size = {0};
         for (int64_t k = 0; k < N; k += 8) {
             UNROLL for (int i = 0; i < 8; i++) {
                 block[i] = ((const Neurons *)side)[k + i];
                 size += (Neurons)((Flags)block[i] & INT64_MAX);
             }
             TURN(block)
-            for (int i = 0; i < (int)least(SIDE, m - b); i++) {
-                load_eight(&w, weights + (b + i) * N + k, N - k);
-                w += eta * (block[i] - on_grid(w, factor, scale));
-                store_eight(weights + (b + i) * N + k, &w, N - k);
-            }
+            for (int i = 0; i < (int)least(SIDE, m - b); i++)
+                store_eight(weights + (b + i) * N + k, &block[i], N - k);
         }
         too_large |= size > 536870912;
     }

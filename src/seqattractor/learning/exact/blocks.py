@@ -25,7 +25,6 @@ from seqattractor.learning.exact.fields import (
     start_fields,
 )
 from seqattractor.learning.exact.tape import Restorable, Tape
-from seqattractor.learning.grid import STEP
 from seqattractor.learning.kernels import LANES
 from seqattractor.sequences import Patterns
 
@@ -172,7 +171,7 @@ class VisibleBlock(_Block):
             kernels.replay_rows(
                 *(K, ahead, tape.Y, tape.version, tape.flipped, tape.groups, tape.group_start),
                 *(rows, self.targets, self.V, self.h0, self.fields, self.bounds, self.room, self.C, run.errors, run.state),
-                *(self.step, limit_of(self.width), self.kappa, 1 / STEP, 1 / STEP),
+                *(self.step, limit_of(self.width), self.kappa),
             )
             return run
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.learning import kernels
-from seqattractor.learning.grid import STEP
 from seqattractor.learning.kernels import AHEAD, LANES, aligned
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
@@ -161,7 +160,7 @@ def start_fields(weights: Floats, inputs: Inputs, theta: float = 0.0) -> Floats:
     fields = np.zeros((len(weights), len(inputs.X)))
     if weights.any():
         for some in inputs.changes:
-            kernels.add_start_fields(fields, weights, *some[2:], some.first, some.N, 1 / STEP, 1 / STEP)
+            kernels.add_start_fields(fields, weights, *some[2:], some.first, some.N)
     return fields - theta if theta else fields
 
 
@@ -170,7 +169,7 @@ def add_learned(weights: Floats, counts: Integers, inputs: Inputs, more: Integer
     if more is None and inputs.change_little:
         counts = np.ascontiguousarray(counts, dtype=np.int64)
         for some in inputs.changes:
-            kernels.add_sums(weights, counts, *some[2:], some.first, some.N, 1.0)
+            kernels.add_sums(weights, counts, *some[2:], some.first, some.N)
         return
     n, N = inputs.X.shape
     rows: Any = np.flatnonzero(np.any(counts, axis=1))  # often few: most visible neurons have settled before the tape ends

@@ -13,7 +13,6 @@ import numpy as np
 from seqattractor.learning import kernels
 from seqattractor.learning.exact.fields import Floats, Inputs, start_fields
 from seqattractor.learning.exact.workers import Workers, count_jobs
-from seqattractor.learning.grid import STEP
 from seqattractor.learning.kernels import SIDE
 from seqattractor.learning.problem import Learned, Problem, ProgressCallback, repeat
 from seqattractor.learning.rule import sign, with_constant
@@ -102,7 +101,7 @@ class _Layer:
     ----------
     workers : Workers
     weights : ndarray of float64, shape (m, N_in)
-        Their start weights; what they learn is added by `finish`.
+        Their start weights; `finish` writes the learned ones back.
     kappa, theta : float
     block_rows : int
         Neurons that a thread takes at a time.
@@ -115,7 +114,7 @@ class _Layer:
         self._settled = np.zeros(blocks, dtype=np.uint8)
         self._updates = np.zeros(blocks, dtype=np.int64)
         self._parts = list(pieces(blocks, -(-block_rows // SIDE)))
-        kernels.load_weights(weights, self._side, 1 / STEP, 1 / STEP)
+        kernels.load_weights(weights, self._side)
 
     @property
     def settled(self) -> bool:
@@ -147,7 +146,7 @@ class _Layer:
 
     def finish(self) -> None:
         """Write the learned weights back."""
-        if kernels.add_weights(self._weights, self._side, 1 / STEP, 1 / STEP, 1.0):
+        if kernels.store_weights(self._weights, self._side):
             raise OverflowError(
                 "the weights of a neuron sum to more than 2**29 learning steps, and float64 could not add them up exactly; use a "
                 "larger eta or a smaller kappa."
