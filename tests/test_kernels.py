@@ -106,7 +106,7 @@ def test_negative_indices_are_found_where_as_many_are_allowed_as_their_type_has(
     for wrong in (-1, -(2**15)):
         up[:] = wrong
         with pytest.raises(ValueError, match="add_sums: up must be indices from 0 to 69999"):
-            kernels.add_sums(np.zeros((1, 70_000)), np.zeros((1, 1), dtype=np.int64), *changes, 0, 70_000, 1.0)
+            kernels.add_sums(np.zeros((1, 70_000)), np.zeros((1, 1), dtype=np.int64), *changes, 0, 70_000)
 
 
 def test_masked_indices_are_checked_too():

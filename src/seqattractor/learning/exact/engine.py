@@ -25,7 +25,7 @@ from seqattractor.learning.rule import sign, with_constant
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
-BLOCK_ROWS = 256
+BLOCK_ROWS, BLOCK_ROWS_ALONE = 256, 1024  # neurons in a block: several threads share smaller ones more evenly
 _WINDOW_SECONDS = 0.2  # Ctrl-C gets through between windows
 _GROWTH, _TOLD_GROWTH = 64, 4  # from one window to the next; less where somebody is told of each epoch, and may stop after it
 _WINDOW_EPOCHS = 2**14  # at most: errors are kept for each epoch of a window and each of the rows side by side
@@ -37,7 +37,7 @@ def learn(
     *,
     n_jobs: int | None = None,
     callback: ProgressCallback | None = None,
-    block_rows: int = BLOCK_ROWS,
+    block_rows: int | None = None,
     form: Form | None = None,
 ) -> Learned:
     """Learn as `reference.learn` does, only faster.
@@ -50,7 +50,7 @@ def learn(
         Number of threads; -1 for all cores. The result does not depend on it.
     callback : callable, optional
         See `ProgressCallback`.
-    block_rows : int
+    block_rows : int, optional
         Neurons in a block of work. The result does not depend on it.
     form : {"fields", "weights"}, optional
         How it is done; by default as `forms` chooses. The result does not depend on it.
@@ -69,8 +69,8 @@ def learn(
     (True, 3)
     """
     U, V, z = problem.U, problem.V, problem.hidden_targets
+    block_rows = block_rows or (BLOCK_ROWS if count_jobs(n_jobs) > 1 else BLOCK_ROWS_ALONE)
     if U is not None and problem.feedback is not None:
-        count_jobs(n_jobs)  # one thread is used, but a senseless number is rejected here as elsewhere
         return learned_targets.learn(problem, U, problem.feedback, callback)
     layers = [W.shape for W in ((V,) if U is None or z is None else (U, V))]
     if (form or choose_form(len(problem.inputs), layers, problem.max_epochs)) == "weights":
