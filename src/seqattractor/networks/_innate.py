@@ -300,8 +300,7 @@ def run_innate(wiring: Wiring, drive: States, wanted: States, P: States, x: Stat
     """
     rates = np.empty_like(drive)
     if has_kernels():
-        if kernels.run_innate(*wiring, drive, wanted, P, x, rates, every, tau):
-            raise ValueError("P must have a matrix for each of the first neurons, as large as there are connections.")
+        kernels.run_innate(*wiring, drive, wanted, P, x, rates, every, tau)
         return rates
     weights, sources, counts = wiring  # the same in numpy, which rounds sums in another order
     there, r = np.arange(weights.shape[1]) < counts[:, np.newaxis], np.tanh(x)

@@ -63,12 +63,10 @@ INLINE int32_t least_sum(double bound, int64_t total, int64_t low)
 }
 
 /* Round the weights (neurons, inputs) of a layer, whose neurons fire where W x + offset >= 0, for inputs of `low`, -1 or 0, and 1.
- * Returns 1 if a weight or an offset is too large or too small for that, and -1 if arrays do not fit together. */
+ * Returns 1 if a weight or an offset is too large or too small for that. */
 EXPORT int64_t KERNEL(round_layer)(int64_t neurons, int64_t inputs, int64_t padded, const double *W, const double *offset,
                                    int32_t *whole, int32_t *surely, int32_t *perhaps, int64_t low, int32_t *rows)
 {
-    if (padded < neurons || padded % ABREAST)
-        return -1;
     int64_t stride = (inputs + 7) / 8 * 8;
     if (KERNEL(size_of)(offset, neurons) < 0)
         return 1;
@@ -134,13 +132,11 @@ static void KERNEL(add_inputs)(Sums *sums, const int32_t *W, int64_t padded, int
 }
 
 /* Write the answers (states, neurons), 1 or `silent`, of a rounded layer to x (states, inputs) of `low` and 1. Sets doubtful (states)
- * to 1 where a sum does not decide, and returns their number; -1 if x has other states, or arrays do not fit together. */
+ * to 1 where a sum does not decide, and returns their number; -1 if x has other states. */
 EXPORT int64_t KERNEL(respond)(int64_t inputs, int64_t padded, int64_t states, int64_t neurons, const KERNEL(Layer) *layer,
                                const int8_t *x, int8_t *answers, uint8_t *doubtful, int64_t low, int64_t silent, uint8_t *bits,
                                int32_t *space)
 {
-    if (padded < neurons || padded % ABREAST)
-        return -1;
     int64_t bytes = (inputs + 7) / 8, number = 0;
     Sums *sums = (Sums *)space;
     for (int64_t b = 0; b < states; b++) {

@@ -113,8 +113,6 @@ static int64_t TYPED(teach_visible)(const Network *net, int64_t n, int64_t N, in
 EXPORT int64_t TYPED(learn_targets)(int64_t n, int64_t N, int64_t padded, int64_t M, int64_t units, const Network *net,
                                     int64_t *errors, T *step, T *g, int8_t *y)
 {
-    if (units < M || padded < n)
-        return -1;
     for (int64_t t = 0; t < n; t++) {
         errors[0] += TYPED(teach_hidden)(net, n, N, M, units, padded, t, step, y);
         errors[1] += TYPED(teach_visible)(net, n, N, M, units, t, g);

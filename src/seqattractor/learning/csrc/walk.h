@@ -39,13 +39,11 @@ static int64_t KERNEL(fire)(const KERNEL(Layer) *of, int64_t padded, int64_t neu
 }
 
 /* Let a state (N) of -1 and 1 go on, and write the states that follow into path (steps, N), eqs. (2) and (3). Returns the number
- * of steps before one that is not decided, or -1 if there are fewer columns of weights than neurons. */
+ * of steps before one that is not decided. */
 EXPORT int64_t KERNEL(walk)(int64_t N, int64_t padded_M, int64_t M, int64_t padded_N, int64_t steps, const KERNEL(Layer) *hidden,
                             const KERNEL(Layer) *visible, const int8_t *state, int8_t *path, int32_t *sums, int64_t *xi,
                             int64_t *zeta)
 {
-    if (padded_M < M || padded_N < N)
-        return -1;
     int64_t active = 0;
     for (int64_t k = 0; k < N; k++) {
         xi[active] = k;
