@@ -86,7 +86,7 @@ def test_more_inputs_than_16_bits_can_number_are_rejected():
 
 def test_contents_that_do_not_fit_together_raise_an_error():
     bits = np.array([[1], [3]], dtype=np.uint32)
-    with pytest.raises(ValueError, match="list_changes: up and down must have room for all changes"):
+    with pytest.raises(ValueError, match="list_changes: up and down are too short for all changes"):
         kernels.list_changes(bits, np.empty(0, dtype=np.int16), np.empty(1, dtype=np.int16))
     flips = np.array([[5, 0, 0, 1]], dtype=np.int32)  # of epoch 5 of 2
     others = (

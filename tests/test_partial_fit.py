@@ -121,3 +121,12 @@ def test_a_presentation_is_an_epoch_of_the_plain_rule_in_units_of_eta(seed, step
     )
     assert net.visible_errors_[: len(counted)].tolist() == counted
     np.testing.assert_array_equal(net.W_, np.array(W) * eta)
+
+
+@pytest.mark.parametrize("engine", ["exact", "reference"])
+def test_weights_that_were_set_in_another_memory_order_learn_on(engine):
+    X = sa.datasets.random_periodic(9, 30, rng=0)
+    nets = [sa.VisibleNetwork(random_state=0, engine=engine).fit(X) for _ in range(2)]
+    nets[0].W_, nets[1].W_ = np.ascontiguousarray(nets[0].W_ / 2), np.asfortranarray(nets[1].W_ / 2)
+    first, second = (net.partial_fit(X).W_ for net in nets)
+    assert np.array_equal(first, second)

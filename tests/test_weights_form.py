@@ -79,17 +79,6 @@ def test_every_instruction_set_gives_the_same_bits(isa, problem):
         kernels.use(usual)
 
 
-@pytest.mark.parametrize(("size", "fits"), [(2.0**26, True), (2.0**29, False)])
-def test_weights_that_float64_could_not_add_up_exactly_are_rejected_in_one_sentence(size, fits):
-    x = np.ones((3, 4), dtype=np.int8)
-    problem = Problem(x, x, V=np.full((4, 4), size), kappa=1000.0, max_epochs=2)
-    if fits:
-        assert np.array_equal(weights.learn(problem).V, np.full((4, 4), size))
-    else:
-        with pytest.raises(OverflowError, match="larger eta"):
-            weights.learn(problem)
-
-
 @pytest.mark.parametrize("stop", [1, 13])
 def test_a_callback_hears_of_every_epoch_and_leaves_the_weights_of_the_one_at_which_it_says_stop(stop):
     problem, told = hard_problem(np.random.default_rng(2), 60), []

@@ -45,7 +45,7 @@ def in_steps(weights: ArrayLike, eta: float | None) -> Floats:
     """
     if eta is None:
         return np.array(weights, dtype=np.float64)
-    steps = np.asarray(np.divide(weights, eta, dtype=np.float64))
+    steps = np.asarray(np.divide(weights, eta, dtype=np.float64, order="C"))  # as kernels need them
     steps /= STEP  # in place: weights may be the largest arrays there are
     np.rint(steps, out=steps)
     steps *= STEP
@@ -121,6 +121,6 @@ def hold_steps(net: object, name: str, steps: Floats, eta: float | None) -> None
     if eta is not None and largest * rows.shape[1] >= _LARGEST_SUM <= np.abs(rows).sum(axis=1).max():
         raise ValueError(
             f"the weights {name} of a neuron sum to more than {_LARGEST_SUM:.3g} learning steps, which are eta = {eta:g} each, "
-            "and float64 could not add them up exactly; use a larger eta or a smaller init_scale."
+            "and float64 could not add them up exactly; use a larger eta, a smaller kappa or a smaller init_scale."
         )
     vars(net).update({_HELD + name: steps, _SIZE + name: eta})

@@ -316,7 +316,7 @@ class Kernel:
     def bind(self, *values: Any) -> Callable[..., int]:
         """Check the first arguments once, for many calls that differ only in the others.
 
-        Meanwhile the bound arrays must not be reshaped.
+        The bound arrays must not be reshaped while the function is in use.
 
         Returns
         -------
@@ -337,9 +337,10 @@ class Kernel:
         for (is_group, named), value in zip(arguments, values, strict=False):
             for m, what in named:
                 try:
-                    call.take(m, getattr(value, m.name) if is_group else value, what)
+                    each = getattr(value, m.name) if is_group else value
                 except AttributeError:
                     raise TypeError(f"{what} is missing from {type(value).__name__}.") from None
+                call.take(m, each, what)
         return call
 
     def _run(self, call: _Call) -> int:
@@ -560,12 +561,12 @@ count_changes = Kernel(
 list_changes = Kernel(
     "list_changes",
     "bits: uint32[n, words]; out up: int16[ups]; out down: int16[downs]; work last: uint32[words]; where words <= 2**10",
-    errors={1: "up and down must have room for all changes"},
+    errors={1: "up and down are too short for all changes"},
 )
 add_start_fields = Kernel(
-    "add_start_fields", "out fields: float64[m, n]; weights: float64[m, inputs]", *_CHANGES, "work space: float64[8 * inputs]"
+    "add_start_fields", "out fields: float64[m, n]; weights: float64[m, inputs]", *_CHANGES, "work space: float64[8 * N]"
 )
-add_sums = Kernel("add_sums", "out weights: float64[m, inputs]; counts: int64[m, n]", *_CHANGES, "work space: int64[8 * inputs]")
+add_sums = Kernel("add_sums", "out weights: float64[m, inputs]; counts: int64[m, n]", *_CHANGES, "work space: int64[8 * N]")
 
 # The exact engine on fields (csrc/fields.h, csrc/tape.h, csrc/replay.h)
 _IN_LANES = "where n <= padded == LANES * _blocks"
@@ -611,7 +612,7 @@ replay_rows = Kernel(
     "x: int8[m, n]; V: float64[m, M]; out g0: float64[m, n]; out fields, bounds: T[m, padded]; out room: int64[m]",
     "out C: T[m, width]; out errors: int64[epochs]; out state: uint8[some]; step, limit: int; kappa: float",
     "work space: T[3, SLOTS, padded]; work c: T[SLOTS, width]; work learned: T[width, SLOTS]",
-    "work reals: float64[2, width + padded, SLOTS]; work flip_columns: T[padded, SLOTS]; work row_errors: int32[SLOTS, epochs]",
+    "work reals: float64[width + padded, SLOTS]; work flip_columns: T[padded, SLOTS]; work row_errors: int32[SLOTS, epochs]",
     f"{_IN_LANES}; where 1 <= step; where M <= width == 32 * words",
     T=WIDTHS,
     K=WIDTHS,

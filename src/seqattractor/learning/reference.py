@@ -8,14 +8,12 @@ from seqattractor.learning import rule
 from seqattractor.learning.problem import Learned, Problem, ProgressCallback, repeat
 
 
-def learn(problem: Problem, *, n_jobs: int | None = None, callback: ProgressCallback | None = None) -> Learned:
+def learn(problem: Problem, *, callback: ProgressCallback | None = None) -> Learned:
     """Learn U and V by equations (4)-(9), only V, or V of a network without hidden neurons.
 
     Parameters
     ----------
     problem : Problem
-    n_jobs : int, optional
-        Ignored: the plain loop runs in one thread.
     callback : callable, optional
         See `ProgressCallback`.
 

@@ -474,7 +474,7 @@ class SequenceAttractor(SizedMemory):
     def _problem(self, transitions: Transitions, weights: tuple[Weights, Weights], max_epochs: int) -> Problem:
         """What an engine or a cluster learns on top of some weights, which are in steps of eta."""
         x, x_next, _ = transitions
-        if self.engine == "exact" and self._learns_targets:
+        if self.engine == "exact" and self._learns_targets and max_epochs > 1:
             check_memory(6 * len(x) ** 2, f"learning {len(x)} transitions, of which every two are compared")
         check_memory(len(x) * self.n_hidden_, f"the hidden targets of {len(x)} transitions")
         z = feedback = None

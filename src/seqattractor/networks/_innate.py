@@ -1,6 +1,6 @@
 """InnateTrajectoryMemory: a chaotic rate network that learns to repeat what it does by itself (Laje & Buonomano 2013).
 
-The rule is recursive least squares, as in `PinnedRateMemory`, where every plastic neuron has a P of its own, over its own inputs.
+The rule is recursive least squares, as in `PinnedRateMemory`, but every plastic neuron has a P of its own, over its own inputs.
 """
 
 from __future__ import annotations

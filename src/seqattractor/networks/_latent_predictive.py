@@ -25,9 +25,9 @@ _MOST_STEPS = 10_000  # of inference; every step of recall takes that many
 class LatentPredictiveMemory(EpochMemory):
     """Temporal predictive coding with latent neurons (Tang et al.): predict the latent state, and from it the next pattern.
 
-    At every step the latent state z is found by gradient descent on ``E = |z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2``,
-    halved, with f = tanh, and each matrix makes a step down on its term. z carries a context from step to step, so a pattern may
-    have different successors (``on_conflict="learn"``).
+    At every step the latent state z is found by gradient descent on
+    ``E = (|z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2) / 2`` with f = tanh, and each matrix makes a step down on its term.
+    z carries a context from step to step, so a pattern may have different successors (``on_conflict="learn"``).
 
     Parameters
     ----------

@@ -169,7 +169,8 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         if not callable(self.rule):
             self._go_on(transitions, 1)
             return
-        x, x_next = self._seen(transitions).astype(np.float64), transitions.targets.astype(np.float64)
+        x, x_next = self._presented(transitions).astype(np.float64), transitions.targets.astype(np.float64)
+        x = equations.with_constant(x) if self.bias else x
         W = self._weights().copy()
         errors = sum(self.rule(W, x[t], x_next[t]) for t in range(len(x)))
         if not np.abs(W).max() < 1e300:
@@ -181,10 +182,11 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         """Learn on top of what is there; returns the errors of the last epoch."""
         eta = float(self.eta)
         problem = Problem(
-            self._seen(transitions),
+            self._presented(transitions),
             transitions.targets,
             V=in_steps(self._weights(), eta),
             kappa=float(in_steps(self.kappa, eta)),
+            bias=bool(self.bias),
             max_epochs=max_epochs,
         )
         engine = "reference" if self._leak else self.engine  # the exact one is made for inputs of -1 and +1
@@ -193,10 +195,9 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self._add_epochs(learned.visible_errors)
         return self._last_errors()
 
-    def _seen(self, transitions: Transitions) -> NDArray[Any]:
-        """What each neuron sees: the inputs, with a leak those before, and with biases a unit that is always +1."""
-        x = sum_context(transitions.inputs, transitions.lengths, self._leak) if self._leak else transitions.inputs
-        return equations.with_constant(x) if self.bias else x
+    def _presented(self, transitions: Transitions) -> NDArray[Any]:
+        """The inputs, with a leak summed over those before."""
+        return sum_context(transitions.inputs, transitions.lengths, self._leak) if self._leak else transitions.inputs
 
     def _weights(self) -> Weights:
         """W as learning takes it: with biases, these are its last column, in an array of its own."""

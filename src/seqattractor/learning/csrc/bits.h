@@ -35,16 +35,16 @@ INLINE uint8_t in_bits(const int8_t *x, int64_t number)
 }
 
 /* Copy some bytes, usually all of them: then it is one instruction. */
-#define COPY_STATES(to, from, some, all) ((some) == (all) ? memcpy(to, from, all) : memcpy(to, from, (size_t)(some)))
+#define COPY_BYTES(to, from, some, all) ((some) == (all) ? memcpy(to, from, all) : memcpy(to, from, (size_t)(some)))
 
 /* Some of n numbers from w on, and 0 beyond them. */
 INLINE void load_eight(Eight *some, const double *w, int64_t n)
 {
     *some = (Eight){0};
-    COPY_STATES(some, w, 8 * least(n, 8), 64);
+    COPY_BYTES(some, w, 8 * least(n, 8), 64);
 }
 
-INLINE void store_eight(double *w, const Eight *some, int64_t n) { COPY_STATES(w, some, 8 * least(n, 8), 64); }
+INLINE void store_eight(double *w, const Eight *some, int64_t n) { COPY_BYTES(w, some, 8 * least(n, 8), 64); }
 
 /* Turn eight vectors of eight numbers, rows, into columns: a perfect shuffle of all of them, as often as eight halves. */
 #define ZIP_8_LOWER(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
@@ -68,7 +68,10 @@ INLINE void load_columns(Eight *block, const double *const *rows, int some, int6
             block[k] = *(const Eight *)(rows[k] + at);
     else
         for (int k = 0; k < 8; k++)
-            load_eight(block + k, k < some ? rows[k] + at : NULL, k < some ? n : 0);
+            if (k < some)
+                load_eight(block + k, rows[k] + at, n);
+            else
+                block[k] = (Eight){0};
     TURN(block)
 }
 

@@ -161,7 +161,7 @@ EXPORT int64_t KERNEL(respond)(int64_t inputs, int64_t padded, int64_t states, i
             Sums fires = sums[b] >= surely;
             Flags open = (Flags)((sums[b] >= perhaps) ^ fires);
             Answers answer = __builtin_convertvector((fires & (int32_t)(1 - silent)) + (int32_t)silent, Answers);
-            COPY_STATES(answers + b * neurons + first, &answer, least(ABREAST, neurons - first), ABREAST);
+            COPY_BYTES(answers + b * neurons + first, &answer, least(ABREAST, neurons - first), ABREAST);
             if (is_any_set(&open))
                 doubtful[b] = 1;
         }

@@ -133,15 +133,15 @@ static void PAIRED(add_weights)(T *c, const T *flip, const uint32_t *codes, int6
  *
  * Epoch e has the codes Y[version[e]] (n, words of bits) with Gram matrix K[version[e]] (n, padded), given also as ahead[version[e]]
  * (see `look_ahead`). They are reached from those of the epoch before by the flips groups[group_start[e]:group_start[e + 1]] (see
- * `sort_flips`). Of each row: targets x, start weights V and, changed in place: start fields
- * g0, fields with their bounds and room, and the integer weights C, to which updates are added. Rows side by side are in the same
- * epoch. Writes the state of each row, and errors (epochs,), added to what is there. Rows that end NARROW are left as they were.
- * Returns -1 if groups do not fit. */
+ * `sort_flips`). Of each row: targets x, start weights V and, changed in place, start fields g0, fields with their bounds and room, and
+ * the integer weights C, to which updates are added. Rows side by side are in the same epoch. Writes the state of each row, and errors
+ * (epochs,), added to what is there. Rows that end NARROW are left as they were. Returns -1 if groups do not fit. */
 EXPORT int64_t PAIRED(replay_rows)(int64_t n, int64_t padded, int64_t words, int64_t epochs, int64_t number, int64_t some, int64_t m,
                                    int64_t M, int64_t width, const KT *K, const KT *ahead, const uint32_t *Y, const int64_t *version,
                                    const int32_t *flipped, const int64_t *groups, const int64_t *group_start, const int64_t *rows,
                                    const int8_t *x, const double *V, double *g0, T *fields, T *bounds, int64_t *room, T *C,
-                                   int64_t *errors, uint8_t *state, int64_t step, int64_t limit, double kappa, T *space, T *c, T *learned, double *reals, T *flip_columns, int32_t *row_errors)
+                                   int64_t *errors, uint8_t *state, int64_t step, int64_t limit, double kappa, T *space,
+                                   T *c, T *learned, double *reals, T *flip_columns, int32_t *row_errors)
 {
     T *f = space, *flip = space + SLOTS * padded, *bound = space + 2 * SLOTS * padded;
     double *v0 = reals, *g = v0 + SLOTS * width;

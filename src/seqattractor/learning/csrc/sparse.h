@@ -3,7 +3,7 @@
  * Rows that are gone through in blocks are padded with zeros: `padded` numbers are looked at, and rows lie `row_of` numbers apart,
  * half a block more, since numbers of a column would else fall into the same few places of the cache.
  */
-#include "lanes.h"
+#include "bits.h"
 
 #ifndef SEQATTRACTOR_SPARSE_H
 #define SEQATTRACTOR_SPARSE_H

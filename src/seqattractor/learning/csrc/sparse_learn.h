@@ -152,22 +152,16 @@ INLINE uint64_t violations(const T *h, uint64_t wanted, T lowest, T highest, con
 }
 
 /* Write the columns first to last - 1 of W to the first rows of `out`, in whole tiles: `first` is a multiple of TILE, and W is padded
- * both ways. A tile is transposed by a perfect shuffle of its numbers, as often as its side can be halved. */
+ * both ways. */
 static void transpose(const T *W, int64_t n_rows, int64_t stride, int64_t first, int64_t last, T *out, int64_t out_stride)
 {
     typedef T Row __attribute__((vector_size(TILE * sizeof(T)), aligned(sizeof(T)), may_alias));
     for (int64_t j = first; j < last; j += TILE)
         for (int64_t i = 0; i < padded(n_rows); i += TILE) {
-            Row tile[TILE], shuffled[TILE];
+            Row tile[TILE];
             for (int k = 0; k < TILE; k++)
                 tile[k] = *(const Row *)(W + (i + k) * stride + j);
-            for (int side = TILE; side > 1; side /= 2) {
-                for (int k = 0; k < TILE / 2; k++) {
-                    shuffled[2 * k] = __builtin_shufflevector(tile[k], tile[k + TILE / 2], 0, 8, 1, 9, 2, 10, 3, 11);
-                    shuffled[2 * k + 1] = __builtin_shufflevector(tile[k], tile[k + TILE / 2], 4, 12, 5, 13, 6, 14, 7, 15);
-                }
-                memcpy(tile, shuffled, sizeof tile);
-            }
+            TURN(tile)
             for (int k = 0; k < TILE; k++)
                 *(Row *)(out + (j - first + k) * out_stride + i) = tile[k];
         }

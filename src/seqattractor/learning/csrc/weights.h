@@ -111,7 +111,7 @@ static int64_t KERNEL(learn_span)(Neurons *restrict fields, Neurons *restrict st
     int64_t errors = 0;
     memset(steps, 0, SPAN * sizeof *steps);
     for (int64_t t = 0; t < size; t++) {
-        COPY_STATES(&target, targets + t * width, neurons, SIDE);
+        COPY_BYTES(&target, targets + t * width, neurons, SIDE);
         Neurons z = __builtin_convertvector(target, Neurons);
         Flags step = (z * fields[t] <= kappa) & (Flags)z;
         if (is_any_set(&step)) {
@@ -122,7 +122,7 @@ static int64_t KERNEL(learn_span)(Neurons *restrict fields, Neurons *restrict st
         }
         if (code_width) {
             States code = __builtin_convertvector(((fields[t] >= 0) & 2) - 1, States);
-            COPY_STATES(codes + t * code_width, &code, neurons, SIDE);
+            COPY_BYTES(codes + t * code_width, &code, neurons, SIDE);
         }
     }
     for (int i = 0; i < SIDE; i++)
@@ -182,23 +182,17 @@ EXPORT int64_t KERNEL(load_weights)(int64_t m, int64_t N, int64_t blocks, int64_
     return 0;
 }
 
-/* Write them back. Returns 1 if the sizes of a neuron's weights sum to more than 2**29, so that fields may have been rounded. */
+/* Write them back. */
 EXPORT int64_t KERNEL(store_weights)(int64_t m, int64_t N, int64_t blocks, int64_t padded, double *weights, const double *side)
 {
-    Flags too_large = {0};
     (void)blocks;
-    for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE) {
-        Neurons block[SIDE], size = {0};
+    for (int64_t b = 0; b < m; b += SIDE, side += padded * SIDE)
         for (int64_t k = 0; k < N; k += 8) {
-            UNROLL for (int i = 0; i < 8; i++) {
-                block[i] = ((const Neurons *)side)[k + i];
-                size += (Neurons)((Flags)block[i] & INT64_MAX);
-            }
+            Neurons block[SIDE];
+            memcpy(block, side + k * SIDE, sizeof block);
             TURN(block)
             for (int i = 0; i < (int)least(SIDE, m - b); i++)
                 store_eight(weights + (b + i) * N + k, &block[i], N - k);
         }
-        too_large |= size > 536870912;
-    }
-    return is_any_set(&too_large);
+    return 0;
 }

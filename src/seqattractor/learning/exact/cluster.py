@@ -48,8 +48,8 @@ def learn(problem: Problem, *, client: Any, callback: ProgressCallback | None = 
     client : distributed.Client
         Of a cluster whose workers have this package.
     callback : callable, optional
-        Called for all epochs when learning is over. If it stops learning, that is done again up to that epoch; for that, a copy
-        of the start weights is made.
+        Called for all epochs when learning is over. If it stops learning, learning is repeated up to that epoch; for that, a
+        copy of the start weights is made.
 
     Returns
     -------

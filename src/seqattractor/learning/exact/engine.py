@@ -2,7 +2,7 @@
 
 Hidden neurons depend on no other neuron; visible neurons depend on the codes that the hidden ones produced on the way. So
 learning goes in windows of epochs: all hidden neurons learn a window and leave a tape of their codes, then all visible
-neurons replay it. Sequences that are long for their number of units are learned on integer weights instead (`weights`); `forms`
+neurons replay it. Sequences that are long for their number of units are learned on weights instead (`weights`); `forms`
 chooses. `docs/engine.rst` has the mathematics.
 """
 
@@ -18,7 +18,7 @@ from seqattractor.learning.exact import learned_targets, weights
 from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
 from seqattractor.learning.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
 from seqattractor.learning.exact.forms import Form, choose_form
-from seqattractor.learning.exact.tape import Codes, Restorable, Tape
+from seqattractor.learning.exact.tape import Codes, Restorable
 from seqattractor.learning.exact.workers import Workers, count_jobs
 from seqattractor.learning.problem import Learned, Problem, ProgressCallback
 from seqattractor.learning.rule import sign, with_constant
@@ -83,7 +83,7 @@ def learn(
     with Workers(n_jobs) as workers:
 
         def layer(W: Floats, x: Inputs, targets: Patterns, theta: float = 0.0) -> list[LayerBlock]:
-            K = Gram(gram(x.X))
+            K, _ = Gram(gram(x.X)), x.changes  # listed once, before several threads ask for them
             return workers.run(
                 lambda rows: LayerBlock(W[rows], x, targets[:, rows], K, kappa=problem.kappa, theta=theta, first=rows.start),
                 pieces(len(W), block_rows),
@@ -147,7 +147,7 @@ class _Layers:
         epoch = 0
         for tape in self.codes.play(flips, n_epochs, ended=all(block.settled.all() for block in self.hidden)):
             piece = slice(epoch, epoch := epoch + len(tape.version))
-            errors[piece, 1] = sum(self.workers.run(partial(_replay, tape), self.visible))
+            errors[piece, 1] = sum(self.workers.run(partial(VisibleBlock.advance, tape=tape), self.visible))
         return errors
 
     def _visible_blocks(self, y: Patterns) -> list[VisibleBlock]:
@@ -165,11 +165,6 @@ class _Layers:
         if self.codes is not None:
             y = Inputs(self.codes.y)
             self.workers.run(lambda block: block.finish(y), self.visible)
-
-
-def _replay(tape: Tape, block: VisibleBlock) -> Integers:
-    """Let a block of visible neurons learn a piece of tape."""
-    return block.advance(tape)
 
 
 def _in_windows(

@@ -122,7 +122,7 @@ class Gram:
     step : int
         Its largest |entry|: how far one update can move a field.
     ahead : ndarray of the same type, shape (padded n / LANES, AHEAD, LANES)
-        What updates add to later fields of their LANES transitions; see `lanes.set_ahead`.
+        What updates add to later fields of their LANES transitions; see `look_ahead` in csrc/tape.h.
     """
 
     def __init__(self, K: Integers) -> None:

@@ -22,7 +22,7 @@ from seqattractor.sequences._patterns import pieces
 CHUNK = 1024
 """Transitions that are presented to one layer before the next one has its turn; fewer if layers are large."""
 _MOST_WORK = 2**31  # transitions times weights of a chunk: Ctrl-C gets through between two of them
-BLOCK_ROWS = 128
+BLOCK_ROWS = 256
 
 
 def learn(
@@ -61,7 +61,7 @@ def learn(
         visible = _Layer(workers, V, problem.kappa, 0.0, rows)
         hidden = None if U is None or z is None else _Layer(workers, U, problem.kappa, problem.input_threshold, rows)
 
-        # What V learns from once that is constant: inputs, codes of a fixed U, or targets that all hidden neurons have learned.
+        # Constant patterns that V learns from: inputs, codes of a fixed U, or, once hidden neurons have learned, their targets.
         fixed = problem.inputs if U is None else _codes_of(U, problem, chunk) if z is None else z
 
         def epoch() -> tuple[int, int]:
@@ -146,8 +146,4 @@ class _Layer:
 
     def finish(self) -> None:
         """Write the learned weights back."""
-        if kernels.store_weights(self._weights, self._side):
-            raise OverflowError(
-                "the weights of a neuron sum to more than 2**29 learning steps, and float64 could not add them up exactly; use a "
-                "larger eta or a smaller kappa."
-            )
+        kernels.store_weights(self._weights, self._side)

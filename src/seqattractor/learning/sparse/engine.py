@@ -376,10 +376,15 @@ class _Compiled:
             return self.rng.standard_normal((len(redrawn), len(self.theta)))
         drawn = np.empty((len(redrawn), len(self.theta)))
         for normals, t in zip(drawn, redrawn.tolist(), strict=True):
-            self.flip(first, t + 1)
+            self._flip(first, t + 1)
             normals[:], first = self.rng.standard_normal(len(normals)), t + 1
-        self.flip(first, last)
+        self._flip(first, last)
         return drawn
+
+    def _flip(self, first: int, last: int) -> None:
+        """Draw flips; other threads may use the same generator."""
+        with self.rng.bit_generator.lock:
+            self.flip(first, last)
 
 
 def _largest_field(U: NDArray[Any], bias: int) -> int:
