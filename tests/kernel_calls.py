@@ -31,7 +31,7 @@ TRIES = 10_000
 
 def evaluate(text, names):
     """An expression of a declaration."""
-    return eval(_compiled(text), kernels._CONSTANTS, names)
+    return eval(_compiled(text), kernels.CONSTANTS, names)
 
 
 @functools.cache

@@ -350,19 +350,19 @@ class Kernel:
         names = call.names
         for axis, array, k in self._places:
             names[axis] = call.shapes[array][k]
-        if (shapes := eval(self._shapes, _CONSTANTS, names)) != call.shapes:
+        if (shapes := eval(self._shapes, CONSTANTS, names)) != call.shapes:
             what, shape, wanted, m = next(
                 each for each in zip(call.whats, call.shapes, shapes, self._arrays, strict=True) if each[1] != each[2]
             )
             raise ValueError(f"{what} has shape {shape}, but [{', '.join(m.axes)}] is {wanted}.")
-        if not eval(self._conditions, _CONSTANTS, names):
-            text = next(text for text in self.where if not eval(text, _CONSTANTS, names))
+        if not eval(self._conditions, CONSTANTS, names):
+            text = next(text for text in self.where if not eval(text, CONSTANTS, names))
             found = ", ".join(f"{name} = {names[name]}" for name in dict.fromkeys(re.findall(r"\w+", text)) if name in names)
             raise ValueError(f"{self.name}: {text} must hold, but {found}.")
         for k, bound in self._bounds:
-            _check_indices(call.arrays[k], call.whats[k], eval(bound, _CONSTANTS, names))
+            _check_indices(call.arrays[k], call.whats[k], eval(bound, CONSTANTS, names))
         names["itemsize"] = {kind: dtypes[0].itemsize for kind, dtypes in call.types.items()}
-        work = iter(_space.divide(eval(self._sizes, _CONSTANTS, names), call.spans))
+        work = iter(_space.divide(eval(self._sizes, CONSTANTS, names), call.spans))
         _check_overlaps(call.spans)
         given = iter(call.given)
 
@@ -540,8 +540,8 @@ _MOST_KEPT = 2**25  # bytes
 _space = _Space()
 
 # What expressions in declarations may use besides lengths and numbers
-_CONSTANTS: dict[str, Any] = {name: value for name, value in globals().items() if name.isupper() and name[0] != "_"}
-_CONSTANTS |= {"words": words, "padded": padded, "row": row, "max": max, "__builtins__": {}}
+CONSTANTS: dict[str, Any] = {name: value for name, value in globals().items() if name.isupper() and name[0] != "_"}
+CONSTANTS |= {"words": words, "padded": padded, "row": row, "max": max, "__builtins__": {}}
 
 
 # Inputs of the exact engine (csrc/inputs.h)
