@@ -85,7 +85,7 @@ def test_how_much_faster_the_exact_engine_is():
     cases = kept("results")["cases"]
     ratios = [case["ratio"] for case in cases]
     for page in ("README.md", "docs/index.rst"):
-        assert "about eighty times for random patterns, about eight hundred times or more for pictures" in sentences(page)
+        assert "about eighty times for random patterns, about a thousand times or more for pictures" in sentences(page)
     assert 20 < min(ratios) < 100
     assert 1000 < max(ratios) < 10_000
     assert "a factor between some tens and some thousands" in sentences("paper/paper.md")
