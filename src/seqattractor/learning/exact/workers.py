@@ -94,6 +94,7 @@ class Workers:
         """Wait for blocks that are under way, and undo the rest."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None  # freed here: Python drops a Ctrl-C that comes while it clears weak references to threads
         self._open.close()
 
     def run(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
