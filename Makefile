@@ -37,8 +37,8 @@ TORCH := $(patsubst %,tests/test_%.py,docs encoders export simulators)
 TOOLS := $(patsubst %,tests/test_%.py,cluster dask notebook nwb other_peoples_objects pynapple to_xarray)
 PARTS := $(foreach names,[ab] c d e [f-k] la l[b-z] [m-r] [st] [u-z],'$(filter-out $(TORCH) $(TOOLS),$(wildcard tests/test_$(names)*.py))') \
 	$(TORCH) '$(TOOLS)' tests/trust src
-in_parts = failed=; for part in $(PARTS); do $(1) $$part || { test $$? = 1 || exit; failed="$$failed $$part"; }; done; \
-	test -z "$$failed" || { echo "FAILED:$$failed"; exit 1; }
+in_parts = failed=0; for part in $(PARTS); do $(1) $$part || { test $$? = 1 || exit; failed=$$((failed + 1)); }; done; \
+	test $$failed = 0 || { echo "FAILED in $$failed parts: the tests are named at the end of each part, above."; exit 1; }
 
 test: $(VENV)/installed-dev
 	sh tests/install_browser.sh

@@ -130,6 +130,16 @@ def test_bound_arrays_live_as_long_as_the_function():
     assert alive() is None
 
 
+def test_constants_are_those_of_the_sources():
+    """Work space is made for them here, and filled by C."""
+    defined = {}
+    for source in sorted((PACKAGE / "learning" / "csrc").glob("*.h")):
+        defined |= dict(re.findall(r"^#define ([A-Z_]{2,}) +([\d(][^/\n]*)", source.read_text(), flags=re.MULTILINE))
+    shared = {name: value for name, value in kernels.CONSTANTS.items() if name in defined and isinstance(value, int)}
+    assert {"LANES", "AHEAD", "SLOTS", "ROWS", "SIDE", "SPAN", "ABREAST", "BLOCK", "PENDING", "NEURONS", "GROUP"} <= set(shared)
+    assert shared == {name: eval(defined[name], {}, shared) for name in shared}
+
+
 def test_a_declaration_that_is_none_is_rejected():
     with pytest.raises(ValueError, match="'x int8' declares no argument and no condition"):
         kernels.Kernel("f", "y: int8[n]; x int8")

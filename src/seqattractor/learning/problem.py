@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor.learning.rule import with_constant
 from seqattractor.sequences import Patterns
 
 Floats = NDArray[np.float64]
@@ -54,6 +55,10 @@ class Problem:
     """Whether U and V have one more column each: the biases."""
     feedback: Feedback | None = None
     """Where hidden targets are learned: what they come from."""
+
+    def seen(self, patterns: Patterns) -> Patterns:
+        """Give patterns as neurons see them: with biases, a unit that is always +1 joins them."""
+        return with_constant(patterns) if self.bias else patterns
 
 
 @dataclass(frozen=True)

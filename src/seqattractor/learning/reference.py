@@ -34,7 +34,7 @@ def learn(problem: Problem, *, callback: ProgressCallback | None = None) -> Lear
 
     def present(t: int) -> tuple[int, int]:
         if U is None:
-            return 0, rule.update_visible(V, rule.with_constant(x[t]) if problem.bias else x[t], x_next[t], kappa=kappa, eta=1.0)
+            return 0, rule.update_visible(V, problem.seen(x[t]), x_next[t], kappa=kappa, eta=1.0)
         z = None if problem.hidden_targets is None else problem.hidden_targets[t]
         if feedback is not None and Q is not None:
             z = rule.learned_target(feedback.drive[t], Q, x_next[t], feedback.weight)

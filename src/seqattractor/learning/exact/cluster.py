@@ -24,7 +24,7 @@ from seqattractor.learning.exact.fields import Floats, Gram, Inputs, Integers, g
 from seqattractor.learning.exact.tape import Codes
 from seqattractor.learning.exact.workers import Workers
 from seqattractor.learning.problem import Learned, Problem, ProgressCallback
-from seqattractor.learning.rule import sign, with_constant
+from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
@@ -63,7 +63,7 @@ def learn(problem: Problem, *, client: Any, callback: ProgressCallback | None = 
     run = _Cluster(client, problem.kappa, problem.max_epochs)
     hidden_errors = np.zeros(problem.max_epochs, dtype=np.int64)
     flips = np.empty((0, 4), dtype=np.int32)
-    seen = with_constant(problem.inputs) if problem.bias else problem.inputs
+    seen = problem.seen(problem.inputs)
     if z is not None:
         hidden_errors, flips = run.hidden(seen, z, U, problem.input_threshold)
         y = z.copy()
@@ -72,7 +72,7 @@ def learn(problem: Problem, *, client: Any, callback: ProgressCallback | None = 
         flips = flips[~at_once]
     else:
         y = sign(start_fields(U, Inputs(seen), problem.input_threshold).T)  # eq. (7): a fixed U makes one code
-    visible_errors = run.visible(with_constant(y) if problem.bias else y, flips, problem.targets, V)
+    visible_errors = run.visible(problem.seen(y), flips, problem.targets, V)
     errors = np.stack([hidden_errors, visible_errors], axis=1)
     quiet = np.flatnonzero(~errors.any(axis=1))
     errors = errors[: quiet[0] + 1] if len(quiet) else errors  # after an epoch without errors nothing changes

@@ -21,7 +21,7 @@ from seqattractor.learning.exact.forms import Form, choose_form
 from seqattractor.learning.exact.tape import Codes, Restorable
 from seqattractor.learning.exact.workers import Workers, count_jobs
 from seqattractor.learning.problem import Learned, Problem, ProgressCallback
-from seqattractor.learning.rule import sign, with_constant
+from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
@@ -75,15 +75,12 @@ def learn(
     layers = [W.shape for W in ((V,) if U is None or z is None else (U, V))]
     if (form or choose_form(len(problem.inputs), layers, problem.max_epochs)) == "weights":
         return weights.learn(problem, n_jobs=n_jobs, callback=callback, block_rows=block_rows)
-
-    def seen(patterns: Patterns) -> Inputs:
-        return Inputs(with_constant(patterns) if problem.bias else patterns)
-
-    x = seen(problem.inputs)
+    x = Inputs(problem.seen(problem.inputs))
     with Workers(n_jobs) as workers:
 
         def layer(W: Floats, x: Inputs, targets: Patterns, theta: float = 0.0) -> list[LayerBlock]:
-            K, _ = Gram(gram(x.X)), x.changes  # listed once, before several threads ask for them
+            K = Gram(gram(x.X))
+            _ = x.changes  # listed once, before several threads ask for them
             return workers.run(
                 lambda rows: LayerBlock(W[rows], x, targets[:, rows], K, kappa=problem.kappa, theta=theta, first=rows.start),
                 pieces(len(W), block_rows),
@@ -93,7 +90,7 @@ def learn(
         if U is not None and z is not None:
             run = _Layers(workers, problem, layer(U, x, z, problem.input_threshold), z, block_rows)
         else:  # V learns from constant patterns: the inputs, or the codes that a fixed U makes of them, eq. (7)
-            y = x if U is None else seen(sign(start_fields(U, x, problem.input_threshold).T))
+            y = x if U is None else Inputs(problem.seen(sign(start_fields(U, x, problem.input_threshold).T)))
             run = _Layer(workers, layer(V, y, problem.targets))
         errors = _in_windows(run.window, run.parts, problem.max_epochs, callback)
         run.finish()
@@ -141,7 +138,7 @@ class _Layers:
         if self.codes is None:  # the tape starts with the codes of the first epoch
             y = self._z.copy()
             y[flips[:, 1], flips[:, 2]] = flips[:, 3]
-            y = with_constant(y) if self._problem.bias else y  # a constant unit never flips: the tape does not mention it
+            y = self._problem.seen(y)  # a constant unit never flips: the tape does not mention it
             self.codes, self.visible = Codes(y), self._visible_blocks(y)
             flips = flips[:0]
         epoch = 0

@@ -14,20 +14,19 @@ import numpy as np
 from seqattractor.learning import kernels
 from seqattractor.learning.exact.fields import Floats, Inputs, Integers, add_learned, gram, start_fields
 from seqattractor.learning.problem import Feedback, Learned, Problem, ProgressCallback, repeat
-from seqattractor.learning.rule import sign, with_constant
+from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns
 
 
 def learn(problem: Problem, U: Floats, feedback: Feedback, callback: ProgressCallback | None = None) -> Learned:
     """Learn U, V and Q of a `problem` with this U and feedback, as `engine.learn` does; each transition waits for the last."""
     V, Q = problem.V, feedback.Q
-    x = Inputs(with_constant(problem.inputs) if problem.bias else problem.inputs)
+    x = Inputs(problem.seen(problem.inputs))
     (n, n_in), (n_visible, n_code) = x.X.shape, V.shape
     largest = n * problem.max_epochs * max(n_in, n_visible, n_code) + int(np.abs(Q).sum(axis=1).max())
     whole = np.dtype(np.int32 if largest < 2**31 else np.int64)
     hidden_start = np.ascontiguousarray(start_fields(U, x, problem.input_threshold).T)
-    codes = sign(hidden_start)
-    codes = with_constant(codes) if problem.bias else codes
+    codes = problem.seen(sign(hidden_start))
     net = _Network(
         targets=np.ascontiguousarray(problem.targets),
         gram=gram(x.X).astype(whole),

@@ -15,7 +15,7 @@ from seqattractor.learning.exact.fields import Floats, Inputs, start_fields
 from seqattractor.learning.exact.workers import Workers, count_jobs
 from seqattractor.learning.kernels import SIDE
 from seqattractor.learning.problem import Learned, Problem, ProgressCallback, repeat
-from seqattractor.learning.rule import sign, with_constant
+from seqattractor.learning.rule import sign
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 
@@ -53,9 +53,6 @@ def learn(
     U, V, z = problem.U, problem.V, problem.hidden_targets
     chunk = max(min(chunk, _MOST_WORK // (V.size + (0 if U is None else U.size))), 1)
 
-    def seen(x: Patterns) -> Patterns:
-        return with_constant(x) if problem.bias else x
-
     with Workers(n_jobs) as workers:
         rows = block_rows if count_jobs(n_jobs) > 1 else max(len(V), 0 if U is None else len(U))
         visible = _Layer(workers, V, problem.kappa, 0.0, rows)
@@ -71,8 +68,8 @@ def learn(
                 y = fixed[part]
                 if hidden is not None and not ended:
                     y = np.empty_like(y)
-                    errors[0] += hidden.present(seen(problem.inputs[part]), fixed[part], y)
-                errors[1] += visible.present(seen(y), problem.targets[part])
+                    errors[0] += hidden.present(problem.seen(problem.inputs[part]), fixed[part], y)
+                errors[1] += visible.present(problem.seen(y), problem.targets[part])
             if hidden is not None:
                 hidden.end_epoch()
             visible.end_epoch(constant=ended)
@@ -89,8 +86,7 @@ def _codes_of(U: Floats, problem: Problem, chunk: int) -> Patterns:
     """The codes (n, M) that a fixed U makes of the inputs, eq. (7)."""
     y = np.empty((len(problem.inputs), len(U)), dtype=np.int8)
     for part in pieces(len(y), chunk):
-        x = with_constant(problem.inputs[part]) if problem.bias else problem.inputs[part]
-        y[part] = sign(start_fields(U, Inputs(x), problem.input_threshold).T)
+        y[part] = sign(start_fields(U, Inputs(problem.seen(problem.inputs[part])), problem.input_threshold).T)
     return y
 
 
