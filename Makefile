@@ -31,18 +31,9 @@ STUCK := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 # ORDER=7 runs them in the random order of seed 7.
 PYTEST := -m pytest -n 2 $(STUCK) $(if $(ORDER),--order $(ORDER))
 
-# The fast tests, in parts with processes of their own, to keep each below 600 MB: one that has loaded all libraries and kernels takes
-# 1.4 GB. What loads torch is a part for each file, and other people's tools are one.
-TORCH := $(patsubst %,tests/test_%.py,docs encoders export simulators)
-TOOLS := $(patsubst %,tests/test_%.py,cluster dask notebook nwb other_peoples_objects pynapple to_xarray)
-PARTS := $(foreach names,[ab] c d e [f-k] la l[b-z] [m-r] [st] [u-z],'$(filter-out $(TORCH) $(TOOLS),$(wildcard tests/test_$(names)*.py))') \
-	$(TORCH) '$(TOOLS)' tests/trust src
-in_parts = failed=0; for part in $(PARTS); do $(1) $$part || { test $$? = 1 || exit; failed=$$((failed + 1)); }; done; \
-	test $$failed = 0 || { echo "FAILED in $$failed parts: the tests are named at the end of each part, above."; exit 1; }
-
 test: $(VENV)/installed-dev
 	sh tests/install_browser.sh
-	@$(call in_parts,$(BIN)/python $(PYTEST) -m "not slow and not trust")
+	$(BIN)/python $(PYTEST) -m "not slow and not trust"
 
 # The same, without a browser, with the lowest version of each direct dependency that pyproject.toml allows, in a venv of its own.
 LOWEST := $(VENV)-lowest
@@ -54,7 +45,7 @@ $(LOWEST)/installed: pyproject.toml tests/lowest_versions.py $(CORE)
 	touch $@
 
 test-lowest: $(LOWEST)/installed
-	@$(call in_parts,$(LOWEST)/$(SCRIPTS)/python $(PYTEST) -m "not slow and not trust and not browser")
+	$(LOWEST)/$(SCRIPTS)/python $(PYTEST) -m "not slow and not trust and not browser"
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -63,7 +54,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/python hatch_build.py --check
 
 # The fast tests of all engines once with a core that checks itself (AddressSanitizer and UndefinedBehaviorSanitizer; gcc on Linux).
-SANITIZED := $(patsubst %,tests/test_%.py,kernels engine exact_recall learned_targets partial_fit sparse walk warm_start weights_form)
+SANITIZED := tests/engine tests/networks/test_sparse.py
 sanitize: $(VENV)/installed-dev
 	$(BIN)/python tests/core_selftest.py sanitize
 	$(BIN)/python tests/sanitized.py -n 2 $(STUCK) $(SANITIZED)

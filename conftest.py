@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-collect_ignore = ["src/seqattractor/networks/_exchange/torch_module.py"]  # no examples there, and importing torch takes seconds
+collect_ignore = ["src/seqattractor/exchange/torch_module.py"]  # no examples there, and importing torch takes seconds
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from seqattractor.report.figures import capacity_figure, save
 from seqattractor.report.machine import software_words
-from seqattractor.tasks.capacity import capacity
+from seqattractor.tasks.capacity import measure_capacity
 
 DOCS = Path(__file__).parents[1] / "docs"
 N = (50, 100, 200)
@@ -24,7 +24,7 @@ def main():
     parser.add_argument("--max-trials", type=int, default=600)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    found = capacity(
+    found = measure_capacity(
         n=list(N), m=list(M), flips="10%", max_trials=options.max_trials, t_max=1000, jobs=options.jobs, study=options.study
     )
     save(lambda: capacity_figure(found), DOCS / "images" / "capacity_map.png")

@@ -20,14 +20,14 @@ from pathlib import Path
 
 from rst import list_table, named_parts
 
-from seqattractor.experiments._protocol import Point, Protocol, Rounds, Trial
-from seqattractor.experiments._run import choose_executor, run_trials
-from seqattractor.experiments._store import Store
 from seqattractor.paper import capacity
 from seqattractor.paper.capacity import FULL, TARGET
 from seqattractor.paper.reproduce import reproduce
 from seqattractor.paper.target import Request, Result
 from seqattractor.report.figures import save
+from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
+from seqattractor.study.run import choose_executor, run_trials
+from seqattractor.study.store import Store
 
 HERE = Path(__file__).parent
 KEPT = HERE / "capacity.json"

@@ -26,12 +26,12 @@ import numpy as np
 from rst import list_table
 
 import seqattractor as sa
-from seqattractor.experiments import Store
-from seqattractor.experiments._protocol import Protocol
 from seqattractor.paper.reproduce import reproduce
 from seqattractor.paper.target import Request
 from seqattractor.report.machine import machine
 from seqattractor.report.page import Table
+from seqattractor.study import Store
+from seqattractor.study.protocol import Protocol
 
 HERE = Path(__file__).parent
 KEPT = HERE / "cluster.json"

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from rst import list_table, named_parts
 
-from seqattractor.experiments import Grid, read_study, run_sweep
-from seqattractor.experiments._settings import DEFAULTS
 from seqattractor.report.page import Table
+from seqattractor.study import Grid, read_study, run_sweep
+from seqattractor.study.settings import DEFAULTS
 
 HERE = Path(__file__).parent
 KEPT = HERE / "held_out.json"

@@ -24,10 +24,10 @@ import numpy as np
 from rst import list_table
 
 from seqattractor import __version__
-from seqattractor.experiments import Grid, Store
-from seqattractor.experiments._protocol import Trial
-from seqattractor.experiments._store import Finished
 from seqattractor.report.page import Table
+from seqattractor.study import Grid, Store
+from seqattractor.study.protocol import Trial
+from seqattractor.study.store import Finished
 
 HERE = Path(__file__).parent
 KEPT = HERE / "large_store.json"
@@ -37,7 +37,7 @@ LARGE = Grid({**LISTS, "t": list(range(10, 510, 5))}, trials=250)
 SMALL = Grid({"network": "attractor", "t": [10, 20]}, trials=3)
 FEW = "small"  # the study of a few trials, whose time and memory are those of starting Python and loading packages
 
-READ = "import sys; from seqattractor.experiments import read_study; print(sum(1 for _ in read_study(sys.argv[1]).finished))"
+READ = "import sys; from seqattractor.study import read_study; print(sum(1 for _ in read_study(sys.argv[1]).finished))"
 COMMANDS = {
     "sweep status, 6 trials": (FEW, ["-m", "seqattractor", "sweep", "status", "{study}"]),
     "sweep status": ("large", ["-m", "seqattractor", "sweep", "status", "{study}"]),

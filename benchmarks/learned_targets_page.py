@@ -16,7 +16,6 @@ from matplotlib import pyplot as plt
 from rst import list_table, named_parts
 
 from seqattractor import plots, wilson_interval
-from seqattractor.experiments._study import read_study, settings_of
 from seqattractor.paper import agreement
 from seqattractor.paper.learned_targets import LOOKS, NAMES, TARGET
 from seqattractor.paper.retrieval import COLORS
@@ -24,6 +23,7 @@ from seqattractor.paper.settings import LEARNED_FEEDBACK
 from seqattractor.paper.target import Result, draw_successes
 from seqattractor.report.figures import save
 from seqattractor.report.page import Table
+from seqattractor.study.study import read_study, settings_of
 
 HERE = Path(__file__).parent
 KEPT = HERE / "learned_targets.json"

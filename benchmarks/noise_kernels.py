@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 import seqattractor as sa
-from seqattractor.networks import _sparse
+from seqattractor.networks import sparse as _sparse
 
 
 def main():

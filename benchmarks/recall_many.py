@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 import seqattractor as sa
 from seqattractor.learning.rule import heaviside, hidden_state, visible_state
-from seqattractor.networks._layered import HiddenLayerMemory
+from seqattractor.networks.layered import HiddenLayerMemory
 
 TURNS = 3
 CUES = 10_000

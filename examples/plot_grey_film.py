@@ -86,7 +86,7 @@ for code in ("thermometer", "gray"):
                 cue = corrupted(encoder, film[0], how, rng)
                 states = net.recall(cue, steps=T)
                 wrong = np.abs(encoder.inverse_transform(states) - stored).mean(axis=(1, 2))
-                locked = sa.locked_on_at(states, X) is not None
+                locked = sa.lock_on_step(states, X) is not None
                 results[how, code].append(((cue != X[0]).mean(), wrong[0], wrong[1:].mean(), locked))
 errors = {}
 for (how, code), each in results.items():

@@ -24,7 +24,7 @@ def letter(character):
 
 
 X = sa.binarize(np.stack([letter(character) for character in WORD]), threshold=127)
-print(sa.conflicts(X).describe())
+print(sa.find_conflicts(X).describe())
 
 # %%
 # Two letters of context are enough. The cue is the first two letters with a tenth of their pixels flipped.

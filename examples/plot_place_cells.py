@@ -24,7 +24,7 @@ fired_at, cell = np.nonzero(rng.random(rate.shape) < rate * 0.001)
 raster = sa.io.bin_spikes(time[fired_at], cell, BIN, n_units=N_CELLS)
 
 X = sa.binarize(raster)
-print(f"{len(fired_at)} spikes in {len(X)} bins;", sa.conflicts(X).describe())
+print(f"{len(fired_at)} spikes in {len(X)} bins;", sa.find_conflicts(X).describe())
 
 # %%
 # Learn one lap, and let it run from a cue in which three cells are wrong.

@@ -65,7 +65,7 @@ with NWBHDF5IO(path, "w") as file:
 
 X = sa.io.load(path, bin=0.1, epochs="laps")
 print(X.describe())
-print(sa.conflicts(X).describe())
+print(sa.find_conflicts(X).describe())
 
 # %%
 # Where two laps pass through the same pattern and then go different ways, the present alone does not tell what comes next, and

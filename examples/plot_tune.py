@@ -35,7 +35,7 @@ path = Path(tempfile.mkdtemp()) / "jacques.mid"
 sa.io.write_midi(path, roll, pitches, step=0.5, rate=4.0)
 tune = sa.io.load(path, step=0.5)
 print(tune, "from", tune.units[0], "to", tune.units[-1])
-print(sa.conflicts(tune).describe())
+print(sa.find_conflicts(tune).describe())
 
 # %%
 # The smallest context that resolves all conflicts is found automatically.

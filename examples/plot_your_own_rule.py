@@ -32,7 +32,7 @@ class RandomFeatures(sa.SequenceMemory):
         return np.where(np.sign(states @ self.U_.T) @ self.V_.T >= 0, 1, -1).astype(np.int8)
 
     def traits(self):  # what is fair to know beside its results
-        return sa.Traits(weights=("U_", "V_"), stores_patterns=False, online=False, local=False)
+        return sa.networks.Traits(weights=("U_", "V_"), stores_patterns=False, online=False, local=False)
 
 
 # %%
@@ -62,7 +62,7 @@ if __name__ == "__main__":
         "RandomFeatures": RandomFeatures(),
         "fading": fading,
         "attractor": sa.SequenceAttractor(500),
-        "dense": sa.DenseSequenceMemory(),
+        "dense": sa.zoo.DenseSequenceMemory(),
     }
     comparison = sa.compare("random", networks, values=[20, 40, 60, 80], trials=5)
     lengths = comparison.settings["values"]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # for oracle.py and strategies.py
+HERE = Path(__file__).parent
+sys.path[:0] = [str(folder) for folder in (HERE, *HERE.iterdir()) if folder.is_dir()]  # for oracle.py, and what test files share
 
 # Time limits per example say more about the machine than about the code.
 settings.register_profile("seqattractor", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -53,7 +53,7 @@ def draw_network(cls, N, rng, *, order=1, kind="whole", given=None, tries=200):
             net = fit_quietly(cls(**fixed | {key: value for key, value in chosen.items() if key not in fixed.keys() | IDLE}), X)
         except ValueError:  # parameters that do not go together
             continue
-        if sa.supports_certificate(net):
+        if sa.analysis.supports_certificate(net):
             return _tie_rich(net, kind, rng)
     raise AssertionError(f"{cls.__name__} has layers(), but no parameters with which it shows them")
 

@@ -1,6 +1,6 @@
 """Run tests with a core in C that checks itself, by AddressSanitizer and UndefinedBehaviorSanitizer (`make sanitize`).
 
-python tests/sanitized.py tests/test_engine.py ...
+python tests/sanitized.py tests/engine/test_engine.py ...
 
 The package is copied, and its core compiled there by gcc or clang with both sanitizers; first every instruction set is fuzzed.
 """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichBars
     from rich.progress import TaskID
 
-    from seqattractor.experiments._run import Progress
+    from seqattractor.study.run import Progress
 
 _SECONDS_BEFORE_LINES = 2.0  # of a fit: a short one is over before
 _SECONDS_BETWEEN_LINES = 10.0

@@ -52,12 +52,12 @@ NOT_ATTACKED = {
     ".hidden_targets": "called by fit with checked data",
     ".fit_on_cluster": "needs a cluster; the campaign of kills has one",
     "ThresholdNetwork.fit": "refuses everything",
-    ".to_torch": "takes one of two words; tests/test_export.py has its refusals",
-    ".to_onnx": "takes one of two words; tests/test_export.py has its refusals",
-    "from_torch": "takes a module of torch; tests/test_export.py has its refusals",
-    "from_nir": "takes a graph of NIR; tests/test_export.py has its refusals",
-    "capacities": "takes the parts of sa.capacity, which is attacked",
-    ".tell": "takes the parts of sa.capacity, which is attacked",
+    ".to_torch": "takes one of two words; tests/exchange/test_export.py has its refusals",
+    ".to_onnx": "takes one of two words; tests/exchange/test_export.py has its refusals",
+    "from_torch": "takes a module of torch; tests/exchange/test_export.py has its refusals",
+    "from_nir": "takes a graph of NIR; tests/exchange/test_export.py has its refusals",
+    "capacities": "takes the parts of sa.measure_capacity, which is attacked",
+    ".tell": "takes the parts of sa.measure_capacity, which is attacked",
     ".of": "takes the parts of sa.compare, which is attacked; of Layer, the same as its constructor",
     ".fields": "of Layer: called at every step with checked data",
     ".states": "of Layer: called at every step with checked data",
@@ -81,8 +81,8 @@ NOT_ATTACKED = {
     "Seed": "a type",
     "Patterns": "a type",
     "Lengths": "a type",
-    "(dask)": "would wait for a scheduler that does not exist; tests/test_dask.py has its refusals",
-    "(jobs)": "would start that many processes; tests/test_sweep.py has its refusals",
+    "(dask)": "would wait for a scheduler that does not exist; tests/study/test_dask.py has its refusals",
+    "(jobs)": "would start that many processes; tests/study/test_sweep.py has its refusals",
     "(callback)": "is called, not read",
     "(progress)": "is called, not read",
 }
@@ -264,7 +264,7 @@ class Shelf:
             "capacity": lambda: self.capacity.groups[0][0],
             "capacities": lambda: self.capacity,
             "comparison": lambda: self.comparison,
-            "study": lambda: sa.experiments.read_study(self.study),
+            "study": lambda: sa.study.read_study(self.study),
             "grids": lambda: self.grid,
             "grid": lambda: self.grid.as_json(),
             "part": lambda: sa.datasets.tune(),
@@ -279,7 +279,7 @@ class Shelf:
             "align_units.units": lambda: list(sa.datasets.tune().units),
             "write.truth": lambda: X.copy(),
             "run_trial.seed": lambda: np.random.SeedSequence(1),
-            "locked_on_at.trajectory": lambda: np.vstack([X[3:5], X]),
+            "lock_on_step.trajectory": lambda: np.vstack([X[3:5], X]),
             "certify.X": lambda: X.copy(),
             "load_mnist.path": lambda: self.digits,
             "load_moving_mnist.path": lambda: self.movies,
@@ -315,7 +315,7 @@ class Shelf:
 
     @functools.cached_property
     def capacity(self) -> Any:
-        return sa.capacity("hebbian", n=20, flips=1, max_trials=10, t_max=10)
+        return sa.measure_capacity("hebbian", n=20, flips=1, max_trials=10, t_max=10)
 
     @functools.cached_property
     def comparison(self) -> Any:
@@ -323,12 +323,12 @@ class Shelf:
 
     @functools.cached_property
     def grid(self) -> Any:
-        return sa.experiments.Grid({"network": "lookup", "n": 20, "t": [5, 6]}, trials=2)
+        return sa.study.Grid({"network": "lookup", "n": 20, "t": [5, 6]}, trials=2)
 
     @functools.cached_property
     def study(self) -> str:
         path = str(self.folder / "good.db")
-        sa.experiments.run_sweep(self.grid, path)
+        sa.study.run_sweep(self.grid, path)
         return path
 
     @functools.cached_property
@@ -419,7 +419,7 @@ def targets(shelf: Shelf) -> list[Target]:
             found.append(_target(name, value))
         elif issubclass(value, sa.SequenceMemory):
             if value is sa.ThresholdNetwork:  # which does not learn
-                net = sa.from_arrays(shelf.net.U_, shelf.net.V_)
+                net = sa.networks.from_arrays(shelf.net.U_, shelf.net.V_)
             else:
                 found.append(_target(name, value, fit=True))
                 net = value(**_few(value)).fit(shelf.X)
@@ -462,8 +462,8 @@ def _result(shelf: Shelf, cls: type) -> Any:
         "Proof": lambda: shelf("", "separability").proof(0),
         "Study": lambda: shelf("", "study"),
         "Capacity": lambda: shelf.capacity.groups[0][0],
-        "Progress": lambda: sa.experiments.Progress(1, 0, 2),
-        "SweepReport": lambda: sa.experiments.SweepReport(1, 0, 1, 0),
+        "Progress": lambda: sa.study.Progress(1, 0, 2),
+        "SweepReport": lambda: sa.study.SweepReport(1, 0, 1, 0),
     }
     return made[cls.__name__]()
 
@@ -737,7 +737,13 @@ def constants(*, long: bool) -> dict[str, Any]:
 def _others() -> list[Any]:
     """Networks and data that are not those of the call."""
     xor, tune, line = sa.datasets.xor(), sa.datasets.tune(), LinearRegression()
-    networks = [sa.LookupMemory(), sa.LookupMemory, line, copy.deepcopy(line).fit([[1.0]], [1.0]), sa.OneHotNetwork().fit(xor)]
+    networks = [
+        sa.zoo.LookupMemory(),
+        sa.zoo.LookupMemory,
+        line,
+        copy.deepcopy(line).fit([[1.0]], [1.0]),
+        sa.OneHotNetwork().fit(xor),
+    ]
     return [*networks, xor, tune, [xor, tune]]
 
 

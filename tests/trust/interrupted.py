@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 import seqattractor as sa
-from seqattractor.networks._walk import states_along
+from seqattractor.networks.walk import states_along
 
 READY, STOPPED, LOST = b"R", b"S", b"L"
 
@@ -70,8 +70,8 @@ PATHS = {
     "sparse, partial_fit": lambda: goes_on(sparse()),
     "walk": lambda: wanders(paper()),
     "recall of many": lambda: recalls(paper()),
-    "innate": lambda: fits(sa.InnateTrajectoryMemory(50, trials=2, random_state=0)),
-    "pinning": lambda: fits(sa.PinnedRateMemory(max_epochs=5, random_state=0)),
+    "innate": lambda: fits(sa.zoo.InnateTrajectoryMemory(50, trials=2, random_state=0)),
+    "pinning": lambda: fits(sa.zoo.PinnedRateMemory(max_epochs=5, random_state=0)),
 }
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from campaign import alone, campaign
 
-from seqattractor.experiments import Grid, Store, run_sweep
-from seqattractor.experiments import _study as study
-from seqattractor.experiments import _table as table
+from seqattractor.study import Grid, Store, run_sweep
+from seqattractor.study import study as study
+from seqattractor.study import table as table
 
 # The plain loop: workers that are killed again and again should not have to load compiled code each time.
 PARAMETERS = {"max_epochs": 50, "engine": "reference"}

@@ -97,7 +97,7 @@ def models(folder: Path) -> list[Model]:
 
 def make(name: str, parameters: dict[str, Any]) -> Any:
     """A network of the registry."""
-    from seqattractor.networks._registry import make_network
+    from seqattractor.networks.registry import make_network
 
     return make_network(name, **parameters)
 

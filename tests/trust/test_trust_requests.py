@@ -19,13 +19,13 @@ import numpy as np
 import pytest
 from campaign import alone, campaign
 from PIL import Image
+from test_lab_uploads import BAD, gif, npz, png
 
 import seqattractor as sa
 from lab_server import PATIENCE, QUICK, SMALL, Visitor, running_lab
 from seqattractor.lab.app import page_files
 from seqattractor.lab.guard import HEADERS
 from seqattractor.lab.requests import Limits, pack, unpack
-from test_lab_uploads import BAD, gif, npz, png
 
 FULL = 50_000
 FRAMES = {"name": "frames", "shape": [5, 6], "lengths": [4], "bits": pack(sa.datasets.random_periodic(4, 30, rng=0))}

@@ -13,8 +13,8 @@ from campaign import alone, campaign
 from click.testing import CliRunner
 
 from seqattractor.cli.sweep import command
-from seqattractor.experiments import Grid, Store, read_study, run_sweep
-from seqattractor.experiments import _count as count
+from seqattractor.study import Grid, Store, read_study, run_sweep
+from seqattractor.study import count as count
 
 GRIDS = [
     Grid({"network": ["lookup", "one-hot"], "n": 20, "t": [5, 9, 14], "flips": 2}, trials=8, seed=1),

@@ -14,14 +14,13 @@ from ._orbits import longest_orbit as longest_orbit
 from ._rate_theory import rate_capacity as rate_capacity
 from ._rate_theory import rate_overlaps as rate_overlaps
 from ._retrieval import SuccessRate as SuccessRate
-from ._retrieval import locked_on_at as locked_on_at
+from ._retrieval import lock_on_step as lock_on_step
 from ._retrieval import overlap as overlap
 from ._retrieval import retrieved as retrieved
 from ._retrieval import retrieved_at as retrieved_at
 from ._retrieval import success_rate as success_rate
 from ._retrieval import wilson_interval as wilson_interval
 from ._robustness import RobustnessCurve as RobustnessCurve
-from ._robustness import basin as basin
 from ._robustness import robustness_curve as robustness_curve
 from ._separability import Proof as Proof
 from ._separability import Separability as Separability

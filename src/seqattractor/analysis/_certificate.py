@@ -17,7 +17,7 @@ from seqattractor.analysis._breaking_sets import NODES, breaking_set, smallest_b
 from seqattractor.analysis._certificate_bound import Transition, flip_radius, theorem_4
 from seqattractor.analysis._threshold_view import ThresholdView, threshold_view
 from seqattractor.analysis._work import Told, Work
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns
 
 Counts = NDArray[np.int64]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from seqattractor.analysis._threshold_view import ThresholdView
 from seqattractor.analysis._work import Work
-from seqattractor.networks._traits import Layer
+from seqattractor.networks.traits import Layer
 from seqattractor.sequences import Patterns
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from seqattractor._checks import check_count
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._threshold_view import NotApplicable, threshold_view
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences._patterns import as_items
 
 

@@ -14,8 +14,8 @@ from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._robustness import Starts
 from seqattractor.analysis._threshold_view import NotApplicable
-from seqattractor.networks._base import SequenceMemory, check_learned
-from seqattractor.networks._run import Run, led_memory
+from seqattractor.networks.base import SequenceMemory, check_learned
+from seqattractor.networks.run import Run, led_memory
 from seqattractor.noise import Seed, as_generator
 
 FIRST_STEPS = ("right", "miss", "wrong answer", "both")
@@ -140,7 +140,7 @@ def lost_starts(
     >>> starts = sa.lost_starts(net, X, flips=6, rng=1)
     >>> starts.counts.shape, int(starts.counts.sum())
     ((4, 4), 39)
-    >>> starts.basin == sa.basin(net, X, flips=6, rng=1)
+    >>> starts.basin == sa.basin_fraction(net, X, flips=6, rng=1)
     True
     """
     check_learned(net)

@@ -63,7 +63,7 @@ def retrieved_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
-    >>> sa.retrieved_at(np.vstack([X[2], X[3], X]), X)
+    >>> sa.analysis.retrieved_at(np.vstack([X[2], X[3], X]), X)
     2
     """
     sequence, path = _check_pair(trajectory, X)
@@ -74,7 +74,7 @@ def retrieved_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
     return None
 
 
-def locked_on_at(trajectory: ArrayLike, truth: ArrayLike, *, order: int = 1) -> int | None:
+def lock_on_step(trajectory: ArrayLike, truth: ArrayLike, *, order: int = 1) -> int | None:
     """Give the step at which recall locks on: every pattern from there to the end is right and in phase.
 
     This is the criterion by which commands and lab judge a recall from a given place. Section 6.2 (`retrieved`) asks for the
@@ -102,7 +102,7 @@ def locked_on_at(trajectory: ArrayLike, truth: ArrayLike, *, order: int = 1) -> 
     >>> late, never = X.copy(), X.copy()
     >>> late[:2, 0] *= -1
     >>> never[:5, 0] *= -1
-    >>> sa.locked_on_at(late, X), sa.locked_on_at(never, X)
+    >>> sa.lock_on_step(late, X), sa.lock_on_step(never, X)
     (2, None)
     """
     sequence, path = _check_pair(trajectory, truth, "truth")

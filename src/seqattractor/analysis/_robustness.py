@@ -13,8 +13,8 @@ from seqattractor._checks import check_count, check_counts, check_memory
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._retrieval import SuccessRate
-from seqattractor.networks._base import SequenceMemory, check_learned
-from seqattractor.networks._run import Run, led_memory
+from seqattractor.networks.base import SequenceMemory, check_learned
+from seqattractor.networks.run import Run, led_memory
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, Transitions, check_sequences, split
 from seqattractor.sequences._patterns import period
@@ -113,7 +113,7 @@ class Starts:
         return flip(inputs.reshape(-1, net.n_features_in_), flips, rng).reshape(inputs.shape)
 
 
-def basin(
+def basin_fraction(
     net: SequenceMemory,
     X: ArrayLike | Sequence[ArrayLike],
     lengths: ArrayLike | None = None,
@@ -163,9 +163,9 @@ def basin(
     >>> import seqattractor as sa
     >>> X = sa.datasets.random_periodic(30, 100, rng=0)
     >>> net = sa.SequenceAttractor(n_hidden=500, random_state=0).fit(X)
-    >>> sa.basin(net, X, flips=5, rng=1)
+    >>> sa.basin_fraction(net, X, flips=5, rng=1)
     1.0
-    >>> sa.basin(net, X, flips=50, rng=1) < 0.5
+    >>> sa.basin_fraction(net, X, flips=50, rng=1) < 0.5
     True
     """
     check_learned(net)

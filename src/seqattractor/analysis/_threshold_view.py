@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.networks._base import SequenceMemory, check_learned
-from seqattractor.networks._traits import Layer
-from seqattractor.networks._traits import NotApplicable as NotApplicable
+from seqattractor.networks.base import SequenceMemory, check_learned
+from seqattractor.networks.traits import Layer
+from seqattractor.networks.traits import NotApplicable as NotApplicable
 from seqattractor.sequences import Patterns
 
 
@@ -58,7 +58,7 @@ def supports_certificate(net: SequenceMemory) -> bool:
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
-    >>> sa.supports_certificate(sa.OneHotNetwork().fit(X)), sa.supports_certificate(sa.LookupMemory().fit(X))
+    >>> sa.analysis.supports_certificate(sa.OneHotNetwork().fit(X)), sa.analysis.supports_certificate(sa.zoo.LookupMemory().fit(X))
     (True, False)
     """
     check_learned(net)

@@ -47,14 +47,14 @@ def command(
     a search ends when the ends of the interval differ by the fraction PRECISION.
     """
     from seqattractor._progress import trial_progress
-    from seqattractor.experiments._table import export
-    from seqattractor.tasks.capacity import capacity
+    from seqattractor.study.table import export
+    from seqattractor.tasks.capacity import measure_capacity
 
     given = {name: options.pop(name) for name in ("network", "n", "m", "sequences", "flips")}
     lists: dict[str, Any] = {name: parse_list(text) for name, text in given.items() if text is not None}
     single = {key: _single(key, values) for key, values in map(parse_setting, further)}
     with stopped(study), trial_progress("capacity", quiet=as_json) as progress:
-        capacities = capacity(**lists, **options, study=study, progress=progress, **single)
+        capacities = measure_capacity(**lists, **options, study=study, progress=progress, **single)
     if out is not None:
         export(capacities.rows(), out)
     if figure is not None:

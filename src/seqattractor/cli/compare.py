@@ -9,12 +9,12 @@ import click
 
 from seqattractor.cli.loading import EPOCHS, PATH, as_options, loading_options
 from seqattractor.cli.sweep import jobs_options, parse_list, stopped
-from seqattractor.experiments._comparison_tests import TESTS
+from seqattractor.study.comparison_tests import TESTS
 
 if TYPE_CHECKING:
-    from seqattractor.experiments._comparison import Comparison
     from seqattractor.report.page import Table
     from seqattractor.sequences import Sequences
+    from seqattractor.study.comparison import Comparison
 
 EXAMPLES = """\b
 Examples:

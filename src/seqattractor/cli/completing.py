@@ -7,7 +7,7 @@ import click
 
 def complete_network(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Give the networks whose short names begin so."""
-    from seqattractor.networks._registry import REGISTRY
+    from seqattractor.networks.registry import REGISTRY
 
     return [name for name in REGISTRY if name.startswith(incomplete)]
 

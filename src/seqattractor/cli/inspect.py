@@ -12,7 +12,7 @@ import click
 from seqattractor.cli.loading import EPOCHS, FILE, PATH, as_options, load_like, loading_options, read_files
 
 if TYPE_CHECKING:
-    from seqattractor.networks._base import SequenceMemory
+    from seqattractor.networks.base import SequenceMemory
     from seqattractor.tasks.inspect import Inspection
 
 NOT_STORED = 1  # exit code: the model does not make all transitions of the sequences that it has learned

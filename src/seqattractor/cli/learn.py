@@ -15,7 +15,7 @@ from seqattractor.cli.completing import complete_network
 from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, loading_options, read_files, refuse_to_overwrite
 
 if TYPE_CHECKING:
-    from seqattractor.networks._choose_hidden import Attempt
+    from seqattractor.networks.choose_hidden import Attempt
     from seqattractor.sequences import Sequences
 
 NOT_STORED = 1  # exit code
@@ -109,7 +109,7 @@ def command(
     """
     from seqattractor._progress import epoch_progress
     from seqattractor.io._attached import attach
-    from seqattractor.networks._registry import make_network
+    from seqattractor.networks.registry import make_network
     from seqattractor.tasks.learn import ConflictError, learn, prepare
 
     for path in inputs:
@@ -159,7 +159,7 @@ def command(
 
 def _parameters(network: str, hidden: int | str | None, order: int | str | None, epochs: int | None, seed: int) -> dict[str, Any]:
     """The parameters that this command has options for; those without a choice only as far as the network has them."""
-    from seqattractor.networks._registry import parameters_of
+    from seqattractor.networks.registry import parameters_of
 
     known = parameters_of(network)
     wanted = {
@@ -224,9 +224,9 @@ def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeat
 
 def _tell_context(data: Sequences, say: Callable[[str], None]) -> None:
     """Say why the network looks at more than one pattern."""
-    from seqattractor.sequences._transitions import conflicts
+    from seqattractor.sequences._transitions import find_conflicts
 
-    ambiguous = conflicts(data)
+    ambiguous = find_conflicts(data)
     if ambiguous:
         (s, t), (other, later) = ambiguous[0].first, ambiguous[0].second
         where = f"frame {t} of {data.names[s]} occurs again as frame {later} of {data.names[other]}"

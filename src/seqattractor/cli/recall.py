@@ -15,7 +15,7 @@ from seqattractor.cli.loading import PATH, load_like, read_file, refuse_to_overw
 
 if TYPE_CHECKING:
     from seqattractor.io._attached import Attached
-    from seqattractor.networks._base import SequenceMemory
+    from seqattractor.networks.base import SequenceMemory
     from seqattractor.sequences import Patterns
     from seqattractor.tasks.recall import Corruption, Recall, RecallTrials
     from seqattractor.tasks.stored import Stored

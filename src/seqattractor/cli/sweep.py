@@ -16,8 +16,8 @@ import click
 from seqattractor.cli.groups import SuggestingGroup
 
 if TYPE_CHECKING:
-    from seqattractor.experiments._grid import Grid
-    from seqattractor.experiments._study import StudyCounts
+    from seqattractor.study.grid import Grid
+    from seqattractor.study.study import StudyCounts
 
 _STUDY = click.Path(dir_okay=False, path_type=Path)
 # Settings of a trial that have an option of their own; all others go with --set.
@@ -98,7 +98,7 @@ def run(grid: Path | None, out: Path, further: tuple[str, ...], resume: bool, as
     what the file says, or make a grid without one.
     """
     from seqattractor._progress import trial_progress
-    from seqattractor.experiments._run import run_sweep
+    from seqattractor.study.run import run_sweep
 
     given = {name: parse_list(text) for name in _OPTIONS if (text := options.pop(name)) is not None}
     given |= dict(map(parse_setting, further))
@@ -123,8 +123,8 @@ def status(study: Path, verify: bool, as_json: bool) -> None:
     Every row is checked. In a study of more than 20,000 trials rows are only counted, unless --verify asks for more; the success
     at each point is then not shown.
     """
-    from seqattractor.experiments._count import look_at
-    from seqattractor.experiments._study import COUNTS, Study, read_study
+    from seqattractor.study.count import look_at
+    from seqattractor.study.study import COUNTS, Study, read_study
 
     contents = read_study(study) if verify else look_at(study)
     rows = contents.rows() if isinstance(contents, Study) else None
@@ -148,9 +148,9 @@ def status(study: Path, verify: bool, as_json: bool) -> None:
 @click.option("--points", is_flag=True, help="A row for each point, with success and its interval, not for each trial.")
 def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
     """Write a STUDY as a table, its rows in a fixed order: the same study gives the same bytes."""
-    from seqattractor.experiments._store import Store
-    from seqattractor.experiments._study import TrialRows, study_in
-    from seqattractor.experiments._table import export
+    from seqattractor.study.store import Store
+    from seqattractor.study.study import TrialRows, study_in
+    from seqattractor.study.table import export
 
     if points and timing:
         raise click.UsageError("--timing is for trials; leave it out with --points.")
@@ -173,8 +173,8 @@ def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
 @click.option("--no-legend", is_flag=True, help="Do not say what the colours mean.")
 def plot(study: Path, out: Path, axis: str | None, hue: str | None, no_legend: bool) -> None:
     """Draw success against one setting of a STUDY, a colour for each value of another, and panels for all others that vary."""
-    from seqattractor.experiments._study import read_study
     from seqattractor.report.figures import save
+    from seqattractor.study.study import read_study
 
     contents = read_study(study)
     save(lambda: contents.plot(axis=axis, hue=hue, legend=not no_legend).figure, out)
@@ -211,8 +211,8 @@ def parse_setting(text: str) -> tuple[str, list[Any]]:
 
 def _wanted_grids(path: Path | None, given: dict[str, list[Any]], numbers: dict[str, int], out: Path, resume: bool) -> list[Grid]:
     """The grid of the file and the options, or all those of the study that is resumed."""
-    from seqattractor.experiments._grid import Grid, read_grid
-    from seqattractor.experiments._store import Store
+    from seqattractor.study.grid import Grid, read_grid
+    from seqattractor.study.store import Store
 
     if path is None and not given:
         if not resume:

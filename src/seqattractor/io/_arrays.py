@@ -21,7 +21,7 @@ from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, check_room, collect_frames
 from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy, terms
 from seqattractor.io._text import refuse_spikes
-from seqattractor.networks._model_file import DAMAGED
+from seqattractor.networks.model_file import DAMAGED
 from seqattractor.sequences import split
 
 RATE_NAMES = ("rate", "fps", "fs")

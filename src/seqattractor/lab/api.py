@@ -26,10 +26,10 @@ from seqattractor.lab.recall import Shown, as_json, certified_radii, corrupted_c
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack, parse
 from seqattractor.lab.turns import Turns
 from seqattractor.lab.uploads import read_upload, split_upload
-from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._degree import MOST_DEGREE
-from seqattractor.sequences._transitions import conflicts
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.sequences._transitions import find_conflicts
 from seqattractor.tasks.recall import Recall
+from seqattractor.zoo.degree import MOST_DEGREE
 
 _LOOK = 0.05  # seconds between looks at a job that learns
 _KEEP_ALIVE = 15.0
@@ -351,7 +351,7 @@ class Lab:
 
 def _as_json(material: Material, limits: Limits) -> dict[str, Any]:
     """All that the page needs to show a sequence and to say what it asks of networks."""
-    context = conflicts(material.data).context or 1
+    context = find_conflicts(material.data).context or 1
     shortest = int(material.data.lengths.min())
     degrees = [degree_for(material.data, k) if k < shortest else None for k in range(1, limits.order + 1)]
     return {**material.as_json(), "context": context, "degrees": degrees}

@@ -7,11 +7,11 @@ from typing import Any
 
 from seqattractor.lab.requests import Fields, Limits, Refusal
 from seqattractor.lab.sentences import to_see
-from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._degree import MOST_DEGREE, least_degree
-from seqattractor.networks._registry import REGISTRY, make_network, parameters_of
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.registry import REGISTRY, make_network, parameters_of
 from seqattractor.sequences import Sequences, close_loops
-from seqattractor.sequences._transitions import conflicts, transitions
+from seqattractor.sequences._transitions import find_conflicts, transitions
+from seqattractor.zoo.degree import MOST_DEGREE, least_degree
 
 # What is called otherwise in the library, and what need not be said there.
 _PARAMETERS = {"hidden": "n_hidden", "epochs": "max_epochs", "seed": "random_state"}
@@ -76,7 +76,7 @@ class Chosen:
     def settled_order(self, data: Sequences) -> int:
         """How many past patterns it will look at: "auto" takes as many as resolve all conflicts."""
         order = self.parameters.get("order", 1)
-        return conflicts(data).context or 1 if order == "auto" else int(order)
+        return find_conflicts(data).context or 1 if order == "auto" else int(order)
 
     def check_size(self, data: Sequences, limits: Limits) -> None:
         """Refuse a network that would be too large for the lab, or that sees more patterns than there are."""

@@ -17,7 +17,7 @@ from seqattractor.lab.choices import Chosen
 from seqattractor.lab.jobs import Job
 from seqattractor.lab.materials import Material
 from seqattractor.lab.recall import Cue, Shown, cue_rows
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns, close_loops
 from seqattractor.tasks.recall import Recall
 

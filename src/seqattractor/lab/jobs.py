@@ -20,7 +20,7 @@ from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Limits, Refusal
 from seqattractor.lab.sentences import why_not_learned
 from seqattractor.lab.turns import Turns
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Sequences, close_loops
 
 State = Literal["waiting", "learning", "done", "stopped", "failed"]

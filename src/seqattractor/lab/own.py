@@ -10,7 +10,7 @@ from seqattractor.lab.choices import Chosen
 from seqattractor.lab.jobs import is_learned
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Fields, Limits, Refusal
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Sequences
 
 NAME = "own"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns, Sequences, close_loops
 from seqattractor.sequences._patterns import row_overlaps
 from seqattractor.sequences._transitions import transitions

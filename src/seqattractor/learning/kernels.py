@@ -25,7 +25,7 @@ A declaration lists the arguments of a kernel in the order of its source in ``cs
 Lengths of axes are read off the arrays and passed to C first, in the order in which they appear, except those whose name begins
 with ``_``. Names in capitals are constants, if they are longer than a letter. A struct in C is a `Group`.
 
-To add a kernel, export a function in ``csrc/`` and declare it here; ``tests/test_kernels.py`` then calls it at random.
+To add a kernel, export a function in ``csrc/`` and declare it here; ``tests/engine/test_kernels.py`` then calls it at random.
 
 No argument of another type, shape or memory order than declared, no index out of range, and no array that overlaps one that is
 written to ever reaches C: every call is checked.

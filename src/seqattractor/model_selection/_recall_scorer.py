@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seqattractor._checks import MOST, check_count, check_counts, check_kind
-from seqattractor.analysis._robustness import basin
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.analysis._robustness import basin_fraction
+from seqattractor.networks.base import SequenceMemory
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class RecallScorer:
         check_kind(estimator, SequenceMemory, "the estimator", "a network of seqattractor, or a pipeline that ends with one")
         # The same seeds for every network: what differs between scores is then the networks, and not the cues.
         seeds = np.random.SeedSequence(self.seed).generate_state(self.trials)
-        scores = [basin(estimator, X, flips=k, settle=self.settle, rng=int(seed)) for k in self.flips for seed in seeds]
+        scores = [basin_fraction(estimator, X, flips=k, settle=self.settle, rng=int(seed)) for k in self.flips for seed in seeds]
         return float(np.mean(scores))
 
 
 def recall_scorer(flips: int | Sequence[int] = 10, *, trials: int = 1, settle: int = 25, rng: int = 0) -> RecallScorer:
-    """Make a scorer for scikit-learn: the fraction of corrupted cues from which a network comes to the sequence (`sa.basin`).
+    """Make a scorer for scikit-learn: the fraction of corrupted cues from which a network comes to the sequence (`sa.basin_fraction`).
 
     Every pattern of every sequence is a cue with `flips` of its units flipped, and the network must be exactly on the sequence
     and in phase `settle` steps later. Where networks score equally, ``GridSearchCV`` takes the first: list small ones first.

@@ -30,7 +30,7 @@ class LearnAll:
     >>> from sklearn.model_selection import GridSearchCV
     >>> from seqattractor.model_selection import LearnAll, recall_scorer
     >>> X = sa.datasets.random_sequences(3, 8, 40, rng=0)
-    >>> search = GridSearchCV(sa.HebbianMemory(), {"order": [1, 2]}, cv=LearnAll(), scoring=recall_scorer(flips=4))
+    >>> search = GridSearchCV(sa.zoo.HebbianMemory(), {"order": [1, 2]}, cv=LearnAll(), scoring=recall_scorer(flips=4))
     >>> next(LearnAll().split(X.split()))
     (array([0, 1, 2]), array([0, 1, 2]))
     """

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 from typing import Any
 
-from seqattractor.experiments._statistics import holm
 from seqattractor.report.page import Verdict
+from seqattractor.study.statistics import holm
 
 # Appendix D, tables 1 and 2: successful retrievals out of 100 trials.
 TRIALS = 100

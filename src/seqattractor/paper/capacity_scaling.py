@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from seqattractor.experiments._capacity import Capacity, Search
-from seqattractor.experiments._laws import Law, fit_law
 from seqattractor.paper.target import Result, Row
 from seqattractor.paper.trials.capacity import LONGEST
+from seqattractor.study.capacity import Capacity, Search
+from seqattractor.study.laws import Law, fit_law
 
 
 def pooled_capacity(size: Row, searches: Sequence[Sequence[Sequence[int]]]) -> Row:

@@ -4,16 +4,16 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from seqattractor.experiments._comparison import Comparison
-from seqattractor.experiments._comparison_tests import get_test
-from seqattractor.experiments._comparison_trial import make_prototype
-from seqattractor.experiments._tuning import tuned
-from seqattractor.networks._registry import REGISTRY
+from seqattractor.networks.registry import REGISTRY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
 from seqattractor.paper.trials.comparison import M, settings_of
 from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.report.figures import comparison_figure
 from seqattractor.report.page import Table, Verdict
+from seqattractor.study.comparison import Comparison
+from seqattractor.study.comparison_tests import get_test
+from seqattractor.study.comparison_trial import make_prototype
+from seqattractor.study.tuning import tuned
 from seqattractor.tasks.compare import default_networks
 
 TRIALS = 10

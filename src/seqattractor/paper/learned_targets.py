@@ -7,13 +7,13 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.experiments._settings import PERIODS
 from seqattractor.paper import agreement
 from seqattractor.paper.retrieval import AXES, COLORS, FIXED
 from seqattractor.paper.settings import LEARNED_FEEDBACK, LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval
 from seqattractor.paper.trials.learned_targets import LATER
 from seqattractor.report.page import Table, Verdict
+from seqattractor.study.settings import PERIODS
 
 NAMES = {"random": "random targets", "learned": "learned targets"}
 LOOKS = {

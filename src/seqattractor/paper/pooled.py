@@ -10,13 +10,13 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.experiments._settings import PERIODS
 from seqattractor.paper import agreement
 from seqattractor.paper.agreement import LEVEL, Pooled, pool, pool_with_paper
 from seqattractor.paper.retrieval import OF_PAPER, TABLE_1, TABLE_2, WAYS
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, flat_interval
 from seqattractor.report.page import Table, Verdict
+from seqattractor.study.settings import PERIODS
 
 TABLES = {"table1": TABLE_1, "table2": TABLE_2}
 READINGS = {"T - 1": 1, "T": 0}

@@ -8,14 +8,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from seqattractor.experiments._executors import Executor, Trials, in_this_process
-from seqattractor.experiments._protocol import Point, Protocol, Rounds, Trial
-from seqattractor.experiments._run import Progress, choose_executor, run_trials
-from seqattractor.experiments._store import Finished, Store
 from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import NEIGHBOURS, Outcome, Request, Result, Target, get_target
 from seqattractor.report.page import Section, write_files
 from seqattractor.report.reproduce_page import reproduce_page, write_section
+from seqattractor.study.executors import Executor, Trials, in_this_process
+from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
+from seqattractor.study.run import Progress, choose_executor, run_trials
+from seqattractor.study.store import Finished, Store
 
 Finish = Callable[[Target, Result, float], None]
 """Called as ``finish(target, result, seconds)``, with the seconds that the trials took."""

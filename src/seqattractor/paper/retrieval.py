@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.experiments._settings import PERIODS
-from seqattractor.experiments._statistics import holm
 from seqattractor.paper import agreement
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES, SPARSITY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval
 from seqattractor.report.page import Table, Verdict
+from seqattractor.study.settings import PERIODS
+from seqattractor.study.statistics import holm
 
 WAYS = {"V": "Learning only V", "UV": "Learning U and V"}
 COLORS = {"V": plots.ORANGE, "UV": plots.BLUE}

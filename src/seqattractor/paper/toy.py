@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 
 from seqattractor import plots
 from seqattractor.datasets._small import toy
-from seqattractor.experiments._settings import PERIODS
-from seqattractor.experiments._statistics import side
 from seqattractor.paper.settings import LEARNING, TOY
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes
 from seqattractor.report.page import Table, Verdict
+from seqattractor.study.settings import PERIODS
+from seqattractor.study.statistics import side
 
 
 class Figure1(Target):

@@ -39,12 +39,12 @@ def capacity_curve(
     Examples
     --------
     >>> import seqattractor as sa
-    >>> capacities = sa.capacity("hebbian", n=30, flips=1, max_trials=8)
+    >>> capacities = sa.measure_capacity("hebbian", n=30, flips=1, max_trials=8)
     >>> capacity_curve(capacities.groups[0][0]).get_xlabel()
     'T'
     """
     if not hasattr(capacity, "tried"):
-        raise TypeError(f"capacity must be a Capacity, one of those that sa.capacity gives, but it is {say(capacity)}.")
+        raise TypeError(f"capacity must be a Capacity, one of those that sa.measure_capacity gives, but it is {say(capacity)}.")
     if color is not None:
         check_color(color)
     first, last = (min(capacity.tried), max(capacity.tried)) if ends is None else check_counts(ends, "ends", 1, 10**9)
@@ -78,11 +78,11 @@ def capacity_map(capacities: Any, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import seqattractor as sa
-    >>> capacity_map(sa.capacity("hebbian", n=[20, 40], flips=1, max_trials=8)).get_xlabel()
+    >>> capacity_map(sa.measure_capacity("hebbian", n=[20, 40], flips=1, max_trials=8)).get_xlabel()
     'N'
     """
     if not hasattr(capacities, "groups"):
-        raise TypeError(f"capacities must be what sa.capacity gives, but it is {say(capacities)}.")
+        raise TypeError(f"capacities must be what sa.measure_capacity gives, but it is {say(capacities)}.")
     ax = axes_or_new(ax)
     axis, groups = capacity_groups(capacities)
     every = [each for pairs in groups.values() for each, _ in pairs]

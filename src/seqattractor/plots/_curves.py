@@ -251,7 +251,7 @@ def study_curves(
     Parameters
     ----------
     study : Study
-        As `seqattractor.experiments.read_study` gives it.
+        As `seqattractor.study.read_study` gives it.
     axis : str, optional
         The setting along the axis; by default t if it varies, else the first setting that does.
     hue : str, optional
@@ -272,9 +272,9 @@ def study_curves(
     >>> import pathlib, tempfile
     >>> import seqattractor as sa
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.db"
-    >>> grid = sa.experiments.Grid({"network": "lookup", "n": [20, 30], "flips": [1, 2, 3], "t": [5, 10]}, trials=3)
-    >>> report = sa.experiments.run_sweep(grid, path)
-    >>> ax = study_curves(sa.experiments.read_study(path))
+    >>> grid = sa.study.Grid({"network": "lookup", "n": [20, 30], "flips": [1, 2, 3], "t": [5, 10]}, trials=3)
+    >>> report = sa.study.run_sweep(grid, path)
+    >>> ax = study_curves(sa.study.read_study(path))
     >>> ax.get_xlabel(), [panel.get_title() for panel in ax.figure.axes], len(ax.containers)
     ('T', ['N = 20', 'N = 30'], 3)
     """

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from seqattractor._checks import check_count, check_counts, check_finite, check_flag, check_kind
 from seqattractor.analysis._hidden_activity import HiddenActivity
-from seqattractor.networks._base import check_learned
+from seqattractor.networks.base import check_learned
 from seqattractor.plots._frames import stacked, tiles
 from seqattractor.plots._house import BLUE, ORANGE, axes_or_new, unframed
 from seqattractor.sequences import check_patterns

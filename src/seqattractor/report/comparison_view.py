@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from seqattractor._files import atomic_write
-from seqattractor.experiments._comparison import Comparison
-from seqattractor.experiments._conclusion import Row
 from seqattractor.report.figures import COLUMN, FIGURES, comparison_figure, drawn_for_paper, figure_kind, paper_figure, picture
 from seqattractor.report.page import Picture, Section, Table, render, write_files
+from seqattractor.study.comparison import Comparison
+from seqattractor.study.conclusion import Row
 
 
 def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[Table]:

@@ -17,10 +17,10 @@ from PIL import Image
 
 from seqattractor import plots
 from seqattractor._files import atomic_write
-from seqattractor.experiments._comparison import Comparison
 from seqattractor.plots._capacity import capacity_groups, capacity_label
 from seqattractor.plots._curves import entries
 from seqattractor.report.page import Picture
+from seqattractor.study.comparison import Comparison
 
 if TYPE_CHECKING:
     from seqattractor.tasks.capacity import CapacityMap

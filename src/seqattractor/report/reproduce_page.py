@@ -11,10 +11,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from seqattractor.experiments._table import as_csv
 from seqattractor.report.figures import as_picture, drawn
 from seqattractor.report.machine import machine_words, software_words
 from seqattractor.report.page import Section, duration, render, write_files
+from seqattractor.study.table import as_csv
 
 
 def reproduce_page(

@@ -14,6 +14,6 @@ from seqattractor.sequences._transitions import Conflict as Conflict
 from seqattractor.sequences._transitions import Conflicts as Conflicts
 from seqattractor.sequences._transitions import Transitions as Transitions
 from seqattractor.sequences._transitions import close_loops as close_loops
-from seqattractor.sequences._transitions import conflicts as conflicts
+from seqattractor.sequences._transitions import find_conflicts as find_conflicts
 from seqattractor.sequences._transitions import stack_context as stack_context
 from seqattractor.sequences._transitions import transitions as transitions

@@ -211,7 +211,7 @@ class Conflicts(Result, tuple[Conflict, ...]):
         )
 
 
-def conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, leak: float = 0.0) -> Conflicts:
+def find_conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, leak: float = 0.0) -> Conflicts:
     """Find every pattern that has two different successors.
 
     Parameters
@@ -230,12 +230,12 @@ def conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = No
 
     Examples
     --------
-    >>> clashes = conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]])
+    >>> clashes = find_conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]])
     >>> clashes[0].first, clashes[0].second, clashes.context
     (Place(sequence=0, t=0), Place(sequence=0, t=2), 2)
-    >>> conflicts([[1, 1], [1, -1], [-1, 1]])
+    >>> find_conflicts([[1, 1], [1, -1], [-1, 1]])
     Conflicts: every pattern has one successor
-    >>> conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]], leak=0.5)  # the first pattern comes after nothing, the third after two
+    >>> find_conflicts([[1, 1], [1, -1], [1, 1], [-1, 1]], leak=0.5)  # the first pattern comes after nothing, the third after two
     Conflicts: every pattern has one successor
     """
     return _conflicts(*check_sequences(X, lengths), leak=check_leak(leak))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._choose_hidden import ENOUGH, FLIPS, Attempt
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.choose_hidden import ENOUGH, FLIPS, Attempt
 from seqattractor.sequences import Sequences
 from seqattractor.tasks.repeats import near_repeats
 

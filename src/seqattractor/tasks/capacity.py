@@ -12,12 +12,12 @@ from seqattractor._checks import check_count
 from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes, on_grid
 from seqattractor._progress import also_shown
-from seqattractor.experiments._capacity import Capacity, Search, capacities
-from seqattractor.experiments._laws import Law, fit_law
-from seqattractor.experiments._run import Progress, choose_executor
-from seqattractor.experiments._settings import DEFAULTS, as_flips
-from seqattractor.experiments._store import Store
-from seqattractor.experiments._user_networks import Brought
+from seqattractor.study.capacity import Capacity, Search, capacities
+from seqattractor.study.laws import Law, fit_law
+from seqattractor.study.run import Progress, choose_executor
+from seqattractor.study.settings import DEFAULTS, as_flips
+from seqattractor.study.store import Store
+from seqattractor.study.user_networks import Brought
 from seqattractor.tasks.compare import Networks, choose_networks, rehearse_all
 
 _MEASURED = {
@@ -61,7 +61,7 @@ class CapacityMap(Result):
         return on_grid(rows, [name for name in rows[0] if name not in _MEASURED], _MEASURED)
 
 
-def capacity(
+def measure_capacity(
     network: Networks = "attractor",
     *,
     n: int | list[int] = 100,
@@ -114,7 +114,7 @@ def capacity(
     files : list of str
         Python files with networks of your own, which join the others.
     progress : callable, optional
-        Called with a `seqattractor.experiments.Progress` whenever trials are over.
+        Called with a `seqattractor.study.Progress` whenever trials are over.
     verbose : bool
         Show a bar: on a terminal and in a notebook; elsewhere a line now and then.
     **settings
@@ -126,13 +126,13 @@ def capacity(
 
     Examples
     --------
-    >>> capacity("hebbian", n=30, flips=1, max_trials=20)
+    >>> measure_capacity("hebbian", n=30, flips=1, max_trials=20)
     CapacityMap: hebbian, N = 30, 1 flip: T = 6 (1 to 31), 20 trials
 
     A network with settings of your own:
 
     >>> import seqattractor as sa
-    >>> found = capacity(sa.SequenceAttractor(60, kappa=0.5), n=20, max_trials=4)
+    >>> found = measure_capacity(sa.SequenceAttractor(60, kappa=0.5), n=20, max_trials=4)
     >>> found.rows()[0]["network"], found.rows()[0]["m"], found.rows()[0]["flips"]
     ('SequenceAttractor', 60, 2)
     """

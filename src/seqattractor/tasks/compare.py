@@ -18,27 +18,27 @@ from numpy.typing import ArrayLike
 from seqattractor._checks import check_count, check_kind, say
 from seqattractor._progress import also_shown
 from seqattractor._suggest import no_such
-from seqattractor.experiments._comparison import Comparison
-from seqattractor.experiments._comparison_tests import TESTS, ComparisonTest, get_test, own_data_test
-from seqattractor.experiments._comparison_trial import make_prototype, make_task, place_of, rehearse, rehearse_brought
-from seqattractor.experiments._conclusion import Row, listed
-from seqattractor.experiments._executors import process_pool
-from seqattractor.experiments._protocol import Point, Protocol, Rounds, Trial
-from seqattractor.experiments._run import Progress, choose_executor, run_trials
-from seqattractor.experiments._settings import OWN_AXIS
-from seqattractor.experiments._store import Store
-from seqattractor.experiments._trial import Task
-from seqattractor.experiments._tuning import Tuned, tuned
-from seqattractor.experiments._user_data import OwnData
-from seqattractor.experiments._user_errors import has_own_code
-from seqattractor.experiments._user_networks import Brought, import_files, why_not
-from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._registry import FAMILIES, REGISTRY, parameters_of
-from seqattractor.sequences import Sequences, check_sequences, conflicts
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.registry import FAMILIES, REGISTRY, parameters_of
+from seqattractor.sequences import Sequences, check_sequences, find_conflicts
+from seqattractor.study.comparison import Comparison
+from seqattractor.study.comparison_tests import TESTS, ComparisonTest, get_test, own_data_test
+from seqattractor.study.comparison_trial import make_prototype, make_task, place_of, rehearse, rehearse_brought
+from seqattractor.study.conclusion import Row, listed
+from seqattractor.study.executors import process_pool
+from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
+from seqattractor.study.run import Progress, choose_executor, run_trials
+from seqattractor.study.settings import OWN_AXIS
+from seqattractor.study.store import Store
+from seqattractor.study.trial import Task
+from seqattractor.study.tuning import Tuned, tuned
+from seqattractor.study.user_data import OwnData
+from seqattractor.study.user_errors import has_own_code
+from seqattractor.study.user_networks import Brought, import_files, why_not
 from seqattractor.tasks.effort import LONG, MOST_WORK, SPEED, Size, work_of
 from seqattractor.tasks.learn import ConflictError, prepare
 
-COMPARISON = Protocol("compare", "seqattractor.experiments._comparison_trial:run_comparison_trial", place_of)
+COMPARISON = Protocol("compare", "seqattractor.study.comparison_trial:run_comparison_trial", place_of)
 """One network learns and recalls the sequences of a test."""
 _CUES_ONLY = [name for name, axis in OWN_AXIS.items() if axis in ("flips", "noise")]
 
@@ -103,7 +103,7 @@ def compare(
     files : list of str
         Python files with networks of your own, which join the others.
     progress : callable, optional
-        Called with a `seqattractor.experiments.Progress` whenever trials are over.
+        Called with a `seqattractor.study.Progress` whenever trials are over.
     verbose : bool
         Show a bar: on a terminal and in a notebook; elsewhere a line now and then.
 
@@ -352,7 +352,7 @@ class _Plan:
     @cached_property
     def repeats(self) -> bool:
         """Whether data of the user's have patterns with two successors."""
-        return self.data is not None and bool(conflicts(self.data.patterns, self.data.lengths))
+        return self.data is not None and bool(find_conflicts(self.data.patterns, self.data.lengths))
 
     def parameters(self, name: str) -> dict[str, Any]:
         """The setting of a network under a short name: as tuned, with the M that was asked for, or else that of the test."""

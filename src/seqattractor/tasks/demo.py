@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from seqattractor._faces import Result
 from seqattractor.datasets._walker import walker
 from seqattractor.io._compose import Recalled
-from seqattractor.networks._attractor import SequenceAttractor
+from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.sequences import Sequences
 from seqattractor.tasks.recall import Corruption, Recall, recall
 from seqattractor.tasks.stored import Stored

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from seqattractor.experiments._comparison_trial import make_prototype
-from seqattractor.networks._registry import parameters_of
+from seqattractor.networks.registry import parameters_of
+from seqattractor.study.comparison_trial import make_prototype
 
 MOST_WORK = 1e11
 """Multiplications in one trial: a network that nobody named and that takes more, about a minute, is left out."""

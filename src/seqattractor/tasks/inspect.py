@@ -15,10 +15,10 @@ from seqattractor._faces import Result
 from seqattractor.analysis._attractors import Attractors, find_attractors
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._hidden_activity import HiddenActivity, hidden_activity
-from seqattractor.analysis._robustness import RobustnessCurve, basin, robustness_curve, steps_per_pattern
+from seqattractor.analysis._robustness import RobustnessCurve, basin_fraction, robustness_curve, steps_per_pattern
 from seqattractor.analysis._separability import Separability, separable
 from seqattractor.analysis._threshold_view import NotApplicable, supports_certificate
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks.base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Lengths, Patterns, split, transitions
 from seqattractor.sequences._criterion import LOCKED_ON
@@ -287,7 +287,7 @@ def _from_sequences(
     trials = work.trials()
     parts["robustness"] = work.do("robustness", lambda: robustness_curve(net, whole, trials=trials, rng=rng))
     if work.allows("basin", 25 * sum(len(x) for x in sequences)):
-        parts["basin"] = work.do("basin", lambda: basin(net, sequences, flips=flips, rng=rng))
+        parts["basin"] = work.do("basin", lambda: basin_fraction(net, sequences, flips=flips, rng=rng))
     name = "attractors from stored patterns"
     starts, most = runs
     if work.allows(name, 50 * starts):

@@ -15,13 +15,13 @@ from seqattractor._faces import Result
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._threshold_view import supports_certificate
 from seqattractor.learning.problem import ProgressCallback
-from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._choose_hidden import CUES, FLIPS, Attempt, choose_hidden, recalls_from_noise
-from seqattractor.networks._registry import make_network, parameters_of
-from seqattractor.networks._sized import SizedMemory
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.choose_hidden import CUES, FLIPS, Attempt, choose_hidden, recalls_from_noise
+from seqattractor.networks.registry import make_network, parameters_of
+from seqattractor.networks.sized import SizedMemory
 from seqattractor.sequences import Sequences, close_loops
 from seqattractor.sequences._criterion import LOCKED_ON
-from seqattractor.sequences._transitions import conflicts
+from seqattractor.sequences._transitions import find_conflicts
 from seqattractor.tasks.advice import NoisyCues, warnings_about
 
 MOST_TO_CERTIFY = 2 * 10**9  # patterns x weights: a few seconds
@@ -151,13 +151,13 @@ def prepare(data: Sequences, order: int | Literal["auto"] = 1) -> Sequences:
     for name, length in zip(data.names, data.lengths, strict=True):
         if length < 2:
             raise ValueError(f"{name} has only one pattern, but a sequence needs at least two: a pattern and its successor.")
-    ambiguous = conflicts(data)
+    ambiguous = find_conflicts(data)
     context = ambiguous.context
     if data.closed:
         wanted = context if order == "auto" else order
         while wanted is not None and wanted > data.closed:
             data = close_loops(data, order=wanted)
-            context = conflicts(data).context
+            context = find_conflicts(data).context
             wanted = context if order == "auto" else wanted
     if context is None or (order != "auto" and context > order):
         raise ConflictError(ambiguous.describe(), context)

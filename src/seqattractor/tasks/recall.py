@@ -12,7 +12,7 @@ from seqattractor import noise
 from seqattractor._faces import Result
 from seqattractor.analysis._retrieval import SuccessRate, retrieved_at, success_rate
 from seqattractor.analysis._robustness import stays_at, steps_per_pattern
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks.base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, stack_context
 from seqattractor.sequences._criterion import LOCKED_ON, lock_row
@@ -102,7 +102,7 @@ class Recall(Result):
     nearest: list[str] | None
     """For each row the stored pattern that is most like it, as SEQUENCE:FRAME."""
     locked_on: int | None
-    """The row from which on every unit is right and in phase to the end, as `seqattractor.locked_on_at` has it."""
+    """The row from which on every unit is right and in phase to the end, as `seqattractor.lock_on_step` has it."""
     tau: int | None
     """tau of section 6.2, where the whole sequence was recalled, in whichever phase."""
     followed: Followed | None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from seqattractor.io._load import without_repeats
 from seqattractor.sequences import Sequences
-from seqattractor.sequences._transitions import close_loop, conflicts
+from seqattractor.sequences._transitions import close_loop, find_conflicts
 
 NEAR = 0.002  # of the units: frames that differ in no more are nearly the same
 
@@ -111,5 +111,5 @@ def repeats_that_hinder(data: Sequences) -> int:
     fewer = len(data) - len(without)
     if not fewer or min(without.lengths) < 2:
         return 0
-    before, after = conflicts(data).context, conflicts(without).context
+    before, after = find_conflicts(data).context, find_conflicts(without).context
     return fewer if after is not None and (before is None or after < before) else 0

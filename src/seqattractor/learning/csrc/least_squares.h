@@ -1,4 +1,4 @@
-/* Recursive least squares inside a running rate network (networks/_pinned.py has the equations). */
+/* Recursive least squares inside a running rate network (zoo/pinned.py has the equations). */
 #include "lanes.h"
 
 #define PARTIAL_SUMS 16 /* partial sums, so that an addition need not wait for the one before */

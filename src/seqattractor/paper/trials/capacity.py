@@ -12,17 +12,17 @@ from seqattractor.analysis._certificate import certify
 from seqattractor.analysis._lost_starts import lost_starts
 from seqattractor.analysis._robustness import robustness_curve
 from seqattractor.datasets._moving_digits import moving_digits
-from seqattractor.experiments._capacity import Search
-from seqattractor.experiments._executors import do_trial
-from seqattractor.experiments._trial import Task, draw_sequences, judge, recall_task, retrieve_with
-from seqattractor.networks._attractor import SequenceAttractor
-from seqattractor.networks._base import SequenceMemory
-from seqattractor.networks._dense import DenseSequenceMemory
-from seqattractor.networks._one_hot import OneHotNetwork
-from seqattractor.networks._sparse import SparseSequenceAttractor
+from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.one_hot import OneHotNetwork
+from seqattractor.networks.sparse import SparseSequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
 from seqattractor.sequences import Patterns
+from seqattractor.study.capacity import Search
+from seqattractor.study.executors import do_trial
+from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, retrieve_with
+from seqattractor.zoo.dense import DenseSequenceMemory
 
 STEPS = 300
 """First steps at each number of flips that a curve of robustness is measured with."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.experiments._comparison_trial import compare_once, make_prototype
-from seqattractor.experiments._tuning import tuned
-from seqattractor.networks._registry import parameters_of
+from seqattractor.networks.registry import parameters_of
+from seqattractor.study.comparison_trial import compare_once, make_prototype
+from seqattractor.study.tuning import tuned
 
 M = 500  # hidden neurons, as in section 6.2
 

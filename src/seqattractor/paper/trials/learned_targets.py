@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.experiments._trial import draw_sequences, retrieve_with
 from seqattractor.learning.rule import field, hidden_target
-from seqattractor.networks._attractor import SequenceAttractor
+from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
 from seqattractor.sequences import Patterns
+from seqattractor.study.trial import draw_sequences, retrieve_with
 
 LATER = 4
 """After how many steps wrong units are counted again."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from seqattractor.analysis._cycles import cycle_lengths, expected_cycles
 from seqattractor.datasets import random_sequences
-from seqattractor.networks._spike_timing import SpikeTimingMemory
-from seqattractor.networks._stochastic import StochasticMemory
+from seqattractor.zoo.spike_timing import SpikeTimingMemory
+from seqattractor.zoo.stochastic import StochasticMemory
 
 
 def run_fiete(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.analysis._retrieval import locked_on_at, retrieved
+from seqattractor.analysis._retrieval import lock_on_step, retrieved
 from seqattractor.datasets._moving_digits import moving_digits
 from seqattractor.datasets._walker import walker
-from seqattractor.experiments._settings import PERIODS
 from seqattractor.io._paper_data import load_gait, load_moving_mnist
-from seqattractor.networks._attractor import SequenceAttractor
+from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import DIGITS, GAIT, LEARNING
 from seqattractor.sequences import Sequences
+from seqattractor.study.settings import PERIODS
 
 METHODS: dict[str, dict[str, Any]] = {"hebbian": {"rule": "hebbian", "learn": "V"}, "V": {"learn": "V"}, "UV": {"learn": "UV"}}
 """The ways of learning of appendix E, as parameters of the network."""
@@ -44,7 +44,7 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
     closed = all(pictures.loops)
     paths = net.recall(cues[:, None], steps=PERIODS * T if closed else T - 1)
     wrong = [(path[:T] != x).sum(axis=1) for path, x in zip(paths, sequences, strict=True)]
-    locked_on = [locked_on_at(path, x) for path, x in zip(paths, sequences, strict=True)]
+    locked_on = [lock_on_step(path, x) for path, x in zip(paths, sequences, strict=True)]
     N, M = net.V_.shape
     return {
         "converged": bool(net.converged_),

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from seqattractor.networks._base import SequenceMemory
+from seqattractor.networks.base import SequenceMemory
 
 Memory = TypeVar("Memory", bound=SequenceMemory)
 

@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 
 from seqattractor.analysis._rate_theory import rate_capacity, rate_overlaps
 from seqattractor.datasets import random_periodic
-from seqattractor.networks._dense_episodic import DenseEpisodicMemory
-from seqattractor.networks._eden import DynamicEnergyMemory
-from seqattractor.networks._escape_time import escape_time
-from seqattractor.networks._hebbian_rate import HebbianRateMemory
+from seqattractor.zoo.dense_episodic import DenseEpisodicMemory
+from seqattractor.zoo.eden import DynamicEnergyMemory
+from seqattractor.zoo.escape_time import escape_time
+from seqattractor.zoo.hebbian_rate import HebbianRateMemory
 
 Floats = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.experiments._trial import retrieve_with
-from seqattractor.networks._attractor import SequenceAttractor
+from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.paper.settings import LEARNING
+from seqattractor.study.trial import retrieve_with
 
 
 def retrieve_sequence(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor.datasets._random import random_periodic
 from seqattractor.learning import rule
-from seqattractor.networks._attractor import SequenceAttractor
-from seqattractor.networks._one_hot import OneHotNetwork
+from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.networks.one_hot import OneHotNetwork
 from seqattractor.paper.settings import LEARNING
 from seqattractor.sequences import Sequences
 

@@ -9,11 +9,11 @@ import numpy as np
 from seqattractor.analysis._retrieval import retrieved
 from seqattractor.analysis._separability import separable
 from seqattractor.datasets._small import toy
-from seqattractor.experiments._settings import PERIODS
-from seqattractor.networks._attractor import SequenceAttractor
-from seqattractor.networks._visible import VisibleNetwork
+from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.networks.visible import VisibleNetwork
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
+from seqattractor.study.settings import PERIODS
 
 
 def train_perceptron(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.networks._columns import BayesianColumnMemory
-from seqattractor.networks._innate import draw_wiring, run_innate
-from seqattractor.networks._pinned import run_pinning
+from seqattractor.zoo.columns import BayesianColumnMemory
+from seqattractor.zoo.innate import draw_wiring, run_innate
+from seqattractor.zoo.pinned import run_pinning
 
 Floats = NDArray[np.float64]
 

@@ -11,10 +11,10 @@ from scipy.linalg import hadamard
 from seqattractor.analysis._attractors import find_attractors
 from seqattractor.analysis._orbits import OrbitSearch, longest_orbit
 from seqattractor.datasets import random_periodic
-from seqattractor.networks._slow_synapses import SlowSynapseMemory
-from seqattractor.networks._visible import VisibleNetwork
+from seqattractor.networks.visible import VisibleNetwork
 from seqattractor.paper.trials.quiet import fit_quietly
 from seqattractor.sequences import Patterns
+from seqattractor.zoo.slow_synapses import SlowSynapseMemory
 
 
 def run_orbits(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:

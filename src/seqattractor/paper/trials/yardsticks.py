@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from seqattractor.datasets import random_periodic
-from seqattractor.networks._clones import CloneStructuredMemory
-from seqattractor.networks._scaffold import ScaffoldMemory
-from seqattractor.networks._sparse_distributed import SparseDistributedMemory
 from seqattractor.noise import flip
 from seqattractor.paper.trials.quiet import fit_quietly
 from seqattractor.sequences import Patterns
+from seqattractor.zoo.clones import CloneStructuredMemory
+from seqattractor.zoo.scaffold import ScaffoldMemory
+from seqattractor.zoo.sparse_distributed import SparseDistributedMemory
 
 # By the number of patterns: how often a first prototype, written apart from this code, found the label of a cue with 10 of 100
 # units flipped, with 500 hidden neurons and modules of 31 and 33 phases (3 networks each).

@@ -1,0 +1,145 @@
+"""A network as a torch module. Importing this file takes seconds; `SequenceMemory.to_torch` does it when it is called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from seqattractor._checks import check_count
+from seqattractor.exchange.limbs import Limbs, split_weights
+from seqattractor.networks.traits import Layer
+
+
+class ThresholdLayer(nn.Module):
+    """Threshold neurons, active where weights . input + offset >= 0, decided without rounding (`limbs.py`).
+
+    Buffers ``digits`` (limbs, neurons, inputs) and ``offsets`` (limbs, neurons) hold whole numbers, ``exponent`` (neurons,) the
+    units of the rows.
+    """
+
+    digits: Tensor
+    offsets: Tensor
+    exponent: Tensor
+
+    def __init__(self, layer: Layer, dtype: str) -> None:
+        super().__init__()
+        limbs = split_weights(layer.weights, layer.offset, dtype)
+        self.dtype, self.bits = getattr(torch, dtype), limbs.bits
+        self.low, self.high = layer.low, layer.high
+        self.register_buffer("digits", torch.from_numpy(limbs.digits).to(self.dtype))
+        self.register_buffer("offsets", torch.from_numpy(limbs.offsets).to(self.dtype))
+        self.register_buffer("exponent", torch.from_numpy(limbs.exponent))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The states of the neurons: (B, inputs) -> (B, neurons)."""
+        if self.digits.dtype != self.dtype:
+            raise ValueError(
+                f"this module holds whole numbers that need {self.dtype}, but they were made {self.digits.dtype}; make it anew, "
+                "as in net.to_torch(dtype=torch.float32)."
+            )
+        with torch.autocast(x.device.type, enabled=False):  # a narrower type would round
+            x = x.to(self.dtype)
+            sums = x @ self.digits[0].T + self.offsets[0]
+            for k in range(1, len(self.digits)):
+                sums = x @ self.digits[k].T + self.offsets[k] + torch.floor(sums * 2.0**-self.bits)
+            return torch.where(sums >= 0, float(self.high), float(self.low)).to(self.dtype)
+
+    def limbs(self) -> Limbs:
+        """The weights as they are on this machine's processor."""
+        digits, offsets = (array.detach().cpu().double().numpy() for array in (self.digits, self.offsets))
+        return Limbs(digits, offsets, self.exponent.cpu().numpy(), self.bits)
+
+    @property
+    def weight(self) -> Tensor:
+        """The weights in float64, shape (neurons, inputs)."""
+        return torch.from_numpy(self.limbs().weights()[0])
+
+    @property
+    def bias(self) -> Tensor:
+        """The offsets in float64, shape (neurons,)."""
+        return torch.from_numpy(self.limbs().weights()[1])
+
+    def extra_repr(self) -> str:
+        """What is shown of a layer."""
+        limbs, neurons, inputs = self.digits.shape
+        numbers = f"{limbs} limb{'s' if limbs > 1 else ''} of {self.dtype}"
+        return f"{inputs} inputs, {neurons} neurons of {self.low} and {self.high}, {numbers}"
+
+
+class ThresholdModule(nn.Module):
+    """A network of threshold neurons: ``module(states)`` gives the next patterns, ``module.recall(cue, steps)`` a run of them.
+
+    See `SequenceMemory.to_torch`, which makes one.
+    """
+
+    def __init__(self, layers: dict[str, Layer], n_visible: int, order: int, about: dict[str, Any], dtype: str) -> None:
+        super().__init__()
+        for name, layer in layers.items():
+            self.add_module(name, ThresholdLayer(layer, dtype))
+        self.n_visible, self.order, self.about = n_visible, order, about
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Give the next patterns.
+
+        Parameters
+        ----------
+        states : Tensor of -1 and +1, shape (N,) or (B, N); with an order k > 1 (k, N) or (B, k, N), oldest first
+
+        Returns
+        -------
+        Tensor, shape (N,) or (B, N)
+            Of -1.0 and +1.0, in the type of `states` if that is a floating-point type, else in the module's.
+        """
+        batch, single = self._as_batch(states, "states")
+        following = self._next(batch.flatten(1)).to(_floating(states, self))
+        return following[0] if single else following
+
+    @torch.no_grad()
+    def recall(self, cue: Tensor, steps: int) -> Tensor:
+        """Let the network run from a cue, or from many at once.
+
+        Parameters
+        ----------
+        cue : Tensor of -1 and +1, shape (order, N) or (B, order, N), oldest first; with order 1 also (N,), or (B, N) with B > 1
+        steps : int
+
+        Returns
+        -------
+        Tensor, shape (order + steps, N) or (B, order + steps, N)
+            The cue, then what the network answered, as `SequenceMemory.recall` gives it.
+        """
+        steps = check_count(steps, "steps", 0)
+        batch, single = self._as_batch(cue, "cue")
+        single = single or cue.shape == batch.shape[1:]
+        path = torch.empty((len(batch), self.order + steps, self.n_visible), dtype=_floating(cue, self), device=batch.device)
+        path[:, : self.order] = batch
+        for t in range(self.order, self.order + steps):
+            path[:, t] = self._next(path[:, t - self.order : t].flatten(1))
+        return path[0] if single else path
+
+    def _next(self, x: Tensor) -> Tensor:
+        """The next patterns of flat states: (B, order * N) -> (B, N)."""
+        for layer in self.children():
+            x = layer(x)
+        return x
+
+    def _as_batch(self, states: Tensor, name: str) -> tuple[Tensor, bool]:
+        """States as (B, order, N), and whether there was only one."""
+        if not isinstance(states, Tensor):
+            raise TypeError(f"{name} must be a torch tensor, but it is a {type(states).__name__}; use torch.as_tensor({name}).")
+        batch = states.unsqueeze(-2) if self.order == 1 and states.ndim in (1, 2) else states
+        if batch.ndim not in (2, 3) or tuple(batch.shape[-2:]) != (self.order, self.n_visible):
+            many = f"{self.n_visible}" if self.order == 1 else f"{self.order}, {self.n_visible}"
+            raise ValueError(
+                f"the {name} have the shape {tuple(states.shape)}, but this network takes ({many}), or (batch, {many})."
+            )
+        if not torch.compiler.is_compiling() and not bool((states.abs() == 1).all()):
+            raise ValueError(f"the {name} must hold only -1 and +1; torch.where({name} > 0, 1.0, -1.0) makes them so.")
+        return batch.reshape(-1, self.order, self.n_visible), batch.ndim == 2
+
+
+def _floating(states: Tensor, module: nn.Module) -> torch.dtype:
+    """The type of what a module answers."""
+    return states.dtype if states.is_floating_point() else next(module.buffers()).dtype

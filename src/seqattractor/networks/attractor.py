@@ -1,0 +1,577 @@
+"""SequenceAttractor: the paper's network of visible and hidden threshold neurons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, ClassVar, Literal, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from seqattractor._checks import (
+    check_choice,
+    check_flag,
+    check_in_steps,
+    check_memory,
+    check_not_negative,
+    check_number,
+    check_positive,
+)
+from seqattractor._unchanged import unchanged_by_failure
+from seqattractor.learning import engines
+from seqattractor.learning import rule as equations
+from seqattractor.learning.firing import respond
+from seqattractor.learning.grid import InSteps, held_steps, hold_steps, in_steps, on_grid
+from seqattractor.learning.problem import Feedback, Learned, Problem, ProgressCallback
+from seqattractor.networks.base import check_learned
+from seqattractor.networks.layered import Weights, split_bias
+from seqattractor.networks.sized import SizedMemory
+from seqattractor.networks.traits import Layer, Traits
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences._patterns import pieces
+
+_CHUNK = 2**22  # numbers of a temporary float array
+_HOLD = 10.0  # times init_scale: the size at which hidden biases that learn start
+
+
+@final
+class SequenceAttractor(SizedMemory):
+    """The recurrent network with hidden neurons of Lu & Wu and its local three-factor learning rule.
+
+    Visible neurons xi drive hidden neurons zeta, which drive the next visible state, eqs. (2)-(3)::
+
+        zeta = sign(U xi)          xi' = sign(V zeta)
+
+    Both weight matrices are learned online, one transition at a time, eqs. (4)-(9); `seqattractor.learning.rule` has them
+    in plain numpy. The defaults are the settings of all experiments of the paper.
+
+    The paper leaves biases out "as they can be absorbed into the equations": with ``bias=True`` a unit that is always +1 joins
+    the visible and the hidden neurons, and its weights b and c learn by the same eqs. (6) and (9) as all others::
+
+        zeta = sign(U xi + b)      xi' = sign(V zeta + c)
+
+    Without biases, where no field is exactly zero, the network is odd: it maps -xi to minus what it maps xi to, so that it cannot
+    make the XOR sequence of the paper's section 3, however many hidden neurons there are. With biases it learns it.
+
+    In the paper hidden neurons learn to say a random projection of the next pattern, z = sign(P x(t+1)), eq. (4), and P never
+    changes. With ``targets="learned"`` it does: Q, the synapses through which the next pattern reaches the hidden neurons, gets
+    the very update that V gets, whose two factors meet there, too (Kolen and Pollack's local way to symmetric feedback)::
+
+        z = sign((P + lambda Q) x(t+1))          Q_ij += eta nu_j x_j(t+1) y_i(t)
+
+    Parameters
+    ----------
+    n_hidden : int or "auto"
+        M, the number of hidden neurons. With "auto" `fit` tries 25, 50, 100, ..., 3200 and keeps the smallest network that learns
+        without an error left and locks on to the sequences from 9 of 10 cues with a tenth of their units flipped; if there is
+        none, the one that stores most. `n_hidden_` tells how many there are.
+    learn : {"UV", "V"}
+        Learn both weight matrices, or keep U at its random start and learn only V.
+    rule : {"three-factor", "hebbian"}
+        How V learns. "hebbian" is the paper's ablation V = sum_t x(t+1) y(t)^T, in one go and with U fixed.
+    targets : {"random", "learned"}
+        What the hidden neurons learn to say: a fixed random projection of the next pattern, as in the paper, or one that learns
+        by the update of V. "learned" needs ``learn="UV"`` and the three-factor rule: a fixed U has no targets.
+    learned_feedback : float
+        lambda, if ``targets="learned"``: what one update of V adds to an entry of P, whose entries are standard normal; in
+        other words Q is counted in steps of eta. At 0 targets are those of P.
+    kappa : float
+        The robustness, a margin that every neuron must exceed at every transition.
+    eta : float
+        The learning rate.
+    bias : bool
+        Whether hidden and visible neurons have biases, which learn as their other weights do. The paper's experiments have none.
+    init_scale : float
+        The standard deviation of the initial U and V; 0 starts from zero weights. (P is always standard normal: only the sign
+        of its projection counts.) Visible biases start like V. Hidden biases that learn start at plus or minus ten times
+        `init_scale`, so that a hidden neuron with a target that it cannot learn keeps to one state; those of a fixed U are drawn
+        as U is. The constant unit's weights in P are +1 or -1; where that would make a hidden target constant, or a copy of one
+        unit of the next pattern, they are as large as the largest of the others. All of these are drawn after U, V and P, which
+        are the same with and without biases.
+    max_epochs : int or "auto"
+        How often the sequences are presented at most. Learning ends earlier after an epoch without any error, since all later
+        epochs would change nothing. "auto" is 500, as in the paper; where `n_hidden` is "auto", too, it is ten times as many if
+        hidden neurons have errors left, because more of them would not help.
+    target_threshold : float
+        theta in z = sign(P x(t+1) - theta); above 0 the hidden targets are sparse.
+    input_threshold : float
+        theta in zeta = sign(U xi - theta); above 0 the hidden activity is sparse. If it is not 0 and ``learn="V"``, U is
+        standard normal whatever `init_scale` is, as in the paper's ablation.
+    order : int or "auto"
+        How many past patterns the network looks at. The visible state holds the last `order` patterns, and only the newest is
+        predicted. "auto" takes the smallest number with which no pattern has two successors.
+    on_conflict : {"raise", "learn"}
+        What to do with a pattern that has two different successors: refuse it, or learn what can be learned.
+    random_state : int, Generator or None
+        Where the random weights come from.
+    engine : {"exact", "reference"}
+        The compiled integer engine, or the plain loop. Both learn the same weights, to the last bit.
+    n_jobs : int, optional
+        How many threads the exact engine uses; -1 for all cores. Learned targets take one: each transition waits for the last.
+    warm_start : bool
+        Whether `fit` goes on from the weights there are, as in scikit-learn, for up to `max_epochs` more epochs; numbers of
+        hidden neurons and errors are kept, and further errors appended. This is, bit for bit, what one longer `fit` gives.
+    verbose : int
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
+        a line every epoch.
+
+    Attributes
+    ----------
+    U_ : ndarray, shape (M, order * N)
+        Weights from visible to hidden neurons. They are held in steps of eta, on a grid on which sums are exact, and cannot be
+        written to in place; ``net.U_ = weights`` sets them. The same goes for V and the biases.
+    V_ : ndarray, shape (N, M)
+        Weights from hidden to visible neurons.
+    P_ : ndarray, shape (M, N)
+        The fixed random projection that makes the hidden targets.
+    Q_ : ndarray of int, shape (M, N)
+        The learned feedback in units of eta, if ``targets="learned"``: V has changed by eta times its transpose since the start.
+    hidden_bias_ : ndarray, shape (M,)
+        b, if ``bias=True``.
+    visible_bias_ : ndarray, shape (N,)
+        c, if ``bias=True``.
+    target_bias_ : ndarray, shape (M,)
+        The constant unit's part of the projection, z = sign(P x(t+1) + target_bias), if ``bias=True``; fixed as P is.
+    hidden_errors_, visible_errors_ : ndarray of int, shape (n_epochs,)
+        Updates in each epoch: the sums of mu and nu over neurons and transitions.
+    n_iter_ : int
+        Epochs run.
+    converged_ : bool
+        Whether the last epoch was free of errors.
+    n_hidden_ : int
+        M, as given or chosen.
+    n_features_in_ : int
+        N, the number of visible neurons.
+    order_ : int
+
+    See Also
+    --------
+    VisibleNetwork : the same without hidden neurons.
+    SparseSequenceAttractor : a rule with a larger capacity.
+
+    References
+    ----------
+    Y. Lu and S. Wu, Learning Sequence Attractors in Recurrent Networks with Hidden Neurons.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(30, 100, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=200, random_state=0).fit(X)
+    >>> cue = sa.noise.flip(X[0], 5, rng=1)
+    >>> sa.retrieved(net.recall(cue, steps=90), X)
+    True
+
+    As many hidden neurons as it takes:
+
+    >>> net = sa.SequenceAttractor(n_hidden="auto", random_state=0).fit(X)
+    >>> net.n_hidden_, net.score(X)
+    (50, 1.0)
+
+    The XOR sequence needs biases, and so few units that learn in steps of `eta` need some 840 epochs to exceed `kappa`:
+
+    >>> X = sa.datasets.xor()
+    >>> net = sa.SequenceAttractor(n_hidden=30, bias=True, max_epochs=1000, random_state=0).fit(X)
+    >>> net.converged_, (net.recall(X[0], steps=4) == X).all()
+    (True, np.True_)
+
+    Learned targets; Q holds all that V has learned:
+
+    >>> X = sa.datasets.random_periodic(30, 100, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden=200, targets="learned", init_scale=0, random_state=0).fit(X)
+    >>> bool((net.V_ == net.eta * net.Q_.T).all()), net.score(X)
+    (True, 1.0)
+    """
+
+    U_ = InSteps()
+    V_ = InSteps()
+    hidden_bias_ = InSteps()
+    visible_bias_ = InSteps()
+
+    deterministic = True
+    declared_arrays: ClassVar[dict[str, str]] = {
+        "U_": "float M kN",
+        "V_": "float N M",
+        "P_": "float M N",
+        "Q_": "int M N if targets=learned",
+        "hidden_bias_": "float M if bias",
+        "visible_bias_": "float N if bias",
+        "target_bias_": "float M if bias",
+        "hidden_errors_": "count E",
+        "visible_errors_": "count E",
+    }
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_hidden": "size M or auto"}
+
+    def __init__(
+        self,
+        n_hidden: int | Literal["auto"] = 500,
+        *,
+        learn: Literal["UV", "V"] = "UV",
+        rule: Literal["three-factor", "hebbian"] = "three-factor",
+        targets: Literal["random", "learned"] = "random",
+        learned_feedback: float = 0.02,
+        kappa: float = 1.0,
+        eta: float = 1e-3,
+        bias: bool = False,
+        init_scale: float = 1e-3,
+        max_epochs: int | Literal["auto"] = "auto",
+        target_threshold: float = 0.0,
+        input_threshold: float = 0.0,
+        order: int | Literal["auto"] = 1,
+        on_conflict: Literal["raise", "learn"] = "raise",
+        random_state: Seed = None,
+        engine: Literal["exact", "reference"] = "exact",
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.learn = learn
+        self.rule = rule
+        self.targets = targets
+        self.learned_feedback = learned_feedback
+        self.kappa = kappa
+        self.eta = eta
+        self.bias = bias
+        self.init_scale = init_scale
+        self.max_epochs = max_epochs
+        self.target_threshold = target_threshold
+        self.input_threshold = input_threshold
+        self.order = order
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def fit_on_cluster(
+        self,
+        client: Any,
+        X: ArrayLike | Sequence[ArrayLike],
+        lengths: ArrayLike | None = None,
+        *,
+        callback: ProgressCallback | None = None,
+    ) -> Self:
+        """Learn sequences from scratch on a Dask cluster, block by block, with the same result as `fit`.
+
+        It is meant for workers with little memory, which hold only their blocks, and not for speed: every weight travels to a
+        worker and back, so that more workers hardly help. All weights must fit into the memory of this process.
+
+        Parameters
+        ----------
+        client : distributed.Client
+            Of a cluster whose workers have this package; `engine` and `n_jobs` then say nothing.
+        X, lengths, callback
+            As in `fit`.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import distributed, seqattractor as sa  # doctest: +SKIP
+        >>> client = distributed.Client("tcp://host:8786")  # doctest: +SKIP
+        >>> net = sa.SequenceAttractor(n_hidden=4000).fit_on_cluster(client, X)  # doctest: +SKIP
+        """
+        from seqattractor.learning.exact import cluster
+
+        with unchanged_by_failure(self):
+            self.check_parameters()
+            if self._learns_targets:
+                raise ValueError(
+                    "targets='learned' cannot be learned on a cluster, where U is learned before V: call fit, or use "
+                    "targets='random'."
+                )
+            self._forget()
+            transitions, there = self.transitions(X, lengths), partial(cluster.learn, client=client)
+            with self._announced(callback) as tell:
+                left = self._fit_sized(transitions, lambda net, each: net._learn(there, transitions, each), tell)
+            missing = self._missing(left, transitions)
+        self._conclude(left, transitions, missing)
+        return self
+
+    def _learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Learn by the chosen engine; Hebbian weights are a sum and need none."""
+        if self.rule == "hebbian":
+            self.begin(transitions)
+            self.present(transitions)
+            return self._last_errors()
+        return self._learn(self._by_engine, transitions, callback)
+
+    def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Go on by the chosen engine; Hebbian weights are added once more."""
+        if self.rule == "hebbian":
+            self.present(transitions)
+            return self._last_errors()
+        return self._go_on(self._by_engine, transitions, self._epochs_at_most, self._counting_on(callback))
+
+    def begin(self, transitions: Transitions) -> None:
+        """Draw U, V and P, in this order, then the biases if there are some."""
+        M, N, N_in = self._given_size(), self.n_features_in_, self.n_features_in_ * self.order_
+        rng = as_generator(self.random_state)
+        check_memory(8 * M * (N_in + (3 if self._learns_targets else 2) * N), f"a network of {M} hidden neurons")
+        scale = float(self.init_scale)
+        self.U_ = rng.standard_normal((M, N_in)) * (1.0 if self._has_standard_U else scale)
+        self.V_ = rng.standard_normal((N, M)) * (0.0 if self.rule == "hebbian" else scale)
+        self.P_: Weights = on_grid(rng.standard_normal((M, N)))
+        if self.bias:
+            self._draw_biases(rng)
+        if self._learns_targets:
+            self.Q_ = np.zeros((M, N), dtype=np.int64)
+        self._no_errors_yet(hidden=True)
+
+    def present(self, transitions: Transitions) -> None:
+        """Learn from each transition in turn: an epoch as `fit` has it."""
+        if self.rule == "hebbian":
+            self._add_hebbian(transitions)
+            return
+        self._go_on(self._by_engine, transitions, 1)
+
+    def _hidden_states(self, states: Patterns) -> Patterns:
+        """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
+        U, eta = held_steps(self, "U_")
+        return respond(U, states, -in_steps(self._threshold, eta))
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
+        V, eta = held_steps(self, "V_")
+        return respond(V, self._hidden_states(states), in_steps(self._visible_bias, eta))
+
+    def _step_size(self, name: str) -> float:
+        """Hebbian weights are whole numbers, all others whole steps of eta beside their start."""
+        return 1.0 if self.rule == "hebbian" and name in ("V_", "visible_bias_") else float(self.eta)
+
+    @property
+    def _threshold(self) -> Any:
+        """What the field of a hidden neuron must reach: theta less the bias, one number for all without biases."""
+        theta = float(self.input_threshold)
+        return theta - self.hidden_bias_ if self.bias else theta
+
+    @property
+    def _visible_bias(self) -> Any:
+        return self.visible_bias_ if self.bias else 0.0
+
+    def hidden_targets(self, x_next: Patterns) -> Patterns:
+        """Give what the hidden neurons should say before each pattern, eq. (4); learned targets are those of now.
+
+        Parameters
+        ----------
+        x_next : ndarray of int8, shape (n, N) or (N,)
+
+        Returns
+        -------
+        ndarray of int8, shape (n, M) or (M,)
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(8, 40, rng=0)
+        >>> sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X).hidden_targets(X[1:]).shape
+        (7, 100)
+        """
+        check_learned(self)
+        if x_next.ndim == 1:
+            return np.asarray(self.hidden_targets(x_next[np.newaxis])[0])
+        z = np.empty((len(x_next), len(self.P_)), dtype=np.int8)
+        # Patterns in float64, and the drive, are eight times as large as what is kept of them.
+        for part in pieces(len(x_next), _CHUNK // max(self.P_.shape) + 1):
+            if self._learns_targets:
+                Q, feedback = self.Q_.astype(np.float64), float(self.learned_feedback)
+                z[part] = equations.learned_target(self._target_drive(x_next[part]), Q, x_next[part], feedback)
+            else:
+                z[part] = respond(self.P_, x_next[part], -self._target_threshold)
+        return z
+
+    def projection(self) -> Weights:
+        """Give the projection that makes the hidden targets: P, or P + lambda Q as it is now.
+
+        Returns
+        -------
+        ndarray, shape (M, N)
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(8, 40, rng=0)
+        >>> net = sa.SequenceAttractor(n_hidden=100, targets="learned", random_state=0).fit(X)
+        >>> bool((net.projection() == net.P_).all()), bool(((X[1:] @ net.projection().T >= 0) == (net.hidden(X[:-1]) > 0)).all())
+        (False, True)
+        """
+        check_learned(self)
+        return self.P_ + float(self.learned_feedback) * self.Q_ if self._learns_targets else self.P_
+
+    def layers(self) -> tuple[Layer, Layer]:
+        """Give the hidden and the visible layer."""
+        return self._layer("U_", -self._threshold), self._layer("V_", self._visible_bias)
+
+    def _layer(self, name: str, offset: Any) -> Layer:
+        """A layer in steps of eta, as the network adds them up."""
+        steps, eta = held_steps(self, name)
+        kappa = None if self.rule == "hebbian" else float(in_steps(self.kappa, eta))
+        return Layer.of(steps, in_steps(offset, eta), kappa=kappa)
+
+    def _walked_layers(self) -> tuple[Layer, Layer] | None:
+        return self.layers() if self.engine == "exact" and self.order_ == 1 else None  # that engine is compiled, too
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: weights are learned online, by what is known at their two ends."""
+        biases = ("hidden_bias_", "visible_bias_") if self.bias else ()
+        return Traits(weights=("U_", "V_", *biases), stores_patterns=False, online=True, local=True)
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        self._check_size()
+        check_choice(self.learn, "learn", ("UV", "V"))
+        check_choice(self.rule, "rule", ("three-factor", "hebbian"))
+        check_choice(self.targets, "targets", ("random", "learned"))
+        if self._learns_targets and (self.learn != "UV" or self.rule != "three-factor"):
+            raise ValueError(
+                "targets='learned' needs learn='UV' and rule='three-factor', since hidden neurons with a fixed U have no targets."
+            )
+        check_not_negative(self.learned_feedback, "learned_feedback")
+        check_positive(self.kappa, "kappa")
+        check_positive(self.eta, "eta")
+        check_flag(self.bias, "bias")
+        check_flag(self.warm_start, "warm_start")
+        check_not_negative(self.init_scale, "init_scale")
+        check_number(self.target_threshold, "target_threshold")
+        check_number(self.input_threshold, "input_threshold")
+        check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale, input_threshold=self.input_threshold)
+        check_choice(self.engine, "engine", ("exact", "reference"))
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _by_engine(self, problem: Problem, callback: ProgressCallback | None = None) -> Learned:
+        """Learn on this machine."""
+        return engines.learn(problem, self.engine, n_jobs=self.n_jobs, callback=callback)
+
+    def _learn(
+        self, learner: Callable[..., Learned], transitions: Transitions, callback: ProgressCallback | None
+    ) -> tuple[int, int]:
+        """Learn from scratch with an engine or a cluster; returns the errors of the last epoch."""
+        self.begin(transitions)
+        return self._go_on(learner, transitions, self._epochs_at_most, callback, from_start=True)
+
+    def _go_on(
+        self,
+        learner: Callable[..., Learned],
+        transitions: Transitions,
+        max_epochs: int,
+        callback: ProgressCallback | None = None,
+        *,
+        from_start: bool = False,
+    ) -> tuple[int, int]:
+        """Learn on top of what is there, which may be overwritten at the start; returns the errors of the last epoch."""
+        learned = learner(self._problem(transitions, self._weights(copy=not from_start), max_epochs), callback=callback)
+        self._take(learned)
+        self._add_epochs(learned.visible_errors, learned.hidden_errors)
+        return self._last_errors()
+
+    def _problem(self, transitions: Transitions, weights: tuple[Weights, Weights], max_epochs: int) -> Problem:
+        """What an engine or a cluster learns on top of some weights, which are in steps of eta."""
+        x, x_next, _ = transitions
+        if self.engine == "exact" and self._learns_targets and max_epochs > 1:
+            check_memory(6 * len(x) ** 2, f"learning {len(x)} transitions, of which every two are compared")
+        check_memory(len(x) * self.n_hidden_, f"the hidden targets of {len(x)} transitions")
+        z = feedback = None
+        if self._learns_targets:
+            feedback = Feedback(self._target_drive(x_next), self.Q_, float(self.learned_feedback))
+        elif self.learn == "UV":
+            z = self.hidden_targets(x_next)
+        return Problem(
+            x,
+            x_next,
+            U=weights[0],
+            V=weights[1],
+            hidden_targets=z,
+            feedback=feedback,
+            kappa=float(in_steps(self.kappa, float(self.eta))),
+            input_threshold=float(in_steps(self.input_threshold, float(self.eta))),
+            bias=bool(self.bias),
+            max_epochs=max_epochs,
+        )
+
+    def _add_hebbian(self, transitions: Transitions) -> None:
+        """Add the Hebbian weights of some transitions to V, on the hidden states of a fixed U, all in one go."""
+        y = self._hidden_states(transitions.inputs)
+        self.V_ = self.V_ + equations.hebbian(y, transitions.targets)
+        if self.bias:  # the constant unit's part of the sum: the theta of Theorem 1
+            self.visible_bias_ = self.visible_bias_ + transitions.targets.sum(axis=0)
+        self._count_errors(int(np.sum(equations.visible_state(self.V_, y, self._visible_bias) != transitions.targets)), 0)
+
+    @property
+    def _learns_targets(self) -> bool:
+        """Whether the projection that makes the hidden targets learns, too."""
+        return self.targets == "learned"
+
+    def _target_drive(self, x_next: Patterns) -> Weights:
+        """What P says to the hidden neurons before each pattern: (n, N) -> (n, M)."""
+        return equations.target_drive(self.P_, x_next, self._target_threshold)
+
+    @property
+    def _target_threshold(self) -> Any:
+        """What P x(t+1) must reach: theta less the constant unit's part, one number for all without biases."""
+        theta = float(self.target_threshold)
+        return theta - self.target_bias_ if self.bias else theta
+
+    @property
+    def _has_standard_U(self) -> bool:
+        """Whether a fixed U is standard normal, whatever `init_scale` is: a threshold is counted in its units."""
+        return self.learn == "V" and self.input_threshold != 0
+
+    def _draw_biases(self, rng: np.random.Generator) -> None:
+        """Draw the weights of the constant unit: to hidden neurons, to visible ones, and in P."""
+        M, N = self.n_hidden_, self.n_features_in_
+        scale = float(self.init_scale)
+        if self.learn == "UV" and self.rule == "three-factor":
+            # The updates of a hidden neuron that cannot learn its target may cancel in every epoch (those of XOR do). Its start
+            # must hold it in one state meanwhile: V would learn from the states right after updates, which recall does not see.
+            self.hidden_bias_ = rng.choice([-_HOLD, _HOLD], M) * scale
+        else:
+            self.hidden_bias_ = rng.standard_normal(M) * (1.0 if self._has_standard_U else scale)
+        self.visible_bias_ = rng.standard_normal(N) * (0.0 if self.rule == "hebbian" else scale)
+        self.target_bias_ = on_grid(rng.choice([-1.0, 1.0], M) * _weight_of_constant_unit(self.P_))
+
+    def _weights(self, *, copy: bool) -> tuple[Weights, Weights]:
+        """U and V as learning takes them, in steps of eta: biases are their last columns."""
+        U, V = (self._in_steps(name, copy=copy and not self.bias) for name in ("U_", "V_"))
+        if not self.bias:
+            return U, V
+        b, c = (self._in_steps(name, copy=False) for name in ("hidden_bias_", "visible_bias_"))
+        return np.column_stack([U, b]), np.column_stack([V, c])
+
+    def _in_steps(self, name: str, *, copy: bool) -> Weights:
+        """Weights in steps of eta, which may have changed since they were learned."""
+        steps, eta = held_steps(self, name)
+        if eta != float(self.eta):
+            return in_steps(getattr(self, name), float(self.eta))
+        return steps.copy() if copy else steps
+
+    def _take(self, learned: Learned) -> None:
+        """Hold the weights that were learned."""
+        U, V = learned.U, learned.V
+        assert U is not None
+        arrays = {"U_": U, "V_": V}
+        if self.bias:
+            arrays["U_"], arrays["hidden_bias_"] = split_bias(U)
+            arrays["V_"], arrays["visible_bias_"] = split_bias(V)
+        for name, steps in arrays.items():
+            hold_steps(self, name, steps, float(self.eta))
+        if learned.Q is not None:
+            self.Q_ = learned.Q
+
+
+def _weight_of_constant_unit(P: Weights) -> Weights:
+    """How much the constant unit weighs beside each row of P: 1, or the row's largest weight where 1 is too much or too little.
+
+    With more than all others together it would decide a hidden target alone. With less than the largest weight exceeds all others
+    by, the target would be a copy of one unit of the next pattern: as hard to learn as that unit is without hidden neurons.
+    """
+    size = np.abs(P)
+    largest = size.max(axis=1)
+    others = size.sum(axis=1) - largest
+    return np.where(np.abs(largest - 1.0) < others, 1.0, largest)

@@ -1,0 +1,279 @@
+"""How many hidden neurons, and how many epochs, sequences need: try, and see which layer has errors left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+
+from seqattractor import noise
+from seqattractor._checks import NotEnoughMemoryError
+from seqattractor.learning.problem import ProgressCallback
+from seqattractor.sequences import Transitions
+from seqattractor.sequences._criterion import lock_row
+
+if TYPE_CHECKING:
+    from seqattractor.networks.base import SequenceMemory
+    from seqattractor.networks.sized import SizedMemory
+
+LADDER = (25, 50, 100, 200, 400, 800, 1600, 3200)
+MORE_EPOCHS = 10  # times as many, where the hidden neurons have errors left
+PATIENCE = 2  # sizes to try beyond one, if none of them does better
+ENOUGH = 0.9  # of the cues
+CUES = 20  # in the test of recall
+FLIPS = 0.1  # of the units of a cue
+HORIZON = 20  # steps over which recall is judged
+MOST_WORK = 2e13  # field updates of one size at most, if every neuron errs at every transition of every epoch: some minutes
+BETTER = 0.9  # times as many wrong units as before, or fewer, are worth more neurons
+USEFUL = 0.8  # times as many hidden errors, or fewer, are worth ten times the epochs
+
+_Net = TypeVar("_Net", bound="SizedMemory")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How one size did."""
+
+    network: str
+    """The class."""
+    n_hidden: int
+    order: int
+    epochs: int
+    converged: bool
+    """Whether no error was left that learning counts."""
+    hidden_errors: int
+    """Updates of hidden neurons in the last epoch, where these can come to an end."""
+    wrong_units: int
+    """Over all transitions."""
+    score: float
+    """The fraction of transitions without a wrong unit."""
+    recalled: int
+    recalled_one: int
+    cues: int
+    """Of so many cues with a tenth of their units flipped, or with one flipped unit, so many made it lock on to the sequence."""
+    cut_short: bool = False
+    """Whether more epochs or neurons were left out after this one because they would take too much work or memory."""
+
+    @property
+    def merit(self) -> tuple[float, bool, int, int]:
+        """By which attempts are compared."""
+        return self.score, self.converged, self.recalled, self.recalled_one
+
+    @property
+    def enough(self) -> bool:
+        """Whether everything is stored with its margin, and nearly every noisy cue brings it back."""
+        return self.converged and self.score == 1.0 and self.recalled >= ENOUGH * self.cues
+
+    def describe(self) -> str:
+        """Say what was tried and how it went."""
+        context = f", a context of {self.order} patterns" if self.order > 1 else ""
+        recall = f"{self.recalled} of {self.cues} noisy cues recalled" if self.score == 1 else "not stored"
+        if self.score == 1 and self.recalled < ENOUGH * self.cues:
+            one = "" if self.recalled else f", {self.recalled_one} with one flip"
+            recall += f" ({ceil(ENOUGH * self.cues)} are asked for){one}"
+        if self.score == 1 and not self.converged:
+            updates = f"{self.hidden_errors} updates of hidden neurons" if self.hidden_errors else "updates of visible neurons"
+            recall += f", but not all margins are reached ({updates} in the last epoch)"
+        sparse = "sparse, " if self.network == "SparseSequenceAttractor" else ""
+        tried = f"{sparse}{self.n_hidden} hidden neurons, {self.epochs} epochs{context}"
+        return f"{tried}: {self.score:.1%} of the transitions, {recall}"
+
+
+def choose_hidden(
+    net: _Net,
+    transitions: Transitions,
+    *,
+    learn: Callable[[_Net, ProgressCallback | None], tuple[int, int]] | None = None,
+    tell: Callable[[Attempt], Any] | None = None,
+    callback: ProgressCallback | None = None,
+) -> tuple[_Net, list[Attempt]]:
+    """Learn with more and more hidden neurons until everything is stored and comes back from noisy cues.
+
+    What is missing shows in which layer has errors left. A hidden neuron learns on its own, so where hidden neurons have not
+    finished, more of them would not either: they need more epochs, as for nearly equal frames, which are hard to tell apart.
+    Where only visible neurons have errors left, the hidden ones are too few.
+
+    Parameters
+    ----------
+    net : SizedMemory
+        Not changed; its ``n_hidden`` does not matter. ``max_epochs`` is raised only if it is "auto".
+    transitions : Transitions
+        As ``net.transitions(X, lengths)`` gives them.
+    learn : callable, optional
+        Called as ``learn(trial, callback)`` to let a network of one size learn; by default `SizedMemory._learn_transitions`.
+    tell : callable, optional
+        Called with each `Attempt`.
+    callback : callable, optional
+        As in `fit`; where it returns True, the search ends with what there is.
+
+    Returns
+    -------
+    net : SizedMemory
+        The smallest network of the sizes 25, 50, 100, ..., 3200 that learns without an error left and recalls from 9 of 10
+        cues; if none of them does, the one that stores most transitions and recalls best. Its parameters say its size.
+    attempts : list of Attempt
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(10, 40, rng=0)
+    >>> net = sa.SequenceAttractor(n_hidden="auto", random_state=0)
+    >>> chosen, attempts = choose_hidden(net, net.transitions(X))
+    >>> chosen.n_hidden == attempts[-1].n_hidden, chosen.score(X)
+    (True, 1.0)
+    """
+    search = _Search(net, transitions, learn or (lambda trial, each: trial._learn_transitions(transitions, each)), tell, callback)
+    usual = epochs = net._epochs_at_most
+    most = MORE_EPOCHS * usual if net.max_epochs == "auto" else usual
+    for n_hidden in (size for size in LADDER if size >= net._fewest_hidden):
+        if search.attempts and not search.affords(n_hidden, epochs):
+            break
+        try:
+            attempt = search.learn_with(n_hidden, epochs)
+            if attempt.hidden_errors and epochs < most and not search.stopped and search.affords(n_hidden, most):
+                longer = search.learn_with(n_hidden, most)
+                # The next sizes need as many, unless they were of no use.
+                epochs, most = (most, most) if longer.hidden_errors <= USEFUL * attempt.hidden_errors else (usual, usual)
+                attempt = longer
+        except NotEnoughMemoryError:
+            if not search.attempts:
+                raise
+            search.cut_short()
+            break
+        if search.stopped or attempt.enough or search.goes_nowhere():
+            break
+    return search.chosen, search.attempts
+
+
+class _Search:
+    """What was tried so far, and the best of it."""
+
+    def __init__(
+        self,
+        net: Any,
+        transitions: Transitions,
+        learn: Callable[[Any, ProgressCallback | None], tuple[int, int]],
+        tell: Callable[[Attempt], Any] | None,
+        callback: ProgressCallback | None,
+    ) -> None:
+        self.net, self.transitions, self.learn, self.tell, self.callback = net, transitions, learn, tell, callback
+        self.attempts: list[Attempt] = []
+        self.chosen: Any = net
+        self.stopped = False
+
+    def learn_with(self, n_hidden: int, epochs: int) -> Attempt:
+        """Let a network of one size learn, and look at it."""
+        trial = clone(self.net).set_params(n_hidden=n_hidden, max_epochs=epochs)
+        trial.n_features_in_, trial.order_ = self.net.n_features_in_, self.net.order_
+        left = self.learn(trial, None if self.callback is None else self._watch)
+        attempt = self._look(trial, left)
+        if not self.attempts or attempt.merit > max(one.merit for one in self.attempts):
+            self.chosen = trial
+        self.attempts.append(attempt)
+        if self.tell is not None:
+            self.tell(attempt)
+        return attempt
+
+    def affords(self, n_hidden: int, epochs: int) -> bool:
+        """Whether so many neurons may learn for so many epochs; work is counted, so that a seed gives the same on any machine."""
+        n, N = self.transitions.targets.shape
+        if n * n * (n_hidden + N) * epochs <= MOST_WORK:
+            return True
+        self.cut_short()
+        return False
+
+    def cut_short(self) -> None:
+        """Note that something was left out after the last attempt."""
+        self.attempts[-1] = replace(self.attempts[-1], cut_short=True)
+
+    def _watch(self, epoch: int, hidden: int, visible: int) -> bool:
+        """Pass progress on, and note whether it is to stop."""
+        assert self.callback is not None
+        self.stopped = self.stopped or bool(self.callback(epoch, hidden, visible))
+        return self.stopped
+
+    def _look(self, net: SizedMemory, left: tuple[int, int]) -> Attempt:
+        """Look at what a network has learned."""
+        wrong = net._wrong_units(self.transitions)
+        score = float(np.mean(~wrong.any(axis=1)))
+        one = 1 / net.n_features_in_
+        recalled, recalled_one = (
+            recalls_from_noise(net, self.transitions, flips=flips) if score == 1 else 0 for flips in (FLIPS, one)
+        )
+        return Attempt(
+            network=type(net).__name__,
+            n_hidden=net.n_hidden_,
+            order=net.order_,
+            epochs=int(net.n_iter_),
+            converged=not any(left),
+            hidden_errors=net._hidden_left,
+            wrong_units=int(wrong.sum()),
+            score=score,
+            recalled=recalled,
+            recalled_one=recalled_one,
+            cues=CUES,
+        )
+
+    def goes_nowhere(self) -> bool:
+        """Whether more neurons would not help: the last sizes did no better than one before.
+
+        Where all is stored, better is better recall. Else it is fewer wrong units, which counts only where there are as many
+        hidden neurons as transitions, so that V could make nearly any answer of what U tells apart.
+        """
+        sizes = sorted({one.n_hidden for one in self.attempts})
+        latest = sizes[-PATIENCE:]
+        if len(sizes) <= PATIENCE:
+            return False
+        best = max(self.attempts, key=lambda one: one.merit)
+        if best.score == 1.0:
+            return best.n_hidden < latest[0]
+        fewest = {M: min(one.wrong_units for one in self.attempts if one.n_hidden == M) for M in sizes}
+        before = min(fewest[M] for M in sizes[:-PATIENCE])
+        return sizes[-1] >= len(self.transitions.targets) and min(fewest[M] for M in latest) >= BETTER * before
+
+
+def recalls_from_noise(
+    net: SequenceMemory, transitions: Transitions, *, flips: float = FLIPS, cues: int = CUES, rng: noise.Seed = 0
+) -> int:
+    """Count the noisy cues from random places from which a network locks on to the sequence.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+    transitions : Transitions
+        What it has stored.
+    flips : float
+        The fraction of units flipped in every pattern of the cue.
+    cues : int
+    rng : int, Generator or None
+
+    Returns
+    -------
+    int
+        How many recalls locked on, as `seqattractor.lock_on_step` has it, within 20 steps or up to the end of the sequence.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(10, 60, rng=0)
+    >>> net = sa.zoo.LookupMemory().fit(X)
+    >>> recalls_from_noise(net, net.transitions(X), flips=0.05, cues=5)
+    5
+    """
+    generator = noise.as_generator(rng, "cues")
+    order, truths, noisy = net.order_, [], []
+    ends = np.cumsum(transitions.lengths)
+    for _ in range(cues):
+        s = int(generator.integers(len(ends)))
+        first = int(ends[s]) - int(generator.integers(transitions.lengths[s])) - 1
+        following = transitions.targets[first : int(ends[s])][:HORIZON]
+        clean = transitions.inputs[first].reshape(order, -1)
+        noisy.append(noise.flip(clean, round(flips * clean.shape[1]), generator))
+        truths.append(np.concatenate([clean, following]))
+    batch = np.stack(noisy)
+    paths = net.recall(batch, max(map(len, truths)) - order)
+    return sum(lock_row(path, truth, order) is not None for path, truth in zip(paths, truths, strict=True))

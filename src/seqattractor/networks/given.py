@@ -1,0 +1,233 @@
+"""ThresholdNetwork: threshold neurons whose weights come from elsewhere, and `from_arrays`, which makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
+
+from seqattractor._checks import check_count, check_finite, is_count, say
+from seqattractor.learning.firing import respond
+from seqattractor.learning.problem import ProgressCallback
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.traits import Layer, Traits
+from seqattractor.sequences import Patterns, Transitions, check_frame_shape
+
+Weights = NDArray[np.float64]
+
+
+def _has_hidden_neurons(net: ThresholdNetwork) -> bool:
+    """Whether there is a hidden layer."""
+    return bool(net.n_hidden)
+
+
+@final
+class ThresholdNetwork(SequenceMemory):
+    """A network of threshold neurons with weights that were trained elsewhere; `from_arrays` and `from_torch` make one.
+
+    Visible neurons xi drive hidden neurons zeta, which drive the next visible state, or without hidden neurons themselves::
+
+        zeta = sign(U xi + b)      xi' = sign(V zeta + c)                  xi' = sign(W xi + c)
+
+    It recalls, and everything that looks at a trained network looks at this one: `score`, `basin`, `certify`, `find_attractors`,
+    `save`, `seqattractor inspect` and `recall`, the lab. It does not learn, and nothing is known of how its weights were found:
+    it has no `n_iter_` and no `converged_`, and its layers tell no margin that they were trained for.
+
+    Parameters
+    ----------
+    n_hidden : int
+        M, the number of hidden neurons; 0 for none.
+    silent : {-1, 0}
+        The state of a hidden neuron that is not active: -1 as in the paper, or 0 as in `SparseSequenceAttractor`.
+    order : int
+        How many past patterns the network looks at.
+    on_conflict : {"raise", "learn"}
+        Has no effect here, since nothing is learned; every network has it.
+
+    Attributes
+    ----------
+    U_ : ndarray, shape (M, order * N)
+        Weights from visible to hidden neurons, if there are hidden neurons.
+    hidden_bias_ : ndarray, shape (M,)
+        b, if there are hidden neurons.
+    V_ : ndarray, shape (N, M)
+        Weights from hidden to visible neurons, if there are hidden neurons.
+    W_ : ndarray, shape (N, order * N)
+        Weights between visible neurons, if there are no hidden ones.
+    visible_bias_ : ndarray, shape (N,)
+        c.
+    n_features_in_, order_ : int
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+    >>> trained = sa.SequenceAttractor(n_hidden=100, random_state=0).fit(X)
+    >>> net = sa.networks.from_arrays(trained.U_, trained.V_)
+    >>> net, net.score(X)
+    (ThresholdNetwork(n_hidden=100), 1.0)
+    """
+
+    U_: Weights
+    V_: Weights
+    W_: Weights
+    hidden_bias_: Weights
+    visible_bias_: Weights
+    metadata_: dict[str, Any]
+
+    deterministic = True
+    declared_arrays: ClassVar[dict[str, str]] = {
+        "U_": "float M kN if n_hidden",
+        "hidden_bias_": "float M if n_hidden",
+        "V_": "float N M if n_hidden",
+        "W_": "float N kN if not n_hidden",
+        "visible_bias_": "float N",
+    }
+
+    def __init__(
+        self, n_hidden: int = 0, *, silent: Literal[-1, 0] = -1, order: int = 1, on_conflict: Literal["raise", "learn"] = "raise"
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.silent = silent
+        self.order = order
+        self.on_conflict = on_conflict
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> None:
+        """Refuse to learn: this network has the weights that it was given."""
+        raise TypeError(
+            "a ThresholdNetwork has the weights that sa.networks.from_arrays or sa.exchange.from_torch gave it, and does not learn; let another "
+            "network learn, such as sa.SequenceAttractor(...).fit(X)."
+        )
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, eqs. (1)-(3): (B, order * N) -> (B, N)."""
+        if self.n_hidden:
+            return respond(self.V_, self._hidden_states(states), self.visible_bias_)
+        return respond(self.W_, states, self.visible_bias_)
+
+    @available_if(_has_hidden_neurons)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def _hidden_states(self, states: Patterns) -> Patterns:
+        """Give the hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
+        return respond(self.U_, states, self.hidden_bias_, silent=int(self.silent))
+
+    @available_if(_has_hidden_neurons)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def hidden(self, states: ArrayLike) -> Patterns:
+        """Give the state zeta of the hidden neurons, eq. (2), if there are some; as in `SequenceAttractor.hidden`."""
+        batch, single = self._as_states(states, "state")
+        zeta: Patterns = self._hidden_states(batch.reshape(len(batch), -1))
+        return zeta[0] if single else zeta
+
+    def layers(self) -> tuple[Layer, ...]:
+        """Give the hidden layer, if there is one, and the visible one."""
+        if not self.n_hidden:
+            return (Layer.of(self.W_, self.visible_bias_),)
+        hidden = Layer.of(self.U_, self.hidden_bias_, low=int(self.silent), high=1)
+        return hidden, Layer.of(self.V_, self.visible_bias_)
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: how the weights were found is not known."""
+        weights = ("U_", "hidden_bias_", "V_", "visible_bias_") if self.n_hidden else ("W_", "visible_bias_")
+        return Traits(weights=weights, note="weights that were trained elsewhere")
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_count(self.n_hidden, "n_hidden", 0)
+        check_count(self.order, "order")
+        if not is_count(self.silent, -1) or self.silent > 0:
+            raise ValueError(
+                f"silent must be -1 or 0, the state of a hidden neuron that is not active, but it is {say(self.silent)}."
+            )
+
+    def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
+        if "U_" in arrays and len(arrays["U_"]) != self.n_hidden:
+            raise ValueError(f"n_hidden is {self.n_hidden}, but U_ has {len(arrays['U_'])} rows")
+
+
+def from_arrays(
+    U: ArrayLike,
+    V: ArrayLike | None = None,
+    *,
+    theta: ArrayLike = 0.0,
+    hidden_bias: ArrayLike = 0.0,
+    visible_bias: ArrayLike = 0.0,
+    silent: Literal[-1, 0] = -1,
+    order: int | None = None,
+    frame_shape: int | Sequence[int] | None = None,
+) -> ThresholdNetwork:
+    """Make a network of threshold neurons from weights that were trained elsewhere.
+
+    Parameters
+    ----------
+    U : array of shape (M, order * N)
+        Weights from visible to hidden neurons: zeta = sign(U xi - theta + hidden_bias). With an order k > 1 a row stands for the
+        last k patterns side by side, oldest first. Without `V`, an array W of shape (N, order * N): weights between visible
+        neurons.
+    V : array of shape (N, M), optional
+        Weights from hidden to visible neurons: xi' = sign(V zeta + visible_bias).
+    theta, hidden_bias : number, or array of shape (M,)
+        The threshold of hidden neurons, and their bias. One of them is enough: a bias is a threshold below 0.
+    visible_bias : number, or array of shape (N,)
+    silent : {-1, 0}
+        The state of a hidden neuron that is not active. An active one is 1, and a field of exactly 0 makes it active.
+    order : int, optional
+        How many past patterns the network looks at; by default what the shapes say.
+    frame_shape : int or sequence of int, optional
+        The shape of one pattern, for pictures: its product is N.
+
+    Returns
+    -------
+    ThresholdNetwork
+        With the weights as float64. Whole numbers and float32 come through unchanged.
+
+    See Also
+    --------
+    from_torch : the same from a torch module.
+
+    Examples
+    --------
+    >>> import numpy as np, seqattractor as sa
+    >>> U = np.array([[1, 1], [-1, 1], [1, -1], [-1, -1]])    # a hidden neuron for each state of two units, active for it alone
+    >>> V = np.array([[1, 1, -1, -1], [-1, 1, 1, -1]])        # and what follows it
+    >>> net = sa.networks.from_arrays(U, V, theta=2, silent=0)
+    >>> net.recall([1, 1], steps=3).tolist()
+    [[1, 1], [1, -1], [-1, 1], [1, 1]]
+    >>> sa.certify(net, net.recall([1, 1], steps=3)).radius
+    array([0, 0, 0])
+    """
+    first = check_finite(U, "U", "neurons", "inputs")
+    last = first if V is None else check_finite(V, "V", "visible neurons", "hidden neurons")
+    M, N = (0 if V is None else len(first)), len(last)
+    if M and last.shape[1] != M:
+        raise ValueError(f"U has {M} rows, one for each hidden neuron, but V has {last.shape[1]} columns; they must be as many.")
+    k, left = divmod(first.shape[1], N)
+    if left or not k:
+        whole = f"{N} visible neurons, the rows of {'V' if M else 'U'}"
+        raise ValueError(f"U has {first.shape[1]} columns, which is not a whole multiple of {whole}; is it transposed?")
+    if order is not None and check_count(order, "order") != k:
+        raise ValueError(f"order is {order}, but U has {first.shape[1]} columns: {k} patterns of {N} units.")
+    net = ThresholdNetwork(M, silent=silent, order=k)
+    net.check_parameters()
+    if M:
+        net.U_, net.V_ = first, last
+        net.hidden_bias_ = _for_each(hidden_bias, M, "hidden_bias") - _for_each(theta, M, "theta")
+    else:
+        net.W_ = first
+        for value, name in ((theta, "theta"), (hidden_bias, "hidden_bias")):
+            if np.any(_for_each(value, N, name)):
+                raise ValueError(f"{name} is for hidden neurons, and without V there are none; use visible_bias.")
+    net.visible_bias_ = _for_each(visible_bias, N, "visible_bias")
+    net.n_features_in_, net.order_ = N, k
+    if frame_shape is not None:
+        net.metadata_ = {"frame_shape": list(check_frame_shape(frame_shape, N))}
+    return net
+
+
+def _for_each(value: ArrayLike, count: int, name: str) -> Weights:
+    """One number for all neurons, or one for each, as an array of shape (count,)."""
+    numbers = check_finite(np.atleast_1d(np.asarray(value)), name, "neurons")
+    if len(numbers) not in (1, count):
+        raise ValueError(f"{name} has {len(numbers)} numbers, but there are {count} neurons; give one for each, or one for all.")
+    return np.broadcast_to(numbers, count).copy()

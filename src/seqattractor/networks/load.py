@@ -1,0 +1,86 @@
+"""Reading a saved network."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor._files import named_path
+from seqattractor.exchange.from_onnx import read_onnx
+from seqattractor.exchange.safetensors_file import read_safetensors
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.declared import check_fitted, declares
+from seqattractor.networks.model_file import Refused, check_model_file, read_model, refusing
+from seqattractor.networks.plain_values import from_json
+from seqattractor.networks.registry import package_class
+from seqattractor.networks.run import Run
+
+_MOST_UNITS = 10**7  # of a state that is made up
+
+
+def load(path: str | os.PathLike[str]) -> SequenceMemory:
+    """Read a network that was saved with `SequenceMemory.save`, or written with `SequenceMemory.export`.
+
+    Parameters
+    ----------
+    path : str or path
+        A model file, or a file with the ending ``.safetensors`` or ``.onnx``.
+
+    Returns
+    -------
+    SequenceMemory
+        Of the class that was saved, ready to recall or to go on learning. A file for ONNX holds threshold neurons without how
+        they came to be: it gives a `ThresholdNetwork`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.npz"
+    >>> sa.OneHotNetwork().fit(X).save(path)
+    >>> sa.load(path).score(X)
+    1.0
+    """
+    target = named_path(path)
+    ending = target.suffix.lower()
+    if ending not in (".safetensors", ".onnx", ".nir"):  # an npz by any name
+        header, arrays = read_model(path)
+        with refusing(target):
+            return _network(header, arrays, target)
+    check_model_file(target)
+    with refusing(target):
+        if ending == ".safetensors":
+            return _network(*read_safetensors(target), target)
+        if ending == ".nir":  # HDF5, whose reader can be made to run for ever
+            raise Refused(f"{target} is read by NIR's own package: sa.exchange.from_nir(nir.read({str(target)!r})).")
+        return read_onnx(target)
+
+
+def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path) -> SequenceMemory:
+    """The network that a header and arrays tell of, if they fit each other."""
+    name, parameters = str(header["class"]), {k: from_json(v) for k, v in header["parameters"].items()}
+    values = {k: from_json(v) for k, v in header["values"].items()}
+    cls = package_class(name) or SequenceMemory._of_users.get(name)
+    if cls is None:
+        raise Refused(
+            f"{path} holds a network of class {name!r}, which is not known here; import the module that defines it first."
+        )
+    net = cls(**parameters)
+    check_fitted(net, parameters, values, arrays)
+    if "feature_names_in_" in values:
+        values["feature_names_in_"] = np.array(values["feature_names_in_"], dtype=object)
+    for attribute, value in {**values, **arrays}.items():
+        setattr(net, attribute, value)
+    if not declares(cls):
+        _try_a_step(net)
+    return net
+
+
+def _try_a_step(net: SequenceMemory) -> None:
+    """Let a network make one step: where a class declares no shapes, this tells whether what was loaded is all there and fits."""
+    if (width := net.n_features_in_ * net.order_) <= _MOST_UNITS:
+        Run(net, np.ones((1, width), dtype=np.int8)).step()

@@ -1,0 +1,214 @@
+"""Memories that learn one transition at a time: `partial_fit`, and a `fit` that repeats presentations until none has an error."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor._checks import is_auto
+from seqattractor._unchanged import unchanged_by_failure
+from seqattractor.learning.problem import ProgressCallback
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.sequences import Patterns, Transitions, check_patterns
+
+
+class OnlineMemory(SequenceMemory):
+    """A memory that is what it was told so far: it begins empty, and every presentation of transitions adds to it."""
+
+    @abstractmethod
+    def begin(self, transitions: Transitions) -> None:
+        """Get ready for the first presentation: what a network is before it has learned anything.
+
+        Parameters
+        ----------
+        transitions : Transitions
+            Those that will be presented first.
+        """
+
+    @abstractmethod
+    def present(self, transitions: Transitions) -> None:
+        """Go once through the transitions and learn from each, on top of what is there.
+
+        Parameters
+        ----------
+        transitions : Transitions
+        """
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Begin, and see the transitions once."""
+        self.begin(transitions)
+        self.present(transitions)
+        return None
+
+    def partial_fit(self, X: ArrayLike | Sequence[ArrayLike] | Iterator[ArrayLike], lengths: ArrayLike | None = None) -> Self:
+        """Present the transitions of `X` once, in order, and update the weights after each.
+
+        This is the online rule, for streams. It protects nothing that was learned before: every update that `X` needs may undo
+        what earlier sequences need, and transitions that are not presented again are overwritten. After ``fit(A)`` and as many
+        ``partial_fit(B)`` as store B (20 random patterns of 100 units each, 500 hidden neurons, 5 seeds), the share of A's
+        transitions that are right falls from 1 to 0 in `SequenceAttractor`, to 0.05 to 0.2 in `VisibleNetwork` and to 0.9 to 1
+        in `SparseSequenceAttractor`; with 100 hidden neurons the last does not store B even in 400 presentations, and A falls
+        to 0.7 to 0.85. To add a sequence, `fit` all of them. With the three-factor rule ``partial_fit([A, B])`` until
+        ``score([A, B])`` is 1 does it, too, where `fit` can store both; with the sparse rule that need not end. If a
+        presentation fails or is interrupted, the network is rolled back.
+
+        With the three-factor rule (`SequenceAttractor`, `VisibleNetwork` without a leak) a loop over the same sequences is what
+        `fit` does: errors and weights are equal bit for bit, ties included.
+
+        Parameters
+        ----------
+        X : Sequences, array of +-1 of shape (T, N), a list of arrays of shape (T_s, N), array of shape (S, T, N), or an iterator
+            The patterns, one row per time step. An iterator, such as a generator that reads a file, gives consecutive pieces of
+            one sequence that is too long for memory: transitions from piece to piece are learned, too. (Where each piece is a
+            call of its own, they must overlap by `order` patterns for that.) Patterns with two successors are then looked for
+            within pieces only.
+        lengths : array of shape (S,), optional
+            How many rows of `X` belong to each sequence.
+
+        Returns
+        -------
+        self
+            A network that counts its errors appends those of this presentation to those of earlier epochs.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> A, B = sa.datasets.random_periodic(20, 100, rng=0), sa.datasets.random_periodic(20, 100, rng=1)
+        >>> net = sa.SequenceAttractor(n_hidden=500, random_state=0).fit(A)
+        >>> while net.score(B) < 1:
+        ...     net = net.partial_fit(B)
+        >>> net.score(A)
+        0.0
+        >>> while net.score([A, B]) < 1:
+        ...     net = net.partial_fit([A, B])
+        >>> net.score(A)
+        1.0
+
+        A sequence in pieces, of which only one at a time is in memory:
+
+        >>> whole, pieces = (sa.SequenceAttractor(n_hidden=100, init_scale=0, random_state=0) for _ in range(2))
+        >>> whole, pieces = whole.partial_fit(A), pieces.partial_fit(A[t : t + 3] for t in range(0, len(A), 3))
+        >>> pieces.n_iter_, bool((pieces.V_ == whole.V_).all())
+        (1, True)
+        """
+        with unchanged_by_failure(self, in_place=True):
+            self.check_parameters()
+            if isinstance(X, Iterator):
+                if lengths is not None:
+                    raise ValueError(
+                        "lengths goes with one array; X is an iterator of pieces of one sequence: leave lengths out."
+                    )
+                self._present_pieces(X)
+            else:
+                self._present_next(X, lengths)
+            self._learned_from = None
+        return self
+
+    def _present_next(self, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> None:
+        """Check some sequences and present them; before the first ones the network begins."""
+        new = not self._has_learned
+        transitions = self.transitions(X, lengths, continuing=not new)
+        if new:
+            self.begin(transitions)
+        self.present(transitions)
+
+    def _present_pieces(self, pieces: Iterator[ArrayLike]) -> None:
+        """Present one sequence piece by piece, each with the last patterns of the one before."""
+        last: Patterns | None = None
+        presented = 0
+        for number, piece in enumerate(pieces):
+            patterns = check_patterns(piece, f"piece {number} of X")
+            if last is not None:
+                check_patterns(patterns[:1], f"piece {number} of X", n_features=last.shape[1])
+                patterns = np.concatenate([last, patterns])
+            order = self.order_ if self._has_learned else self._given_order()
+            if len(patterns) > order:
+                self._present_next(patterns)
+                presented += 1
+            last = patterns[-order:].copy()
+        if not presented:
+            found = "no piece" if last is None else f"{len(last)} pattern{'s' if len(last) != 1 else ''} in all"
+            raise ValueError(
+                f"X is an iterator of pieces of a sequence, but gave {found}: a pattern and its successor are needed."
+            )
+        self._join_presentations(presented)
+
+    def _given_order(self) -> int:
+        """The order as the user gave it; a stream that has only begun cannot tell how much context it needs."""
+        self.check_order()
+        if is_auto(self.order):
+            raise ValueError("order='auto' is settled by all patterns at once; begin an iterator of pieces with a number.")
+        return int(self.order)
+
+    def _join_presentations(self, number: int) -> None:
+        """Count the last presentations as one; most networks count none."""
+
+
+class EpochMemory(OnlineMemory):
+    """A memory that learns in epochs and counts its errors."""
+
+    max_epochs: int | Literal["auto"]
+    hidden_errors_: NDArray[np.int64]
+    visible_errors_: NDArray[np.int64]
+    n_iter_: int
+    converged_: bool
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Begin, and present the transitions until an epoch has no error; networks with a faster way to the same end take it."""
+        self.begin(transitions)
+        while self.n_iter_ < int(self.max_epochs) and not (self.n_iter_ and self.converged_):
+            self.present(transitions)
+            hidden, visible = self._last_errors()
+            if callback is not None and callback(self.n_iter_, hidden, visible):
+                break
+        return self._last_errors()
+
+    def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Present the transitions until an epoch has no error, up to `max_epochs` more times."""
+        tell, end = self._counting_on(callback), self.n_iter_ + int(self.max_epochs)
+        for epoch in range(1, end - self.n_iter_ + 1):
+            self.present(transitions)
+            if self.converged_ or (tell is not None and tell(epoch, *self._last_errors())):
+                break
+        return self._last_errors()
+
+    def _counting_on(self, callback: ProgressCallback | None) -> ProgressCallback | None:
+        """A callback for further epochs, which are counted on from those there have been."""
+        before = self.n_iter_
+        return None if callback is None else lambda epoch, hidden, visible: callback(before + epoch, hidden, visible)
+
+    def _join_presentations(self, number: int) -> None:
+        """Count the errors of the last presentations together, as those of one."""
+        for name in ("visible_errors_", "hidden_errors_"):
+            if (errors := getattr(self, name, None)) is not None:
+                setattr(self, name, np.append(errors[:-number], errors[-number:].sum()))
+        self.n_iter_ -= number - 1
+        self.converged_ = not any(self._last_errors())
+
+    def _last_errors(self) -> tuple[int, int]:
+        """Hidden and visible errors of the last epoch."""
+        hidden = getattr(self, "hidden_errors_", None)
+        return (0 if hidden is None else int(hidden[-1])), int(self.visible_errors_[-1])
+
+    def _count_errors(self, visible: int, hidden: int | None = None) -> None:
+        """Note the errors of one more presentation."""
+        self._add_epochs(np.array([visible]), None if hidden is None else np.array([hidden]))
+
+    def _add_epochs(self, visible: NDArray[np.int64], hidden: NDArray[np.int64] | None = None) -> None:
+        """Note the errors of some more epochs."""
+        self.visible_errors_ = np.append(self.visible_errors_, visible)
+        if hidden is not None:
+            self.hidden_errors_ = np.append(self.hidden_errors_, hidden)
+        self.n_iter_ += len(visible)
+        self.converged_ = not any(self._last_errors())
+
+    def _no_errors_yet(self, *, hidden: bool = False) -> None:
+        """Start counting."""
+        self.visible_errors_ = np.zeros(0, dtype=np.int64)
+        if hidden:
+            self.hidden_errors_ = np.zeros(0, dtype=np.int64)
+        self.n_iter_ = 0

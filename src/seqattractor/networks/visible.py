@@ -1,0 +1,253 @@
+"""VisibleNetwork: the paper's network without hidden neurons, eq. (1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
+from seqattractor.learning import engines
+from seqattractor.learning import rule as equations
+from seqattractor.learning.grid import InSteps, exact_rows, held_steps, in_steps
+from seqattractor.learning.problem import Problem, ProgressCallback
+from seqattractor.networks.layered import VisibleLayerMemory, Weights, split_bias
+from seqattractor.networks.online import EpochMemory
+from seqattractor.networks.traits import Traits
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Transitions
+from seqattractor.sequences._transitions import check_leak, sum_context
+
+OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
+"""Called as ``rule(W, x, x_next)`` for one transition: changes W (N, order * N) in place, returns its number of errors."""
+
+
+@final
+class VisibleNetwork(VisibleLayerMemory, EpochMemory):
+    """A recurrent network of visible neurons only, xi' = sign(W xi) of equation (1): the margin perceptron, or a rule of yours.
+
+    It can make a sequence only if, for every neuron, the patterns after which it is on can be separated linearly from those
+    after which it is off (section 3 of the paper). With ``bias=True`` it is xi' = sign(W xi + c): a unit that is always +1 joins
+    the patterns, and its weights c learn as all others do.
+
+    Parameters
+    ----------
+    rule : "perceptron" or callable
+        How W learns: by the margin perceptron, which is the three-factor rule directly on W; or by a rule of your own, called as
+        ``rule(W, x, x_next)`` for every transition: it changes W in place and returns its number of errors, and is called until
+        an epoch has none. With biases it sees x with a last entry of 1, and W with a last column of biases. After each epoch W is
+        rounded to 40 bits, so that recall adds it up without rounding.
+    bias : bool
+        Whether neurons have biases. They start like W, and are drawn after it. The paper's experiments have none.
+    leak : float
+        gamma, how much of what a neuron has summed is left after a step, from 0 to below 1: the time-summating network of
+        Bressloff and Taylor, xi(t+1) = sign(W s(t)) with s(t) = xi(t) + gamma s(t-1). The sum starts with the cue, and with the
+        first pattern of a sequence, as if nothing had been before. Patterns with two successors can then be told apart by what
+        came before them, without the delay lines of `order`; one that is repeated always has its weights if something came
+        before it both times and the patterns are otherwise linearly independent, while a repeated first pattern may have none.
+        Sums are not of -1 and +1: both engines are the plain loop then, and there is no certificate.
+    kappa, eta, engine, n_jobs
+        For the perceptron, as in `SequenceAttractor`.
+    init_scale, max_epochs, order, on_conflict, random_state, warm_start, verbose
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    W_ : ndarray, shape (N, order * N)
+    visible_bias_ : ndarray, shape (N,)
+        c, if ``bias=True``.
+    visible_errors_ : ndarray of int, shape (n_epochs,)
+        Updates in each epoch.
+    n_iter_ : int
+    converged_ : bool
+        Whether the last epoch was free of errors.
+    n_features_in_, order_ : int
+
+    See Also
+    --------
+    HebbianMemory, PseudoInverseMemory, SlowSynapseMemory : other memories without hidden neurons.
+    seqattractor.separable : whether any weights W make a sequence.
+
+    References
+    ----------
+    P. C. Bressloff and J. G. Taylor, Perceptron-like learning in time-summating neural networks, 1992. Its text was not at hand:
+    that neurons sum their past inputs with a leak, and learn by the perceptron rule on these sums, is from general knowledge. The
+    margin kappa and states of -1 and +1 instead of 0 and 1 are ours.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+    >>> sa.VisibleNetwork(random_state=0).fit(X).score(X)
+    1.0
+
+    A rule of your own, here a perceptron without a margin:
+
+    >>> def perceptron(W, x, x_next):
+    ...     wrong = x_next * (W @ x) <= 0
+    ...     W += np.outer(wrong * x_next, x)
+    ...     return int(wrong.sum())
+    >>> sa.VisibleNetwork(rule=perceptron, random_state=0).fit(X).score(X)
+    1.0
+
+    With a leak it knows what came before, and a pattern may have two successors:
+
+    >>> A, B, C, D, E = X[:5]
+    >>> sa.VisibleNetwork(leak=0.5, random_state=0).fit([D, A, B, E, A, C]).score([D, A, B, E, A, C])
+    1.0
+    """
+
+    W_ = InSteps()
+    visible_bias_ = InSteps()
+
+    deterministic = True
+    declared_arrays: ClassVar[dict[str, str]] = {
+        "W_": "float N kN",
+        "visible_bias_": "float N if bias",
+        "visible_errors_": "count E",
+    }
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+
+    def __init__(
+        self,
+        rule: Literal["perceptron"] | OnlineRule = "perceptron",
+        *,
+        kappa: float = 1.0,
+        eta: float = 1e-3,
+        bias: bool = False,
+        leak: float = 0.0,
+        init_scale: float = 1e-3,
+        max_epochs: int = 500,
+        order: int | Literal["auto"] = 1,
+        on_conflict: Literal["raise", "learn"] = "raise",
+        random_state: Seed = None,
+        engine: Literal["exact", "reference"] = "exact",
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.rule = rule
+        self.kappa = kappa
+        self.eta = eta
+        self.bias = bias
+        self.leak = leak
+        self.init_scale = init_scale
+        self.max_epochs = max_epochs
+        self.order = order
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Learn the perceptron by the chosen engine, and a rule of the user's transition by transition."""
+        if callable(self.rule):
+            return super().fit_transitions(transitions, callback)
+        self.begin(transitions)
+        return self._go_on(transitions, int(self.max_epochs), callback)
+
+    def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Go on with the perceptron by the chosen engine, and with a rule of the user's transition by transition."""
+        if callable(self.rule):
+            return super()._continue_transitions(transitions, callback)
+        return self._go_on(transitions, int(self.max_epochs), self._counting_on(callback))
+
+    def begin(self, transitions: Transitions) -> None:
+        """Draw the random start of W, then of the biases if there are some."""
+        rng = as_generator(self.random_state)
+        self.W_ = rng.standard_normal((self.n_features_in_, self.n_features_in_ * self.order_)) * float(self.init_scale)
+        if self.bias:
+            self.visible_bias_ = rng.standard_normal(self.n_features_in_) * float(self.init_scale)
+        self._no_errors_yet()
+
+    def present(self, transitions: Transitions) -> None:
+        """Learn from each transition in turn: an epoch as `fit` has it."""
+        if not callable(self.rule):
+            self._go_on(transitions, 1)
+            return
+        x, x_next = self._presented(transitions).astype(np.float64), transitions.targets.astype(np.float64)
+        x = equations.with_constant(x) if self.bias else x
+        W = self._weights().copy()
+        errors = sum(self.rule(W, x[t], x_next[t]) for t in range(len(x)))
+        if not np.abs(W).max() < 1e300:
+            raise ValueError("the rule made weights that are too large or not finite; make its steps smaller.")
+        self._take_weights(exact_rows(W))
+        self._count_errors(int(errors))
+
+    def _go_on(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Learn on top of what is there; returns the errors of the last epoch."""
+        eta = float(self.eta)
+        problem = Problem(
+            self._presented(transitions),
+            transitions.targets,
+            V=in_steps(self._weights(), eta),
+            kappa=float(in_steps(self.kappa, eta)),
+            bias=bool(self.bias),
+            max_epochs=max_epochs,
+        )
+        engine = "reference" if self._leak else self.engine  # the exact one is made for inputs of -1 and +1
+        learned = engines.learn(problem, engine, n_jobs=self.n_jobs, callback=callback)
+        self._take_weights(learned.V * eta)
+        self._add_epochs(learned.visible_errors)
+        return self._last_errors()
+
+    def _presented(self, transitions: Transitions) -> NDArray[Any]:
+        """The inputs, with a leak summed over those before."""
+        return sum_context(transitions.inputs, transitions.lengths, self._leak) if self._leak else transitions.inputs
+
+    def _weights(self) -> Weights:
+        """W as learning takes it: with biases, these are its last column, in an array of its own."""
+        return np.column_stack([self.W_, self.visible_bias_]) if self.bias else self.W_
+
+    def _take_weights(self, W: Weights) -> None:
+        """Keep what was learned."""
+        if self.bias:
+            W, self.visible_bias_ = split_bias(W)
+        self.W_ = W
+
+    def _step_size(self, name: str) -> float | None:
+        """Eta; sums of earlier patterns, and a rule of the user's, make no whole steps of it."""
+        return None if self._leak or callable(self.rule) else float(self.eta)
+
+    @property
+    def _leak(self) -> float:
+        return float(self.leak)
+
+    def _added_up(self) -> tuple[Weights, Any, float | None]:
+        W, eta = held_steps(self, "W_")
+        bias = self.visible_bias_ if self.bias else 0.0
+        kappa = None if callable(self.rule) else float(in_steps(self.kappa, eta))
+        return W, in_steps(bias, eta), kappa
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know; whether a rule of the user's is local is not known here."""
+        weights = ("W_", "visible_bias_") if self.bias else ("W_",)
+        return Traits(weights=weights, stores_patterns=False, online=True, local=None if callable(self.rule) else True)
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        if isinstance(self.rule, str) and self.rule in _OTHER_RULES:
+            raise ValueError(f"rule={self.rule!r} is a network of its own: sa.{_OTHER_RULES[self.rule]}.")
+        if not callable(self.rule):
+            check_choice(self.rule, "rule", ("perceptron",))
+        check_positive(self.kappa, "kappa")
+        check_positive(self.eta, "eta")
+        check_flag(self.bias, "bias")
+        check_leak(self.leak)
+        check_flag(self.warm_start, "warm_start")
+        check_not_negative(self.init_scale, "init_scale")
+        check_count(self.max_epochs, "max_epochs")
+        check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale)
+        check_choice(self.engine, "engine", ("exact", "reference"))
+
+
+_OTHER_RULES: dict[Any, str] = {
+    "hebbian": "HebbianMemory()",
+    "slow-synapses": "SlowSynapseMemory()",
+    "pseudo-inverse": "PseudoInverseMemory()",
+}
+"""What version 0.1 had as rules of this class."""

@@ -1,0 +1,13 @@
+from .capacity import Capacity as Capacity
+from .capacity import Search as Search
+from .capacity import capacities as capacities
+from .comparison import Comparison as Comparison
+from .grid import Grid as Grid
+from .grid import read_grid as read_grid
+from .run import Progress as Progress
+from .run import SweepReport as SweepReport
+from .run import run_sweep as run_sweep
+from .store import Store as Store
+from .study import Study as Study
+from .study import read_study as read_study
+from .trial import run_trial as run_trial

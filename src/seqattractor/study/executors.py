@@ -1,0 +1,262 @@
+"""Executors do trials: this process, other processes of this machine, or a Dask cluster. All give the same results."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import platform
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import cache
+from itertools import count, islice
+from multiprocessing import resource_tracker
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from seqattractor import __version__
+from seqattractor._children import safe_path
+from seqattractor.study.protocol import Trial
+from seqattractor.study.store import Finished
+
+Trials = Iterator[Trial | None]
+"""Trials to do; None means that there are none now, but may be when more have come back."""
+
+Executor = Callable[[Trials], Generator[list[Finished], None, None]]
+"""Takes trials when it has room for them and gives them back, finished, in any order."""
+
+_QUEUE = 4  # tasks that wait for each worker, so that none stands idle
+_TOGETHER = 4  # trials in a task where they are short: to hand one over takes about a millisecond
+_LONG = 0.2  # seconds after which a worker hands over what it has finished
+_SUSPECT = 3  # a trial that was under way when this many workers died is done alone from then on
+_STARTS = 20  # how often workers may die as they start, before a sweep gives up
+_GIVE_UP = 5  # a trial in which, alone, this many workers died is recorded as failed
+
+_KEPT_BYTES = 2**26
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of malloc.h
+
+HOW_TO_START = (
+    'In a script of your own, start workers below `if __name__ == "__main__":`; or use one job without Dask, which needs none.'
+)
+
+
+def do_trial(trial: Trial) -> Finished:
+    """Do one trial, here and now; an error becomes part of the result.
+
+    Examples
+    --------
+    >>> from seqattractor.study.protocol import RETRIEVAL, Point
+    >>> do_trial(Trial(Point(RETRIEVAL, {"network": "lookup", "n": 3, "t": 100}, seed=0), 0)).error
+    'ValueError: there are only 8 different patterns of 3 units, fewer than the 99 asked for.'
+    """
+    _one_thread()
+    started = time.perf_counter()
+    outcome, error, times = None, None, None
+    try:
+        outcome = trial.run()
+        times = outcome.pop("seconds", None)
+    except Exception as problem:  # whatever it is, the other trials go on
+        error = _say(problem, trial)
+    return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(trial), times)
+
+
+def _say(problem: Exception, trial: Trial) -> str:
+    """What went wrong, and in a network of the user's, where."""
+    from seqattractor.study.user_errors import say_failure
+    from seqattractor.study.user_networks import Brought  # who only looks at trials does not wait for these
+
+    brought = trial.point.brought.get("network")
+    if isinstance(brought, Brought):
+        return say_failure(problem, brought.network)
+    return f"{type(problem).__name__}: {problem}".strip()
+
+
+def do_some(do: Callable[[Trial], Finished], trials: list[Trial]) -> list[Finished]:
+    """Do trials one after the other until some time has passed, but at least one; those that are left are for another time."""
+    started, finished = time.perf_counter(), [do(trials[0])]
+    for trial in trials[1:]:
+        if time.perf_counter() - started > _LONG:
+            break
+        finished.append(do(trial))
+    return finished
+
+
+def _version(trial: Trial) -> str:
+    """The version of this package, and of the code in it that a trial runs."""
+    return f"{__version__}+{trial.point.fingerprint()}"
+
+
+def died(trial: Trial) -> Finished:
+    """Give up a trial in which workers die again and again."""
+    error = "the worker processes that did this trial died every time (out of memory, or killed)"
+    return Finished(trial, None, error, 0.0, platform.node(), _version(trial))
+
+
+def in_this_process(trials: Trials) -> Generator[list[Finished], None, None]:
+    """Do trials one after the other, here."""
+    while (trial := next(trials, None)) is not None:
+        yield [do_trial(trial)]
+
+
+def in_processes(jobs: int) -> Executor:
+    """Do trials in `jobs` processes; if one dies, its trials are done again by others."""
+
+    def run(trials: Trials) -> Generator[list[Finished], None, None]:
+        again: deque[Trial] = deque()
+        suspects: list[Trial] = []
+        deaths: Counter[tuple[str, int]] = Counter()
+        todo = (again.popleft() if again else next(trials, None) for _ in count())
+        together = _TOGETHER
+        while (lost := (yield from _until_one_dies(todo, again, jobs, together))) or suspects:
+            together = 1  # so that few trials share the blame for a worker's death
+            if not lost:  # the others are done, or wait for these
+                for trial in suspects:
+                    yield from _alone(trial)
+                suspects = []
+            deaths.update(trial.key for trial in lost)
+            suspects += [trial for trial in lost if deaths[trial.key] >= _SUSPECT]
+            again += [trial for trial in lost if deaths[trial.key] < _SUSPECT]
+
+    return run
+
+
+def _alone(trial: Trial) -> Iterator[list[Finished]]:
+    """Do one trial with nothing beside it, so that it is clear in what a worker dies."""
+    for _ in range(_GIVE_UP):
+        lost = yield from _until_one_dies(iter([trial]), deque(), 1, 1)
+        if not lost:
+            return
+    yield [died(trial)]
+
+
+def _until_one_dies(
+    trials: Trials, again: deque[Trial], jobs: int, together: int
+) -> Generator[list[Finished], None, list[Trial]]:
+    """Do trials in a pool of processes, up to `together` in one task if they are short and there are plenty.
+
+    Those of a task for which its worker had no time go to `again`, from where `trials` come next. If a worker dies the pool is
+    gone: returns the trials that were under way.
+    """
+    pending: dict[Future[list[Finished]], list[Trial]] = {}
+    lost: list[Trial] = []
+    size = 1
+    with process_pool(jobs) as pool:
+        while True:
+            plenty = True
+            while not lost and plenty and len(pending) < _QUEUE * jobs:
+                task = [trial for trial in islice(trials, size) if trial is not None]
+                plenty = len(task) == size
+                if task:
+                    try:
+                        with _masked_ctrl_c():  # this may start a worker
+                            pending[pool.submit(do_some, do_trial, task)] = task
+                    except BrokenProcessPool:
+                        lost += task
+            if not pending:
+                return lost
+            results: list[Finished] = []
+            # Once a worker has died, all that is pending ends, in an error or, if it was done already, in a result.
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                task = pending.pop(future)
+                try:
+                    finished = future.result()
+                except BrokenProcessPool:
+                    lost += task
+                    continue
+                results += finished
+                again += task[len(finished) :]
+            size = together if plenty and all(each.seconds < _LONG / together for each in results) else 1
+            yield results
+
+
+@contextmanager
+def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool of processes that are up, and that end with this one, however it ends."""
+    # Workers start from scratch: a forked copy of threaded code is not safe everywhere.
+    context = multiprocessing.get_context("spawn")
+    for _ in range(_STARTS):
+        there, here = context.Pipe(duplex=False)
+        with without_ctrl_c():  # this may start a process that keeps track of locks
+            pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(there,))
+        try:
+            # A worker that dies before it has a trial is not a trial's fault.
+            with without_ctrl_c():
+                ready = [pool.submit(os.getpid) for _ in range(jobs)]
+            wait(ready)
+            with without_ctrl_c():
+                last = pool.submit(os.getpid)
+            last.result()
+            yield pool
+            pool.shutdown()
+            return
+        except BrokenProcessPool:
+            continue
+        finally:
+            here.close()  # the workers see it and go; after an error nobody waits for trials that nobody wants
+            pool.shutdown(cancel_futures=True)
+            there.close()
+    raise OSError(f"{_STARTS} times, worker processes died as they started. {HOW_TO_START}")
+
+
+@contextmanager
+def without_ctrl_c() -> Iterator[None]:
+    """Start processes to which, from their first moment on, Ctrl-C means nothing: it is for this one alone.
+
+    Threads that are started inside pass this on to the processes that they start.
+    """
+    if hasattr(signal, "pthread_sigmask"):
+        with safe_path():
+            resource_tracker.ensure_running()  # the thread that starts it would get Ctrl-C again
+    with _masked_ctrl_c():
+        yield
+
+
+@contextmanager
+def _masked_ctrl_c() -> Iterator[None]:
+    """Do the same while the tracker of multiprocessing runs; to ask it every time would take longer than all else here."""
+    if not hasattr(signal, "pthread_sigmask"):
+        with safe_path():
+            yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with safe_path():
+            yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_worker(there: Any) -> None:
+    """Get a worker ready: Ctrl-C is for the parent (also where it cannot be blocked), and a worker ends with the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def end_with_parent() -> None:
+        try:
+            there.recv()
+        except (EOFError, OSError):
+            os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    _one_thread()
+    _keep_memory()
+
+
+@cache
+def _one_thread() -> None:
+    """Let linear algebra in this process use one thread, so that its sums have one order and workers do not crowd."""
+    threadpool_limits(limits=1)
+
+
+def _keep_memory() -> None:
+    """Let glibc keep memory that a trial has freed: to get it anew, page by page, takes some percent of a small one."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if platform.libc_ver()[0] == "glibc" else None
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES // 4)  # smaller pieces are cut from one that grows, and kept with it
+        mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)

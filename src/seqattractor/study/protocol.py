@@ -1,0 +1,188 @@
+"""What a trial is, for everything that runs trials: sweeps, capacities, comparisons and the paper's tables.
+
+A `Protocol` names a function at the top of a module that does one trial: ``(settings, seed) -> outcome``, with plain JSON
+values in and out and all randomness from the seed. A `Point` is a protocol with settings and the user's seed, a `Trial` one of
+the trials at a point. `Rounds` puts trials in order, `seqattractor.study.run.run_trials` does those that a `Store`
+does not have (here, in processes or on Dask), and ``store.get(trial)`` gives them back::
+
+    TABLE = Protocol("table1", "seqattractor.paper.trials.retrieval:retrieve_sequence")
+    trials = Rounds([(Point(TABLE, {"T": 10, "M": 500}, seed), n_trials), ...])
+    run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
+    outcomes = [store.get(trial).outcome for trial in trials]
+
+The module of the function should import nothing that only shows results: editing anything it imports makes the trial run again.
+A function that measures times gives them under the key "seconds" of its outcome; they are kept apart from the rest.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seqattractor.networks.registry import REGISTRY
+from seqattractor.study.fingerprint import fingerprint
+from seqattractor.study.seeds import canonical, digest_of, seed_of
+
+if TYPE_CHECKING:
+    from seqattractor.study.user_data import OwnData
+    from seqattractor.study.user_networks import Brought
+
+Settings = dict[str, Any]
+"""What is tried, as plain JSON values. "network" is a short name of the registry (or "networks" a list of them)."""
+
+Outcome = dict[str, Any]
+"""The outcome of one trial, as plain JSON values."""
+
+
+def itself(settings: Settings) -> Any:
+    """The place of a trial whose seed depends on its settings alone."""
+    return settings
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What is done in each trial of an experiment.
+
+    Parameters
+    ----------
+    name : str
+    trial : str
+        "module:function" of the function ``(settings, seed) -> outcome``.
+    place : callable, optional
+        A function at the top of a module that gives, for settings, the plain values on which seeds depend. Trials with the same
+        place have the same seeds, as networks that are compared must. By default the name and all settings.
+
+    Examples
+    --------
+    >>> RETRIEVAL.run({"network": "one-hot", "n": 20, "t": 8}, np.random.SeedSequence(0))["success"]
+    True
+    """
+
+    name: str
+    trial: str
+    place: Callable[[Settings], Any] | None = None
+
+    def run(self, settings: Settings, seed: np.random.SeedSequence) -> Outcome:
+        """Do one trial, here and now."""
+        from sklearn.exceptions import ConvergenceWarning  # who only looks at trials does not wait for it
+
+        module, _, function = self.trial.partition(":")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # what is not learned shows in the outcome
+            outcome: Outcome = getattr(import_module(module), function)(settings, seed)
+        return outcome
+
+    def fingerprint(self, settings: Settings) -> str:
+        """Tell apart versions of the code that does trials with these settings: of the function, and of the networks named."""
+        modules = {self.trial.partition(":")[0]}
+        entries = []
+        for name in [settings.get("network"), *settings.get("networks", [])]:
+            if isinstance(name, str) and name in REGISTRY:
+                entry = REGISTRY[name]
+                modules.add(f"seqattractor.{entry.module}")
+                entries.append([entry.cls, dict(entry.parameters)])
+            elif isinstance(name, dict):  # the description of a network of the user's, whose class derives from some of ours
+                modules |= set(name["modules"])
+        return fingerprint(frozenset(modules), canonical(entries))
+
+
+RETRIEVAL = Protocol("retrieval", "seqattractor.study.trial:run_trial", itself)
+"""Section 6.2: sequences are drawn, learned, and retrieved from corrupted cues."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of settings.
+
+    Parameters
+    ----------
+    protocol : Protocol
+    settings : dict
+    seed : int
+        The user's seed.
+    brought : mapping, optional
+        What the user brings, by its name in the settings ("network", "data"), where its description stands; trials get the thing
+        itself.
+    """
+
+    protocol: Protocol
+    settings: Settings
+    seed: int
+    brought: Mapping[str, Brought | OwnData] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def key(self) -> str:
+        """A short name that depends on protocol, settings and seed alone."""
+        content = [self.settings, self.seed]
+        # Files of version 0.1 have trials of section 6.2 only, without the name.
+        return digest_of(content if self.protocol.name == RETRIEVAL.name else [self.protocol.name, *content])
+
+    def fingerprint(self) -> str:
+        """Tell which code would do its trials here."""
+        return self.protocol.fingerprint(self.settings)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One of the trials at a point."""
+
+    point: Point
+    number: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What makes it the same trial."""
+        return self.point.key, self.number
+
+    def run(self) -> Outcome:
+        """Do it, here and now."""
+        protocol, settings = self.point.protocol, self.point.settings
+        place = [protocol.name, settings] if protocol.place is None else protocol.place(settings)
+        given = settings | {name: thing.content for name, thing in self.point.brought.items()}
+        return protocol.run(given, seed_of(self.point.seed, place, self.number))
+
+
+class Rounds(Collection[Trial]):
+    """The trials of points, each once: the first of every point, then the second, and so on. They are made as they are asked for.
+
+    After one round every curve is there, roughly, and the time left is known.
+
+    Parameters
+    ----------
+    wanted : iterable of (Point, int)
+        How many trials of each point; of a point that occurs more than once, the largest number counts.
+
+    Examples
+    --------
+    >>> a, b = (Point(RETRIEVAL, {"t": t}, 0) for t in (10, 20))
+    >>> trials = Rounds([(a, 2), (b, 1)])
+    >>> [(trial.point.settings["t"], trial.number) for trial in trials], len(trials)
+    ([(10, 0), (20, 0), (10, 1)], 3)
+    """
+
+    def __init__(self, wanted: Iterable[tuple[Point, int]]) -> None:
+        self._wanted: dict[str, tuple[Point, int]] = {}
+        for point, number in wanted:
+            _, before = self._wanted.get(point.key, (point, 0))
+            self._wanted[point.key] = point, max(number, before)
+
+    @property
+    def points(self) -> Iterable[tuple[Point, int]]:
+        """The points, each once, and how many trials of each."""
+        return self._wanted.values()
+
+    def __iter__(self) -> Iterator[Trial]:
+        for k in range(max((number for _, number in self.points), default=0)):
+            yield from (Trial(point, k) for point, number in self.points if k < number)
+
+    def __len__(self) -> int:
+        return sum(number for _, number in self.points)
+
+    def __contains__(self, trial: object) -> bool:
+        return isinstance(trial, Trial) and 0 <= trial.number < self._wanted.get(trial.point.key, (None, 0))[1]

@@ -1,0 +1,210 @@
+"""Run trials into a study: only what is missing, each trial committed as it finishes."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from seqattractor._checks import check_count, check_flag, check_kind
+from seqattractor._faces import Result
+from seqattractor._progress import also_shown
+from seqattractor.study.executors import Executor, in_processes, in_this_process
+from seqattractor.study.grid import Grid
+from seqattractor.study.protocol import Rounds, Trial
+from seqattractor.study.seeds import check_seed
+from seqattractor.study.store import Finished, Store
+from seqattractor.study.tally import is_of, say_other_code
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: trials that are over, those of them that failed in this run, and all."""
+
+    done: int
+    failed: int
+    total: int
+
+
+@dataclass(frozen=True, repr=False)
+class SweepReport(Result):
+    """What a run did: all its trials, those that were there before, those that this run added, and failed ones among these.
+
+    Last, how many of all its trials other code than this did.
+    """
+
+    total: int
+    before: int
+    added: int
+    failed: int
+    by_other_code: int = 0
+
+    def describe(self) -> str:
+        """Count the trials."""
+        failed = f", {self.failed} of them failed" if self.failed else ""
+        other = f" {say_other_code(self.by_other_code)}" if self.by_other_code else ""
+        return f"{self.total} trials, {self.before} were there, {self.added} added{failed}.{other}"
+
+
+def run_sweep(
+    grids: Grid | Sequence[Grid],
+    path: str | os.PathLike[str],
+    *,
+    jobs: int = 1,
+    dask: str | None = None,
+    retry_failed: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+    verbose: bool = False,
+) -> SweepReport:
+    """Do all trials of one or several grids that a study does not have yet.
+
+    The outcome of a trial depends on its settings, the seed and its number alone: not on who does it, when, or after how many
+    interruptions.
+
+    Parameters
+    ----------
+    grids : Grid or list of Grid
+    path : str or path
+        The study, a file; made if it does not exist.
+    jobs : int
+        How many processes; 1 for this one.
+    dask : str, optional
+        The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
+    retry_failed : bool
+        Repeat trials that ended with an error.
+    progress : callable, optional
+        Called with a `Progress` whenever trials are over.
+    verbose : bool
+        Show a bar: on a terminal and in a notebook; elsewhere a line now and then.
+
+    Returns
+    -------
+    SweepReport
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "study.db"
+    >>> grid = Grid({"network": "lookup", "n": 20, "t": [5, 10]}, trials=3)
+    >>> run_sweep(grid, path).added
+    6
+    >>> run_sweep(grid, path).added  # nothing is missing
+    0
+    """
+    check_kind(grids, (Grid, list, tuple), "grids", "a Grid or a list of these")
+    all_grids = [grids] if isinstance(grids, Grid) else list(grids)
+    for each in all_grids:
+        check_kind(each, Grid, "each of the grids", "a Grid")
+    check_flag(retry_failed, "retry_failed")
+    with Store(path) as store, also_shown("sweep", progress, verbose) as tell:
+        for grid in all_grids:
+            store.add_grid(grid.as_json())
+        if retry_failed:
+            store.forget_failed()
+        trials = Rounds((point, grid.trials) for grid in all_grids for point in grid.points())
+        return run_trials(trials, store, choose_executor(jobs, dask), progress=tell)
+
+
+def run_trials(
+    trials: Iterable[Trial],
+    store: Store,
+    executor: Executor,
+    *,
+    current: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> SweepReport:
+    """Do those of some trials that the store does not have.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        Those that occur twice are done once.
+    store : Store
+        Afterwards ``store.get(trial)`` gives each.
+    executor : Executor
+        As `choose_executor` gives it.
+    current : bool
+        Repeat trials that other code did, or that failed.
+    progress : callable, optional
+        Called with a `Progress` whenever trials are over.
+
+    Returns
+    -------
+    SweepReport
+    """
+    # Trials are made anew each time that they are gone through: a million of them need not be kept.
+    wanted: Collection[Trial] = trials if isinstance(trials, Rounds) else {trial.key: trial for trial in trials}.values()
+    for seed in {trial.point.seed for trial in wanted}:
+        check_seed(seed)
+    known = store.keys()
+    code: dict[str, str] = {}  # the fingerprints of points
+
+    def by_this_code(version: str | None, trial: Trial) -> bool:
+        if trial.point.key not in code:
+            code[trial.point.key] = trial.point.fingerprint()
+        return is_of(version, code[trial.point.key])
+
+    def todo() -> Iterator[Trial]:
+        for trial in wanted:
+            if trial.key not in known or (current and not by_this_code(known[trial.key], trial)):
+                yield trial
+
+    number = sum(1 for _ in todo())
+    before = len(wanted) - number
+    # Several runs on one file start at different places and skip what another has done meanwhile.
+    first = int(store.start_run(platform.node()) * 0.618 % 1 * number)
+    done, added, failed = before, 0, 0
+
+    def missing() -> Iterator[Trial]:
+        nonlocal done
+        for trial in chain(islice(todo(), first, None), islice(todo(), first)):
+            now = store.get(trial)
+            if now is not None and (not current or (now.error is None and now.by_this_code)):
+                done += 1
+            else:
+                yield trial
+
+    def tell() -> None:
+        if progress is not None:
+            progress(Progress(done, failed, len(wanted)))
+
+    def report(there: Mapping[tuple[str, int], str | None]) -> SweepReport:
+        versions = ((there[trial.key], trial) for trial in wanted)
+        other = sum(version is not None and not by_this_code(version, trial) for version, trial in versions)
+        return SweepReport(len(wanted), before, added, failed, other)
+
+    tell()
+    if not number:
+        return report(known)
+    with closing(executor(missing())) as results:
+        for finished in results:
+            if current:
+                check_code(finished)
+            added += store.add(finished, replace=current)
+            done += len(finished)
+            failed += sum(result.error is not None for result in finished)
+            tell()
+    there = store.kept_on_disk()
+    if lost := sum(trial.key not in there for trial in wanted):
+        raise OSError(f"{lost} trials are not in {store.path}; all others are kept. Run the same command again.")
+    return report(there)
+
+
+def check_code(finished: Iterable[Finished]) -> None:
+    """Refuse trials of a worker whose code is not that of this process."""
+    for each in finished:
+        if not each.by_this_code:
+            raise ValueError(f"the worker on {each.host} runs other code than this process; start it again with this code.")
+
+
+def choose_executor(jobs: int = 1, dask: str | None = None) -> Executor:
+    """Choose an executor: this process, `jobs` processes, or a Dask cluster by the address of its scheduler or "local"."""
+    jobs = check_count(jobs, "the number of jobs")
+    if dask is not None:
+        from seqattractor.study.dask_executor import on_dask
+
+        return on_dask(dask, jobs)
+    return in_this_process if jobs == 1 else in_processes(jobs)

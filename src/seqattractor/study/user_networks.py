@@ -1,0 +1,176 @@
+"""Networks that a user brings, as objects or in Python files: they travel to workers and are known by their source."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import pickle
+import sys
+from collections.abc import Iterable
+from functools import cache, cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import cloudpickle
+
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.study.user_errors import line_of, own_classes
+
+_FILES = "networks_of_"  # what the modules of users' files are called
+
+
+class Brought:
+    """A network of the user's that takes part in trials, here or wherever they are done.
+
+    Parameters
+    ----------
+    network : SequenceMemory
+        Not fitted.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> import seqattractor as sa
+    >>> brought = Brought(sa.zoo.LookupMemory(order=2))
+    >>> brought.description["parameters"]["order"]
+    2
+    >>> pickle.loads(pickle.dumps(brought)).network
+    LookupMemory(order=2)
+    """
+
+    def __init__(self, network: SequenceMemory) -> None:
+        self.network = network
+
+    @property
+    def content(self) -> SequenceMemory:
+        """What a trial gets."""
+        return self.network
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What identifies it, as plain JSON values: its class and those above it, its parameters, and digests of their source."""
+        cls = type(self.network)
+        return {
+            "class": f"{cls.__module__}:{cls.__qualname__}",
+            "sources": [_source(each) for each in own_classes(cls)],
+            "modules": sorted({each.__module__ for each in cls.__mro__ if each.__module__.startswith("seqattractor.")}),
+            "parameters": {name: _plain(value) for name, value in self.network.get_params(deep=False).items()},
+        }
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The network for another process, together with a class that only this process knows."""
+        try:
+            return _dumps(self.network)
+        except Exception as error:
+            name = type(self.network).__name__
+            raise ValueError(f"the network {name} cannot be sent to other processes ({error}); use one job.") from error
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return _unpack, (self.packed,)
+
+
+@cache
+def _unpack(packed: bytes) -> Brought:
+    """Unpack a network in a worker, once."""
+    return Brought(pickle.loads(packed))
+
+
+def _dumps(thing: Any) -> bytes:
+    """Pickle something; what stands in users' files, which workers cannot import, goes along."""
+    for name, module in sys.modules.items():
+        if name.startswith(_FILES):
+            cloudpickle.register_pickle_by_value(module)
+    packed: bytes = cloudpickle.dumps(thing)
+    return packed
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as plain JSON, or something that tells it apart from others."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if inspect.isfunction(value):
+        return {"function": f"{value.__module__}:{value.__qualname__}", "source": _source(value)}
+    try:
+        return {"object": hashlib.sha256(_dumps(value)).hexdigest()}
+    except Exception:  # a lock, an open file: never the same in another run
+        return {"object": f"{id(value)} in process {os.getpid()}"}
+
+
+def _source(thing: Any) -> str:
+    """A digest of the file in which a class or function was written; of what it is where there is none, as at a prompt."""
+    try:
+        content = Path(inspect.getfile(thing)).read_bytes()
+    except (OSError, TypeError):
+        content = _dumps(thing)
+    return hashlib.sha256(content).hexdigest()
+
+
+def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
+    """Run Python files and give the networks in them, not fitted: of classes that need no arguments, and those in variables.
+
+    A class that cannot take part is refused, unless a network of it or of a subclass does, or its name begins with an underscore.
+    """
+    networks: dict[str, SequenceMemory] = {}
+    for path in map(Path, paths):
+        module = _import(path)
+        made = {k: v for k, v in vars(module).items() if isinstance(v, SequenceMemory) and not k.startswith("_")}
+        known = {k: v for k, v in vars(module).items() if _is_network_class(v) and v.__module__ == module.__name__}
+        classes = {k: v() for k, v in known.items() if why_not(v) is None}
+        if not made and not known:
+            raise ValueError(
+                f"{path} defines no network: it needs a subclass of sa.SequenceMemory that takes no arguments, or a network "
+                "in a variable."
+            )
+        there = [type(network) for network in (*made.values(), *classes.values())]
+        for name, cls in known.items():
+            if not name.startswith("_") and not any(issubclass(each, cls) for each in there):
+                raise ValueError(f"{path}: {why_not(cls)} To leave it out, begin its name with an underscore.")
+        networks |= {name: network for name, network in classes.items() if not name.startswith("_")} | made
+    return networks
+
+
+def _import(path: Path) -> ModuleType:
+    """Import a file under a name of its own."""
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}.")
+    name = _FILES + path.stem
+    if path.suffix != ".py":
+        raise ValueError(f"{path} is not a Python file; its name must end in .py.")
+    module = ModuleType(name)
+    module.__file__ = str(path.resolve())
+    sys.modules[name] = module
+    try:
+        # Never from a cache: it may just have been edited.
+        exec(compile(path.read_bytes(), module.__file__, "exec"), vars(module))
+    except Exception as error:
+        del sys.modules[name]
+        line = line_of(error, module.__file__)
+        where = f", line {line}" if line is not None else ""
+        words = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise ValueError(f"{path} cannot be run{where}: {type(error).__name__}: {words}") from error
+    return module
+
+
+def _is_network_class(thing: Any) -> bool:
+    """Whether something is a class of networks."""
+    return inspect.isclass(thing) and issubclass(thing, SequenceMemory)
+
+
+def why_not(cls: type[SequenceMemory]) -> str | None:
+    """Why no network can be made of a class without more ado, in a sentence; None if one can."""
+    if inspect.isabstract(cls):
+        return f"{cls.__name__} does not say what comes next; write next_patterns(self, states, memory=None)."
+    needed = [
+        p.name
+        for p in inspect.signature(cls).parameters.values()
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if needed:
+        words = ", ".join(f"{name}=..." for name in needed)
+        return (
+            f"{cls.__name__} needs arguments; give them defaults, or put a network in a variable: mine = {cls.__name__}({words})."
+        )
+    return None

@@ -1,0 +1,103 @@
+"""DynamicEnergyMemory: EDEN, an exponential memory whose slow delayed signal moves its energy landscape."""
+
+from __future__ import annotations
+
+from typing import Literal, final
+
+from seqattractor._checks import check_positive
+from seqattractor.zoo.continuous import States
+from seqattractor.zoo.delayed import DelayedMemory, softmax
+
+
+@final
+class DynamicEnergyMemory(DelayedMemory):
+    """EDEN (Karuvally et al. 2025): a softmax memory draws the state to a pattern until a delayed signal calls the next one.
+
+    With the stored patterns xi^mu as columns of Xi, v the features and s the delayed signal::
+
+        h_mu = a_s xi^mu . v + a_c sum_{nu -> mu} xi^nu . s
+        T_f dv/dt = Xi softmax((beta / N) h) - v        T_d ds/dt = v - s
+
+    For r = a_s / a_c < 1 each pattern is held for about T_d ln(1 / (1 - sqrt(r))), `escape_time`, and the next one follows; for
+    r > 1 it is held for ever. The last pattern of an open sequence is held for ever, too. Patterns are read out as sign(v).
+
+    Parameters
+    ----------
+    a_s, a_c : float
+        The weights of the features and of the delayed signal.
+    beta : float
+        The steepness of the softmax. It is divided by N, as in the authors' code; their text has no such division.
+    T_f, T_d : float
+        The time constants of features and delayed signal.
+    dt : float
+        The step of Euler's method, at most.
+    read_out_interval : float
+        The time between two steps of `recall`. A run starts as if the cue had been there for long, v = s = cue, so that the first
+        step already goes on, as with slow synapses; then each pattern is held for several steps.
+    on_conflict : {"raise", "learn"}
+        As in `SequenceAttractor`. Where a pattern has two successors, both are called.
+
+    Attributes
+    ----------
+    patterns_ : ndarray of int8, shape (P, N)
+        Xi^T, every pattern once.
+    graph_ : ndarray of int8, shape (P, P)
+        Phi: 1 in row mu and column nu where nu follows mu.
+    n_features_in_, order_ : int
+
+    Notes
+    -----
+    Equations and parameters are those of the authors' published code; the law of the escape time was derived from their ansatz
+    lambda = sqrt(r) and is tested here against the dynamics. Their count of capacity, O(gamma^N) per feature neuron, leaves out
+    the P hidden units, one per pattern; it is not reproduced here.
+
+    References
+    ----------
+    A. Karuvally, P. Lertsaroj, T. Sejnowski and H. Siegelmann, Exponential dynamic energy network for high capacity sequence
+    memory, 2025.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(5, 100, rng=0)
+    >>> net = sa.zoo.DynamicEnergyMemory().fit(X)
+    >>> path = net.recall(sa.noise.flip(X[0], 10, rng=1), steps=16)
+    >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in path[1:]]
+    [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3]
+    """
+
+    def __init__(
+        self,
+        *,
+        a_s: float = 0.5,
+        a_c: float = 1.0,
+        beta: float = 100.0,
+        T_f: float = 1.0,
+        T_d: float = 20.0,
+        dt: float = 0.1,
+        read_out_interval: float = 5.0,
+        on_conflict: Literal["raise", "learn"] = "raise",
+    ) -> None:
+        self.a_s = a_s
+        self.a_c = a_c
+        self.beta = beta
+        self.T_f = T_f
+        self.T_d = T_d
+        self.dt = dt
+        self.read_out_interval = read_out_interval
+        self.on_conflict = on_conflict
+
+    def _drive(self, features: States, delayed: States) -> States:
+        held, called = self._overlaps(features, delayed)
+        h = float(self.a_s) * held + float(self.a_c) * called
+        return softmax(float(self.beta) / self.n_features_in_ * h) @ self._as_numbers()[0]
+
+    def _signal(self, features: States) -> States:
+        return features
+
+    def _strength_of_holding(self) -> float:
+        return float(self.a_s) / float(self.a_c)
+
+    def _check_gains(self) -> None:
+        for name in ("a_s", "a_c", "beta"):
+            check_positive(getattr(self, name), name)

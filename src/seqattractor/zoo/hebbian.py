@@ -1,0 +1,72 @@
+"""HebbianMemory: the temporal asymmetric Hebbian network (Amari 1972, Hopfield 1982)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, final
+
+import numpy as np
+
+from seqattractor.learning.rule import hebbian
+from seqattractor.networks.layered import VisibleLayerMemory
+from seqattractor.networks.online import EpochMemory
+from seqattractor.networks.traits import Traits
+from seqattractor.sequences import Transitions
+
+
+@final
+class HebbianMemory(VisibleLayerMemory, EpochMemory):
+    """The asymmetric Hebbian network: xi' = sign(W xi) with W = sum_t x(t+1) x(t)^T.
+
+    The usual factor 1/N is left out: a sign does not see it, and whole numbers stay exact.
+
+    Parameters
+    ----------
+    order, on_conflict
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    W_ : ndarray, shape (N, order * N)
+    visible_errors_ : ndarray of int, shape (presentations,)
+        Wrong units over all transitions after each presentation.
+    n_iter_ : int
+        Presentations: 1 after `fit`.
+    converged_ : bool
+        Whether no unit was wrong.
+    n_features_in_, order_ : int
+
+    References
+    ----------
+    S.-I. Amari, Learning patterns and pattern sequences by self-organizing nets of threshold elements, 1972.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(8, 100, rng=0)
+    >>> sa.zoo.HebbianMemory().fit(X).score(X)
+    1.0
+    """
+
+    max_epochs = 1  # a second presentation would only double the weights
+
+    deterministic = True
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+
+    def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
+        self.order = order
+        self.on_conflict = on_conflict
+
+    def begin(self, transitions: Transitions) -> None:
+        """Start from zero weights."""
+        self.W_ = np.zeros((self.n_features_in_, self.n_features_in_ * self.order_))
+        self._no_errors_yet()
+
+    def present(self, transitions: Transitions) -> None:
+        """Add the outer product of every transition."""
+        self.W_ = self.W_ + hebbian(transitions.inputs, transitions.targets)
+        self._count_errors(int(self._wrong_units(transitions).sum()))
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: one outer product for each transition, added where it happens."""
+        return Traits(weights=("W_",), stores_patterns=False, online=True, local=True)

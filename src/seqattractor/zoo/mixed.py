@@ -1,0 +1,143 @@
+"""MixedSequenceMemory: a dense memory that holds each pattern for some steps before it calls the next (MixedNet)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, final
+
+import numpy as np
+
+from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive
+from seqattractor.sequences import Patterns
+from seqattractor.zoo.interactions import Interaction
+from seqattractor.zoo.pattern_store import Call, PatternStore
+from seqattractor.zoo.slow import check_slow_steps, remember, start_memory, unfinished
+
+_LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
+
+
+def _interaction(kind: str, degree: int, beta: float, steps: int) -> Interaction:
+    """An interaction; what its kind does not read is left out, so that two which do the same are equal."""
+    return Interaction(kind, degree, 1.0, steps) if kind == "polynomial" else Interaction(kind, 1, float(beta), steps)
+
+
+@final
+class MixedSequenceMemory(PatternStore):
+    """The MixedNet of Chaudhry et al.: the state is held by its own pattern, and driven on by what it was some steps ago.
+
+    With the overlaps m of the state and mbar of its average over the last `slow_steps` steps (see `DenseSequenceMemory`)::
+
+        S_i' = sign sum_mu [ xi_i^mu f_S(m_i^mu) + slow_weight xi_i^{mu+1} f_A(mbar_i^mu) ]
+
+    f_S and f_A may be different functions. They count as they are defined in `DenseSequenceMemory`, with f(1) = 1 for
+    polynomials and exponentials; a softmax is divided by its sum over mu.
+
+    Parameters
+    ----------
+    interaction, degree, beta, pseudo_inverse, self_overlap
+        As in `DenseSequenceMemory`; `interaction`, `degree` and `beta` are those of f_S, the part that holds the pattern.
+    slow_interaction, slow_degree, slow_beta
+        Those of f_A, the part that calls the next pattern; each by default the same as of f_S.
+    slow_weight : float
+        lambda, by which the slow part outweighs the fast one.
+    slow_steps : int
+        tau, the number of steps over which the slow part averages. Recall starts as if the cue had been there for that long.
+    on_conflict : {"raise", "learn"}
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    patterns_ : ndarray of int8, shape (P, N)
+        All patterns, also the last ones of sequences that end.
+    successors_ : ndarray of int8, shape (P, N)
+        A row of zeros where a sequence ends.
+    inverse_ : ndarray, shape (P, P)
+        O^+; only with the pseudo-inverse.
+    n_features_in_, order_ : int
+
+    References
+    ----------
+    H. Chaudhry et al., Long sequence Hopfield memory, 2023.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(5, 400, rng=0)
+    >>> net = sa.zoo.MixedSequenceMemory(slow_steps=3).fit(X)
+    >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in net.recall(X[0], steps=8)]
+    [0, 1, 1, 1, 2, 2, 2, 3, 3]
+
+    A part that holds more steeply than the other one calls:
+
+    >>> net = sa.zoo.MixedSequenceMemory("exponential", slow_interaction="polynomial", slow_steps=3).fit(X)
+    >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in net.recall(X[0], steps=8)]
+    [0, 1, 1, 1, 2, 2, 2, 3, 3]
+    """
+
+    _dwells = True
+
+    def __init__(
+        self,
+        interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial",
+        *,
+        degree: int = 2,
+        beta: float = 1.0,
+        pseudo_inverse: bool = False,
+        self_overlap: bool = False,
+        slow_weight: float = 2.5,
+        slow_steps: int = 5,
+        slow_interaction: Literal["polynomial", "exponential", "softmax"] | None = None,
+        slow_degree: int | None = None,
+        slow_beta: float | None = None,
+        on_conflict: Literal["raise", "learn"] = "raise",
+    ) -> None:
+        self.interaction = interaction
+        self.degree = degree
+        self.beta = beta
+        self.pseudo_inverse = pseudo_inverse
+        self.self_overlap = self_overlap
+        self.slow_weight = slow_weight
+        self.slow_steps = slow_steps
+        self.slow_interaction = slow_interaction
+        self.slow_degree = slow_degree
+        self.slow_beta = slow_beta
+        self.on_conflict = on_conflict
+
+    def start(self, states: Patterns) -> Patterns:
+        """Give the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
+        return start_memory(states, self.slow_steps)
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
+        past = remember(self.start(states) if memory is None else memory, states)
+        held = Call(states.astype(np.int32) * self.slow_steps, "patterns_")
+        called = Call(past, "successors_", float(self.slow_weight))
+        return self._answers(self._interactions(), [held, called])
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        super().check_parameters()
+        check_slow_steps(self.slow_steps)
+        check_not_negative(self.slow_weight, "slow_weight")
+        if self.slow_interaction is not None:
+            check_choice(self.slow_interaction, "slow_interaction", ("polynomial", "exponential", "softmax"))
+        if self.slow_degree is not None:
+            check_count(self.slow_degree, "slow_degree")
+        if self.slow_beta is not None:
+            check_positive(self.slow_beta, "slow_beta")
+        for name, one in zip(("beta", "slow_beta"), self._interactions(), strict=True):
+            if one.kind != "polynomial" and one.beta > _LARGEST_BETA:
+                raise ValueError(f"{name} must be at most {_LARGEST_BETA:g}, but it is {one.beta:g}.")
+
+    def _interactions(self) -> list[Interaction]:
+        """f_S and f_A."""
+        kind = self.interaction if self.slow_interaction is None else self.slow_interaction
+        degree = int(self.degree if self.slow_degree is None else self.slow_degree)
+        beta = self.beta if self.slow_beta is None else self.slow_beta
+        return [
+            _interaction(self.interaction, int(self.degree), self.beta, self.slow_steps),
+            _interaction(kind, degree, beta, self.slow_steps),
+        ]
+
+    def _store(self, keys: Patterns, values: Patterns) -> None:
+        ends = unfinished(keys, values)  # the state must be held at the end of a sequence, too
+        super()._store(np.concatenate([keys, ends]), np.concatenate([values, np.zeros_like(ends)]))

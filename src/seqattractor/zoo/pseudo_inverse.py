@@ -1,0 +1,64 @@
+"""PseudoInverseMemory: the projection rule for sequences."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, final
+
+import numpy as np
+
+from seqattractor.learning.grid import exact_rows
+from seqattractor.learning.problem import ProgressCallback
+from seqattractor.networks.layered import VisibleLayerMemory
+from seqattractor.networks.traits import Traits
+from seqattractor.sequences import Transitions
+
+
+@final
+class PseudoInverseMemory(VisibleLayerMemory):
+    """The pseudo-inverse (projection) rule: xi' = sign(W xi) with W = X_next X^+.
+
+    It needs all patterns at once, so it has no `partial_fit`.
+
+    Parameters
+    ----------
+    order, on_conflict
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    W_ : ndarray, shape (N, order * N)
+    visible_errors_ : ndarray of int, shape (1,)
+        Wrong units over all transitions.
+    n_iter_ : int
+        1.
+    converged_ : bool
+        Whether no unit is wrong.
+    n_features_in_, order_ : int
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(20, 50, rng=0)
+    >>> sa.zoo.PseudoInverseMemory().fit(X).score(X)
+    1.0
+    """
+
+    deterministic = True
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+
+    def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
+        self.order = order
+        self.on_conflict = on_conflict
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Solve for the weights in one go."""
+        inputs, targets = transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64)
+        self.W_ = exact_rows(targets.T @ np.linalg.pinv(inputs.T))
+        wrong = int(self._wrong_units(transitions).sum())
+        self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
+        return 0, wrong
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: every weight depends on all patterns."""
+        return Traits(weights=("W_",), stores_patterns=False, online=False, local=False)

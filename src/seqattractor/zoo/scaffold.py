@@ -1,0 +1,368 @@
+"""ScaffoldMemory: labels that step on by themselves, and patterns hung on them (MESH and Vector-HaSH)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, ClassVar, Literal, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor._checks import check_choice, check_count, check_memory, check_number, check_positive, is_auto, is_count, say
+from seqattractor.learning.grid import exact_rows
+from seqattractor.learning.problem import ProgressCallback
+from seqattractor.learning.rule import sign
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.traits import Traits
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns, Transitions, split
+from seqattractor.sequences._patterns import as_items
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_MOST_LABELS = 10**7  # W_gp is a sum over all of them
+_RANK = 1e-10  # singular values below this share of the largest are rounding
+_AT_A_TIME = 2**12  # labels whose hidden codes are there at once
+
+
+class Scaffold(NamedTuple):
+    """Where patterns hang: the pattern of each label, and the labels at which a sequence does not go on to the next one."""
+
+    patterns: Patterns
+    """Shape (L, N)."""
+    ends: Labels
+    """The last label of each sequence, shape (S,), rising."""
+    goes_to: Labels
+    """The label after it, shape (S,)."""
+
+
+def lay_out(transitions: Transitions) -> Scaffold:
+    """Give sequences consecutive blocks of labels, one label for each pattern at each place.
+
+    The last pattern of a sequence has a label of its own, where recall stays, unless it has a successor elsewhere: then the
+    label before it leads there, in the same sequence if it can.
+    """
+    pieces = list(zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True))
+    going_on = {x.tobytes() for x in transitions.inputs}
+    patterns: list[Patterns] = []
+    starts: list[int] = []
+    for x, y in pieces:
+        starts.append(sum(len(block) for block in patterns))
+        patterns.append(x if y[-1].tobytes() in going_on else np.concatenate([x, y[-1:]]))
+    everywhere: dict[bytes, int] = {}
+    for start, (x, _) in zip(starts, pieces, strict=True):
+        for t, pattern in enumerate(x):
+            everywhere.setdefault(pattern.tobytes(), start + t)
+    ends, goes_to = [], []
+    for start, block, (x, y) in zip(starts, patterns, pieces, strict=True):
+        ends.append(start + len(block) - 1)
+        here = np.flatnonzero((x == y[-1]).all(axis=1))
+        goes_to.append(start + int(here[0]) if len(here) else everywhere.get(y[-1].tobytes(), ends[-1]))
+    return Scaffold(np.concatenate(patterns), np.array(ends, dtype=np.int64), np.array(goes_to, dtype=np.int64))
+
+
+def enough_periods(labels: int) -> tuple[int, int]:
+    """Two neighbouring whole numbers, which have no common divisor, whose product is at least four times `labels`.
+
+    With fewer labels to spare a wrong phase is more often taken for the right one.
+
+    Examples
+    --------
+    >>> enough_periods(4), enough_periods(500)
+    ((4, 5), (45, 46))
+    """
+    period = math.isqrt(4 * labels - 1)
+    period += period * (period + 1) < 4 * labels
+    return period, period + 1
+
+
+@final
+class ScaffoldMemory(SequenceMemory):
+    """A scaffold memory (MESH, Vector-HaSH): every place of a sequence has a label, and labels step on by themselves.
+
+    A label k is a phase k mod l_m in each of a few modules with periods l_m, of which no two have a common divisor; g^k has a 1
+    at each of these phases. One step on, every phase moves by one. Hidden codes are a fixed random function of the label::
+
+        p^k = f(W_pg g^k)        f(u) = sign(u)   ("sign")   or   max(u - threshold, 0)   ("relu")
+
+    and patterns s^k are tied to them by W_sp = S P^+ (to read them out) and W_ps (to find the label of a cue: the pseudo-inverse
+    P S^+, ridge regression P S^T (S S^T + ridge)^-1, or Hebbian P S^T). From a cue s::
+
+        p = f0(W_ps s),   phases = argmax in each module of W_gp p,   phases + 1,   s' = sign(W_sp f(W_pg g))
+
+    with f0(u) = sign(u) or max(u, 0), and W_gp the sum of g^k p^kT over all labels. Errors do not add up from step to step,
+    since the labels go on without the patterns. Patterns are read out exactly as long as there are no more of them than hidden
+    neurons. What limits recall from a noisy cue is that W_ps sees only N units: it is weak where sequences are longer than N.
+
+    Sequences have consecutive blocks of labels. That the last label of a closed sequence leads to its first one, and that
+    recall stays at the end of an open one, is stored as it is (`ends_`, `goes_to_`), not learned.
+
+    Parameters
+    ----------
+    n_hidden : int
+        M, the number of hidden neurons.
+    periods : tuple of int or "auto"
+        l_m. Their product is the number of labels there are. "auto" takes two neighbouring whole numbers for four
+        times as many labels as there are patterns. Larger periods find the label of a noisy cue more often, with more weights:
+        a single period as long as the sequence is a look-up table.
+    code : {"sign", "relu"}
+        f: that of MESH or of Vector-HaSH.
+    threshold : float
+        Of "relu".
+    cue : {"ridge", "pinv", "hebb"}
+        How W_ps comes about.
+    ridge : float
+        Of "ridge".
+    query : {"offline", "recalled"}
+        From what labels are found during recall. "offline": from the cue alone; the labels then step on by themselves, and
+        patterns are only read off them. A label is found again only from a pattern that the network did not predict itself
+        (after noise during recall, or after a wrong prediction in `score`). "recalled": from every pattern, as in the
+        authors' notebook, which predicts one step ahead.
+    on_conflict : {"raise", "learn"}
+        As in `SequenceAttractor`. A pattern may have different successors at different places: an offline query tells them
+        apart. As a cue it is found at the first of its places, which is all that W_ps is made of.
+    random_state : int, Generator or None
+        Where W_pg comes from.
+
+    Attributes
+    ----------
+    W_pg_ : ndarray, shape (M, G)
+        Label to hidden; G is the sum of the periods.
+    W_gp_ : ndarray, shape (G, M)
+    W_sp_ : ndarray, shape (N, M)
+        Hidden to pattern.
+    W_ps_ : ndarray, shape (M, N)
+    periods_ : ndarray of int, shape (modules,)
+    ends_, goes_to_ : ndarray of int, shape (S,)
+        Labels that do not lead to the next one, and where they lead.
+    visible_errors_ : ndarray of int, shape (1,)
+        Wrong units over all transitions, where the network is led through each sequence.
+    n_iter_ : int
+        1.
+    converged_ : bool
+        Whether no unit is wrong.
+    n_features_in_, order_ : int
+
+    Notes
+    -----
+    The layers, W_gp, both pseudo-inverses and the nonlinearities are as in the authors' code (FieteLab's MESH and VectorHaSH).
+    Ours are: modules of one dimension instead of two and k-hot labels; all weights W_pg, of which Vector-HaSH leaves out a third;
+    a move that is always one step, where Vector-HaSH reads a learned move off the hidden code; ridge regression for the cue;
+    and recall that runs on by itself.
+
+    From a label that is none of those in use, the labels step on until they come to the first one. A closed sequence that is the
+    only one is therefore recalled sooner or later from *any* cue, though at the wrong place if the label was not found. Whether
+    a cue was found is told by the right place (`sa.basin_fraction`), not by the loop as such (`sa.retrieved`).
+
+    References
+    ----------
+    S. Sharma, S. Chandra and I. Fiete, Content addressable memory without catastrophic forgetting by heteroassociation with a
+    fixed scaffold, 2022. S. Chandra et al., Episodic and associative memory from spatial scaffolds in the hippocampus, 2025.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(60, 100, rng=0)
+    >>> net = sa.zoo.ScaffoldMemory(n_hidden=500, random_state=0).fit(X)
+    >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=120), X)
+    True
+    """
+
+    W_pg_: Floats
+    W_gp_: Floats
+    W_sp_: Floats
+    W_ps_: Floats
+    periods_: Labels
+    ends_: Labels
+    goes_to_: Labels
+
+    declared_arrays: ClassVar[dict[str, str]] = {
+        "W_pg_": "float M G",
+        "W_gp_": "float G M",
+        "W_sp_": "float N M",
+        "W_ps_": "float M N",
+        "periods_": "count modules",
+        "ends_": "count S",
+        "goes_to_": "count S",
+        "visible_errors_": "count E",
+    }
+    declared_values: ClassVar[dict[str, str]] = {
+        "n_hidden": "size M",
+        "periods": "counts or auto",
+        "n_iter_": "size E",
+        "converged_": "flag",
+    }
+
+    def __init__(
+        self,
+        n_hidden: int = 500,
+        *,
+        periods: Sequence[int] | Literal["auto"] = "auto",
+        code: Literal["sign", "relu"] = "sign",
+        threshold: float = 0.5,
+        cue: Literal["ridge", "pinv", "hebb"] = "ridge",
+        ridge: float = 100.0,
+        query: Literal["offline", "recalled"] = "offline",
+        on_conflict: Literal["raise", "learn"] = "raise",
+        random_state: Seed = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.periods = periods
+        self.code = code
+        self.threshold = threshold
+        self.cue = cue
+        self.ridge = ridge
+        self.query = query
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Lay the sequences out along the labels, and tie patterns and hidden codes to each other."""
+        patterns, self.ends_, self.goes_to_ = lay_out(transitions)
+        periods = enough_periods(len(patterns)) if is_auto(self.periods) else tuple(map(int, self.periods))
+        if math.prod(periods) < len(patterns):
+            raise ValueError(
+                f"{len(patterns)} labels are needed, but periods={periods} have {math.prod(periods)}; use larger ones."
+            )
+        self.periods_ = np.array(periods, dtype=np.int64)
+        M = int(self.n_hidden)
+        check_memory(
+            16 * M * (int(self.periods_.sum()) + self.n_features_in_ + 2 * len(patterns)), f"a network of {M} hidden neurons"
+        )
+        rng = as_generator(self.random_state)
+        self.W_pg_ = rng.standard_normal((M, int(self.periods_.sum())))
+        self.W_gp_ = self._summed_codes()
+        S, P = patterns.astype(np.float64), self._codes(np.arange(len(patterns)))
+        self.W_sp_ = exact_rows(S.T @ np.linalg.pinv(P, rcond=_RANK).T)
+        first = np.sort(np.unique(as_items(patterns), return_index=True)[1])  # where each different pattern is found
+        self.W_ps_ = exact_rows(P[first].T @ self._cue_from(S[first]))
+        wrong = int(self._wrong_units(transitions).sum())
+        self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
+        return 0, wrong
+
+    def start(self, states: Patterns) -> NDArray[np.int64]:
+        """Give the labels before the cue, and what was predicted last, (B, 1 + N): no label yet, and no pattern."""
+        return np.zeros((len(states), 1 + self.n_features_in_), dtype=np.int64)  # no pattern is all zeros
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the labels and is changed."""
+        carried = self.start(states) if memory is None else memory
+        labels, predicted = carried[:, 0], carried[:, 1:]
+        told = (states != predicted).any(axis=1) | (self.query == "recalled")
+        labels[told] = self._labels_of(states[told])
+        labels[:] = self._after(labels)
+        following = sign(self._codes(labels) @ self.W_sp_.T)
+        predicted[:] = following
+        return following
+
+    def labels_of(self, states: ArrayLike) -> Labels:
+        """Find the label of each state.
+
+        Parameters
+        ----------
+        states : array of +-1, shape (B, N) or (N,)
+
+        Returns
+        -------
+        ndarray of int, shape (B,)
+            The place at which each pattern was stored, sequence after sequence, if it is found.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(20, 100, rng=0)
+        >>> sa.zoo.ScaffoldMemory(n_hidden=200, random_state=0).fit(X).labels_of(sa.noise.flip(X[5:8], 10, rng=1))
+        array([5, 6, 7])
+        """
+        batch, _ = self._as_states(states, "states")
+        return self._labels_of(batch.reshape(len(batch), -1))
+
+    def _labels_of(self, states: Patterns) -> Labels:
+        """The label of each state of a checked batch."""
+        drive = states.astype(np.float64) @ self.W_ps_.T
+        hidden = np.maximum(drive, 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
+        scores = np.split(hidden @ self.W_gp_.T, np.cumsum(self.periods_)[:-1], axis=1)
+        return _label_at(np.stack([np.argmax(module, axis=1) for module in scores], axis=1), self.periods_)
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: the pseudo-inverse needs all patterns at once."""
+        return Traits(
+            weights=("W_pg_", "W_gp_", "W_sp_", "W_ps_", "ends_", "goes_to_"),
+            stores_patterns=False,
+            online=False,
+            local=False,
+            note="labels step on by themselves; how sequences end is stored, not learned",
+        )
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_count(self.n_hidden, "n_hidden")
+        if not is_auto(self.periods):
+            _check_periods(self.periods)
+        check_choice(self.code, "code", ("sign", "relu"))
+        check_number(self.threshold, "threshold")
+        check_choice(self.cue, "cue", ("ridge", "pinv", "hebb"))
+        check_positive(self.ridge, "ridge")
+        check_choice(self.query, "query", ("offline", "recalled"))
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _codes(self, labels: Labels) -> Floats:
+        """The hidden codes p^k of some labels, (B,) -> (B, M)."""
+        first = np.cumsum(self.periods_) - self.periods_
+        active = first + labels[:, None] % self.periods_  # the ones of g^k
+        drive = sum((self.W_pg_.T[one] for one in active.T), start=np.zeros((len(labels), len(self.W_pg_))))
+        return np.maximum(drive - float(self.threshold), 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
+
+    def _summed_codes(self) -> Floats:
+        """W_gp: the sum of g^k p^kT over all labels, (G, M); of sign codes it is whole, and scores of phases are exact."""
+        first, labels = np.cumsum(self.periods_) - self.periods_, math.prod(self.periods_.tolist())
+        total = np.zeros(self.W_pg_.T.shape)
+        for start in range(0, labels, _AT_A_TIME):
+            some = np.arange(start, min(start + _AT_A_TIME, labels))
+            active, codes = first + some[:, None] % self.periods_, self._codes(some)
+            for one in active.T:
+                np.add.at(total, one, codes)
+        return total
+
+    def _cue_from(self, S: Floats) -> Floats:
+        """What stands for the inverse of the patterns (L, N), each a row, in W_ps; the same shape."""
+        if self.cue == "pinv":
+            return np.asarray(np.linalg.pinv(S, rcond=_RANK).T)
+        if self.cue == "hebb":
+            return np.asarray(S / len(S))
+        return np.asarray(np.linalg.solve(S.T @ S + float(self.ridge) * np.eye(S.shape[1]), S.T).T)
+
+    def _after(self, labels: Labels) -> Labels:
+        """The label after each: all phases move by one, except where a sequence ends."""
+        at = np.minimum(np.searchsorted(self.ends_, labels), len(self.ends_) - 1)
+        is_end = self.ends_[at] == labels
+        return np.asarray(np.where(is_end, self.goes_to_[at], labels + 1) % math.prod(self.periods_.tolist()))
+
+    def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
+        _check_periods(arrays["periods_"].tolist())
+        if (total := int(arrays["periods_"].sum())) != arrays["W_pg_"].shape[1]:
+            raise ValueError(f"the periods sum to {total}, but there are {arrays['W_pg_'].shape[1]} label neurons")
+
+
+def _check_periods(periods: Any) -> None:
+    """Refuse periods of which two have a common divisor, or which make more labels than can be averaged over."""
+    if isinstance(periods, str) or not isinstance(periods, Sequence) or not periods or not all(map(is_count, periods)):
+        raise ValueError(f"periods must be 'auto' or some whole numbers, such as (31, 33), but it is {say(periods)}.")
+    for a, b in combinations(map(int, periods), 2):
+        if math.gcd(a, b) > 1:
+            raise ValueError(f"periods must have no common divisor, or labels repeat too early, but {a} and {b} have one.")
+    if math.prod(map(int, periods)) > _MOST_LABELS:
+        raise ValueError(
+            f"periods must have a product of at most {_MOST_LABELS}, the number of labels, but it is {say(periods)}."
+        )
+
+
+def _label_at(phases: Labels, periods: Labels) -> Labels:
+    """The label with these phases, (B, modules) -> (B,), by the Chinese remainder theorem."""
+    labels = math.prod(periods.tolist())
+    steps = [labels // period * pow(labels // period, -1, period) for period in periods.tolist()]
+    return np.asarray(phases @ np.array(steps, dtype=np.int64) % labels)

@@ -1,0 +1,121 @@
+"""SlowSynapseMemory: fast synapses hold a pattern, slow ones call the next (Kleinfeld 1986; Sompolinsky & Kanter 1986)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor._checks import check_not_negative
+from seqattractor.learning.problem import ProgressCallback
+from seqattractor.learning.rule import field, hebbian, sign
+from seqattractor.networks.online import EpochMemory
+from seqattractor.networks.traits import Traits
+from seqattractor.sequences import Patterns, Transitions
+from seqattractor.zoo.slow import check_slow_steps, remember, start_memory, unfinished
+
+Weights = NDArray[np.float64]
+
+
+@final
+class SlowSynapseMemory(EpochMemory):
+    """Hebbian weights of two kinds: symmetric ones hold the state, slow asymmetric ones call the next pattern.
+
+    With xi_mean the average of the state over the last `slow_steps` steps::
+
+        xi' = sign(W_S xi + slow_weight W xi_mean)      W_S = sum_t x(t) x(t)^T      W = sum_t x(t+1) x(t)^T
+
+    so that the network dwells at each pattern: with lambda > 1 and orthogonal patterns for floor(tau (1 + 1/lambda) / 2) + 1
+    steps, as follows from the fields, and with random ones for about as long. (For an average that fades exponentially, fields
+    cross after -tau ln(1 - 1/sqrt(lambda)) steps; traces of older patterns disturb the transition, and it is not offered here.)
+
+    Parameters
+    ----------
+    slow_weight : float
+        lambda, by which the slow synapses outweigh the fast ones.
+    slow_steps : int
+        tau, the number of steps over which slow synapses average. Recall starts as if the cue had been there for that long,
+        so that the first step already goes on; then each pattern is held for some steps.
+    on_conflict : {"raise", "learn"}
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    W_, W_S_ : ndarray, shape (N, N)
+        The slow and the fast weights.
+    visible_errors_ : ndarray of int, shape (presentations,)
+        Wrong units one step after each pattern, over all transitions.
+    n_iter_ : int
+        Presentations: 1 after `fit`.
+    converged_ : bool
+        Whether no unit was wrong.
+    n_features_in_, order_ : int
+
+    References
+    ----------
+    D. Kleinfeld, Sequential state generation by model neural networks, 1986. H. Sompolinsky and I. Kanter, Temporal association
+    in asymmetric neural networks, 1986.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(5, 400, rng=0)
+    >>> net = sa.zoo.SlowSynapseMemory(slow_steps=3).fit(X)
+    >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in net.recall(X[0], steps=8)]
+    [0, 1, 1, 1, 2, 2, 2, 3, 3]
+    """
+
+    W_: Weights
+    W_S_: Weights
+
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N N", "W_S_": "float N N", "visible_errors_": "count E"}
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+
+    def __init__(
+        self, *, slow_weight: float = 2.5, slow_steps: int = 5, on_conflict: Literal["raise", "learn"] = "raise"
+    ) -> None:
+        self.slow_weight = slow_weight
+        self.slow_steps = slow_steps
+        self.on_conflict = on_conflict
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Sum over all transitions, and over all patterns, also those with which sequences end."""
+        self.begin(transitions)
+        ends = unfinished(transitions.inputs, transitions.targets)
+        self.W_S_ = self.W_S_ + hebbian(ends, ends)
+        self.present(transitions)
+        return self._last_errors()
+
+    def begin(self, transitions: Transitions) -> None:
+        """Start from zero weights."""
+        N = self.n_features_in_
+        self.W_, self.W_S_ = np.zeros((N, N)), np.zeros((N, N))
+        self._no_errors_yet()
+
+    def present(self, transitions: Transitions) -> None:
+        """Add the outer products of every transition; the last pattern of a piece is held once it has a successor."""
+        self.W_ = self.W_ + hebbian(transitions.inputs, transitions.targets)
+        self.W_S_ = self.W_S_ + hebbian(transitions.inputs, transitions.inputs)
+        self._count_errors(int(self._wrong_units(transitions).sum()))
+
+    def start(self, states: Patterns) -> Patterns:
+        """Give the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
+        return start_memory(states, self.slow_steps)
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
+        past = remember(self.start(states) if memory is None else memory, states)  # tau times the average
+        held = self.slow_steps * field(self.W_S_, states)
+        return sign(held + float(self.slow_weight) * field(self.W_, past))
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: local and online, and it dwells at each pattern."""
+        return Traits(
+            weights=("W_", "W_S_"), stores_patterns=False, online=True, local=True, dwells=True, steps_per_pattern=self.slow_steps
+        )
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_not_negative(self.slow_weight, "slow_weight")
+        check_slow_steps(self.slow_steps)

@@ -1,0 +1,159 @@
+"""SparseDistributedMemory: Kanerva's memory, the paper's architecture with a fixed sparse U and a Hebbian V."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor._checks import check_count, check_count_or_auto, check_memory, is_auto
+from seqattractor.learning.rule import field, heaviside
+from seqattractor.networks.layered import HiddenLayerMemory
+from seqattractor.networks.online import EpochMemory
+from seqattractor.networks.traits import Layer, Traits
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns, Transitions
+
+
+@final
+class SparseDistributedMemory(HiddenLayerMemory, EpochMemory):
+    """Sparse distributed memory: the hidden neurons whose random addresses lie nearest to the state fire, and V is Hebbian.
+
+    With random addresses A of +-1, one for each hidden neuron::
+
+        zeta_m = 1 for the n_active addresses nearest to xi, else 0
+        V = sum_t x(t+1) zeta(t)^T          xi' = sign(V zeta)
+
+    or zeta_m = 1 where address m differs from xi in at most `radius` units. Only V learns, one transition at a time, by what
+    is known at its two ends. It is the paper's architecture with a fixed sparse way into the hidden layer and no correction of
+    errors: what `SparseSequenceAttractor` gains by learning is what it stores beyond this memory.
+
+    Parameters
+    ----------
+    n_hidden : int
+        M, the number of hidden neurons (Kanerva's hard locations).
+    n_active : int or "auto"
+        How many fire; of equally near ones those with the lowest numbers. "auto" is sqrt(M / 5), rounded, at least 1: 10 of
+        500 and 32 of 5000, near the best of the numbers that we tried for cues with a tenth of their units flipped.
+    radius : int or None
+        Kanerva's own rule: all addresses within this Hamming distance fire, few or many, instead of `n_active`. Each hidden
+        neuron is then a threshold neuron, and the network can be certified.
+    order, on_conflict
+        As in `SequenceAttractor`.
+    random_state : int, Generator or None
+        Where the addresses come from.
+
+    Attributes
+    ----------
+    A_ : ndarray of int8, shape (M, order * N)
+        The addresses.
+    V_ : ndarray, shape (N, M)
+        Whole numbers.
+    visible_errors_ : ndarray of int, shape (presentations,)
+        Wrong units over all transitions after each presentation.
+    n_iter_ : int
+        Presentations: 1 after `fit`.
+    converged_ : bool
+        Whether no unit was wrong.
+    n_features_in_, order_ : int
+
+    Notes
+    -----
+    The formulas are from general knowledge of Kanerva's book and were not checked against it. The choice of the nearest
+    n_active instead of a radius is a later variant.
+
+    References
+    ----------
+    P. Kanerva, Sparse distributed memory, 1988. T. Bricken and C. Pehlevan, Attention approximates sparse distributed memory,
+    2021.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(20, 100, rng=0)
+    >>> net = sa.zoo.SparseDistributedMemory(n_hidden=2000, random_state=0).fit(X)
+    >>> sa.retrieved(net.recall(sa.noise.flip(X[0], 10, rng=1), steps=60), X)
+    True
+    """
+
+    A_: Patterns
+    V_: NDArray[np.float64]
+
+    max_epochs = 1  # a second presentation would only double V
+
+    deterministic = True
+    declared_arrays: ClassVar[dict[str, str]] = {"A_": "pattern M kN", "V_": "float N M", "visible_errors_": "count E"}
+    declared_values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "n_iter_": "size E", "converged_": "flag"}
+
+    def __init__(
+        self,
+        n_hidden: int = 500,
+        *,
+        n_active: int | Literal["auto"] = "auto",
+        radius: int | None = None,
+        order: int | Literal["auto"] = 1,
+        on_conflict: Literal["raise", "learn"] = "raise",
+        random_state: Seed = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.n_active = n_active
+        self.radius = radius
+        self.order = order
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def begin(self, transitions: Transitions) -> None:
+        """Draw the addresses; V is zero."""
+        M, inputs = int(self.n_hidden), transitions.inputs.shape[1]
+        check_memory(9 * M * (inputs + self.n_features_in_), f"a network of {M} hidden neurons")
+        rng = as_generator(self.random_state, "addresses")
+        self.A_ = 2 * rng.integers(0, 2, size=(M, inputs), dtype=np.int8) - 1
+        self.V_ = np.zeros((self.n_features_in_, M))
+        self._no_errors_yet()
+
+    def present(self, transitions: Transitions) -> None:
+        """Add the outer product of every target and the hidden state of its input."""
+        self.V_ = self.V_ + transitions.targets.T.astype(np.float64) @ self._hidden_states(transitions.inputs)
+        self._count_errors(int(self._wrong_units(transitions).sum()))
+
+    def _hidden_states(self, states: Patterns) -> Patterns:
+        """Give the hidden states of a batch, 1 where a neuron fires, else 0: (B, order * N) -> (B, M)."""
+        overlaps = field(self.A_, states)  # whole numbers, so that ties are ties
+        if self.radius is not None:
+            return heaviside(overlaps - self._overlap_at_radius)
+        fires = np.zeros(overlaps.shape, dtype=np.int8)
+        nearest = np.argsort(-overlaps, axis=1, kind="stable")[:, : self._n_active]
+        np.put_along_axis(fires, nearest, np.int8(1), axis=1)
+        return fires
+
+    def layers(self) -> tuple[Layer, ...] | None:
+        """Give the hidden layer, of 0 and 1, and the visible one; the nearest few are not a layer of threshold neurons."""
+        if self.radius is None:
+            return None
+        return Layer.of(self.A_, -float(self._overlap_at_radius), low=0, high=1), Layer.of(self.V_)
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: one outer product for each transition, added where it happens."""
+        return Traits(
+            weights=("A_", "V_"), stores_patterns=False, online=True, local=True, note="the addresses are random and fixed"
+        )
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        M = check_count(self.n_hidden, "n_hidden")
+        active = check_count_or_auto(self.n_active, "n_active")
+        if active is not None and active > M:
+            raise ValueError(f"n_active must be at most {M}, the number of hidden neurons, but it is {active}.")
+        if self.radius is not None:
+            check_count(self.radius, "radius", 0)
+
+    @property
+    def _n_active(self) -> int:
+        """How many fire."""
+        return max(1, round((int(self.n_hidden) / 5) ** 0.5)) if is_auto(self.n_active) else int(self.n_active)
+
+    @property
+    def _overlap_at_radius(self) -> int:
+        """The overlap of a state with an address at the largest distance at which it fires."""
+        return int(self.A_.shape[1]) - 2 * int(self.radius or 0)

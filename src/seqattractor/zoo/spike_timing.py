@@ -1,0 +1,235 @@
+"""SpikeTimingMemory: spike-timing-dependent plasticity, and synapses that compete (Fiete, Senn, Wang & Hahnloser 2010).
+
+States are 0 and 1, one step is one burst. W, shape (n, n), is never negative, and no neuron excites itself.
+    x_i(t) = 1 where  sum_j W_ij x_j(t-1) + b_i(t) - beta sum_j x_j(t-1) - alpha y_i(t) > 0
+    y_i(t) = y_i(t-1) + (x_i(t-1) - y_i(t-1)) / tau                                  adaptation
+    D_ij = eta (x_i(t) x_j(t-1) - x_i(t-1) x_j(t))                                   who fires next is excited, who fired last not
+    W <- W + D - eta epsilon (row_i + col_j), clipped to between 0 and 1             competition at both ends, with
+    row_i = [sum_j (W + D)_ij - m]_+,  col_j = [sum_i (W + D)_ij - m]_+              what exceeds the limit of m strong synapses
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seqattractor._checks import check_count, check_memory, check_not_negative, check_number, check_positive
+from seqattractor.learning.problem import ProgressCallback
+from seqattractor.networks.online import OnlineMemory
+from seqattractor.networks.traits import Traits
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns, Transitions
+
+Floats = NDArray[np.float64]
+
+
+@final
+class SpikeTimingMemory(OnlineMemory):
+    """Excitatory neurons that learn who fires next, with a limit to what goes into and out of each (Fiete et al. 2010).
+
+    A synapse grows when its target fires one step after its source, and shrinks when it fires one step before. Where the weights
+    into a neuron, or out of it, exceed a limit together, all of these shrink. `fit` drives the neurons with the patterns (+1 is
+    a burst), and what is learned then runs by itself. `self_organise` shows nothing at all: neurons that fire by chance are
+    enough for the weights to become chains that close.
+
+    It is a memory for chains, in which every neuron has one time to fire. Where neurons fire after several patterns, excitation
+    and a common inhibition cannot tell well enough after which they must not: of random patterns with 5 of 100 active units only
+    a part is stored, and where half of the units are active, not even a loop of three patterns.
+
+    Parameters
+    ----------
+    synapses : float
+        m, the limit to the weights into a neuron, and to those out of it, in units of the largest weight.
+    competition : float
+        epsilon, how strongly synapses shrink beyond the limit.
+    eta : float
+        The step of all weights, of which the largest is 1.
+    inhibition : float
+        beta, by which each active neuron inhibits all.
+    adaptation : float
+        alpha, by which a neuron that has fired is less ready to fire.
+    adaptation_steps : float
+        tau, the steps in which that fades, 1 or more.
+    max_epochs : int
+        How often the sequences are presented at most; learning ends when all transitions are stored.
+    on_conflict : {"raise", "learn"}
+        As in `SequenceAttractor`.
+    verbose : int
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
+        a line every epoch.
+
+    Attributes
+    ----------
+    W_ : ndarray, shape (N, N)
+        From 0 to 1; ``W_[i, j]`` leads from j to i.
+    n_iter_ : int
+        Presentations, or steps of `self_organise`.
+    n_features_in_, order_ : int
+
+    See Also
+    --------
+    seqattractor.analysis.cycle_lengths : of the chains that `self_organise` makes.
+
+    References
+    ----------
+    I. R. Fiete, W. Senn, C. Z. H. Wang and R. H. R. Hahnloser, Spike-time-dependent plasticity and heterosynaptic competition
+    organize networks to produce long scale-free sequences of neural activity, 2010. From its abstract: without sequential
+    training weights become close to permutation matrices, with cycle lengths by a power law of exponent -1. The formulas are
+    those of a later program based on it; that m = 1 gives chains of single neurons is from general knowledge, and is tested here.
+    As a memory of given patterns, with silent units kept silent while it learns, it is ours.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = 2 * np.roll(np.eye(12, dtype=np.int8), 1, axis=0)[np.arange(13) % 12] - 1  # one neuron after the other, in a loop
+    >>> net = sa.zoo.SpikeTimingMemory(synapses=1).fit(X)
+    >>> net.score(X), sa.analysis.cycle_lengths(net.W_)
+    (1.0, array([12]))
+    """
+
+    W_: Floats
+    n_iter_: int
+
+    deterministic = True
+    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N N"}
+    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "count"}
+
+    def __init__(
+        self,
+        *,
+        synapses: float = 10.0,
+        competition: float = 0.2,
+        eta: float = 0.1,
+        inhibition: float = 0.5,
+        adaptation: float = 0.0,
+        adaptation_steps: float = 4.0,
+        max_epochs: int = 100,
+        on_conflict: Literal["raise", "learn"] = "raise",
+        verbose: int = 0,
+    ) -> None:
+        self.synapses = synapses
+        self.competition = competition
+        self.eta = eta
+        self.inhibition = inhibition
+        self.adaptation = adaptation
+        self.adaptation_steps = adaptation_steps
+        self.max_epochs = max_epochs
+        self.on_conflict = on_conflict
+        self.verbose = verbose
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Present the transitions until all are stored."""
+        self.begin(transitions)
+        wrong = 1
+        while wrong and self.n_iter_ < int(self.max_epochs):
+            self.present(transitions)
+            wrong = int(self._wrong_units(transitions).sum())
+            if callback is not None and callback(self.n_iter_, 0, wrong):
+                break
+        return 0, wrong
+
+    def begin(self, transitions: Transitions) -> None:
+        """Start from zero weights."""
+        self.W_ = np.zeros((self.n_features_in_, self.n_features_in_))
+        self.n_iter_ = 0
+
+    def present(self, transitions: Transitions) -> None:
+        """Drive the neurons with each pattern and its successor."""
+        W = self.W_.copy()
+        for before, after in zip(transitions.inputs > 0, transitions.targets > 0, strict=True):
+            update(W, before.astype(np.float64), after.astype(np.float64), **self._rates())
+        self.W_ = W
+        self.n_iter_ += 1
+
+    def self_organise(self, n_units: int, steps: int, *, drive: float = 0.02, rng: Seed = None) -> Self:
+        """Let a new network of `n_units` neurons run and learn, with nothing shown to it.
+
+        Weights begin evenly distributed up to twice the limit divided by `n_units`. For chains of single neurons take
+        ``synapses=1``, adaptation, and little inhibition, so that several chains can be active at once.
+
+        Parameters
+        ----------
+        n_units : int
+        steps : int
+        drive : float
+            The probability with which a neuron fires by chance in a step.
+        rng : int, Generator or None
+            For the initial weights and the drive.
+
+        Returns
+        -------
+        self
+            With `W_` learned, ready to recall.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> net = sa.zoo.SpikeTimingMemory(synapses=1, competition=1, inhibition=0.05, adaptation=5)
+        >>> sa.analysis.cycle_lengths(net.self_organise(20, 5000, rng=1).W_).sum() > 10  # most neurons are in closed chains
+        np.True_
+        """
+        self.check_parameters()
+        n, steps = check_count(n_units, "n_units"), check_count(steps, "steps")
+        if not 0 <= check_number(drive, "drive") <= 1:
+            raise ValueError(f"drive must be a probability, from 0 to 1, but it is {drive}.")
+        check_memory(40 * n**2, f"a network of {n} neurons")
+        chance = as_generator(rng, "self-organise")
+        W = np.minimum(chance.random((n, n)) * 2 * float(self.synapses) / n, 1.0)
+        np.fill_diagonal(W, 0.0)
+        x, y, rates = np.zeros(n), np.zeros(n), self._rates()
+        for _ in range(steps):
+            fires = (self._received(W, x, y) > 0) | (chance.random(n) < drive)
+            before, x = x, fires.astype(np.float64)
+            update(W, before, x, **rates)
+        self._forget()
+        self.W_, self.n_iter_, self.n_features_in_, self.order_ = W, steps, n, 1
+        return self
+
+    def start(self, states: Patterns) -> Floats | None:
+        """Give the adaptation before the cue, zeros, (B, N); None where neurons do not adapt."""
+        return np.zeros(states.shape) if self.adaptation else None
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the adaptation and is changed."""
+        y = self.start(states) if memory is None else memory
+        return np.where(self._received(self.W_, (states > 0).astype(np.float64), y) > 0, 1, -1).astype(np.int8)
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: local, with competition between the synapses of one neuron."""
+        return Traits(
+            weights=("W_",), stores_patterns=False, online=True, local=True, note="for chains, in which each neuron fires once"
+        )
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_positive(self.synapses, "synapses")
+        check_not_negative(self.competition, "competition")
+        check_positive(self.eta, "eta")
+        check_not_negative(self.inhibition, "inhibition")
+        check_not_negative(self.adaptation, "adaptation")
+        if check_number(self.adaptation_steps, "adaptation_steps") < 1:
+            raise ValueError(f"adaptation_steps must be 1 or more, but it is {self.adaptation_steps}.")
+        check_count(self.max_epochs, "max_epochs")
+
+    def _rates(self) -> dict[str, float]:
+        """What weights learn by."""
+        return {"eta": float(self.eta), "competition": float(self.competition), "synapses": float(self.synapses)}
+
+    def _received(self, W: Floats, x: Floats, y: Floats | None) -> Floats:
+        """What neurons receive one step after the activities x, (..., n) -> (..., n); the adaptation y is changed."""
+        received = x @ W.T - float(self.inhibition) * x.sum(axis=-1, keepdims=True)
+        if y is not None:
+            y += (x - y) / float(self.adaptation_steps)
+            received -= float(self.adaptation) * y
+        return np.asarray(received)
+
+
+def update(W: Floats, before: Floats, after: Floats, *, eta: float, competition: float, synapses: float) -> None:
+    """Change W in place by two states that followed each other; `competition` is epsilon, `synapses` is m."""
+    W += eta * (np.outer(after, before) - np.outer(before, after))
+    beyond = np.maximum(W.sum(axis=1) - synapses, 0.0)[:, None] + np.maximum(W.sum(axis=0) - synapses, 0.0)
+    W -= eta * competition * beyond
+    np.clip(W, 0.0, 1.0, out=W)
+    np.fill_diagonal(W, 0.0)

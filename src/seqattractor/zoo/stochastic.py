@@ -1,0 +1,377 @@
+"""StochasticMemory: visible and hidden neurons that fire by chance, and a local rule with one global factor (Brea 2013).
+
+One row of W, shape (N + H, N + H + 1), is one neuron: N visible ones, then H hidden ones; the last column holds biases. States
+are 0 and 1. Every neuron receives u(t) = W s(t), with s(t) = decay s(t-1) + (x(t), h(t)) and a last entry of 1, and fires in the
+next step with the probability rho = 1 / (1 + exp(-beta u)), independently of the others.
+
+While a sequence is shown, hidden neurons fire by their own chance. With eligibilities E_ij(t) = beta (x_i(t+1) - rho_i(t)) s_j(t)
+    visible weights change by   eta E_ij(t): up the likelihood of what is shown, given what hidden neurons did;
+    hidden weights change by    eta (r(t) - rbar) e_ij(t), e_ij(t) = trace e_ij(t-1) + E_ij(t-1),
+where r(t) is the log likelihood of the next visible pattern, per neuron, and rbar its running mean: one number for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seqattractor._checks import LARGEST, check_count, check_memory, check_not_negative, check_number, check_positive
+from seqattractor.learning.problem import ProgressCallback
+from seqattractor.networks.online import EpochMemory
+from seqattractor.networks.traits import Traits
+from seqattractor.noise import Seed, as_generator
+from seqattractor.sequences import Patterns, Transitions, split
+
+Floats = NDArray[np.float64]
+
+
+@final
+class StochasticMemory(EpochMemory):
+    """Visible and hidden neurons that fire by chance, taught to make a visible sequence likely (Brea, Senn & Pfister).
+
+    In every step each neuron fires (+1) with the probability ``1 / (1 + exp(-beta u))``, where u sums what all neurons, visible
+    and hidden, did: W and V lead to visible neurons, U and R to hidden ones. While sequences are shown, hidden neurons fire by
+    their own chance. Weights to visible neurons climb the likelihood of the next pattern: without hidden neurons that is logistic
+    regression, the smooth relative of the paper's margin rule. Weights to hidden neurons change by the same local product, times
+    one factor for all: how likely the next pattern was, compared with the average. So hidden neurons learn to keep what the
+    visible ones need, and a pattern may have different successors (``on_conflict="learn"``).
+
+    `recall` is by the most probable state of every neuron, and so without chance; `sample` lets the neurons fire as they do.
+
+    Parameters
+    ----------
+    n_hidden : int
+        H, the number of hidden neurons; 0 for none.
+    beta : float
+        How steeply the probability rises.
+    psp_decay : float
+        How much of a postsynaptic potential is left after a step, from 0 (all of it comes at once) to below 1.
+    eta : float
+        The step of all weights.
+    trace : float
+        How much of what was done, for which the factor gives credit or blame, is left after a step, from 0 to below 1.
+    baseline_rate : float
+        With which the average follows, from 0 to 1.
+    max_epochs : int
+        How often the sequences are presented at most.
+    tol : float
+        Learning ends after an epoch in which the mean of -ln(probability), per visible neuron and step, is below it.
+    init_scale : float
+        The standard deviation of the initial weights to hidden neurons, times the square root of N + H. Weights to visible
+        neurons start at zero.
+    on_conflict : {"raise", "learn"}
+        As in `SequenceAttractor`.
+    random_state : int, Generator or None
+        For the initial weights, and for what hidden neurons do while they learn.
+    verbose : int
+        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
+        a line every epoch.
+
+    Attributes
+    ----------
+    W_, V_ : ndarray, shapes (N, N) and (N, H)
+        Visible and hidden to visible; `V_` only if there are hidden neurons, like the next three.
+    U_, R_ : ndarray, shapes (H, N) and (H, H)
+        Visible and hidden to hidden.
+    visible_bias_, hidden_bias_ : ndarray, shapes (N,) and (H,)
+    baseline_ : float
+        The running mean of the log likelihood per visible neuron.
+    visible_errors_ : ndarray of int, shape (n_epochs,)
+        Visible neurons that were likelier in the wrong state, in each epoch.
+    losses_ : ndarray, shape (n_epochs,)
+        Means of -ln(probability).
+    n_iter_ : int
+    converged_ : bool
+        Whether the last epoch had no error.
+    rng_ : Generator
+    n_features_in_, order_ : int
+
+    References
+    ----------
+    J. Brea, W. Senn and J.-P. Pfister, Matching recall and storage in sequence learning with spiking neural networks, 2013. Only
+    the abstract was at hand. That likelihood, hidden neurons run forward and global factor are as here is from general knowledge.
+    Ours are: steps instead of continuous time, potentials that decay geometrically, no after-potential, learned biases, and
+    credit that fades within a sequence (`trace`) instead of one factor for a whole one.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> A, B, C = sa.datasets.random_periodic(4, 20, rng=0)[:3]
+    >>> X = np.array([A, B, A, C, A])  # after A comes B at first, and then C
+    >>> sa.zoo.StochasticMemory(40, on_conflict="learn", random_state=0).fit(X).score(X)
+    1.0
+    """
+
+    deterministic = True
+    rng_: np.random.Generator
+    losses_: Floats
+    baseline_: float
+
+    declared_arrays: ClassVar[dict[str, str]] = {
+        "W_": "float N N",
+        "visible_bias_": "float N",
+        "V_": "float N H if n_hidden",
+        "U_": "float H N if n_hidden",
+        "R_": "float H H if n_hidden",
+        "hidden_bias_": "float H if n_hidden",
+        "visible_errors_": "count E",
+        "losses_": "float E",
+    }
+    declared_values: ClassVar[dict[str, str]] = {
+        "n_iter_": "size E",
+        "converged_": "flag",
+        "rng_": "generator",
+        "baseline_": "number",
+        "n_hidden": "size H",
+    }
+
+    def __init__(
+        self,
+        n_hidden: int = 50,
+        *,
+        beta: float = 1.0,
+        psp_decay: float = 0.0,
+        eta: float = 0.05,
+        trace: float = 0.5,
+        baseline_rate: float = 0.05,
+        max_epochs: int = 500,
+        tol: float = 0.01,
+        init_scale: float = 3.0,
+        on_conflict: Literal["raise", "learn"] = "raise",
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.beta = beta
+        self.psp_decay = psp_decay
+        self.eta = eta
+        self.trace = trace
+        self.baseline_rate = baseline_rate
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.init_scale = init_scale
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Learn until the sequences are likely enough."""
+        self.begin(transitions)
+        while self.n_iter_ < int(self.max_epochs) and not (self.n_iter_ and self.losses_[-1] < self.tol):
+            self.present(transitions)
+            if callback is not None and callback(self.n_iter_, *self._last_errors()):
+                break
+        return self._last_errors()
+
+    def begin(self, transitions: Transitions) -> None:
+        """Draw the initial weights to hidden neurons; no state of a visible one is likelier than the other yet."""
+        N, H = self.n_features_in_, int(self.n_hidden)
+        check_memory(32 * (N + H) ** 2, f"a network of {H} hidden neurons")
+        self.rng_ = as_generator(self.random_state)
+        W = np.zeros((N + H, N + H + 1))
+        W[N:] = self.rng_.standard_normal((H, N + H + 1)) * float(self.init_scale) / np.sqrt(N + H)
+        self._take(W)
+        self.baseline_ = float(np.log(0.5))
+        self.losses_ = np.zeros(0)
+        self._no_errors_yet()
+
+    def present(self, transitions: Transitions) -> None:
+        """Go once through the sequences; each starts without potentials and hidden activity."""
+        neurons, wrong, likelihood = self._neurons(), 0, 0.0
+        pieces = zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True)
+        with np.errstate(over="ignore", invalid="ignore"):  # said below
+            for x, x_next in pieces:
+                shown = (np.concatenate([x, x_next[-1:]]) > 0).astype(np.float64)
+                draws = self.rng_.random((len(x), int(self.n_hidden)))
+                errors, of_sequence = neurons.learn(
+                    shown, draws, eta=float(self.eta), trace=float(self.trace), baseline_rate=float(self.baseline_rate)
+                )
+                wrong, likelihood = wrong + errors, likelihood + of_sequence
+        if not (np.abs(neurons.W) < LARGEST).all():
+            raise ValueError(f"learning diverged: the weights are not finite; lower eta (it is {self.eta:g}).")
+        self._take(neurons.W)
+        self.baseline_ = float(neurons.baseline)
+        self.losses_ = np.append(self.losses_, -likelihood / transitions.targets.size)
+        self._count_errors(wrong)
+
+    def start(self, states: Patterns) -> Floats | None:
+        """Give potentials and hidden activity before the cue, zeros, (B, N + 2H); None where nothing is carried."""
+        H = int(self.n_hidden)
+        return np.zeros((len(states), states.shape[1] + 2 * H)) if H or self.psp_decay else None
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Give the most probable pattern after each state, (B, N) -> (B, N); `memory` is changed.
+
+        A hidden neuron takes its most probable state, too.
+        """
+        return self._after(states, memory, lambda u: u >= 0)
+
+    def sample(self, cue: ArrayLike, steps: int, *, rng: Seed = None) -> Patterns:
+        """Let all neurons fire by chance from a cue.
+
+        Parameters
+        ----------
+        cue : array of +-1, shape (N,), or (B, N) for a batch
+            As in `recall`.
+        steps : int
+            How many patterns to draw.
+        rng : int, Generator or None
+            Where chance comes from.
+
+        Returns
+        -------
+        ndarray of int8, shape (1 + steps, N) or (B, 1 + steps, N)
+            The cue, then what the network did.
+
+        Examples
+        --------
+        >>> import seqattractor as sa
+        >>> X = sa.datasets.random_periodic(6, 20, rng=0)
+        >>> net = sa.zoo.StochasticMemory(20, tol=1e-3, random_state=0).fit(X)
+        >>> bool((net.sample(X[:3], steps=2, rng=0)[:, 1] == X[1:4]).mean() > 0.9)  # most of the 60 neurons fired as they should
+        True
+        """
+        states, single = self._as_cues(cue)
+        generator, neurons = as_generator(rng, "sample"), self._neurons()
+        steps = check_count(steps, "steps", 0)
+        B, _, N = states.shape
+        check_memory(B * (1 + steps) * N, f"a sample of {steps} steps")
+        path = np.empty((B, 1 + steps, N), dtype=np.int8)
+        path[:, 0] = states[:, 0]
+        memory = self.start(states[:, 0])
+        for t in range(steps):
+            path[:, t + 1] = self._after(path[:, t], memory, lambda u: generator.random(u.shape) < neurons.probability(u))
+        return path[0] if single else path
+
+    def traits(self) -> Traits:
+        """Tell what is fair to know: local but for one factor that all hidden weights share."""
+        hidden = ("V_", "U_", "R_", "hidden_bias_") if self.n_hidden else ()
+        note = "one global factor reaches all weights to hidden neurons" if self.n_hidden else ""
+        return Traits(
+            weights=("W_", "visible_bias_", *hidden), stores_patterns=False, online=True, local=not self.n_hidden, note=note
+        )
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+        check_count(self.n_hidden, "n_hidden", 0)
+        check_positive(self.beta, "beta")
+        check_positive(self.eta, "eta")
+        for name in ("psp_decay", "trace"):
+            if not 0 <= check_number(getattr(self, name), name) < 1:
+                raise ValueError(f"{name} must be from 0 to below 1, but it is {getattr(self, name)}.")
+        if not 0 <= check_number(self.baseline_rate, "baseline_rate") <= 1:
+            raise ValueError(f"baseline_rate must be from 0 to 1, but it is {self.baseline_rate}.")
+        check_count(self.max_epochs, "max_epochs")
+        check_not_negative(self.tol, "tol")
+        check_not_negative(self.init_scale, "init_scale")
+
+    def _after(self, states: Patterns, memory: Any, fire: Any) -> Patterns:
+        """The patterns after some states, where `fire` says which neurons fire in fields; changes the memory."""
+        carried = self.start(states) if memory is None else memory
+        neurons, N = self._neurons(), states.shape[1]
+        active = (states > 0).astype(np.float64)
+        if carried is None:
+            return np.where(fire(neurons.field(active)), 1, -1).astype(np.int8)
+        potentials, hidden = carried[:, : len(neurons.W)], carried[:, len(neurons.W) :]
+        potentials[:] = neurons.sum_up(potentials, np.concatenate([active, hidden], axis=1))
+        fired = fire(neurons.field(potentials))
+        hidden[:] = fired[:, N:]
+        return np.where(fired[:, :N], 1, -1).astype(np.int8)
+
+    def _neurons(self) -> StochasticNeurons:
+        """All neurons, with a copy of their weights."""
+        rows = [np.column_stack([self.W_, self.visible_bias_])]
+        if self.n_hidden:
+            to_visible, to_hidden = (self.W_, self.V_, self.visible_bias_), (self.U_, self.R_, self.hidden_bias_)
+            rows = [np.column_stack(parts) for parts in (to_visible, to_hidden)]
+        return StochasticNeurons(
+            np.concatenate(rows), self.n_features_in_, float(self.beta), float(self.psp_decay), self.baseline_
+        )
+
+    def _take(self, W: Floats) -> None:
+        """Keep the weights of all neurons by their kinds."""
+        N = self.n_features_in_
+        self.W_, self.visible_bias_ = W[:N, :N].copy(), W[:N, -1].copy()
+        if self.n_hidden:
+            self.V_, self.U_, self.R_ = W[:N, N:-1].copy(), W[N:, :N].copy(), W[N:, N:-1].copy()
+            self.hidden_bias_ = W[N:, -1].copy()
+
+
+@dataclass
+class StochasticNeurons:
+    """Weights with what they learn by.
+
+    Parameters
+    ----------
+    W : ndarray, shape (N + H, N + H + 1)
+        Changed in place by `learn`.
+    n_visible : int
+        N.
+    beta : float
+    decay : float
+        How much of a postsynaptic potential is left after a step.
+    baseline : float
+        rbar; `learn` changes it.
+    """
+
+    W: Floats
+    n_visible: int
+    beta: float
+    decay: float
+    baseline: float = 0.0
+
+    def sum_up(self, s: Floats, active: Floats) -> Floats:
+        """Potentials s, (..., N + H), after the activities (..., N + H) of one more step."""
+        return self.decay * s + active
+
+    def field(self, s: Floats) -> Floats:
+        """What all neurons receive, u = W (s, 1): (..., N + H) -> (..., N + H)."""
+        return np.asarray(s @ self.W[:, :-1].T + self.W[:, -1])
+
+    def probability(self, u: Floats) -> Floats:
+        """rho, with which neurons fire."""
+        return np.exp(_log_logistic(self.beta * u))
+
+    def learn(self, x: Floats, draws: Floats, *, eta: float, trace: float, baseline_rate: float) -> tuple[int, float]:
+        """Go once through a sequence.
+
+        Parameters
+        ----------
+        x : ndarray of 0 and 1, shape (T, N)
+        draws : ndarray, shape (T - 1, H)
+            Numbers from 0 to 1: a hidden neuron fires where its number is below its probability.
+        eta, trace, baseline_rate : float
+
+        Returns
+        -------
+        int
+            Visible neurons that were likelier in the wrong state than in the right one, over all steps.
+        float
+            The log likelihood of the sequence, given what the hidden neurons did.
+        """
+        N, (hidden, width) = self.n_visible, (len(self.W) - self.n_visible, self.W.shape[1])
+        s, h = np.zeros(width - 1), np.zeros(hidden)
+        e = np.zeros((hidden, width))
+        wrong, total = 0, 0.0
+        for t in range(len(x) - 1):
+            s = self.sum_up(s, np.concatenate([x[t], h]))
+            u, seen = self.field(s), np.append(s, 1.0)
+            rho, likelihood = self.probability(u), _log_logistic(self.beta * u[:N] * (2 * x[t + 1] - 1))
+            wrong += int(np.sum((u[:N] >= 0) != (x[t + 1] > 0)))
+            total += float(likelihood.sum())
+            self.W[:N] += eta * self.beta * np.outer(x[t + 1] - rho[:N], seen)
+            if hidden:
+                r = float(likelihood.mean())
+                self.W[N:] += eta * (r - self.baseline) * e
+                self.baseline += baseline_rate * (r - self.baseline)
+                h = (draws[t] < rho[N:]).astype(np.float64)
+                e = trace * e + self.beta * np.outer(h - rho[N:], seen)
+        return wrong, total
+
+
+def _log_logistic(z: Floats) -> Floats:
+    """The logarithm of 1 / (1 + exp(-z)), without overflow."""
+    return np.asarray(-np.logaddexp(0.0, -z))

@@ -1,0 +1,184 @@
+"""The package as a whole: quick to import, layered, documented."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import seqattractor as sa
+
+SOURCE = Path(sa.__file__).parent
+# The floors of the house, lowest first: a module imports from its own floor and those below, also inside functions.
+FLOORS = [
+    (
+        "_checks",
+        "_children",
+        "_dask",
+        "_faces",
+        "_files",
+        "_named_axes",
+        "_progress",
+        "_suggest",
+        "_unchanged",
+        "sequences",
+        "noise",
+    ),
+    ("learning",),
+    ("networks", "exchange", "zoo"),
+    ("encoders",),
+    ("datasets", "io"),
+    ("analysis",),
+    ("model_selection", "plots"),
+    ("study",),
+    ("tasks",),
+    ("report",),
+    ("paper",),
+    ("bench", "cli", "lab"),
+]
+FLOOR_OF = {name: k for k, names in enumerate(FLOORS) for name in names}
+
+
+def module_name(path):
+    """seqattractor.x.y for a file."""
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in SOURCE.rglob("*.py")}
+
+
+def executed(tree):
+    """All nodes of a file but those under `if TYPE_CHECKING`, which never run."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from executed(node)
+
+
+def imports_of(path):
+    """The modules of the package that a file imports, at its top or inside functions."""
+    for node in executed(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "seqattractor":
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in MODULES else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("seqattractor."))
+
+
+IMPORTS = {name: sorted(set(imports_of(path)) - {"seqattractor", name}) for name, path in MODULES.items()}
+
+
+def test_imports_point_down():
+    upward = []
+    for name, imported in IMPORTS.items():
+        if name.count(".") == 0 or name.endswith("__main__"):
+            continue
+        floor = FLOOR_OF[name.split(".")[1]]
+        upward += [f"{name} imports {other}" for other in imported if FLOOR_OF[other.split(".")[1]] > floor]
+    assert upward == []
+    assert sum(map(len, IMPORTS.values())) > 300
+
+
+def test_no_imports_go_round():
+    done, path = set(), []
+
+    def visit(name):
+        assert name not in path, " -> ".join([*path[path.index(name) :], name])
+        if name not in done:
+            path.append(name)
+            for other in IMPORTS[name]:
+                visit(other)
+            path.pop()
+            done.add(name)
+
+    for name in IMPORTS:
+        visit(name)
+
+
+@pytest.mark.parametrize(
+    "floor",
+    [
+        "sequences",
+        "learning",
+        "networks",
+        "encoders",
+        "datasets",
+        "io",
+        "analysis",
+        "model_selection",
+        "study",
+        "tasks",
+        "zoo",
+        "exchange",
+    ],
+)
+def test_what_computes_imports_neither_a_terminal_nor_a_server_nor_pictures(floor):
+    modules = [name for name in MODULES if name.split(".")[1:2] == [floor]]
+    code = f"import importlib, sys\nfor name in {modules}: importlib.import_module(name)\n"
+    code += "print([m for m in ('click', 'rich', 'starlette', 'uvicorn', 'matplotlib') if m in sys.modules])"
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert printed.strip() == "[]"
+
+
+PUBLIC_PACKAGES = ("networks", "encoders", "datasets", "io", "analysis", "plots", "experiments", "model_selection", "sequences")
+
+
+def test_private_modules_of_public_packages_say_so():
+    inside = [name for name in MODULES if name.split(".")[1:2] and name.split(".")[1] in PUBLIC_PACKAGES and name.count(".") > 1]
+    assert [name for name in inside if not name.split(".")[2].startswith("_")] == []
+    assert set(PUBLIC_PACKAGES) - {"sequences"} <= set(sa.__all__)
+
+
+def test_tests_read_nothing_private():
+    """What a test needs of an object or a module has a name without an underscore; only modules may be private."""
+    private = []
+    for path in Path(__file__).parents[1].glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("seqattractor"):
+                names = [f"{node.module}.{alias.name}" for alias in node.names if alias.name.startswith("_")]
+                private += [f"{path.name}: {name}" for name in names if name not in MODULES]
+            elif isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+                owner = ast.unparse(node.value)
+                if node.attr not in ("_repr_html_", "_exit", "_replace") and owner not in ("self", "sys"):
+                    private.append(f"{path.name}: {owner}.{node.attr}")
+            elif isinstance(node, ast.Attribute) and node.attr in ("__closure__", "__code__"):
+                private.append(f"{path.name}: {node.attr}")
+    assert private == []
+
+
+@pytest.mark.parametrize("heavy", ["matplotlib", "sklearn", "scipy", "PIL", "rich"])
+def test_importing_the_package_loads_nothing_heavy(heavy):
+    code = f"import sys, seqattractor, seqattractor.cli; sys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_every_public_name_exists_and_is_documented():
+    for name in sa.__all__:
+        assert getattr(sa, name).__doc__, name
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        sa.no_such_thing  # noqa: B018
+
+
+def written_by_hand(path):
+    """The calls of a file that write a file under its own name at once, so that it can be left half-written."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        modes = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg == "mode")]
+        writes = any(isinstance(mode, ast.Constant) and str(mode.value) in ("w", "a", "x", "wb", "ab", "xb") for mode in modes)
+        if name in ("write_text", "write_bytes", "mkstemp") or (name == "open" and writes):
+            yield ast.unparse(node)
+
+
+def test_every_file_is_written_whole_or_not_at_all():
+    """Only `_files.py` opens files to write; uploads of the lab go into a temporary folder of their own."""
+    found = {str(path.relative_to(SOURCE)): list(written_by_hand(path)) for path in MODULES.values()}
+    assert {name for name, calls in found.items() if calls} - {"networks/model_file.py"} == {"_files.py", "lab/uploads.py"}
