@@ -102,7 +102,7 @@ def test_the_sources_in_c_belong_to_the_module_that_calls_them(package):
 def test_an_edited_legend_page_command_or_other_network_changes_no_trial(package, before):
     shows = ["plots/_curves.py", "report/comparison_view.py", "report/templates/base.html", "study/conclusion.py"]
     runs = ["study/store.py", "study/executors.py", "tasks/compare.py", "cli/compare.py", "cli/__init__.py"]
-    others = ["zoo/lookup.py", "networks/sparse.py", "networks/_init__.py", "paper/agreement.py", "__init__.py"]
+    others = ["zoo/lookup.py", "networks/sparse.py", "networks/__init__.py", "paper/agreement.py", "__init__.py"]
     edits = dict.fromkeys([*shows, *runs, *others], ("\n", "\n\n"))
     edits["study/comparison_tests.py"] = ("Corrupted cues", "Spoiled cues")
     edits["networks/registry.py"] = ("asymmetric Hebbian network (Amari 1972)", "the network of Amari")
