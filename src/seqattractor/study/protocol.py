@@ -5,12 +5,11 @@ values in and out and all randomness from the seed. A `Point` is a protocol with
 the trials at a point. `Rounds` puts trials in order, `seqattractor.study.run.run_trials` does those that a `Store`
 does not have (here, in processes or on Dask), and ``store.get(trial)`` gives them back::
 
-    TABLE = Protocol("table1", "seqattractor.paper.trials.retrieval:retrieve_sequence")
+    TABLE = Protocol("table1", "seqattractor.paper.retrieval:retrieve_sequence")
     trials = Rounds([(Point(TABLE, {"T": 10, "M": 500}, seed), n_trials), ...])
     run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
     outcomes = [store.get(trial).outcome for trial in trials]
 
-The module of the function should import nothing that draws, so that workers start quickly.
 A function that measures times gives them under the key "seconds" of its outcome; they are kept apart from the rest.
 """
 
