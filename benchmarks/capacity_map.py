@@ -11,7 +11,7 @@ from pathlib import Path
 
 from seqattractor.report.figures import capacity_figure, save
 from seqattractor.report.machine import software_words
-from seqattractor.tasks.capacity import measure_capacity
+from seqattractor.study.capacity import measure_capacity
 
 DOCS = Path(__file__).parents[1] / "docs"
 N = (50, 100, 200)

@@ -32,7 +32,7 @@ from .sequences import binarize as binarize
 from .sequences import close_loops as close_loops
 from .sequences import unbinarize as unbinarize
 from .sequences._transitions import find_conflicts as find_conflicts
-from .tasks.capacity import measure_capacity as measure_capacity
+from .study.capacity import measure_capacity as measure_capacity
 from .tasks.compare import compare as compare
 
 __version__: str

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from own_files import FRAMES, PATTERNS, save_animation
-from seqattractor.encoders._thresholds import otsu
+from seqattractor.encoders._threshold_encoder import otsu
 from seqattractor.io import load
 
 

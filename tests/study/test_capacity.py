@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 import seqattractor as sa
 from seqattractor.cli.capacity import command
 from seqattractor.study import Capacity, Search, Store, capacities
+from seqattractor.study.capacity import PowerLaw, SaturatingLaw, SuccessCurve, fit_law
 from seqattractor.study.executors import in_processes, in_this_process
-from seqattractor.study.laws import PowerLaw, SaturatingLaw, fit_law
 from seqattractor.study.store import Finished
-from seqattractor.study.success_curve import SuccessCurve
 
 
 def logistic(half, width, lapse=0.0):

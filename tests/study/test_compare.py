@@ -25,9 +25,8 @@ from seqattractor.networks.registry import parameters_of
 from seqattractor.report.comparison_view import comparison_page, comparison_tables
 from seqattractor.report.figures import comparison_figure, picture
 from seqattractor.study import Comparison
-from seqattractor.study.comparison_tests import TESTS, get_test
-from seqattractor.study.comparison_trial import TASKS, compare_once, draw_cues, make_prototype, make_task
-from seqattractor.study.conclusion import description
+from seqattractor.study.comparison import description
+from seqattractor.study.comparison_trial import TASKS, TESTS, compare_once, draw_cues, get_test, make_prototype, make_task
 from seqattractor.study.statistics import Difference, differences
 from seqattractor.study.trial import Task, judge
 from seqattractor.tasks.compare import choose_networks, compare

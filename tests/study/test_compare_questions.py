@@ -22,14 +22,12 @@ import seqattractor as sa
 from own_files import save_animation
 from seqattractor.cli.compare import command
 from seqattractor.networks import REGISTRY
-from seqattractor.plots._looks import LOOKS, looks_of
+from seqattractor.plots._curves import LOOKS, looks_of
 from seqattractor.report.figures import drawn_for_paper, paper_figure
-from seqattractor.study.comparison_tests import get_test
-from seqattractor.study.comparison_trial import make_task
+from seqattractor.study.comparison_trial import get_test, make_task
 from seqattractor.study.statistics import Decided, decide, differences
-from seqattractor.study.user_data import OwnData
-from seqattractor.tasks.compare import compare
-from seqattractor.tasks.effort import Size, work_of
+from seqattractor.study.user_networks import OwnData
+from seqattractor.tasks.compare import Size, compare, work_of
 
 FEW = ["hebbian", "lookup"]
 

@@ -13,7 +13,7 @@ from dask_cluster import dask_cluster
 from seqattractor._dask import ClusterLost, Watch
 from seqattractor.cli.capacity import command as capacity_command
 from seqattractor.study import Grid, run_sweep
-from seqattractor.tasks.capacity import measure_capacity
+from seqattractor.study.capacity import measure_capacity
 from seqattractor.tasks.compare import compare
 
 distributed = pytest.importorskip("distributed")

@@ -17,8 +17,8 @@ from test_store import POINT, clear_page, damage
 from seqattractor.cli.sweep import command
 from seqattractor.study import Grid, Store, run_sweep
 from seqattractor.study import contents as contents
-from seqattractor.study import count as count
 from seqattractor.study import store as store_module
+from seqattractor.study import study as count
 from seqattractor.study import table as table
 from seqattractor.study.protocol import Rounds, Trial, code_digest
 from seqattractor.study.run import run_trials
@@ -216,7 +216,7 @@ def test_looking_at_a_study_loads_nothing_that_learns_or_draws(large, tmp_path, 
     code = f"""
 import sys
 from seqattractor.cli import main
-from seqattractor.study import count as _count
+from seqattractor.study import study as _count
 _count.CHECKED_UP_TO = {checked_up_to}
 sys.argv = {["seqattractor", "sweep", *arguments, str(large)]}
 main()

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from seqattractor.cli.sweep import command
 from seqattractor.study import Grid, Store, read_study, run_sweep
-from seqattractor.study import count as count
+from seqattractor.study import study as count
 
 GRIDS = [
     Grid({"network": ["lookup", "one-hot"], "n": 20, "t": [5, 9, 14], "flips": 2}, trials=8, seed=1),

@@ -3,13 +3,13 @@ from ._attractors import Attractors as Attractors
 from ._attractors import find_attractors as find_attractors
 from ._certificate import Certificate as Certificate
 from ._certificate import certify as certify
-from ._cycles import cycle_lengths as cycle_lengths
-from ._cycles import expected_cycles as expected_cycles
 from ._gardner import gardner_capacity as gardner_capacity
 from ._hidden_activity import HiddenActivity as HiddenActivity
 from ._hidden_activity import hidden_activity as hidden_activity
 from ._lost_starts import LostStarts as LostStarts
 from ._lost_starts import lost_starts as lost_starts
+from ._orbits import cycle_lengths as cycle_lengths
+from ._orbits import expected_cycles as expected_cycles
 from ._orbits import longest_orbit as longest_orbit
 from ._rate_theory import rate_capacity as rate_capacity
 from ._rate_theory import rate_overlaps as rate_overlaps

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._checks import as_numbers, check_count, check_positive, say
 from seqattractor._faces import Result
 from seqattractor.sequences import Patterns, check_patterns
-from seqattractor.sequences._criterion import lock_row
+from seqattractor.sequences._transitions import lock_row
 
 
 def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:

@@ -47,8 +47,8 @@ def command(
     a search ends when the ends of the interval differ by the fraction PRECISION.
     """
     from seqattractor._progress import trial_progress
+    from seqattractor.study.capacity import measure_capacity
     from seqattractor.study.table import export
-    from seqattractor.tasks.capacity import measure_capacity
 
     given = {name: options.pop(name) for name in ("network", "n", "m", "sequences", "flips")}
     lists: dict[str, Any] = {name: parse_list(text) for name, text in given.items() if text is not None}

@@ -9,7 +9,7 @@ import click
 
 from seqattractor.cli.loading import EPOCHS, PATH, as_options, loading_options
 from seqattractor.cli.sweep import jobs_options, parse_list, stopped
-from seqattractor.study.comparison_tests import TESTS
+from seqattractor.study.comparison_trial import TESTS
 
 if TYPE_CHECKING:
     from seqattractor.report.page import Table

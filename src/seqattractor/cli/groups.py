@@ -7,6 +7,20 @@ import click
 from seqattractor._suggest import did_you_mean
 
 
+def complete_network(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Give the networks whose short names begin so."""
+    from seqattractor.networks.registry import REGISTRY
+
+    return [name for name in REGISTRY if name.startswith(incomplete)]
+
+
+def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Give the targets of `reproduce` that begin so."""
+    from seqattractor.paper.target import TARGETS
+
+    return [name for name in (*TARGETS, "neighbours", "all") if name.startswith(incomplete)]
+
+
 class SuggestingGroup(click.Group):
     """A group that answers a misspelt command with the one that is like it, whatever the version of click."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from seqattractor.cli.completing import complete_network
+from seqattractor.cli.groups import complete_network
 from seqattractor.cli.loading import FILE, PATH, as_options, count_or_auto, loading_options, read_files, refuse_to_overwrite
 
 if TYPE_CHECKING:

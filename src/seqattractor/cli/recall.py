@@ -214,7 +214,7 @@ def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue:
 
 def _summary(outcome: Recall, start: _Start) -> dict[str, Any]:
     """All that there is to say, for JSON."""
-    from seqattractor.sequences._criterion import LOCKED_ON
+    from seqattractor.sequences._transitions import LOCKED_ON
 
     order = outcome.cue_rows
     summary: dict[str, Any] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from seqattractor._suggest import no_such
-from seqattractor.cli.completing import complete_target
+from seqattractor.cli.groups import complete_target
 from seqattractor.cli.sweep import jobs_options, stopped
 from seqattractor.paper.target import NEIGHBOURS, PAST_THE_PAPER, QUICK_TRIALS, TARGETS, Request
 

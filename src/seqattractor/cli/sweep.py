@@ -123,8 +123,7 @@ def status(study: Path, verify: bool, as_json: bool) -> None:
     Every row is checked. In a study of more than 20,000 trials rows are only counted, unless --verify asks for more; the success
     at each point is then not shown.
     """
-    from seqattractor.study.count import look_at
-    from seqattractor.study.study import COUNTS, Study, read_study
+    from seqattractor.study.study import COUNTS, Study, look_at, read_study
 
     contents = read_study(study) if verify else look_at(study)
     rows = contents.rows() if isinstance(contents, Study) else None

@@ -1,4 +1,4 @@
-from ._level_code import LevelCode as LevelCode
+from ._level_encoder import LevelCode as LevelCode
 from ._level_encoder import LevelEncoder as LevelEncoder
 from ._population_encoder import PopulationEncoder as PopulationEncoder
 from ._spike_binner import SpikeBinner as SpikeBinner

@@ -10,16 +10,8 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_choice, check_count
 from seqattractor.encoders._base import Encoder, check_value_range
 from seqattractor.sequences import Patterns
-from seqattractor.sequences._level_code import (
-    CODES,
-    MOST_LEVELS,
-    LevelCode,
-    count_bits,
-    from_bits,
-    from_levels,
-    to_bits,
-    to_levels,
-)
+from seqattractor.sequences._level_code import CODES, MOST_LEVELS, count_bits, from_bits, from_levels, to_bits, to_levels
+from seqattractor.sequences._level_code import LevelCode as LevelCode
 
 
 class LevelEncoder(Encoder):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.encoders._thresholds import otsu, row_medians
+from seqattractor.encoders._threshold_encoder import otsu, row_medians
 from seqattractor.io._options import Options
 from seqattractor.io._terms import TooLargeError, remedy, terms
 from seqattractor.sequences import LevelCode, Patterns, binarize

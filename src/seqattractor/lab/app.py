@@ -16,10 +16,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from seqattractor.lab.api import Lab
+from seqattractor.lab.choices import as_sentence
 from seqattractor.lab.guard import Guard
 from seqattractor.lab.own import Own
 from seqattractor.lab.requests import Limits, Refusal
-from seqattractor.lab.sentences import as_sentence
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _TYPES = {

@@ -15,10 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from seqattractor.lab.choices import Chosen
+from seqattractor.lab.choices import Chosen, why_not_learned
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Limits, Refusal
-from seqattractor.lab.sentences import why_not_learned
 from seqattractor.lab.turns import Turns
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Sequences, close_loops

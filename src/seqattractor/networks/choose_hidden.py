@@ -14,7 +14,7 @@ from seqattractor import noise
 from seqattractor._checks import NotEnoughMemoryError
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.sequences import Transitions
-from seqattractor.sequences._criterion import lock_row
+from seqattractor.sequences._transitions import lock_row
 
 if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory

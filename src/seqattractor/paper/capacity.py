@@ -26,9 +26,8 @@ from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, flat_interval
 from seqattractor.report.page import Table, Verdict
 from seqattractor.sequences import Patterns
-from seqattractor.study.capacity import Capacity, Search
+from seqattractor.study.capacity import Capacity, Law, Search, fit_law
 from seqattractor.study.executors import do_trial
-from seqattractor.study.laws import Law, fit_law
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, retrieve_with
 from seqattractor.zoo.dense import DenseSequenceMemory
 

@@ -16,7 +16,7 @@ from seqattractor.analysis._gardner import gardner_capacity
 from seqattractor.analysis._lost_starts import ENDS, FIRST_STEPS
 from seqattractor.paper.capacity import COVER, bits_per_weight, loads, scaling_laws
 from seqattractor.paper.target import Result, draw_successes
-from seqattractor.plots._starts import END_COLORS
+from seqattractor.plots._neurons import END_COLORS
 
 ENOUGH = 0.95
 """The rate of success from which on a length counts as stored."""

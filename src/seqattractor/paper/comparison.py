@@ -13,8 +13,7 @@ from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.report.figures import comparison_figure
 from seqattractor.report.page import Table, Verdict
 from seqattractor.study.comparison import Comparison
-from seqattractor.study.comparison_tests import get_test
-from seqattractor.study.comparison_trial import compare_once, make_prototype
+from seqattractor.study.comparison_trial import compare_once, get_test, make_prototype
 from seqattractor.study.tuning import tuned
 from seqattractor.tasks.compare import default_networks
 

@@ -27,7 +27,7 @@ from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Targe
 from seqattractor.report.figures import recall_gif
 from seqattractor.report.page import Animation, Table, Verdict
 from seqattractor.sequences import Sequences
-from seqattractor.sequences._criterion import LOCKED_ON
+from seqattractor.sequences._transitions import LOCKED_ON
 from seqattractor.study.settings import PERIODS
 
 PARAMETERS: dict[str, dict[str, Any]] = {"hebbian": {"rule": "hebbian", "learn": "V"}, "V": {"learn": "V"}, "UV": {"learn": "UV"}}

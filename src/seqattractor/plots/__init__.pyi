@@ -24,7 +24,7 @@ from ._network import network_diagram as network_diagram
 from ._neurons import code_overlap as code_overlap
 from ._neurons import hidden_raster as hidden_raster
 from ._neurons import hidden_rates as hidden_rates
+from ._neurons import start_losses as start_losses
 from ._neurons import weights_image as weights_image
 from ._recall import overlap_curve as overlap_curve
 from ._recall import recall_strip as recall_strip
-from ._starts import start_losses as start_losses

@@ -9,8 +9,7 @@ from typing import Any
 from seqattractor._files import atomic_write
 from seqattractor.report.figures import COLUMN, FIGURES, comparison_figure, drawn_for_paper, figure_kind, paper_figure, picture
 from seqattractor.report.page import Picture, Section, Table, render, write_files
-from seqattractor.study.comparison import Comparison
-from seqattractor.study.conclusion import Row
+from seqattractor.study.comparison import Comparison, Row
 
 
 def comparison_tables(comparison: Comparison, *, timing: bool = False) -> list[Table]:

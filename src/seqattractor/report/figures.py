@@ -23,7 +23,7 @@ from seqattractor.report.page import Picture
 from seqattractor.study.comparison import Comparison
 
 if TYPE_CHECKING:
-    from seqattractor.tasks.capacity import CapacityMap
+    from seqattractor.study.capacity import CapacityMap
 
 DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is this many pixels of the page

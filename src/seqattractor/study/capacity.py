@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -10,19 +12,411 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import check_count, check_positive
+from seqattractor._checks import check_count, check_number, check_positive, say
 from seqattractor._faces import Result
-from seqattractor._named_axes import NamedAxes
+from seqattractor._named_axes import NamedAxes, on_grid
+from seqattractor._progress import also_shown
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.study.executors import Executor
 from seqattractor.study.grid import Grid
 from seqattractor.study.protocol import Point, Trial
-from seqattractor.study.run import Progress, check_code
+from seqattractor.study.run import Progress, check_code, choose_executor
+from seqattractor.study.settings import DEFAULTS, as_flips
 from seqattractor.study.store import Finished, Store
 from seqattractor.study.study import settings_of
-from seqattractor.study.success_curve import SuccessCurve
 from seqattractor.study.user_networks import Brought
+from seqattractor.tasks.compare import Networks, choose_networks, rehearse_all
+
+Floats = NDArray[np.float64]
+
+_STEP = 0.006  # of log T, but no less than half a pattern
+_WIDTHS = np.geomspace(0.003, 0.6, 11)  # steep curves, too: one with fewer widths would put their end too low, and be sure of it
+_LAPSES = np.array([0.0, 0.01, 0.03, 0.1, 0.3])
+_LAPSE_PRIOR = np.array([0.5, 0.2, 0.15, 0.1, 0.05])
+
+
+class SuccessCurve:
+    """Beliefs about the probability of success at length T, a logistic curve in log T that falls from 1 - lapse to 0::
+
+        p(T) = (1 - lapse) / (1 + (T / T_half) ** (1 / width))
+
+    The three numbers have a prior on a grid (T_half and width even in their logarithms, most weight on a lapse of 0), and
+    trials turn it into a posterior.
+
+    Parameters
+    ----------
+    success : float
+        The rate of success that a capacity is asked for, between 0 and 1.
+    t_max : int
+        The greatest length that can be tried.
+
+    Examples
+    --------
+    >>> curve = SuccessCurve(0.5, t_max=1000)
+    >>> curve.learn([50, 200], successes=[20, 0], trials=[20, 20])
+    >>> low, middle, high = curve.capacity()
+    >>> 50 < low < middle < high < 200
+    True
+    """
+
+    def __init__(self, success: float, t_max: int) -> None:
+        if not 0 < check_number(success, "the rate of success") < 1:
+            raise ValueError(f"the rate of success must lie between 0 and 1, but it is {say(success)}.")
+        success, t_max = float(success), check_count(t_max, "the greatest length", 3)
+        self.success, self.t_max = success, t_max
+        halves = _lengths(t_max)
+        half, width, lapse = (axis.ravel() for axis in np.meshgrid(halves, _WIDTHS, _LAPSES, indexing="ij"))
+        self._half, self._width, self._lapse = half, width, lapse
+        prior = np.gradient(halves)[:, None, None] * np.ones((len(_WIDTHS), 1)) * _LAPSE_PRIOR
+        self._log_weight = np.log(prior.ravel())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds = success / (1 - lapse - success)
+            # Where even the shortest sequence fails too often, the capacity is 1 pattern: nothing.
+            self._capacity = np.where(odds > 0, np.maximum(half - width * np.log(np.where(odds > 0, odds, 1.0)), 0.0), 0.0)
+        self._order = np.argsort(self._capacity, kind="stable")
+
+    def learn(self, T: ArrayLike, successes: ArrayLike, trials: ArrayLike) -> None:
+        """Take trials in.
+
+        Parameters
+        ----------
+        T, successes, trials : arrays of shape (k,)
+            Lengths, and how many of how many trials succeeded at each.
+        """
+        lengths, right, all_ = (np.atleast_1d(np.asarray(a, dtype=np.float64)) for a in (T, successes, trials))
+        p = self._rates(lengths)
+        self._log_weight = self._log_weight + right @ np.log(p) + (all_ - right) @ np.log1p(-p)
+
+    def rate(self, T: ArrayLike) -> Floats:
+        """Give the expected probability of success at some lengths, shape (k,)."""
+        return self._rates(np.atleast_1d(np.asarray(T, dtype=np.float64))) @ self._weights()
+
+    def capacity(self, confidence: float = 0.95) -> tuple[float, float, float]:
+        """Give the length up to which success is at least the rate asked for: ends of an interval, and the median between.
+
+        Parameters
+        ----------
+        confidence : float
+
+        Returns
+        -------
+        low, median, high : float
+        """
+        below = np.cumsum(self._weights()[self._order])
+        at = np.searchsorted(below, [(1 - confidence) / 2, 0.5, (1 + confidence) / 2]).clip(max=len(below) - 1)
+        low, median, high = np.exp(self._capacity[self._order][at]).tolist()
+        return low, median, high
+
+    def best_length(self, largest: int) -> int:
+        """Give the length at which one more trial is expected to leave the least uncertainty about the capacity.
+
+        Parameters
+        ----------
+        largest : int
+            No longer than this.
+
+        Returns
+        -------
+        int
+        """
+        weights = self._weights()
+        likely = weights > 1e-6 * weights.max()  # the others make no difference, but work
+        weights, capacity = weights[likely], self._capacity[likely]
+        half = self._half[likely]
+        order = np.argsort(half, kind="stable")
+        ends = half[order][np.searchsorted(np.cumsum(weights[order]), [0.005 * weights.sum(), 0.995 * weights.sum()])]
+        wide = 3 * float(weights @ self._width[likely])
+        candidates = np.exp(np.linspace(ends[0] - wide, ends[1] + wide, 30))
+        candidates = np.unique(np.round(candidates).clip(2, min(largest, self.t_max)))
+        p = self._rates(candidates, likely)
+        left = np.zeros(len(candidates))
+        for chance in (p, 1 - p):
+            joint = chance * weights
+            total = joint.sum(axis=1)
+            left += joint @ capacity**2 - (joint @ capacity) ** 2 / total
+        return int(candidates[np.argmin(left)])
+
+    def _rates(self, lengths: Floats, some: Any = ...) -> Floats:
+        """The probability of success at each length for all curves of the grid, or some; kept off 0 and 1: (k, curves)."""
+        z = (np.log(lengths)[:, None] - self._half[some]) / self._width[some]
+        return np.asarray((1 - self._lapse[some]) / (1 + np.exp(np.clip(z, -40, 40)))).clip(1e-6, 1 - 1e-6)
+
+    def _weights(self) -> Floats:
+        """The posterior of the curves."""
+        weights = np.exp(self._log_weight - self._log_weight.max())
+        return np.asarray(weights / weights.sum())
+
+
+def _lengths(t_max: int) -> Floats:
+    """Logarithms of lengths from 2 to e times the greatest, near enough to each other for the steepest curve; shape (k,)."""
+    last = np.log(t_max) + 1.0
+    whole = np.log(np.arange(2.0, 0.5 / _STEP, 0.5))
+    return np.append(whole[whole < last], np.arange(max(np.log(2.0), np.log(0.5 / _STEP)), last, _STEP))
+
+
+_SYMBOLS = {"n": "N", "m": "M", "sequences": "S"}
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """T = factor * N^a * M^b * S^c."""
+
+    factor: float
+    exponents: dict[str, tuple[float, float]]
+    """Exponent and its standard error, by the name of the setting."""
+    spread: float
+    """The typical ratio between a capacity and the law, less 1."""
+
+    def __call__(self, settings: dict[str, Any]) -> float:
+        """The capacity by the law."""
+        return float(self.factor * math.prod(settings[name] ** a for name, (a, _) in self.exponents.items()))
+
+    def __str__(self) -> str:
+        parts = [f"{_SYMBOLS[name]}^({a:.2f} ± {e:.2f})" for name, (a, e) in self.exponents.items()]
+        unresolved = [_SYMBOLS[name] for name, (a, e) in self.exponents.items() if abs(a) < 1.96 * e]
+        caveat = f" (these capacities do not resolve the exponent of {' and '.join(unresolved)})" if unresolved else ""
+        return f"T = {self.factor:.3g} * {' * '.join(parts)}, to within {_percent(self.spread)}{caveat}"
+
+
+@dataclass(frozen=True)
+class SaturatingLaw:
+    """T = a N / (1 + c N / M): growing with M until the visible neurons set the limit a N; 1/T is linear in 1/N and 1/M."""
+
+    a: tuple[float, float]
+    c: tuple[float, float]
+    """With their standard errors."""
+    spread: float
+
+    def __call__(self, settings: dict[str, Any]) -> float:
+        """The capacity by the law."""
+        n, m = settings["n"], settings["m"]
+        return float(self.a[0] * n / (1 + self.c[0] * n / m))
+
+    def __str__(self) -> str:
+        (a, da), (c, dc) = self.a, self.c
+        return f"T = ({a:.3f} ± {da:.3f}) N / (1 + ({c:.2f} ± {dc:.2f}) N / M), to within {_percent(self.spread)}"
+
+
+Law = PowerLaw | SaturatingLaw
+
+
+def _percent(spread: float) -> str:
+    """A spread in whole percent, never rounded down to none."""
+    return f"{max(spread, 0.01):.0%}"
+
+
+def fit_law(capacities: Sequence[Capacity]) -> Law | None:
+    """Fit laws to capacities and give the one that explains them better, by Akaike's criterion.
+
+    Parameters
+    ----------
+    capacities : sequence of Capacity
+        Those that only say "at least", or that there is none, are left out.
+
+    Returns
+    -------
+    PowerLaw, SaturatingLaw or None
+        A power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
+        if both its parts can be told from zero.
+        None if there are too few capacities for a fit: a law needs two more of them than it has numbers.
+    """
+    good = [c for c in capacities if not c.at_least and c.t > 1]
+    names = [name for name in _SYMBOLS if len({c.settings[name] for c in good}) > 1]
+    if not names or len(good) < len(names) + 3 or any(c.settings[name] is None for c in good for name in names):
+        return None
+    T = np.array([c.t for c in good], dtype=np.float64)
+    # An interval of +-1.96 standard errors of log T; no capacity counts more than one that is known to 2 %.
+    sigma = np.array([max(math.log(c.high / max(c.low, 1)) / 3.92, 0.02) for c in good])
+    laws: list[tuple[float, Law]] = [_power(good, names, T, sigma)]
+    if names == ["n", "m"]:
+        laws.append(_saturating(good, T, sigma))
+    return min(laws, key=lambda pair: pair[0])[1]
+
+
+def _power(good: Sequence[Capacity], names: list[str], T: Floats, sigma: Floats) -> tuple[float, Law]:
+    """A power law, and its criterion."""
+    A = np.array([[1.0, *(math.log(c.settings[name]) for name in names)] for c in good])
+    values, errors = _least_squares(A, np.log(T), sigma)
+    spread, criterion = _quality(A @ values, T, sigma, len(values))
+    exponents = {name: (float(values[k]), float(errors[k])) for k, name in enumerate(names, start=1)}
+    return criterion, PowerLaw(math.exp(values[0]), exponents, spread)
+
+
+def _saturating(good: Sequence[Capacity], T: Floats, sigma: Floats) -> tuple[float, Law]:
+    """A law that saturates, and its criterion: 1/T = (1/a) / N + (c/a) / M."""
+    A = np.array([[1.0 / c.settings["n"], 1.0 / c.settings["m"]] for c in good])
+    values, errors = _least_squares(A, 1 / T, sigma / T)
+    if np.any(values <= 1.96 * errors):  # a part that may as well be zero: then nothing is seen to saturate
+        return math.inf, SaturatingLaw((0.0, 0.0), (0.0, 0.0), math.inf)
+    spread, criterion = _quality(-np.log(A @ values), T, sigma, len(values))
+    relative = errors / values
+    a, c = 1 / values[0], values[1] / values[0]
+    return criterion, SaturatingLaw((float(a), float(a * relative[0])), (float(c), float(c * np.hypot(*relative))), spread)
+
+
+def _least_squares(A: Floats, y: Floats, sigma: Floats) -> tuple[Floats, Floats]:
+    """Weighted least squares: values and standard errors, larger where the scatter is larger than `sigma` says."""
+    weighted = A / sigma[:, None]
+    values, *_ = np.linalg.lstsq(weighted, y / sigma, rcond=None)
+    scale = max(1.0, float(np.sum(((y - A @ values) / sigma) ** 2)) / (len(y) - len(values)))
+    return values.astype(np.float64), np.sqrt(np.diag(np.linalg.inv(weighted.T @ weighted)) * scale)
+
+
+def _quality(log_law: Floats, T: Floats, sigma: Floats, n_values: int) -> tuple[float, float]:
+    """The typical ratio to the law, less 1, and Akaike's criterion."""
+    residuals = np.log(T) - log_law
+    return math.expm1(float(np.sqrt(np.mean(residuals**2)))), float(np.sum((residuals / sigma) ** 2)) + 2 * n_values
+
+
+_MEASURED = {
+    "success": "rate of success that was asked for",
+    "t": "longest sequence that is retrieved at that rate",
+    "low": "lower end of its 95 % interval",
+    "high": "upper end of its 95 % interval",
+    "at_least": "whether even the longest sequences that were allowed are retrieved",
+    "trials": "trials",
+    "law": "what the fitted law says",
+}
+"""What a search finds, beside its settings."""
+
+
+@dataclass(frozen=True, repr=False)
+class CapacityMap(Result):
+    """Capacities of every combination of networks and sizes, and laws that they follow."""
+
+    _drawn_by = "capacity_map"
+    groups: list[list[Capacity]]
+    """Capacities to which one law may apply: those of one network at one level of flips."""
+    laws: list[Law | None]
+    """The law of each group, None where there are too few for a fit."""
+
+    def describe(self) -> str:
+        """Say every capacity, and the laws."""
+        lines = []
+        for group, law in zip(self.groups, self.laws, strict=True):
+            lines += [each.describe() for each in group] + ([f"Law: {law}."] if law is not None else [])
+        return "\n".join(lines)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give a row for each capacity: settings, capacity and interval, and what the law says."""
+        pairs = [(row, law) for group, law in zip(self.groups, self.laws, strict=True) for each in group for row in each.rows()]
+        keys = list(dict.fromkeys(key for row, _ in pairs for key in row))
+        return [{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs]
+
+    def _named_axes(self) -> NamedAxes:
+        """Along the settings that differ between searches."""
+        rows = self.rows()
+        return on_grid(rows, [name for name in rows[0] if name not in _MEASURED], _MEASURED)
+
+
+def measure_capacity(
+    network: Networks = "attractor",
+    *,
+    n: int | list[int] = 100,
+    m: int | list[int] | None = None,
+    sequences: int | list[int] = 1,
+    flips: int | str | list[int | str] = "10%",
+    success: float = 0.95,
+    precision: float = 0.1,
+    max_trials: int = 200,
+    t_max: int = 2000,
+    seed: int = 0,
+    jobs: int = 1,
+    dask: str | None = None,
+    study: str | os.PathLike[str] | None = None,
+    files: Sequence[str] = (),
+    progress: Callable[[Progress], None] | None = None,
+    verbose: bool = False,
+    **settings: Any,
+) -> CapacityMap:
+    """Find the longest sequence T that a network retrieves at a given rate of success, with a 95 % interval.
+
+    Lists give a map: every combination is searched, and a law of N and M is fitted. Trials go where they are most informative.
+
+    Parameters
+    ----------
+    network : str, SequenceMemory, class, list of these, or dict of str to SequenceMemory
+        Short names, and networks of yours, as in `compare`: they are copied and need not be fitted.
+    n, sequences : int or list
+        N, and the number of sequences, all of length T.
+    m : int or list, optional
+        M, hidden neurons of networks under short names; by default 500. If it varies, also of those of yours that have a
+        parameter `n_hidden`, which else keep their own.
+    flips : int, str or list
+        Flipped units in the cue: a percentage of N such as "10%", or a number.
+    success : float
+        The rate asked for, between 0 and 1.
+    precision : float
+        A search ends when the ends of its interval differ by this fraction,
+    max_trials : int
+        or after this many trials.
+    t_max : int
+        The longest sequence to try.
+    seed : int
+    jobs : int
+        Processes; 1 for this one.
+    dask : str, optional
+        The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
+    study : str or path, optional
+        A file in which every trial is kept as it finishes; the same call then does only what is missing.
+    files : list of str
+        Python files with networks of your own, which join the others.
+    progress : callable, optional
+        Called with a `seqattractor.study.Progress` whenever trials are over.
+    verbose : bool
+        Show a bar: on a terminal and in a notebook; elsewhere a line now and then.
+    **settings
+        Any other setting of a trial, or parameter of the networks under short names, one value each.
+
+    Returns
+    -------
+    CapacityMap
+
+    Examples
+    --------
+    >>> measure_capacity("hebbian", n=30, flips=1, max_trials=20)
+    CapacityMap: hebbian, N = 30, 1 flip: T = 6 (1 to 31), 20 trials
+
+    A network with settings of your own:
+
+    >>> import seqattractor as sa
+    >>> found = measure_capacity(sa.SequenceAttractor(60, kappa=0.5), n=20, max_trials=4)
+    >>> found.rows()[0]["network"], found.rows()[0]["m"], found.rows()[0]["flips"]
+    ('SequenceAttractor', 60, 2)
+    """
+    chosen = choose_networks(network, files)
+    own = {name: each for name, each in chosen.items() if isinstance(each, Brought)}
+    if "trials" in settings:
+        raise ValueError("a search decides by itself how many trials it does; max_trials limits them.")
+    for key in settings:
+        if key not in DEFAULTS and own.keys() == chosen.keys():
+            raise ValueError(f"{key} is no setting of a trial; parameters of a network of yours are set in the network itself.")
+    lists: dict[str, list[Any]] = {
+        name: list(value) if isinstance(value, (list, tuple)) else [value]
+        for name, value in (("n", n), ("m", m), ("sequences", sequences), ("flips", flips))
+    }
+    options: dict[str, Any] = {"success": success, "precision": precision, "max_trials": max_trials, "t_max": t_max}
+    searches: dict[str, Search] = {}
+    groups: dict[tuple[Any, Any], list[str]] = {}
+    for name, *sizes in itertools.product(chosen, *lists.values()):
+        given = dict(zip(lists, sizes, strict=True))
+        of_network = {key: value for key, value in settings.items() if name not in own or key in DEFAULTS}
+        if given["m"] is None or (name in own and len(lists["m"]) == 1):
+            del given["m"]
+        flipped = as_flips(given["flips"], check_count(given["n"], "n"))
+        search = Search({"network": name} | given | {"flips": flipped} | of_network, seed=seed, brought=own.get(name), **options)
+        if search.point.key not in searches:
+            searches[search.point.key] = search
+            groups.setdefault((name, sizes[-1]), []).append(search.point.key)
+    rehearse_all(own, max(lists["n"]), elsewhere=jobs > 1 or dask is not None)
+    executor = choose_executor(min(jobs, 4 * len(searches)), dask)
+    with Store(study) as store, also_shown("capacity", progress, verbose) as tell:
+        results = dict(zip(searches, capacities(list(searches.values()), store, executor, progress=tell), strict=True))
+    grouped = [[results[key] for key in keys] for keys in groups.values()]
+    return CapacityMap(grouped, [fit_law(group) for group in grouped])
+
 
 _BATCH = 4  # trials at one length before the next is chosen; fixed, so that a result does not depend on the number of workers
 _SURE = 0.98  # of the curve, for an interval of 95 %: true curves are not quite of the assumed shape

@@ -69,8 +69,10 @@ def do_trial(trial: Trial) -> Finished:
 
 def _say(problem: Exception, trial: Trial) -> str:
     """What went wrong, and in a network of the user's, where."""
-    from seqattractor.study.user_errors import say_failure
-    from seqattractor.study.user_networks import Brought  # who only looks at trials does not wait for these
+    from seqattractor.study.user_networks import (
+        Brought,  # who only looks at trials does not wait for these
+        say_failure,
+    )
 
     brought = trial.point.brought.get("network")
     if isinstance(brought, Brought):

@@ -29,8 +29,7 @@ import numpy as np
 from seqattractor.study.seeds import digest_of, seed_of
 
 if TYPE_CHECKING:
-    from seqattractor.study.user_data import OwnData
-    from seqattractor.study.user_networks import Brought
+    from seqattractor.study.user_networks import Brought, OwnData
 
 Settings = dict[str, Any]
 """What is tried, as plain JSON values. "network" is a short name of the registry (or "networks" a list of them)."""

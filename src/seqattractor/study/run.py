@@ -12,12 +12,12 @@ from itertools import chain, islice
 from seqattractor._checks import check_count, check_flag, check_kind
 from seqattractor._faces import Result
 from seqattractor._progress import also_shown
+from seqattractor.study.contents import say_other_code
 from seqattractor.study.executors import Executor, in_processes, in_this_process
 from seqattractor.study.grid import Grid
 from seqattractor.study.protocol import Rounds, Trial, is_current
 from seqattractor.study.seeds import check_seed
 from seqattractor.study.store import Finished, Store
-from seqattractor.study.tally import say_other_code
 
 
 @dataclass(frozen=True)

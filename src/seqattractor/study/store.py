@@ -24,7 +24,9 @@ from seqattractor.study.contents import (
     FORMAT,
     SELECT,
     Contents,
+    Over,
     Source,
+    Tally,
     at_one_moment,
     create_tables,
     find_rows,
@@ -39,7 +41,6 @@ from seqattractor.study.contents import (
 )
 from seqattractor.study.protocol import RETRIEVAL, Outcome, Point, Protocol, Trial, is_current
 from seqattractor.study.seeds import canonical
-from seqattractor.study.tally import Over, Tally
 
 _NAMED = 5  # damaged rows that a sentence names
 

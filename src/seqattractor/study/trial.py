@@ -20,7 +20,7 @@ from seqattractor.networks.registry import make_network, parameters_of
 from seqattractor.networks.walk import states_along
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
-from seqattractor.sequences._criterion import lock_row
+from seqattractor.sequences._transitions import lock_row
 from seqattractor.study.settings import DEFAULTS, PERIODS
 
 

@@ -1,22 +1,197 @@
-"""Networks that a user brings, as objects or in Python files: they travel to workers and are known by their source."""
+"""What users bring to trials: sequences, and networks as objects or in Python files. Both travel to workers."""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import json
 import os
 import pickle
 import sys
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 import cloudpickle
+import numpy as np
 
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.study.user_errors import line_of, own_classes
+from seqattractor.networks.run import WrongAnswerError
+from seqattractor.sequences import Lengths, Patterns
+
+
+class OwnData:
+    """Sequences of the user's that networks are compared on, wherever trials are done.
+
+    Parameters
+    ----------
+    patterns : ndarray of int8, shape (T, N)
+    lengths : ndarray of int64, shape (S,)
+    closed : bool
+        Whether every sequence is a loop.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> data = OwnData(np.array([[1, -1], [1, 1]], dtype=np.int8), np.array([2]), closed=False)
+    >>> there = pickle.loads(pickle.dumps(data))
+    >>> there.description == data.description, there.patterns.tolist()
+    (True, [[1, -1], [1, 1]])
+    """
+
+    def __init__(self, patterns: Patterns, lengths: Lengths, *, closed: bool) -> None:
+        self.patterns, self.lengths, self.closed = patterns, lengths, closed
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What identifies them, as plain JSON values: sizes, and a digest of all that a trial sees of them."""
+        (rows, units), lengths = self.patterns.shape, self.lengths.tolist()
+        digest = hashlib.sha256(json.dumps([rows, units, lengths, self.closed]).encode())
+        digest.update(np.packbits(self.patterns > 0, axis=1).tobytes())
+        return {"digest": digest.hexdigest()[:32], "patterns": rows, "units": units, "sequences": len(lengths)}
+
+    @property
+    def digest(self) -> str:
+        """A short name that depends on the content alone."""
+        return str(self.description["digest"])
+
+    @property
+    def content(self) -> OwnData:
+        """What a trial gets."""
+        return self
+
+    @cached_property
+    def _packed(self) -> bytes:
+        """The patterns for another process: one bit for each unit, compressed."""
+        return zlib.compress(np.packbits(self.patterns > 0, axis=1).tobytes(), 6)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpack_data, (self._packed, self.patterns.shape, tuple(self.lengths.tolist()), self.closed)
+
+
+@cache
+def _unpack_data(packed: bytes, shape: tuple[int, int], lengths: tuple[int, ...], closed: bool) -> OwnData:
+    """Unpack sequences in a worker, once."""
+    bits = np.frombuffer(zlib.decompress(packed), dtype=np.uint8).reshape(shape[0], -1)
+    patterns = np.where(np.unpackbits(bits, axis=1, count=shape[1]), np.int8(1), np.int8(-1))
+    return OwnData(patterns, np.array(lengths, dtype=np.int64), closed=closed)
+
+
+NOT_THE_USERS = ("seqattractor", "sklearn", "abc", "builtins")
+"""Packages whose classes are not the user's."""
+_SIGNATURES = {
+    "next_patterns": ("self, states, memory=None", 2),
+    "fit": ("self, X, lengths=None", 2),
+    "fit_transitions": ("self, transitions, callback=None", 2),
+    "start": ("self, states", 1),
+}
+"""How methods that users write are called: in words, and with how many arguments."""
+
+
+def own_classes(cls: type) -> list[type]:
+    """Give a class and those above it, as far as they are the user's."""
+    return [each for each in cls.__mro__ if each.__module__.partition(".")[0] not in NOT_THE_USERS]
+
+
+def has_own_code(network: SequenceMemory) -> bool:
+    """Whether a network runs code of the user's: a class, or a function as parameter."""
+    return next(_own_codes(network), None) is not None
+
+
+def check_methods(network: SequenceMemory) -> None:
+    """Refuse a network whose methods cannot be called as they will be.
+
+    Examples
+    --------
+    >>> class Short(SequenceMemory):
+    ...     def next_patterns(self, states):
+    ...         return states
+    >>> check_methods(Short())
+    Traceback (most recent call last):
+    ValueError: Short.next_patterns is called with 2 arguments; write next_patterns(self, states, memory=None).
+    """
+    for name, (wanted, arguments) in _SIGNATURES.items():
+        try:
+            inspect.signature(getattr(network, name)).bind(*range(arguments))
+        except TypeError:
+            whose = f"{type(network).__name__}.{name}"
+            raise ValueError(f"{whose} is called with {arguments} arguments; write {name}({wanted}).") from None
+
+
+def check_learned_sizes(network: SequenceMemory) -> None:
+    """Refuse a network whose own `fit` did not settle what all others do."""
+    if not hasattr(network, "n_features_in_") or not hasattr(network, "order_"):
+        raise ValueError(
+            f"{type(network).__name__}.fit does not settle the sizes; let it begin with self.transitions(X, lengths), or write "
+            "fit_transitions instead of it."
+        )
+
+
+def say_failure(error: BaseException, network: SequenceMemory) -> str:
+    """Say what went wrong in a network; where it runs code of the user's, also where.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> say_failure(ValueError("it is too long."), sa.zoo.LookupMemory())
+    'it is too long.'
+    """
+    words = str(error) or type(error).__name__
+    place = _place(error, network)
+    if place is None:
+        unforeseen = has_own_code(network) and not isinstance(error, (ValueError, TypeError, MemoryError))
+        return f"{type(error).__name__}: {words}" if unforeseen and str(error) else words
+    if isinstance(error, WrongAnswerError):
+        return f"{words} ({place.partition(', ')[2]})"
+    return f"{words} ({type(error).__name__} in {place})"
+
+
+def line_of(error: BaseException, path: str) -> int | None:
+    """Give the line of a file in which an error came up, the innermost; None if it was not there."""
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return error.lineno
+    lines = [lineno for code, lineno in _frames(error.__traceback__) if code.co_filename == path]
+    return lines[-1] if lines else None
+
+
+def _place(error: BaseException, network: SequenceMemory) -> str | None:
+    """The innermost line of the user's code behind an error; for a wrong answer, where the method begins that gave it."""
+    codes = set(_own_codes(network))
+    if isinstance(error, WrongAnswerError):
+        code = getattr(getattr(type(network), error.method, None), "__code__", None)
+        return _named(code, code.co_firstlineno) if code in codes else None
+    files = {code.co_filename for code in codes}
+    inside = [(code, lineno) for code, lineno in _frames(error.__traceback__) if code.co_filename in files]
+    return _named(*inside[-1]) if inside else None
+
+
+def _named(code: CodeType, lineno: int) -> str:
+    """A place in code, for people."""
+    name, file = code.co_qualname.rpartition("<locals>.")[2], Path(code.co_filename)
+    known = file.suffix == ".py" and "ipykernel" not in code.co_filename
+    return f"{name}, line {lineno}" + (f" of {file.name}" if known else "")
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[tuple[CodeType, int]]:
+    """The code and the line of every frame of a traceback, outermost first."""
+    while traceback is not None:
+        yield traceback.tb_frame.f_code, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+
+def _own_codes(network: SequenceMemory) -> Iterator[CodeType]:
+    """The code of everything in a network that the user wrote: methods of classes, and functions as parameters."""
+    members: list[Any] = [member for cls in own_classes(type(network)) for member in vars(cls).values()]
+    functions = [value for value in network.get_params(deep=False).values() if inspect.isfunction(value)]
+    members += [function for function in functions if str(function.__module__).partition(".")[0] not in NOT_THE_USERS]
+    for member in members:
+        function = getattr(member, "__func__", member)  # of a class method or a static one
+        if inspect.isfunction(function):
+            yield inspect.unwrap(function).__code__
+
 
 _FILES = "networks_of_"  # what the modules of users' files are called
 
@@ -68,11 +243,11 @@ class Brought:
             raise ValueError(f"the network {name} cannot be sent to other processes ({error}); use one job.") from error
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
-        return _unpack, (self.packed,)
+        return _unpack_network, (self.packed,)
 
 
 @cache
-def _unpack(packed: bytes) -> Brought:
+def _unpack_network(packed: bytes) -> Brought:
     """Unpack a network in a worker, once."""
     return Brought(pickle.loads(packed))
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,10 +22,18 @@ from seqattractor._suggest import no_such
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.registry import FAMILIES, REGISTRY, parameters_of
 from seqattractor.sequences import Sequences, check_sequences, find_conflicts
-from seqattractor.study.comparison import Comparison
-from seqattractor.study.comparison_tests import TESTS, ComparisonTest, get_test, own_data_test
-from seqattractor.study.comparison_trial import make_prototype, make_task, place_of, rehearse, rehearse_brought
-from seqattractor.study.conclusion import Row, listed
+from seqattractor.study.comparison import Comparison, Row, listed
+from seqattractor.study.comparison_trial import (
+    TESTS,
+    ComparisonTest,
+    get_test,
+    make_prototype,
+    make_task,
+    own_data_test,
+    place_of,
+    rehearse,
+    rehearse_brought,
+)
 from seqattractor.study.executors import process_pool
 from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
 from seqattractor.study.run import Progress, choose_executor, run_trials
@@ -32,11 +41,53 @@ from seqattractor.study.settings import OWN_AXIS
 from seqattractor.study.store import Store
 from seqattractor.study.trial import Task
 from seqattractor.study.tuning import Tuned, tuned
-from seqattractor.study.user_data import OwnData
-from seqattractor.study.user_errors import has_own_code
-from seqattractor.study.user_networks import Brought, import_files, why_not
-from seqattractor.tasks.effort import LONG, MOST_WORK, SPEED, Size, work_of
+from seqattractor.study.user_networks import Brought, OwnData, has_own_code, import_files, why_not
 from seqattractor.tasks.learn import ConflictError, prepare
+
+MOST_WORK = 1e11
+"""Multiplications in one trial: a network that nobody named and that takes more, about a minute, is left out."""
+SPEED = 2e9
+"""Multiplications in a second."""
+LONG = 300.0
+"""Seconds: who waits longer is told beforehand."""
+_EPOCHS = 10  # what passes through the patterns amount to in the engines that learn in epochs
+_FUNCTIONS = 4  # a function of every overlap takes longer than a product
+_TRACES = 4  # and so do slow variables beside each step
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large the trials of a comparison are."""
+
+    units: int
+    """N."""
+    patterns: int
+    """Of all sequences together."""
+    steps: int
+    """Of recall, of all sequences together and at all values."""
+    n_hidden: int
+
+
+def work_of(name: str, size: Size) -> float:
+    """Estimate the multiplications of one trial of a network under a short name.
+
+    Examples
+    --------
+    >>> film = Size(units=2816, patterns=104, steps=9 * 416, n_hidden=500)
+    >>> work_of("attractor", film) < work_of("pseudo-inverse", film) < MOST_WORK < work_of("slow-synapses", film)
+    True
+    """
+    traits, known = make_prototype(name).traits(), parameters_of(name)
+    if traits.stores_patterns:
+        weights, each = 2 * size.units * size.patterns, _FUNCTIONS
+    elif "n_hidden" in known:
+        weights, each = 2 * size.units * size.n_hidden, 1
+    else:
+        weights, each = size.units**2, 1
+    learning = size.patterns * (_EPOCHS if "max_epochs" in known else 1)
+    recall = size.steps * (traits.steps_per_pattern * _TRACES if traits.dwells else 1) * each
+    return float(weights * (learning + recall))
+
 
 COMPARISON = Protocol("compare", "seqattractor.study.comparison_trial:run_comparison_trial", place_of)
 """One network learns and recalls the sequences of a test."""

@@ -21,7 +21,7 @@ from seqattractor.analysis._threshold_view import NotApplicable, supports_certif
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Lengths, Patterns, split, transitions
-from seqattractor.sequences._criterion import LOCKED_ON
+from seqattractor.sequences._transitions import LOCKED_ON
 from seqattractor.tasks.recall import Corruption, Recall, RecallTrials, joined, recall, recall_often
 from seqattractor.tasks.stored import Stored
 

@@ -15,8 +15,8 @@ from seqattractor.analysis._robustness import stays_at, steps_per_pattern
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, stack_context
-from seqattractor.sequences._criterion import LOCKED_ON, lock_row
 from seqattractor.sequences._patterns import row_overlaps
+from seqattractor.sequences._transitions import LOCKED_ON, lock_row
 from seqattractor.tasks.stored import Followed, Stored
 
 MOST_VALUES = 2**30

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.analysis._cycles import cycle_lengths, expected_cycles
+from seqattractor.analysis._orbits import cycle_lengths, expected_cycles
 from seqattractor.datasets import random_sequences
 from seqattractor.zoo.spike_timing import SpikeTimingMemory
 from seqattractor.zoo.stochastic import StochasticMemory
