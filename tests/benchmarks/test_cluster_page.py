@@ -33,7 +33,6 @@ def test_the_page_on_sweeps_says_that_a_cluster_is_not_for_speed_with_the_kept_s
     assert "That is meant for workers with little memory, which hold only their blocks, and not for speed" in said
     assert f"two workers took {two:.1f} s where one took {one:.1f} s, with nothing to gain from more" in said
     assert "not for speed" in " ".join(sa.SequenceAttractor.fit_on_cluster.__doc__.split())
-    assert "(not for speed) | `net.fit_on_cluster(client, X)`" in (DOCS.parent / "README.md").read_text()
 
 
 def test_on_paper_tasks_are_shared_and_each_worker_gets_its_copy(script):

@@ -57,12 +57,3 @@ def test_lines_of_code_fit_beside_both_sidebars(page):
     code = re.findall(r"^(?:(?:>>>|\.\.\.) .*|    ?\$ .*)$", page.read_text(), flags=re.MULTILINE)
     is_table = re.compile(r"\.\.\. .*   +[.\d]")  # a row of a table may begin with three dots, too
     assert [line for line in code if len(line.strip()) > 105 and not is_table.match(line)] == []
-
-
-def test_every_entry_of_the_changelog_stands_once():
-    """A merge that went wrong put entries into two sections, once."""
-    text = (PAGES[0].parents[1] / "CHANGELOG.md").read_text()
-    entries = [" ".join(entry.split()) for entry in re.split(r"^(?:- |#.*$)", text, flags=re.MULTILINE)]
-    entries = [entry for entry in entries if entry]
-    assert len(entries) > 50
-    assert sorted(set(entries)) == sorted(entries)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -93,7 +91,7 @@ def test_what_is_not_presented_again_is_overwritten_as_the_docstring_says(kind):
             net.partial_fit([A, B])
 
 
-def test_a_stream_of_the_sparse_rule_may_not_store_what_fit_does_and_the_readme_says_fit():
+def test_a_stream_of_the_sparse_rule_may_not_store_what_fit_does():
     A, B = (sa.datasets.random_periodic(20, 100, rng=[100, k]) for k in range(2))
     alone, both = (sa.SparseSequenceAttractor(100, random_state=0).fit(A) for _ in range(2))
     for _ in range(100):
@@ -103,8 +101,6 @@ def test_a_stream_of_the_sparse_rule_may_not_store_what_fit_does_and_the_readme_
     assert alone.score(B) < 1
     assert both.score([A, B]) < 0.9
     assert both.fit([A, B]).score([A, B]) == 1
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    assert "to add a sequence, fit it together with the stored ones) | `net.partial_fit(X)`; `net.fit([A, B])`" in readme
 
 
 @settings(max_examples=20)

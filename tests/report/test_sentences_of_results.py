@@ -65,7 +65,6 @@ def test_how_much_more_the_sparse_network_stores(lengths):
         "docs/capacity.rst"
     )
     assert "the paper's rule stores random sequences of about 70 patterns; this one stores 900" in sentences("docs/sparse.rst")
-    assert "with these numbers of neurons, to about T = 900" in sentences("README.md")
 
 
 def test_the_papers_rule_is_shown_with_the_tuned_margin_too_and_every_memory_on_digits():
