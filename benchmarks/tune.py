@@ -25,9 +25,9 @@ from rst import list_table, named_parts
 from seqattractor.networks import REGISTRY
 from seqattractor.networks.registry import parameters_of
 from seqattractor.report.page import Table
+from seqattractor.study.compare import compare
 from seqattractor.study.comparison_trial import make_prototype
 from seqattractor.study.tuning import RESULTS, TRIALS, choose, never_failed, say_setting
-from seqattractor.tasks.compare import compare
 
 PAGE = Path(__file__).parent.parent / "docs" / "tuning_results.inc"
 CHECKED = Path(__file__).parent / "tuning_checked.json"

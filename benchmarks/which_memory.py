@@ -17,7 +17,7 @@ from pathlib import Path
 from rst import list_table, named_parts
 
 from seqattractor.report.page import Table
-from seqattractor.tasks.compare import choose_networks, compare
+from seqattractor.study.compare import choose_networks, compare
 
 HERE = Path(__file__).parent
 KEPT = HERE / "which_memory.json"

@@ -33,6 +33,6 @@ from .sequences import close_loops as close_loops
 from .sequences import unbinarize as unbinarize
 from .sequences._transitions import find_conflicts as find_conflicts
 from .study.capacity import measure_capacity as measure_capacity
-from .tasks.compare import compare as compare
+from .study.compare import compare as compare
 
 __version__: str

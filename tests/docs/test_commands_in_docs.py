@@ -17,7 +17,7 @@ from nwb_files import LAPS, empty_session, with_epochs, with_spikes, write_sessi
 from seqattractor.cli import group
 from seqattractor.networks.registry import REGISTRY
 from seqattractor.paper.target import TARGETS
-from seqattractor.tasks.compare import choose_networks
+from seqattractor.study.compare import choose_networks
 from shown_commands import parse, quoted, run, shown
 
 ROOT = Path(__file__).parents[2]

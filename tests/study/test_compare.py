@@ -25,11 +25,11 @@ from seqattractor.networks.registry import parameters_of
 from seqattractor.report.comparison_view import comparison_page, comparison_tables
 from seqattractor.report.figures import comparison_figure, picture
 from seqattractor.study import Comparison
+from seqattractor.study.compare import choose_networks, compare
 from seqattractor.study.comparison import description
 from seqattractor.study.comparison_trial import TASKS, TESTS, compare_once, draw_cues, get_test, make_prototype, make_task
 from seqattractor.study.statistics import Difference, differences
 from seqattractor.study.trial import Task, judge
-from seqattractor.tasks.compare import choose_networks, compare
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plot_your_own_rule.py"
 FEW = ["hebbian", "dense", "lookup", "one-hot"]

@@ -24,10 +24,10 @@ from seqattractor.cli.compare import command
 from seqattractor.networks import REGISTRY
 from seqattractor.plots._curves import LOOKS, looks_of
 from seqattractor.report.figures import drawn_for_paper, paper_figure
+from seqattractor.study.compare import Size, compare, work_of
 from seqattractor.study.comparison_trial import get_test, make_task
 from seqattractor.study.statistics import Decided, decide, differences
 from seqattractor.study.user_networks import OwnData
-from seqattractor.tasks.compare import Size, compare, work_of
 
 FEW = ["hebbian", "lookup"]
 
@@ -125,15 +125,15 @@ def test_a_question_that_cannot_be_asked_is_refused_in_one_sentence(asked, messa
 
 
 def test_slow_networks_that_nobody_named_are_left_out_and_said(monkeypatch):
-    monkeypatch.setattr("seqattractor.tasks.compare.default_networks", lambda: ["lookup", "slow-synapses"])
-    monkeypatch.setattr("seqattractor.tasks.compare.MOST_WORK", work_of("slow-synapses", Size(20, 5, 20, 500)) - 1)
+    monkeypatch.setattr("seqattractor.study.compare.default_networks", lambda: ["lookup", "slow-synapses"])
+    monkeypatch.setattr("seqattractor.study.compare.MOST_WORK", work_of("slow-synapses", Size(20, 5, 20, 500)) - 1)
     with pytest.warns(UserWarning, match="slow-synapses is left out, since one trial with 5 patterns of 20 units"):
         found = compare(n=20, t=5, flips=1, trials=1)
     assert [n["network"] for n in found.networks] == ["lookup"]
     assert "slow-synapses was left out" in found.conclusion()
     named = compare(networks=["lookup", "slow-synapses"], n=20, t=5, flips=1, trials=1)
     assert [n["network"] for n in named.networks] == ["lookup", "slow-synapses"]
-    monkeypatch.setattr("seqattractor.tasks.compare.LONG", 0)
+    monkeypatch.setattr("seqattractor.study.compare.LONG", 0)
     with pytest.warns(UserWarning, match=r"this may take roughly 0 min, of which lookup takes 0"):
         compare(networks=["lookup"], n=20, t=5, flips=1, trials=1)
 
@@ -248,7 +248,7 @@ def test_a_gif_goes_through_the_command_with_options_of_the_loader(tmp_path):
     ],
 )
 def test_mistakes_show_before_anything_is_computed(monkeypatch, arguments, message):
-    monkeypatch.setattr("seqattractor.tasks.compare.compare", lambda *_, **__: pytest.fail("something was computed"))
+    monkeypatch.setattr("seqattractor.study.compare.compare", lambda *_, **__: pytest.fail("something was computed"))
     result = run(*arguments, "--networks", "lookup")
     assert message in result.output + str(result.exception)
 

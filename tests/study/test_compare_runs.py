@@ -12,8 +12,8 @@ import pytest
 
 import seqattractor as sa
 from seqattractor.study import Store
+from seqattractor.study.compare import COMPARISON, compare, rehearse_all
 from seqattractor.study.user_networks import Brought
-from seqattractor.tasks.compare import COMPARISON, compare, rehearse_all
 
 # A network that writes down every fit and, at a chosen one, sends a signal to the process that does the trial, once.
 MINE = """

@@ -14,7 +14,7 @@ from seqattractor._dask import ClusterLost, Watch
 from seqattractor.cli.capacity import command as capacity_command
 from seqattractor.study import Grid, run_sweep
 from seqattractor.study.capacity import measure_capacity
-from seqattractor.tasks.compare import compare
+from seqattractor.study.compare import compare
 
 distributed = pytest.importorskip("distributed")
 

@@ -12,10 +12,10 @@ from kept_pages import DOCS, parts_shown, parts_written
 from seqattractor.networks import REGISTRY
 from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.study import tuning as _tuning
+from seqattractor.study.compare import compare
 from seqattractor.study.comparison_trial import make_task, place_of
 from seqattractor.study.seeds import seed_of
 from seqattractor.study.tuning import RESULTS, TRIALS, choose, never_failed, say_setting, tuned
-from seqattractor.tasks.compare import compare
 
 PAGE = "tuning_results.inc"
 

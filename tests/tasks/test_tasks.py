@@ -6,7 +6,8 @@ import pytest
 import seqattractor as sa
 from films import as_sequences, textured_film
 from seqattractor.networks.traits import Traits
-from seqattractor.tasks.learn import ConflictError, learn, prepare, quick_certificate
+from seqattractor.sequences._transitions import ConflictError, prepare
+from seqattractor.tasks.learn import learn, quick_certificate
 from seqattractor.tasks.recall import Corruption, hidden_states, recall, recall_often
 from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
 from seqattractor.tasks.stored import Followed, Stored

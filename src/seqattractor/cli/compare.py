@@ -111,7 +111,7 @@ def command(
     along = None if values is None else [_parse(protocol, inputs, text.strip()) for text in values.split(",")]
     from seqattractor._progress import trial_progress
     from seqattractor.report.comparison_view import write_comparison, write_results
-    from seqattractor.tasks.compare import compare
+    from seqattractor.study.compare import compare
 
     if folder is not None and study is None:
         folder.mkdir(parents=True, exist_ok=True)

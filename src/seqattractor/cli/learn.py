@@ -110,7 +110,8 @@ def command(
     from seqattractor._progress import epoch_progress
     from seqattractor.io._attached import attach
     from seqattractor.networks.registry import make_network
-    from seqattractor.tasks.learn import ConflictError, learn, prepare
+    from seqattractor.sequences._transitions import ConflictError, prepare
+    from seqattractor.tasks.learn import learn
 
     for path in inputs:
         if not os.path.exists(path):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +12,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from seqattractor.analysis._certificate import certify
-from seqattractor.analysis._gardner import gardner_capacity
 from seqattractor.analysis._lost_starts import ENDS, FIRST_STEPS, lost_starts
 from seqattractor.analysis._robustness import robustness_curve
 from seqattractor.datasets._moving_digits import moving_digits
@@ -22,19 +20,19 @@ from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.one_hot import OneHotNetwork
 from seqattractor.networks.sparse import SparseSequenceAttractor
 from seqattractor.noise import flip
+from seqattractor.paper import capacity_figures as draw
+from seqattractor.paper.capacity_figures import LONGEST, bits_per_weight, law_words, loads, pooled_capacity, scaling_laws
 from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, flat_interval
 from seqattractor.report.page import Table, Verdict
 from seqattractor.sequences import Patterns
-from seqattractor.study.capacity import Capacity, Law, Search, fit_law
+from seqattractor.study.capacity import Search
 from seqattractor.study.executors import do_trial
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, retrieve_with
 from seqattractor.zoo.dense import DenseSequenceMemory
 
 STEPS = 300
 """First steps at each number of flips that a curve of robustness is measured with."""
-LONGEST = 10_000
-"""The longest sequence that a search may try."""
 TUNED = "paper, tuned"
 """The paper's rule with the margin that tuning chose for comparisons (docs/rivals.rst)."""
 TUNED_KAPPA = 10.0
@@ -175,88 +173,6 @@ def _search_capacity(settings: dict[str, Any], seed: int) -> dict[str, Any]:
         for trial in search.next_trials():
             search.tell(do_trial(trial))
     return {"tried": [[T, right, n] for T, (right, n) in search.result().tried.items()]}
-
-
-COVER = 2.0
-"""Random patterns for each input of a perceptron, half of them active (Cover 1965)."""
-
-
-def bits_per_weight(T: int, N: int, M: int) -> float:
-    """Bits of a sequence of T random patterns (the last is the first) for each of the 2MN + M weights of a sparse network.
-
-    Examples
-    --------
-    >>> round(bits_per_weight(1001, N=100, M=500), 3)
-    0.995
-    """
-    return (T - 1) * N / (2 * M * N + M)
-
-
-def loads(result: Result) -> list[Row]:
-    """Give, for each length that was looked into: bits for each weight, and the loads of V and U beside their limits.
-
-    V has M inputs and as many patterns as there are transitions, half of them +1. U has N inputs, and a fraction `active` of the
-    transitions should make a neuron active.
-    """
-    rows = []
-    for row in result.rows(part="inside"):
-        N, M, T = row["N"], row["M"], row["T"]
-        tried = result.rows(part="length", network=row["network"], T=T)
-        rows.append(
-            {
-                "T": T,
-                "success": f"{tried[0]['successes']}/{tried[0]['trials']}" if tried else "-",
-                "rate": tried[0]["successes"] / tried[0]["trials"] if tried else None,
-                "bits": bits_per_weight(T, N, M),
-                "visible_load": (T - 1) / M,
-                "active": row["active"],
-                "hidden_load": (T - 1) / N,
-                "gardner": gardner_capacity(min(max(row["active"], 1e-9), 1 - 1e-9)),
-            }
-        )
-    return rows
-
-
-def pooled_capacity(size: Row, searches: Sequence[Sequence[Sequence[int]]]) -> Row:
-    """Put the trials of several searches together: the longest sequence with 95 % success, its interval, and what was tried.
-
-    Examples
-    --------
-    >>> row = pooled_capacity({"network": "hebbian", "N": 50, "M": None, "flips": 5}, [[[5, 8, 8]], [[5, 7, 8], [20, 0, 8]]])
-    >>> row["tried"], 5 <= row["t95_high"] < 20
-    ([[5, 15, 16], [20, 0, 8]], True)
-    """
-    right: Counter[int] = Counter()
-    trials: Counter[int] = Counter()
-    for T, successes, n in (each for search in searches for each in search):
-        right[T] += successes
-        trials[T] += n
-    tried = [[T, right[T], trials[T]] for T in sorted(trials)]
-    found = _capacity(size, tried)
-    return {"t95": found.t, "t95_low": found.low, "t95_high": found.high, "at_least": found.at_least, "tried": tried}
-
-
-def _capacity(size: Row, tried: Sequence[Sequence[int]]) -> Capacity:
-    """What trials tell about a capacity."""
-    settings: dict[str, Any] = {"network": size["network"], "n": size["N"], "flips": size["flips"]}
-    search = Search(settings if size["M"] is None else settings | {"m": size["M"]}, t_max=LONGEST)
-    search.curve.learn(*zip(*tried, strict=True))
-    for T, right, n in tried:
-        search.tried[T] += n
-        search.right[T] += right
-    return search.result()
-
-
-def scaling_laws(result: Result) -> dict[str, Law | None]:
-    """Give the law of each network's capacity, or None where too few are known."""
-    networks = dict.fromkeys(row["network"] for row in result.rows(part="scaling"))
-    found = {name: [_capacity(row, row["tried"]) for row in result.rows(part="scaling", network=name)] for name in networks}
-    return {name: fit_law(capacities) for name, capacities in found.items()}
-
-
-def law_words(law: Law) -> str:
-    """A law as a formula, with standard errors."""
-    return str(law).replace(" * ", " ")
 
 
 MANY, FEW, SEARCHES = 50, 5, 1  # trials at most: of the sparse network; where little varies or much time goes; searches
@@ -471,14 +387,10 @@ class CapacityPage(Target):
 
     def figure(self, result: Result) -> Figure:
         """Success and basin against T, success against flips, and moving digits."""
-        from seqattractor.paper import capacity_figures as draw  # which reads this module
-
         return draw.success_figure(result, NAMES)
 
     def more_figures(self, result: Result) -> dict[str, tuple[str, Callable[[], Figure]]]:
         """Draw what each part of the rule is worth, theory's limits, what happens inside, and how capacity grows."""
-        from seqattractor.paper import capacity_figures as draw
-
         return {
             "ablations": (
                 "What each part of the rule is worth: the basin with one thing changed.",

@@ -1,8 +1,9 @@
-"""The figures of `reproduce capacity`: one function for each, from the result alone."""
+"""The figures of `reproduce capacity`, and what theory and laws of growth say beside what was measured."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -14,9 +15,95 @@ from matplotlib.figure import Figure
 from seqattractor import plots
 from seqattractor.analysis._gardner import gardner_capacity
 from seqattractor.analysis._lost_starts import ENDS, FIRST_STEPS
-from seqattractor.paper.capacity import COVER, bits_per_weight, loads, scaling_laws
-from seqattractor.paper.target import Result, draw_successes
+from seqattractor.paper.target import Result, Row, draw_successes
 from seqattractor.plots._neurons import END_COLORS
+from seqattractor.study.capacity import Capacity, Law, Search, fit_law
+
+LONGEST = 10_000
+"""The longest sequence that a search may try."""
+
+
+COVER = 2.0
+"""Random patterns for each input of a perceptron, half of them active (Cover 1965)."""
+
+
+def bits_per_weight(T: int, N: int, M: int) -> float:
+    """Bits of a sequence of T random patterns (the last is the first) for each of the 2MN + M weights of a sparse network.
+
+    Examples
+    --------
+    >>> round(bits_per_weight(1001, N=100, M=500), 3)
+    0.995
+    """
+    return (T - 1) * N / (2 * M * N + M)
+
+
+def loads(result: Result) -> list[Row]:
+    """Give, for each length that was looked into: bits for each weight, and the loads of V and U beside their limits.
+
+    V has M inputs and as many patterns as there are transitions, half of them +1. U has N inputs, and a fraction `active` of the
+    transitions should make a neuron active.
+    """
+    rows = []
+    for row in result.rows(part="inside"):
+        N, M, T = row["N"], row["M"], row["T"]
+        tried = result.rows(part="length", network=row["network"], T=T)
+        rows.append(
+            {
+                "T": T,
+                "success": f"{tried[0]['successes']}/{tried[0]['trials']}" if tried else "-",
+                "rate": tried[0]["successes"] / tried[0]["trials"] if tried else None,
+                "bits": bits_per_weight(T, N, M),
+                "visible_load": (T - 1) / M,
+                "active": row["active"],
+                "hidden_load": (T - 1) / N,
+                "gardner": gardner_capacity(min(max(row["active"], 1e-9), 1 - 1e-9)),
+            }
+        )
+    return rows
+
+
+def pooled_capacity(size: Row, searches: Sequence[Sequence[Sequence[int]]]) -> Row:
+    """Put the trials of several searches together: the longest sequence with 95 % success, its interval, and what was tried.
+
+    Examples
+    --------
+    >>> row = pooled_capacity({"network": "hebbian", "N": 50, "M": None, "flips": 5}, [[[5, 8, 8]], [[5, 7, 8], [20, 0, 8]]])
+    >>> row["tried"], 5 <= row["t95_high"] < 20
+    ([[5, 15, 16], [20, 0, 8]], True)
+    """
+    right: Counter[int] = Counter()
+    trials: Counter[int] = Counter()
+    for T, successes, n in (each for search in searches for each in search):
+        right[T] += successes
+        trials[T] += n
+    tried = [[T, right[T], trials[T]] for T in sorted(trials)]
+    found = _capacity(size, tried)
+    return {"t95": found.t, "t95_low": found.low, "t95_high": found.high, "at_least": found.at_least, "tried": tried}
+
+
+def _capacity(size: Row, tried: Sequence[Sequence[int]]) -> Capacity:
+    """What trials tell about a capacity."""
+    settings: dict[str, Any] = {"network": size["network"], "n": size["N"], "flips": size["flips"]}
+    search = Search(settings if size["M"] is None else settings | {"m": size["M"]}, t_max=LONGEST)
+    search.curve.learn(*zip(*tried, strict=True))
+    for T, right, n in tried:
+        search.tried[T] += n
+        search.right[T] += right
+    return search.result()
+
+
+def scaling_laws(result: Result) -> dict[str, Law | None]:
+    """Give the law of each network's capacity, or None where too few are known."""
+    networks = dict.fromkeys(row["network"] for row in result.rows(part="scaling"))
+    found = {name: [_capacity(row, row["tried"]) for row in result.rows(part="scaling", network=name)] for name in networks}
+    return {name: fit_law(capacities) for name, capacities in found.items()}
+
+
+def law_words(law: Law) -> str:
+    """A law as a formula, with standard errors."""
+    return str(law).replace(" * ", " ")
+
 
 ENOUGH = 0.95
 """The rate of success from which on a length counts as stored."""

@@ -12,10 +12,10 @@ from seqattractor.paper.target import Cell, Outcome, Request, Result, Target
 from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.report.figures import comparison_figure
 from seqattractor.report.page import Table, Verdict
+from seqattractor.study.compare import default_networks
 from seqattractor.study.comparison import Comparison
 from seqattractor.study.comparison_trial import compare_once, get_test, make_prototype
 from seqattractor.study.tuning import tuned
-from seqattractor.tasks.compare import default_networks
 
 M = 500  # hidden neurons, as in section 6.2
 

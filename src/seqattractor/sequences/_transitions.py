@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -377,3 +377,52 @@ def _pairs(names: NDArray[np.int64], position: NDArray[np.int64], group: NDArray
     groups = np.split(position[order], np.flatnonzero(np.diff(group[order])) + 1) if len(group) else []
     for places in sorted(groups, key=lambda places: int(places[0])):
         yield places[0], places[names[places + 1] != names[places[0] + 1]][0]
+
+
+class ConflictError(ValueError):
+    """Patterns with two successors, which the context does not tell apart."""
+
+    def __init__(self, sentence: str, context: int | None) -> None:
+        super().__init__(sentence)
+        self.context = context
+        """The context that would, if there is one."""
+
+
+def prepare(data: Sequences, order: int | Literal["auto"] = 1) -> Sequences:
+    """Close loops with as many patterns as the context needs, and refuse what no network with this context can learn.
+
+    Parameters
+    ----------
+    data : Sequences
+    order : int or "auto"
+        How many past patterns the network sees; "auto": as few as resolve all conflicts.
+
+    Returns
+    -------
+    Sequences
+
+    Raises
+    ------
+    ConflictError
+        If the same context is followed by different patterns.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> prepare(sa.datasets.xor(), order=1).closed
+    1
+    """
+    for name, length in zip(data.names, data.lengths, strict=True):
+        if length < 2:
+            raise ValueError(f"{name} has only one pattern, but a sequence needs at least two: a pattern and its successor.")
+    ambiguous = find_conflicts(data)
+    context = ambiguous.context
+    if data.closed:
+        wanted = context if order == "auto" else order
+        while wanted is not None and wanted > data.closed:
+            data = close_loops(data, order=wanted)
+            context = find_conflicts(data).context
+            wanted = context if order == "auto" else wanted
+    if context is None or (order != "auto" and context > order):
+        raise ConflictError(ambiguous.describe(), context)
+    return data

@@ -19,6 +19,7 @@ from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes, on_grid
 from seqattractor._progress import also_shown
 from seqattractor.analysis._retrieval import wilson_interval
+from seqattractor.study.compare import Networks, choose_networks, rehearse_all
 from seqattractor.study.executors import Executor
 from seqattractor.study.grid import Grid
 from seqattractor.study.protocol import Point, Trial
@@ -27,7 +28,6 @@ from seqattractor.study.settings import DEFAULTS, as_flips
 from seqattractor.study.store import Finished, Store
 from seqattractor.study.study import settings_of
 from seqattractor.study.user_networks import Brought
-from seqattractor.tasks.compare import Networks, choose_networks, rehearse_all
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,8 +19,8 @@ from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.choose_hidden import CUES, ENOUGH, FLIPS, Attempt, choose_hidden, recalls_from_noise
 from seqattractor.networks.registry import make_network, parameters_of
 from seqattractor.networks.sized import SizedMemory
-from seqattractor.sequences import Sequences, close_loops
-from seqattractor.sequences._transitions import LOCKED_ON, find_conflicts
+from seqattractor.sequences import Sequences
+from seqattractor.sequences._transitions import LOCKED_ON, prepare
 from seqattractor.tasks.repeats import near_repeats
 
 
@@ -116,15 +116,6 @@ OTHER = "sparse"  # the network that is tried where the paper's does not store e
 SHARED = {"n_hidden", "order", "max_epochs", "random_state"}  # parameters that mean the same in both
 
 
-class ConflictError(ValueError):
-    """Patterns with two successors, which the context does not tell apart."""
-
-    def __init__(self, sentence: str, context: int | None) -> None:
-        super().__init__(sentence)
-        self.context = context
-        """The context that would, if there is one."""
-
-
 @dataclass(frozen=True, repr=False)
 class LearningResult(Result):
     """A network that has learned, and how well."""
@@ -209,46 +200,6 @@ class LearningResult(Result):
             "seconds": round(self.seconds, 3),
             "warnings": list(self.warnings),
         }
-
-
-def prepare(data: Sequences, order: int | Literal["auto"] = 1) -> Sequences:
-    """Close loops with as many patterns as the context needs, and refuse what no network with this context can learn.
-
-    Parameters
-    ----------
-    data : Sequences
-    order : int or "auto"
-        How many past patterns the network sees; "auto": as few as resolve all conflicts.
-
-    Returns
-    -------
-    Sequences
-
-    Raises
-    ------
-    ConflictError
-        If the same context is followed by different patterns.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> prepare(sa.datasets.xor(), order=1).closed
-    1
-    """
-    for name, length in zip(data.names, data.lengths, strict=True):
-        if length < 2:
-            raise ValueError(f"{name} has only one pattern, but a sequence needs at least two: a pattern and its successor.")
-    ambiguous = find_conflicts(data)
-    context = ambiguous.context
-    if data.closed:
-        wanted = context if order == "auto" else order
-        while wanted is not None and wanted > data.closed:
-            data = close_loops(data, order=wanted)
-            context = find_conflicts(data).context
-            wanted = context if order == "auto" else wanted
-    if context is None or (order != "auto" and context > order):
-        raise ConflictError(ambiguous.describe(), context)
-    return data
 
 
 def learn(

@@ -22,6 +22,7 @@ from seqattractor._suggest import no_such
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.registry import FAMILIES, REGISTRY, parameters_of
 from seqattractor.sequences import Sequences, check_sequences, find_conflicts
+from seqattractor.sequences._transitions import ConflictError, prepare
 from seqattractor.study.comparison import Comparison, Row, listed
 from seqattractor.study.comparison_trial import (
     TESTS,
@@ -42,7 +43,6 @@ from seqattractor.study.store import Store
 from seqattractor.study.trial import Task
 from seqattractor.study.tuning import Tuned, tuned
 from seqattractor.study.user_networks import Brought, OwnData, has_own_code, import_files, why_not
-from seqattractor.tasks.learn import ConflictError, prepare
 
 MOST_WORK = 1e11
 """Multiplications in one trial: a network that nobody named and that takes more, about a minute, is left out."""
