@@ -11,7 +11,7 @@ from every_network import KINDS, draw_network
 from quiet import fit_quietly
 from seqattractor.learning.walking import Walk, can_walk
 from seqattractor.networks import walk as _walk
-from seqattractor.networks.walk import states_along
+from seqattractor.networks.run import states_along
 
 EXACT = ("whole", "binary")  # weights whose sums float64 does not round
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_count, is_count
 
 if TYPE_CHECKING:
-    from seqattractor.networks.hooks import Hooks
+    from seqattractor.networks.base import SequenceMemory
 
 _SCALARS = bool | int | float | str | None | np.random.Generator
 _EVERYBODY = ("n_features_in_", "feature_names_in_", "order_", "metadata_", "attached_patterns_")
@@ -25,7 +25,9 @@ _DTYPES = {"float": ("f8",), "int": ("i4", "i8"), "count": ("i4", "i8"), "patter
 _LARGEST = 2**63  # of whole numbers, beside seeds; no size, count or setting comes near it
 
 
-def check_fitted(net: Hooks, parameters: dict[str, Any], values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+def check_fitted(
+    net: SequenceMemory, parameters: dict[str, Any], values: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
     """Refuse what a network of this class cannot have learned with its parameters.
 
     Parameters
@@ -35,7 +37,7 @@ def check_fitted(net: Hooks, parameters: dict[str, Any], values: dict[str, Any],
     parameters, values, arrays : dict
         By the name of the attribute, as they are in a model file.
     """
-    net.check_order()
+    net._check_order()
     net.check_parameters()
     if type(net).__module__.startswith("seqattractor."):
         for name, value in parameters.items():
@@ -73,13 +75,13 @@ def check_fitted(net: Hooks, parameters: dict[str, Any], values: dict[str, Any],
     net._check_learned(arrays)
 
 
-def declares(cls: type[Hooks]) -> bool:
+def declares(cls: type[SequenceMemory]) -> bool:
     """Whether a class says what it learns; all classes of this package do."""
     return bool(cls.declared_arrays or cls.declared_values) or cls.__module__.startswith("seqattractor.")
 
 
 @cache
-def _names(cls: type[Hooks]) -> frozenset[str]:
+def _names(cls: type[SequenceMemory]) -> frozenset[str]:
     """The attributes that networks of a class may learn; a class that declares none has those that its own code sets."""
     if declares(cls):
         return frozenset((*_EVERYBODY, *cls.declared_arrays, *(name for name in cls.declared_values if name.endswith("_"))))
@@ -87,7 +89,7 @@ def _names(cls: type[Hooks]) -> frozenset[str]:
     return frozenset((*_EVERYBODY, *learned))
 
 
-def _set_by(cls: type[Hooks]) -> Iterator[str]:
+def _set_by(cls: type[SequenceMemory]) -> Iterator[str]:
     """The attributes that the methods of a class and of its bases assign, as in ``self.W_ = ...``."""
     members = [member for base in cls.__mro__ for member in vars(base).values()]
     waiting: list[CodeType] = []

@@ -14,8 +14,7 @@ from seqattractor.exchange.from_onnx import read_onnx
 from seqattractor.exchange.safetensors_file import read_safetensors
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.declared import check_fitted, declares
-from seqattractor.networks.model_file import Refused, check_model_file, read_model, refusing
-from seqattractor.networks.plain_values import from_json
+from seqattractor.networks.model_file import Refused, check_model_file, from_json, read_model, refusing
 from seqattractor.networks.registry import package_class
 from seqattractor.networks.run import Run
 

@@ -9,13 +9,17 @@ import os
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_memory
 from seqattractor._files import atomic_write, named_path
+from seqattractor.networks.declared import check_fitted
+
+if TYPE_CHECKING:
+    from seqattractor.networks.base import SequenceMemory
 
 FORMAT = "seqattractor-model"
 FORMAT_VERSION = 1
@@ -28,6 +32,23 @@ _ZIP_END, _ZIP64_END = 22, 76  # bytes; the second with its pointer
 # What zipfile and numpy raise on the way through an npz whose inside is broken.
 DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 _MADE = (1980, 1, 1, 0, 0, 0)  # the time of every member, so that the same network gives the same bytes
+
+
+def contents(net: SequenceMemory) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what a file holds of a network: a header of plain values, and arrays."""
+    from seqattractor import __version__
+
+    fitted = net._fitted()
+    arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray) and k != "feature_names_in_"}
+    values = {k: to_json(v, k) for k, v in fitted.items() if k not in arrays}
+    parameters = {k: to_json(v, k) for k, v in net.get_params(deep=False).items()}
+    as_loaded = [{k: from_json(v) for k, v in part.items()} for part in (parameters, values)]
+    try:  # what could not be loaded is not saved
+        check_fitted(net, as_loaded[0], as_loaded[1], arrays)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"this {type(net).__name__} cannot be saved: {str(error).rstrip('.')}.") from None
+    header = {"class": type(net).__name__, "parameters": parameters, "values": values, "seqattractor": __version__}
+    return header, arrays
 
 
 def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -198,3 +219,71 @@ def _from_npy(content: bytearray) -> NDArray[Any]:
     flat = np.frombuffer(content, dtype, offset=buffer.tell())
     array = flat.reshape(shape, order="F" if by_columns else "C")
     return array if dtype.isnative else array.astype(dtype.newbyteorder("="))  # of a machine with the other order of bytes
+
+
+# -- values as JSON: a random generator is its state ------------------------------------------
+
+
+def to_json(value: Any, name: str) -> Any:
+    """Turn a parameter or a fitted value, called `name`, into what JSON can hold; generators keep their state.
+
+    Examples
+    --------
+    >>> to_json({"sizes": np.array([2, 3]), "rate": np.float64(0.5)}, "settings")
+    {'sizes': [2, 3], 'rate': 0.5}
+    """
+    if isinstance(value, np.random.Generator):
+        return {"__generator__": _plain(value.bit_generator.state)}
+    plain = _plain(value)
+    if isinstance(plain, (bool, int, float, str, type(None), list, dict)):
+        return plain
+    raise TypeError(
+        f"{name} is of type {type(value).__name__}, which a model file cannot hold; set it to a number, a text or None."
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Replace numpy's numbers and arrays by Python's, also inside lists and dicts."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value
+
+
+def from_json(value: Any) -> Any:
+    """Undo `to_json`, which leaves tuples and arrays as lists.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(3)
+    >>> from_json(to_json(rng, "random_state")).random() == rng.random()
+    True
+    """
+    if isinstance(value, dict) and "__generator__" in value:
+        state = value["__generator__"]
+        _check_state(state)
+        bit_generator = getattr(np.random, state["bit_generator"])()
+        bit_generator.state = state
+        return np.random.Generator(bit_generator)
+    return value
+
+
+def _check_state(state: dict[str, Any]) -> None:
+    """Refuse states that numpy takes without a look: places outside of an array, and numbers that would repeat for ever."""
+    kind, inner = state["bit_generator"], state["state"]
+    match kind:
+        case "PCG64" | "PCG64DXSM":
+            right = inner["inc"] % 2 == 1
+        case "MT19937":
+            right = 0 <= inner["pos"] <= len(inner["key"]) == 624 and any(inner["key"])
+        case "Philox":
+            right = 0 <= state["buffer_pos"] <= len(state["buffer"]) == 4
+        case _:
+            right = kind == "SFC64"
+    if not right:
+        raise ValueError("the state of its random generator is none that there can be")
