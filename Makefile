@@ -68,10 +68,10 @@ trust: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 -m trust tests/trust
 	$(BIN)/python tests/trust/table.py
 
-# Speed beside the plain PyTorch loop, and that beside the kept results; writes the tables of README and docs.
+# Speed beside the plain PyTorch loop, and that beside the last results; writes the tables of README and docs.
 bench: $(VENV)/installed-bench
-	$(BIN)/seqattractor bench --growth --memory digits --memory large \
-	    --kept benchmarks/results.json -o benchmarks/results.json
+	$(BIN)/python benchmarks/bench.py --growth --memory digits --memory large \
+	    --baseline benchmarks/results.json -o benchmarks/results.json
 	$(BIN)/python benchmarks/report.py
 
 # The last commit beside BASE, by asv, which builds both: shares of the plain ways' time, and which have grown by more than a third.

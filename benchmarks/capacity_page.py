@@ -76,7 +76,7 @@ def renewed(names, study, jobs):
     """The kept results with some parts or networks of the full version run again, with the seeds that the whole of it has."""
     request, kept = Request(), json.loads(KEPT.read_text())
     cells = list(zip(TARGET.cells(request), TARGET.experiments(request), strict=True))
-    trial = f"seqattractor.paper.trials.{TARGET.trial}"
+    trial = f"seqattractor.paper.{TARGET.trial}"
     points = {
         number: Point(Protocol(experiment, trial), cell, request.seed)
         for number, (cell, experiment) in enumerate(cells)

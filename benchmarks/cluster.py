@@ -38,7 +38,7 @@ KEPT = HERE / "cluster.json"
 PAGE = HERE.parent / "docs" / "cluster_results.inc"
 WORKERS = (1, 2)
 ON_PAPER = (10, 100)
-TABLE = Protocol("table1", "seqattractor.paper.trials.retrieval:retrieve_sequence")
+TABLE = Protocol("table1", "seqattractor.paper.retrieval:retrieve_sequence")
 
 
 class CountingClient:

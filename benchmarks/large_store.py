@@ -26,7 +26,7 @@ from rst import list_table
 from seqattractor import __version__
 from seqattractor.report.page import Table
 from seqattractor.study import Grid, Store
-from seqattractor.study.protocol import Trial
+from seqattractor.study.protocol import Trial, code_digest
 from seqattractor.study.store import Finished
 
 HERE = Path(__file__).parent
@@ -109,7 +109,7 @@ def make_study(path: Path, grid: Grid) -> None:
 
 def drawn(grid: Grid, rng: np.random.Generator) -> Iterator[Finished]:
     """Trials with outcomes as `run_trial` gives them, drawn at random; one in ten thousand fails."""
-    versions = {point.key: f"{__version__}+{point.fingerprint()}" for point in grid.points()}
+    versions = dict.fromkeys((point.key for point in grid.points()), f"{__version__}+{code_digest()}")
     for trial in grid.all_trials():
         failed = rng.random() < 1e-4
         outcome = None if failed else drawn_outcome(trial, rng)

@@ -15,7 +15,8 @@ import numpy as np
 from matplotlib import pyplot as plt
 from rst import list_table, named_parts
 
-from seqattractor import plots, wilson_interval
+from seqattractor import plots
+from seqattractor.analysis import wilson_interval
 from seqattractor.paper import agreement
 from seqattractor.paper.learned_targets import LOOKS, NAMES, TARGET
 from seqattractor.paper.retrieval import COLORS

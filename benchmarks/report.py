@@ -5,7 +5,7 @@
 
 New results, with PyTorch installed:
 
-    seqattractor bench --growth --memory digits --memory large -o benchmarks/results.json
+    python benchmarks/bench.py --growth --memory digits --memory large -o benchmarks/results.json
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def markdown(results: dict) -> str:
     """The table for the README."""
     lines = [HEADER, ["---"] * len(HEADER), *rows(results)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"{table}\n\n{NOTE} {measured_on(results)} `seqattractor bench` measures yours."
+    return f"{table}\n\n{NOTE} {measured_on(results)} `make bench` measures yours."
 
 
 def rst(results: dict) -> str:

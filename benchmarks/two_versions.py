@@ -17,8 +17,9 @@ ROUNDS = 7
 
 LEARNER = """
 import hashlib, json, sys
-from seqattractor.bench.cases import make_problem
-from seqattractor.bench.speed import exact_seconds
+sys.path.insert(0, sys.argv[2])
+from cases import make_problem
+from speed import exact_seconds
 for line in sys.stdin:
     problem = make_problem(line.strip())
     exact_seconds(problem, 1)  # import and load
@@ -36,7 +37,7 @@ class Version:
     def __init__(self, source: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": str(source), "OPENBLAS_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", LEARNER, str(ROUNDS)],
+            [sys.executable, "-c", LEARNER, str(ROUNDS), str(Path(__file__).parent)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

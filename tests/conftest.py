@@ -7,7 +7,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(folder) for folder in (HERE, *HERE.iterdir()) if folder.is_dir()]  # for oracle.py, and what test files share
+sys.path[:0] = [
+    str(folder) for folder in (HERE, *HERE.iterdir(), HERE.parent / "benchmarks") if folder.is_dir()
+]  # oracles, and what files share
 
 # Time limits per example say more about the machine than about the code.
 settings.register_profile("seqattractor", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -135,7 +135,7 @@ def retrieved(trajectory, X):
     return any(all(list(trajectory[tau + t]) == list(X[t]) for t in range(len(X))) for tau in taus)
 
 
-def find_conflicts(sequences, order):
+def conflicts(sequences, order):
     """The distinct stacks that have two different successors."""
     successors = {}
     for x, x_next in transitions(sequences, order):
@@ -146,7 +146,7 @@ def find_conflicts(sequences, order):
 def least_context(sequences):
     """The least order that leaves no conflict and a transition in every sequence, or None."""
     for order in range(1, min(len(X) for X in sequences)):
-        if not find_conflicts(sequences, order):
+        if not conflicts(sequences, order):
             return order
     return None
 

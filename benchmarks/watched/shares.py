@@ -11,10 +11,10 @@ import long_sequences
 import noise_kernels
 import numpy as np
 import recall_many
+import speed
 from threadpoolctl import threadpool_limits
 
 import seqattractor as sa
-from seqattractor.bench import speed
 
 PATIENCE = 3600  # seconds that asv waits; the machine may be busy
 

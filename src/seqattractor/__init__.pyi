@@ -23,7 +23,7 @@ from .analysis._separability import separable as separable
 from .networks.attractor import SequenceAttractor as SequenceAttractor
 from .networks.base import SequenceMemory as SequenceMemory
 from .networks.given import ThresholdNetwork as ThresholdNetwork
-from .networks.load import load as load
+from .networks.loading import load as load
 from .networks.one_hot import OneHotNetwork as OneHotNetwork
 from .networks.sparse import SparseSequenceAttractor as SparseSequenceAttractor
 from .networks.visible import VisibleNetwork as VisibleNetwork

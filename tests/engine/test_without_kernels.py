@@ -49,7 +49,7 @@ def run(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "seqattractor", ignore=shutil.ignore_patterns("__pycache__", "static", "_core.*"))
 
     def in_subprocess(code):
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parents[1])])}
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (tmp_path, *Path(__file__).parents[:2])))}
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done

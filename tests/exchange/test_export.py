@@ -335,19 +335,19 @@ def test_a_damaged_or_foreign_file_is_one_sentence(tmp_path):
             if not sentence:
                 assert np.array_equal(sa.load(broken).V_, net.layers()[1].weights)
     safetensors.numpy.save_file({"U": np.eye(3)}, tmp_path / "foreign.safetensors")
-    with pytest.raises(ValueError, match=r"not written by seqattractor.*sa\.from_arrays"):
+    with pytest.raises(ValueError, match=r"not written by seqattractor.*sa\.networks\.from_arrays"):
         sa.load(tmp_path / "foreign.safetensors")
     model = net.to_onnx()
     del model.metadata_props[:]
     (tmp_path / "foreign.onnx").write_bytes(model.SerializeToString())
-    with pytest.raises(ValueError, match=r"not written by seqattractor.*sa\.from_arrays"):
+    with pytest.raises(ValueError, match=r"not written by seqattractor.*sa\.networks\.from_arrays"):
         sa.load(tmp_path / "foreign.onnx")
 
 
 def test_a_file_reads_no_other_file(tmp_path):
     net = sa.OneHotNetwork().fit(X)
     net.export(tmp_path / "a.nir")
-    with pytest.raises(ValueError, match=r"sa\.from_nir\(nir\.read\("):
+    with pytest.raises(ValueError, match=r"sa\.exchange\.from_nir\(nir\.read\("):
         sa.load(tmp_path / "a.nir")
     model = net.to_onnx()
     onnx.external_data_helper.convert_model_to_external_data(model, location="weights.bin", size_threshold=0)

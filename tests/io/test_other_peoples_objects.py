@@ -142,7 +142,7 @@ def test_pipelines_with_pandas_output_feed_networks():
 def test_the_package_says_that_it_has_types():
     root = files("seqattractor")
     assert (root / "py.typed").is_file()
-    for package in ("", "networks", "io", "datasets", "analysis", "plots", "experiments"):
+    for package in ("", "networks", "io", "datasets", "analysis", "plots", "study"):
         stub = (root / package if package else root) / "__init__.pyi"
         assert stub.is_file()
     assert isinstance(sa.networks, types.ModuleType)

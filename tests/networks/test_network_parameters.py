@@ -32,13 +32,13 @@ def test_parameters_and_their_defaults_are_those_of_the_signature(name):
     ],
 )
 def test_what_the_source_does_not_tell_is_asked_of_the_class(tmp_path, monkeypatch, init):
-    (tmp_path / "_own.py").write_text(f"class Own:\n    {init}\n")
-    monkeypatch.setattr(inspect.getmodule(read_parameters), "__file__", str(tmp_path / "_signature.py"))
-    assert read_parameters("_own", "Own") is None
+    (tmp_path / "own.py").write_text(f"class Own:\n    {init}\n")
+    monkeypatch.setattr(inspect.getmodule(read_parameters), "__file__", str(tmp_path / "networks" / "signature.py"))
+    assert read_parameters("own", "Own") is None
     assert read_parameters("_no_such_file", "Own") is None
 
 
 def test_defaults_that_are_written_out_are_read(tmp_path, monkeypatch):
-    (tmp_path / "_own.py").write_text("class Own:\n    def __init__(self, size=-1, *, kind='a', rate=1e-3, seed=None): ...\n")
-    monkeypatch.setattr(inspect.getmodule(read_parameters), "__file__", str(tmp_path / "_signature.py"))
-    assert read_parameters("_own", "Own") == {"size": -1, "kind": "a", "rate": 1e-3, "seed": None}
+    (tmp_path / "own.py").write_text("class Own:\n    def __init__(self, size=-1, *, kind='a', rate=1e-3, seed=None): ...\n")
+    monkeypatch.setattr(inspect.getmodule(read_parameters), "__file__", str(tmp_path / "networks" / "signature.py"))
+    assert read_parameters("own", "Own") == {"size": -1, "kind": "a", "rate": 1e-3, "seed": None}

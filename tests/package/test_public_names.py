@@ -9,16 +9,18 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import seqattractor as sa
-from seqattractor import analysis, datasets, encoders, experiments, io, model_selection, networks, noise, plots
+from seqattractor import analysis, datasets, encoders, exchange, io, model_selection, networks, noise, plots, study, zoo
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api.rst"
 MODULES = {
     "datasets": datasets,
     "encoders": encoders,
+    "exchange": exchange,
     "io": io,
     "model_selection": model_selection,
     "noise": noise,
     "plots": plots,
+    "zoo": zoo,
 }
 
 
@@ -72,7 +74,7 @@ def test_a_public_name_tells_its_parameters_its_result_and_an_example(name):
 def test_the_reference_lists_every_public_name_and_no_other():
     listed = set(re.findall(r"^   ([A-Za-z_][\w.]*)$", REFERENCE.read_text(), flags=re.M))
     assert set(PUBLIC) <= listed
-    for package in (analysis, experiments, networks):
+    for package in (analysis, study, networks):
         names = {name for name in package.__all__ if callable(getattr(package, name))}
         assert {name for name in names if not {name, f"{package.__name__.split('.')[1]}.{name}"} & listed} == set()
     assert [name for name in listed if pydoc.locate(f"seqattractor.{name}") is None] == []

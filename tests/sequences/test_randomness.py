@@ -65,7 +65,7 @@ DRAWS = {
     "flip": lambda s: sa.noise.flip(ONES, N // 2, rng=s),
     "occlude": lambda s: sa.noise.occlude(ONES, N, fraction=0.5, rng=s),
     "recall": lambda s: Recorder().fit(PAIR).recall(ONES, steps=1, noise=N // 2, rng=s)[1],
-    "basin": lambda s: seen_by(lambda net: sa.basin_fraction(net, PAIR, flips=N // 2, settle=1, rng=s)),
+    "basin_fraction": lambda s: seen_by(lambda net: sa.basin_fraction(net, PAIR, flips=N // 2, settle=1, rng=s)),
     "robustness_curve": lambda s: seen_by(lambda net: sa.robustness_curve(net, PAIR, flips=[N // 2], trials=1, rng=s)),
     "recall_often": lambda s: seen_by(lambda net: often(net, s)),
     "inspect_network": lambda s: seen_by(lambda net: inspect_network(net, PAIR, np.array([2]), starts=1, rng=s)),

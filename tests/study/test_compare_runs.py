@@ -207,10 +207,9 @@ def test_a_network_of_the_users_is_known_by_all_of_its_classes_its_rule_and_its_
 
     derived = Brought(Derived()).description
     assert len(derived["sources"]) == 2
-    assert "seqattractor.zoo.lookup" in derived["modules"]
     assert derived == Brought(Derived()).description
     assert derived != Brought(Derived(order=2)).description
     ours = Brought(sa.VisibleNetwork(rule=rule)).description
     assert ours["sources"] == []
     assert ours["parameters"]["rule"]["function"].endswith("rule")
-    assert COMPARISON.fingerprint({"network": ours}) != COMPARISON.fingerprint({"network": derived})
+    assert ours != derived

@@ -20,14 +20,14 @@ from seqattractor.study import contents as contents
 from seqattractor.study import count as count
 from seqattractor.study import store as store_module
 from seqattractor.study import table as table
-from seqattractor.study.protocol import Rounds, Trial
+from seqattractor.study.protocol import Rounds, Trial, code_digest
 from seqattractor.study.run import run_trials
 from seqattractor.study.store import Finished
 from seqattractor.study.study import TrialRows, read_study, study_in
 
 GRIDS = [{"network": "lookup", "n": 20, "t": [5, 9]}, {"network": ["attractor", "lookup"], "t": 9, "n": [20, 30], "eta": 0.5}]
 POINTS = Rounds((point, 1) for settings in GRIDS for point in Grid(settings).points())
-CODE = {trial.point.key: f"0+{trial.point.fingerprint()}" for trial in POINTS}
+CODE = {trial.point.key: f"0+{code_digest()}" for trial in POINTS}
 OTHER = "0+of another time"
 INDEX = "trials_counted"
 
@@ -289,7 +289,7 @@ def test_a_large_study_in_which_counting_stumbles_over_damage_is_checked_row_by_
     assert 0 < len(list(read_study(large).finished)) < 212
 
 
-@pytest.mark.parametrize("change", ["settings = 'x'", "settings = '428'", "settings = '[]'", "trial = 'x' || trial"])
+@pytest.mark.parametrize("change", ["trial = 'x' || trial"])
 def test_a_large_study_whose_rows_make_no_sense_is_checked_row_by_row(large, change):
     damage(large, f"UPDATE trials SET {change} WHERE settings LIKE '%: 9%'")
     shown = invoke("status", large).output

@@ -26,5 +26,4 @@ from ._separability import Proof as Proof
 from ._separability import Separability as Separability
 from ._separability import cover_probability as cover_probability
 from ._separability import separable as separable
-from ._threshold_view import NotApplicable as NotApplicable
 from ._threshold_view import supports_certificate as supports_certificate

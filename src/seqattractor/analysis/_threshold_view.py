@@ -58,8 +58,8 @@ def supports_certificate(net: SequenceMemory) -> bool:
     --------
     >>> import seqattractor as sa
     >>> X = sa.datasets.xor()
-    >>> sa.analysis.supports_certificate(sa.OneHotNetwork().fit(X)), sa.analysis.supports_certificate(sa.zoo.LookupMemory().fit(X))
-    (True, False)
+    >>> [sa.analysis.supports_certificate(net.fit(X)) for net in (sa.OneHotNetwork(), sa.zoo.LookupMemory())]
+    [True, False]
     """
     check_learned(net)
     return net.layers() is not None

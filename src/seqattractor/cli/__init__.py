@@ -24,7 +24,6 @@ _COMMANDS = {
     "export": "Write a model for other tools: ONNX, NIR, safetensors.",
     "sweep": "Run grids of trials that survive interruptions: run, status, export, plot.",
     "capacity": "Find the longest sequence that a network stores, with an interval; for lists of N and M, a map and a law.",
-    "bench": "Measure how fast learning is, beside the plain loop in the same run.",
     "compare": "Compare all sequence memories, and your own, on one test.",
     "lab": "See a sequence memory learn and recall, in the browser.",
 }

@@ -1,2 +1,2 @@
-from .from_nir import from_nir as from_nir
-from .from_torch import from_torch as from_torch
+from .nir_reader import from_nir as from_nir
+from .torch_reader import from_torch as from_torch

@@ -130,7 +130,8 @@ class Chosen:
         """Python that makes it, without what is the default anyway."""
         given = {k: v for k, v in self.settled(data).items() if _DEFAULTS.get(k) != v}
         words = ", ".join(f"{k}={v!r}" for k, v in {**REGISTRY[self.name].parameters, **given}.items())
-        return f"sa.{self.class_name}({words})"
+        zoo = "zoo." if REGISTRY[self.name].module.startswith("zoo.") else ""
+        return f"sa.{zoo}{self.class_name}({words})"
 
 
 def degree_for(data: Sequences, order: int = 1) -> int:

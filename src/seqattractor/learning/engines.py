@@ -1,6 +1,6 @@
 """The two ways to learn by the paper's rule, by name; both give the same result.
 
-A module of its own, so that only networks that learn by an engine import one: the fingerprint of a trial follows imports.
+A module of its own, so that only networks that learn by an engine import one.
 """
 
 from __future__ import annotations

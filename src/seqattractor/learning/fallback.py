@@ -1,6 +1,6 @@
 """Where the kernels cannot be called, plain numpy learns the same, after one warning.
 
-A module of its own, not part of `engines`: the fingerprint of a trial follows imports, and the sparse network uses no engine.
+A module of its own, since the sparse network uses no engine of `engines`.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class RecallScorer:
 
 
 def recall_scorer(flips: int | Sequence[int] = 10, *, trials: int = 1, settle: int = 25, rng: int = 0) -> RecallScorer:
-    """Make a scorer for scikit-learn: the fraction of corrupted cues from which a network comes to the sequence (`sa.basin_fraction`).
+    """Make a scorer for scikit-learn: the fraction of corrupted cues that lead to the sequence (`sa.basin_fraction`).
 
     Every pattern of every sequence is a cue with `flips` of its units flipped, and the network must be exactly on the sequence
     and in phase `settle` steps later. Where networks score equally, ``GridSearchCV`` takes the first: list small ones first.

@@ -2,7 +2,7 @@ from .attractor import SequenceAttractor as SequenceAttractor
 from .base import SequenceMemory as SequenceMemory
 from .given import ThresholdNetwork as ThresholdNetwork
 from .given import from_arrays as from_arrays
-from .load import load as load
+from .loading import load as load
 from .one_hot import OneHotNetwork as OneHotNetwork
 from .registry import REGISTRY as REGISTRY
 from .registry import make_network as make_network

@@ -98,8 +98,8 @@ class ThresholdNetwork(SequenceMemory):
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> None:
         """Refuse to learn: this network has the weights that it was given."""
         raise TypeError(
-            "a ThresholdNetwork has the weights that sa.networks.from_arrays or sa.exchange.from_torch gave it, and does not learn; let another "
-            "network learn, such as sa.SequenceAttractor(...).fit(X)."
+            "a ThresholdNetwork has given weights (sa.networks.from_arrays, sa.exchange.from_torch) and does not learn; "
+            "let another network learn, such as sa.SequenceAttractor(...).fit(X)."
         )
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:

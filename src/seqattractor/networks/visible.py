@@ -250,8 +250,6 @@ class VisibleNetwork(OnlineMemory):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        if isinstance(self.rule, str) and self.rule in _OTHER_RULES:
-            raise ValueError(f"rule={self.rule!r} is a network of its own: sa.{_OTHER_RULES[self.rule]}.")
         if not callable(self.rule):
             check_choice(self.rule, "rule", ("perceptron",))
         check_positive(self.kappa, "kappa")
@@ -263,11 +261,3 @@ class VisibleNetwork(OnlineMemory):
         check_count(self.max_epochs, "max_epochs")
         check_in_steps(self.eta, kappa=self.kappa, init_scale=self.init_scale)
         check_choice(self.engine, "engine", ("exact", "reference"))
-
-
-_OTHER_RULES: dict[Any, str] = {
-    "hebbian": "HebbianMemory()",
-    "slow-synapses": "SlowSynapseMemory()",
-    "pseudo-inverse": "PseudoInverseMemory()",
-}
-"""What version 0.1 had as rules of this class."""

@@ -3,20 +3,262 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from seqattractor.analysis._lost_starts import ENDS, FIRST_STEPS
-from seqattractor.paper import capacity_figures as draw
-from seqattractor.paper.capacity_limits import bits_per_weight, loads
-from seqattractor.paper.capacity_scaling import law_words, pooled_capacity, scaling_laws
+from seqattractor.analysis._certificate import certify
+from seqattractor.analysis._gardner import gardner_capacity
+from seqattractor.analysis._lost_starts import ENDS, FIRST_STEPS, lost_starts
+from seqattractor.analysis._robustness import robustness_curve
+from seqattractor.datasets._moving_digits import moving_digits
+from seqattractor.networks.attractor import SequenceAttractor
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.one_hot import OneHotNetwork
+from seqattractor.networks.sparse import SparseSequenceAttractor
+from seqattractor.noise import flip
+from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, flat_interval
-from seqattractor.paper.trials.capacity import ABLATIONS, NOISY, ONE_HOT, STEPS, TUNED, TUNED_KAPPA
 from seqattractor.report.page import Table, Verdict
+from seqattractor.sequences import Patterns
+from seqattractor.study.capacity import Capacity, Search
+from seqattractor.study.executors import do_trial
+from seqattractor.study.laws import Law, fit_law
+from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, retrieve_with
+from seqattractor.zoo.dense import DenseSequenceMemory
+
+STEPS = 300
+"""First steps at each number of flips that a curve of robustness is measured with."""
+LONGEST = 10_000
+"""The longest sequence that a search may try."""
+TUNED = "paper, tuned"
+"""The paper's rule with the margin that tuning chose for comparisons (docs/rivals.rst)."""
+TUNED_KAPPA = 10.0
+
+NETWORKS: dict[str, Callable[[int, np.random.Generator], SequenceMemory]] = {
+    "sparse": lambda M, rng: SparseSequenceAttractor(M, random_state=rng),
+    "convergent": lambda M, rng: SparseSequenceAttractor(M, noise=0, random_state=rng),
+    "paper": lambda M, rng: SequenceAttractor(M, random_state=rng, n_jobs=1, **LEARNING),
+    TUNED: lambda M, rng: SequenceAttractor(M, random_state=rng, n_jobs=1, **LEARNING | {"kappa": TUNED_KAPPA}),
+    "dense": lambda M, rng: DenseSequenceMemory(interaction="exponential"),
+}
+"""How each is made."""
+ONE_HOT = "one-hot"
+"""One threshold neuron for each transition, told how many flips to bear: M says nothing to it."""
+NOISY = "paper, noisy"
+"""The paper's rule, which sees every input with as many flips as the cue will have."""
+
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "everything": {},
+    "no bias": {"bias": 0},
+    "no noise while learning": {"noise": 0},
+    "constant learning rates": {"decay": False},
+    "no homeostasis": {"homeostasis": 0.0},
+    "no redraw": {"redraw": 0.0},
+    "no learned feedback": {"learned_feedback": 0.0},
+    "P random and fixed, from x(t)": {"learned_drive": False},
+    "P random and fixed, no learned feedback": {"learned_drive": False, "learned_feedback": 0.0},
+    "P random and fixed, from x(t+1), no learned feedback": {"target_from": "next", "learned_feedback": 0.0},
+    "thresholds instead of winners": {"code": "thresholds"},
+    "larger steps of active neurons": {"active_weight": 3},
+    "2 winners": {"n_winners": 2},
+    "5 winners": {"n_winners": 5},
+    "10 winners": {"n_winners": 10},
+}
+"""Parameters of the sparse network with which a part of its rule is switched off or changed."""
+
+
+def store_sequences(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
+    """Do a trial of one part of the target.
+
+    Settings are part and, for "length", "flips" and "ablation": network (a key of `NETWORKS`) or options (of `ABLATIONS`), N,
+    M, T and flips; for the others what the functions below name.
+    """
+    rng = np.random.default_rng(seed)  # one stream for sequence, network and cue
+    if settings["part"] == "digits":
+        return _store_digits(settings, rng)
+    if settings["part"] == "inside":
+        return _look_inside(settings, rng)
+    if settings["part"] == "scaling":
+        return _search_capacity(settings, int(rng.integers(2**31)))
+    learn: Callable[[SequenceMemory, Patterns], Any] | None = None
+    if settings["part"] == "ablation":
+        net: SequenceMemory = SparseSequenceAttractor(settings["M"], random_state=rng, **ABLATIONS[settings["options"]])
+    elif settings["network"] == ONE_HOT:
+        net = OneHotNetwork(tolerance=settings["flips"])
+    elif settings["network"] == NOISY:
+        net = NETWORKS["paper"](settings["M"], rng)
+        learn = partial(learn_from_noise, flips=settings["flips"], epochs=LEARNING["max_epochs"], rng=rng)
+    else:
+        net = NETWORKS[settings["network"]](settings["M"], rng)
+    sizes = {"n": settings["N"], "t": settings["T"], "flips": settings["flips"], "measure_basin": True}
+    outcome = retrieve_with(net, sizes, rng, rng, learn=learn)
+    return {key: outcome[key] for key in ("success", "basin", "score")}
+
+
+def learn_from_noise(net: Any, X: Patterns, *, flips: int, epochs: int, rng: np.random.Generator) -> None:
+    """Present all transitions of a sequence in every epoch, with other units of each input flipped every time.
+
+    The rule is the paper's, eqs. (4)-(9), with the flipped x(t) in place of x(t); x(t+1), and with it the targets, stay clean.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        One that has `partial_fit`.
+    X : ndarray of int8, shape (T, N)
+    flips : int
+        Of each input.
+    epochs : int
+    rng : Generator
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(10, 40, rng=0).patterns
+    >>> net = sa.SequenceAttractor(n_hidden=80, random_state=0)
+    >>> learn_from_noise(net, X, flips=4, epochs=50, rng=np.random.default_rng(0))
+    >>> net.score(X), net.n_iter_
+    (1.0, 50)
+    """
+    for _ in range(epochs):
+        pairs = np.stack([flip(X[:-1], flips, rng), X[1:]], axis=1)  # each transition is a sequence of its own
+        net.partial_fit(pairs.reshape(-1, X.shape[1]), np.full(len(pairs), 2))
+
+
+def _store_digits(settings: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Store some sequences of T frames of moving digits; in how many are all frames recalled without a wrong pixel?"""
+    one_hot = settings["network"] == ONE_HOT
+    net = OneHotNetwork(tolerance=settings["flips"]) if one_hot else NETWORKS[settings["network"]](settings["M"], rng)
+    X = moving_digits(settings["stored"], length=settings["T"], rng=rng)
+    task = Task(X.patterns, X.lengths, settings["flips"], closed=False)
+    net.fit(X)
+    cues = flip(np.stack([x[0] for x in X.split()]), task.flips, rng=rng)
+    return {"recalled": sum(time is not None for time in judge(recall_task(net, task, cues[:, None], rng), task, net))}
+
+
+def _look_inside(settings: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Look into a network that stores a sequence: hidden codes, starts that are lost, what is proven and what is measured.
+
+    Settings are network, N, M, T, flips (of the starts) and up_to: the numbers of flips of the curve of robustness.
+    """
+    X, _ = draw_sequences(1, settings["T"], settings["N"], rng=rng)
+    net: Any = NETWORKS[settings["network"]](settings["M"], rng)
+    net.fit(X)
+    starts = lost_starts(net, X, flips=settings["flips"], rng=rng)
+    proven = certify(net, X, method="count", attack=False).radius
+    curve = robustness_curve(net, X, flips=settings["up_to"], trials=STEPS, rng=rng)
+    return {
+        "active": float(np.mean(net.hidden(X[:-1]) > 0)),
+        "counts": starts.counts.tolist(),
+        "made": float(np.mean(proven >= 0)),
+        "radius": float(np.mean(np.maximum(proven, 0))),
+        "least_radius": int(max(proven.min(), 0)),
+        "right": curve.successes.tolist(),
+    }
+
+
+def _search_capacity(settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Search for the longest sequence with 95 % success; gives successes and trials at each length that was tried.
+
+    Settings are network (a short name of the package), N, M (None for a memory without hidden neurons to choose), flips and most:
+    the number of trials.
+    """
+    sizes = {"network": settings["network"], "n": settings["N"], "flips": settings["flips"]}
+    search = Search(
+        sizes if settings["M"] is None else sizes | {"m": settings["M"]}, seed=seed, max_trials=settings["most"], t_max=LONGEST
+    )
+    while not search.over:
+        for trial in search.next_trials():
+            search.tell(do_trial(trial))
+    return {"tried": [[T, right, n] for T, (right, n) in search.result().tried.items()]}
+
+
+COVER = 2.0
+"""Random patterns for each input of a perceptron, half of them active (Cover 1965)."""
+
+
+def bits_per_weight(T: int, N: int, M: int) -> float:
+    """Bits of a sequence of T random patterns (the last is the first) for each of the 2MN + M weights of a sparse network.
+
+    Examples
+    --------
+    >>> round(bits_per_weight(1001, N=100, M=500), 3)
+    0.995
+    """
+    return (T - 1) * N / (2 * M * N + M)
+
+
+def loads(result: Result) -> list[Row]:
+    """Give, for each length that was looked into: bits for each weight, and the loads of V and U beside their limits.
+
+    V has M inputs and as many patterns as there are transitions, half of them +1. U has N inputs, and a fraction `active` of the
+    transitions should make a neuron active.
+    """
+    rows = []
+    for row in result.rows(part="inside"):
+        N, M, T = row["N"], row["M"], row["T"]
+        tried = result.rows(part="length", network=row["network"], T=T)
+        rows.append(
+            {
+                "T": T,
+                "success": f"{tried[0]['successes']}/{tried[0]['trials']}" if tried else "-",
+                "rate": tried[0]["successes"] / tried[0]["trials"] if tried else None,
+                "bits": bits_per_weight(T, N, M),
+                "visible_load": (T - 1) / M,
+                "active": row["active"],
+                "hidden_load": (T - 1) / N,
+                "gardner": gardner_capacity(min(max(row["active"], 1e-9), 1 - 1e-9)),
+            }
+        )
+    return rows
+
+
+def pooled_capacity(size: Row, searches: Sequence[Sequence[Sequence[int]]]) -> Row:
+    """Put the trials of several searches together: the longest sequence with 95 % success, its interval, and what was tried.
+
+    Examples
+    --------
+    >>> row = pooled_capacity({"network": "hebbian", "N": 50, "M": None, "flips": 5}, [[[5, 8, 8]], [[5, 7, 8], [20, 0, 8]]])
+    >>> row["tried"], 5 <= row["t95_high"] < 20
+    ([[5, 15, 16], [20, 0, 8]], True)
+    """
+    right: Counter[int] = Counter()
+    trials: Counter[int] = Counter()
+    for T, successes, n in (each for search in searches for each in search):
+        right[T] += successes
+        trials[T] += n
+    tried = [[T, right[T], trials[T]] for T in sorted(trials)]
+    found = _capacity(size, tried)
+    return {"t95": found.t, "t95_low": found.low, "t95_high": found.high, "at_least": found.at_least, "tried": tried}
+
+
+def _capacity(size: Row, tried: Sequence[Sequence[int]]) -> Capacity:
+    """What trials tell about a capacity."""
+    settings: dict[str, Any] = {"network": size["network"], "n": size["N"], "flips": size["flips"]}
+    search = Search(settings if size["M"] is None else settings | {"m": size["M"]}, t_max=LONGEST)
+    search.curve.learn(*zip(*tried, strict=True))
+    for T, right, n in tried:
+        search.tried[T] += n
+        search.right[T] += right
+    return search.result()
+
+
+def scaling_laws(result: Result) -> dict[str, Law | None]:
+    """Give the law of each network's capacity, or None where too few are known."""
+    networks = dict.fromkeys(row["network"] for row in result.rows(part="scaling"))
+    found = {name: [_capacity(row, row["tried"]) for row in result.rows(part="scaling", network=name)] for name in networks}
+    return {name: fit_law(capacities) for name, capacities in found.items()}
+
+
+def law_words(law: Law) -> str:
+    """A law as a formula, with standard errors."""
+    return str(law).replace(" * ", " ")
+
 
 MANY, FEW, SEARCHES = 50, 5, 1  # trials at most: of the sparse network; where little varies or much time goes; searches
 
@@ -99,7 +341,7 @@ QUICK = Sizes(
 )
 
 
-class Capacity(Target):
+class CapacityPage(Target):
     """Success and basin against length and flips, ablations, moving digits, theory's limits, what happens inside, and scaling."""
 
     def cells(self, request: Request) -> list[Cell]:
@@ -230,10 +472,14 @@ class Capacity(Target):
 
     def figure(self, result: Result) -> Figure:
         """Success and basin against T, success against flips, and moving digits."""
+        from seqattractor.paper import capacity_figures as draw  # which reads this module
+
         return draw.success_figure(result, NAMES)
 
     def more_figures(self, result: Result) -> dict[str, tuple[str, Callable[[], Figure]]]:
         """Draw what each part of the rule is worth, theory's limits, what happens inside, and how capacity grows."""
+        from seqattractor.paper import capacity_figures as draw
+
         return {
             "ablations": (
                 "What each part of the rule is worth: the basin with one thing changed.",
@@ -419,7 +665,7 @@ def _digit_table(result: Result) -> Table:
     return Table.of(digits, columns, "One number for each set of sequences.")
 
 
-TARGET = Capacity(
+TARGET = CapacityPage(
     name="capacity",
     title="Capacity, beyond the paper",
     trial="capacity:store_sequences",

@@ -14,8 +14,7 @@ from matplotlib.figure import Figure
 from seqattractor import plots
 from seqattractor.analysis._gardner import gardner_capacity
 from seqattractor.analysis._lost_starts import ENDS, FIRST_STEPS
-from seqattractor.paper.capacity_limits import COVER, bits_per_weight, loads
-from seqattractor.paper.capacity_scaling import scaling_laws
+from seqattractor.paper.capacity import COVER, bits_per_weight, loads, scaling_laws
 from seqattractor.paper.target import Result, draw_successes
 from seqattractor.plots._starts import END_COLORS
 

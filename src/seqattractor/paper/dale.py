@@ -6,7 +6,7 @@ DALE = Neighbour(
     name="rajakumar",
     title="Excitation and inhibition, trained by backpropagation",
     source="A. Rajakumar, J. Rinzel, Z. Chen 2021",
-    trial="dale:run_dale",
+    trial="trials.dale:run_dale",
     about="Rate neurons that obey Dale's law, four of five of them excitatory, learn to be active one after the other when an "
     "input pulse sets them off. The error goes backwards through time, which no synapse could do.",
     not_verified="all formulas and sizes: only the abstract was at hand. It says that the sequence tolerates other inputs, and "

@@ -7,7 +7,7 @@ FIETE = Neighbour(
     title="Chains that organise themselves",
     network="fiete",
     source="I. Fiete, W. Senn, C. Wang, R. Hahnloser 2010",
-    trial="local_memories:run_fiete",
+    trial="trials.local_memories:run_fiete",
     about="Neurons that fire by chance, spike timing, and synapses that compete: the weights become closed chains of single "
     "neurons. By the published law a network has 1 / l chains of length l, as a random permutation does.",
     not_verified="the original equations; ours are those of a later program. Chains of two neurons do not come about here, "
@@ -43,7 +43,7 @@ BREA = Neighbour(
     title="Stochastic neurons, visible and hidden",
     network="brea",
     source="J. Brea, W. Senn, J.-P. Pfister 2013",
-    trial="local_memories:run_brea",
+    trial="trials.local_memories:run_brea",
     about="A sequence in which one pattern has three different successors, A B A C A D. What comes next is not in the visible "
     "neurons: hidden ones must keep it, and learn to by a local rule with one factor for all.",
     not_verified="formulas and figures: only the abstract was at hand. Sizes are ours.",

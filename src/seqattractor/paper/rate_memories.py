@@ -9,7 +9,7 @@ GILLETT = Neighbour(
     title="Hebbian sequences of rate neurons",
     network="gillett",
     source="M. Gillett, U. Pereira, N. Brunel 2020",
-    trial="rate_memories:run_gillett",
+    trial="trials.rate_memories:run_gillett",
     about="Rate neurons with temporally asymmetric Hebbian weights pass through a sequence of normal patterns, about one per "
     "time constant. The mean field says how large the overlaps are, and up to which load P / K the sequence is passed "
     "through. How much is left at the end is the correlation of the rates with the last pattern but one.",
@@ -51,7 +51,7 @@ GSEMM = Neighbour(
     title="Episodic memories with a delayed signal",
     network="gsemm-dense",
     source="A. Karuvally, T. Sejnowski, H. Siegelmann 2023",
-    trial="rate_memories:run_gsemm",
+    trial="trials.rate_memories:run_gsemm",
     about="Two cycles, of three and of four memories, are stored in one network. From a cue whose last quarter is erased, the "
     "network stays at each memory of the cue's own cycle until a slow signal calls the next one.",
     not_verified="the article's own figures; the experiment and its parameters are those of the authors' notebook. The article "
@@ -86,7 +86,7 @@ EDEN = Neighbour(
     title="EDEN: how long a pattern is held",
     network="eden",
     source="A. Karuvally, P. Lertsaroj, T. Sejnowski, H. Siegelmann 2025",
-    trial="rate_memories:run_eden",
+    trial="trials.rate_memories:run_eden",
     about="A slow signal moves the energy landscape until the pattern is left for the next one. For how long it is held "
     "depends on r, how strongly a pattern holds itself compared with how strongly it calls the next.",
     not_verified="the published figures. The law T_d ln(1 / (1 - sqrt(r))) was derived from the authors' ansatz; the passage to "

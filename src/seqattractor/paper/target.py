@@ -1,8 +1,8 @@
 """What a table or figure of the paper is here: cells of independent trials, a result, and a view of it.
 
 To add one, write a file with a subclass of `Target` and an instance of it, and give it a line in `TARGETS`. Its trial is a
-function in a module of `seqattractor.paper.trials`, which knows nothing of the view: an edited legend throws no trial away.
-Everything else (seeds, processes, resuming, progress, files, report) is taken care of.
+function ``(settings, seed) -> outcome`` in the same file. Everything else (seeds, processes, resuming, progress, files,
+report) is taken care of.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Target(ABC):
     about: str
     """One or two sentences for the report: what is done here, and how."""
     trial: str
-    """The function of `seqattractor.paper.trials` that does one trial, as "module:function"."""
+    """The function that does one trial, as "module:function" of `seqattractor.paper`."""
     experiment: str = ""
     """Whose trials these are: targets of one experiment share them. By default the target's own."""
 

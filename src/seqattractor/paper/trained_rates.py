@@ -7,7 +7,7 @@ BCPNN = Neighbour(
     title="BCPNN as a network of rates",
     network="bcpnn",
     source="P. Tully, H. Linden, M. Hennig, A. Lansner 2016; rate version after R. Martinez Mayorquin",
-    trial="trained_rates:run_bcpnn",
+    trial="trials.trained_rates:run_bcpnn",
     about="Columns with adaptation hold each pattern for a while and then go on to the next. For how long follows from the "
     "weights, the strength of adaptation and two time constants.",
     not_verified="the full spiking network, which is not built here.",
@@ -41,7 +41,7 @@ INNATE = Neighbour(
     title="Innate training",
     network="innate",
     source="R. Laje, D. Buonomano 2013, as replicated by J. Vitay 2016",
-    trial="trained_rates:run_innate_timing",
+    trial="trials.trained_rates:run_innate_timing",
     about="A chaotic network learns to come back to the path that it once took by itself. A read-out that should give a pulse "
     "at a certain time then does so even if the network is jolted on the way.",
     not_verified="R^2 at our smaller size; the published network has 800 neurons, which --full takes.",
@@ -68,7 +68,7 @@ PINNING = Neighbour(
     title="PINning: training a part of the network",
     network="pinning",
     source="K. Rajan, C. Harvey, D. Tank 2016",
-    trial="trained_rates:run_pinning_on_bumps",
+    trial="trials.trained_rates:run_pinning_on_bumps",
     about="Units should be active one after the other. Only the outgoing weights of a fraction p of the neurons learn, while the "
     "network runs by itself with frozen noise as its input.",
     not_verified="the published numbers (p of about 8 % suffices at N = 500, bVar of about .92) are from general knowledge; "

@@ -7,7 +7,7 @@ ORBITS = Neighbour(
     title="The longest orbits without hidden neurons",
     network="perceptron",
     source="S. Muscinelli, W. Gerstner, J. Brea 2017",
-    trial="without_hidden:run_orbits",
+    trial="trials.without_hidden:run_orbits",
     about="For every N, a network of N neurons without hidden ones can go through all 2^N states in one loop. Such a loop is "
     "found by search, with exact arithmetic at every step; the perceptron then learns it, and every state leads into it.",
     not_verified="the authors' construction for every N, which was not at hand; the search ends at N = 4.",
@@ -27,7 +27,7 @@ DWELLING = Neighbour(
     title="Slow synapses: how long a pattern is held",
     network="slow-synapses",
     source="D. Kleinfeld 1986; H. Sompolinsky, I. Kanter 1986",
-    trial="without_hidden:run_dwelling",
+    trial="trials.without_hidden:run_dwelling",
     about="Fast synapses hold a pattern, slow ones call the next. Where slow synapses average over the last tau steps, as here, "
     "a pattern is held for floor(tau (1 + 1 / lambda) / 2) + 1 steps, if patterns are orthogonal.",
     not_verified="the published times: they are for averages that fade exponentially, with the law "
@@ -63,7 +63,7 @@ LEAKY_PERCEPTRON = Neighbour(
     title="Neurons that sum their inputs",
     network="leaky-perceptron",
     source="P. Bressloff, J. Taylor 1992",
-    trial="without_hidden:run_leaky",
+    trial="trials.without_hidden:run_leaky",
     about="In random sequences some patterns come twice, with different successors, which no network can make that only sees the "
     "last pattern. Neurons that sum past inputs with a leak can, without the delay lines of a second past pattern.",
     not_verified="the published text, which was not at hand; sizes are ours. With one repeated pattern weights exist for any "

@@ -9,7 +9,7 @@ SCAFFOLD = Neighbour(
     title="Scaffolds",
     network="scaffold",
     source="S. Sharma, S. Chandra, I. Fiete 2022 (MESH); S. Chandra et al. 2025 (Vector-HaSH)",
-    trial="yardsticks:run_scaffold",
+    trial="trials.yardsticks:run_scaffold",
     about="Patterns hang on labels that step on by themselves. Reading them off is exact as long as there are no more patterns "
     "than hidden neurons, M = 500; finding the label of a noisy cue is what limits recall where there are more patterns than "
     "units, N = 100. With few patterns more than M most are still read out; at T = 700 hardly any is. At "
@@ -48,7 +48,7 @@ SDM = Neighbour(
     title="Sparse distributed memory",
     network="sdm",
     source="P. Kanerva 1988",
-    trial="yardsticks:run_sdm",
+    trial="trials.yardsticks:run_sdm",
     about="The paper's architecture with fixed random addresses and Hebbian weights, N = 100 and M = 500: the lower yardstick "
     "for what learning is worth.",
     not_verified="the formulas, which are from general knowledge of the book, and any published number; the grey lines are a "
@@ -82,7 +82,7 @@ CLONE_HMM = Neighbour(
     title="Hidden Markov models with clones",
     network="clone-hmm",
     source="D. George et al. 2021",
-    trial="yardsticks:run_clones",
+    trial="trials.yardsticks:run_clones",
     about="A random walk over few patterns, so that each comes several times with different successors. With clones of each "
     "pattern a hidden Markov model learns which time it is; without, it can only tell the most frequent successor.",
     not_verified="the published experiments, which are walks through rooms with actions.",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 
-from seqattractor.study.protocol import RETRIEVAL
+from seqattractor.study.protocol import RETRIEVAL, is_current
 from seqattractor.study.store import Store, say_damage
 from seqattractor.study.study import StudyCounts, study_in, wanted_by
-from seqattractor.study.tally import code_of, is_of
 
 CHECKED_UP_TO = 20_000
 """Rows up to which a look at a study checks every one."""
@@ -42,7 +40,7 @@ def count_in(store: Store) -> StudyCounts:
             asked, number, version, error = wanted.get(row["point"], 0), row["trials"], row["version"], row["error"]
             trials += number
             seconds += row["seconds"]
-            by_other_code += 0 if is_of(version, code_of(json.loads(row["settings"]).get("network"))) else number
+            by_other_code += 0 if is_current(version) else number
             all_asked = row["smallest"] >= 0 and row["largest"] < asked
             missing -= number if all_asked else store.count_below(asked, row["point"], version, error)
             if error is not None:

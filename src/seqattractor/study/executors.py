@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from seqattractor import __version__
 from seqattractor._children import safe_path
-from seqattractor.study.protocol import Trial
+from seqattractor.study.protocol import Trial, code_digest
 from seqattractor.study.store import Finished
 
 Trials = Iterator[Trial | None]
@@ -64,7 +64,7 @@ def do_trial(trial: Trial) -> Finished:
         times = outcome.pop("seconds", None)
     except Exception as problem:  # whatever it is, the other trials go on
         error = _say(problem, trial)
-    return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(trial), times)
+    return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(), times)
 
 
 def _say(problem: Exception, trial: Trial) -> str:
@@ -88,15 +88,15 @@ def do_some(do: Callable[[Trial], Finished], trials: list[Trial]) -> list[Finish
     return finished
 
 
-def _version(trial: Trial) -> str:
-    """The version of this package, and of the code in it that a trial runs."""
-    return f"{__version__}+{trial.point.fingerprint()}"
+def _version() -> str:
+    """The version of this package, and the digest of the code that trials run."""
+    return f"{__version__}+{code_digest()}"
 
 
 def died(trial: Trial) -> Finished:
     """Give up a trial in which workers die again and again."""
     error = "the worker processes that did this trial died every time (out of memory, or killed)"
-    return Finished(trial, None, error, 0.0, platform.node(), _version(trial))
+    return Finished(trial, None, error, 0.0, platform.node(), _version())
 
 
 def in_this_process(trials: Trials) -> Generator[list[Finished], None, None]:

@@ -5,29 +5,28 @@ values in and out and all randomness from the seed. A `Point` is a protocol with
 the trials at a point. `Rounds` puts trials in order, `seqattractor.study.run.run_trials` does those that a `Store`
 does not have (here, in processes or on Dask), and ``store.get(trial)`` gives them back::
 
-    TABLE = Protocol("table1", "seqattractor.paper.trials.retrieval:retrieve_sequence")
+    TABLE = Protocol("table1", "seqattractor.paper.retrieval:retrieve_sequence")
     trials = Rounds([(Point(TABLE, {"T": 10, "M": 500}, seed), n_trials), ...])
     run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
     outcomes = [store.get(trial).outcome for trial in trials]
 
-The module of the function should import nothing that only shows results: editing anything it imports makes the trial run again.
 A function that measures times gives them under the key "seconds" of its outcome; they are kept apart from the rest.
 """
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqattractor.networks.registry import REGISTRY
-from seqattractor.study.fingerprint import fingerprint
-from seqattractor.study.seeds import canonical, digest_of, seed_of
+from seqattractor.study.seeds import digest_of, seed_of
 
 if TYPE_CHECKING:
     from seqattractor.study.user_data import OwnData
@@ -78,18 +77,27 @@ class Protocol:
             outcome: Outcome = getattr(import_module(module), function)(settings, seed)
         return outcome
 
-    def fingerprint(self, settings: Settings) -> str:
-        """Tell apart versions of the code that does trials with these settings: of the function, and of the networks named."""
-        modules = {self.trial.partition(":")[0]}
-        entries = []
-        for name in [settings.get("network"), *settings.get("networks", [])]:
-            if isinstance(name, str) and name in REGISTRY:
-                entry = REGISTRY[name]
-                modules.add(f"seqattractor.{entry.module}")
-                entries.append([entry.cls, dict(entry.parameters)])
-            elif isinstance(name, dict):  # the description of a network of the user's, whose class derives from some of ours
-                modules |= set(name["modules"])
-        return fingerprint(frozenset(modules), canonical(entries))
+
+@cache
+def code_digest() -> str:
+    """Compute a digest (12 hexadecimal digits) of the sources that trials run: the package without what only shows results.
+
+    Examples
+    --------
+    >>> len(code_digest())
+    12
+    """
+    root, digest = Path(__file__).parents[1], hashlib.sha256()
+    for path in sorted(root.rglob("*.[pch]*")):
+        name = path.relative_to(root)
+        if name.suffix in (".py", ".c", ".h") and name.parts[0] not in ("cli", "lab", "plots", "report"):
+            digest.update(name.as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def is_current(version: str | None) -> bool:
+    """Whether trials of a version, as `Finished` has it, were done by the code of today."""
+    return (version or "").rpartition("+")[2] == code_digest()
 
 
 RETRIEVAL = Protocol("retrieval", "seqattractor.study.trial:run_trial", itself)
@@ -122,10 +130,6 @@ class Point:
         content = [self.settings, self.seed]
         # Files of version 0.1 have trials of section 6.2 only, without the name.
         return digest_of(content if self.protocol.name == RETRIEVAL.name else [self.protocol.name, *content])
-
-    def fingerprint(self) -> str:
-        """Tell which code would do its trials here."""
-        return self.protocol.fingerprint(self.settings)
 
 
 @dataclass(frozen=True)

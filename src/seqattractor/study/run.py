@@ -14,10 +14,10 @@ from seqattractor._faces import Result
 from seqattractor._progress import also_shown
 from seqattractor.study.executors import Executor, in_processes, in_this_process
 from seqattractor.study.grid import Grid
-from seqattractor.study.protocol import Rounds, Trial
+from seqattractor.study.protocol import Rounds, Trial, is_current
 from seqattractor.study.seeds import check_seed
 from seqattractor.study.store import Finished, Store
-from seqattractor.study.tally import is_of, say_other_code
+from seqattractor.study.tally import say_other_code
 
 
 @dataclass(frozen=True)
@@ -140,16 +140,10 @@ def run_trials(
     for seed in {trial.point.seed for trial in wanted}:
         check_seed(seed)
     known = store.keys()
-    code: dict[str, str] = {}  # the fingerprints of points
-
-    def by_this_code(version: str | None, trial: Trial) -> bool:
-        if trial.point.key not in code:
-            code[trial.point.key] = trial.point.fingerprint()
-        return is_of(version, code[trial.point.key])
 
     def todo() -> Iterator[Trial]:
         for trial in wanted:
-            if trial.key not in known or (current and not by_this_code(known[trial.key], trial)):
+            if trial.key not in known or (current and not is_current(known[trial.key])):
                 yield trial
 
     number = sum(1 for _ in todo())
@@ -172,8 +166,8 @@ def run_trials(
             progress(Progress(done, failed, len(wanted)))
 
     def report(there: Mapping[tuple[str, int], str | None]) -> SweepReport:
-        versions = ((there[trial.key], trial) for trial in wanted)
-        other = sum(version is not None and not by_this_code(version, trial) for version, trial in versions)
+        versions = (there[trial.key] for trial in wanted)
+        other = sum(version is not None and not is_current(version) for version in versions)
         return SweepReport(len(wanted), before, added, failed, other)
 
     tell()

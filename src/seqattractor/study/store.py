@@ -37,9 +37,9 @@ from seqattractor.study.contents import (
     rows_in,
     with_checksum,
 )
-from seqattractor.study.protocol import RETRIEVAL, Outcome, Point, Protocol, Trial
+from seqattractor.study.protocol import RETRIEVAL, Outcome, Point, Protocol, Trial, is_current
 from seqattractor.study.seeds import canonical
-from seqattractor.study.tally import Over, Tally, is_of
+from seqattractor.study.tally import Over, Tally
 
 _NAMED = 5  # damaged rows that a sentence names
 
@@ -54,14 +54,14 @@ class Finished:
     seconds: float
     host: str
     version: str
-    """Of the package, and the fingerprint of the code that did it."""
+    """Of the package, and the digest of the code that did it."""
     times: dict[str, Any] | None = None
     """Seconds of its parts, if the protocol measures some."""
 
     @property
     def by_this_code(self) -> bool:
         """Whether the code that did it is the code that would do it now."""
-        return is_of(self.version, self.trial.point.fingerprint())
+        return is_current(self.version)
 
 
 class Store:

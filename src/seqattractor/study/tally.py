@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from seqattractor.study.protocol import RETRIEVAL, Point, Protocol
+from seqattractor.study.protocol import RETRIEVAL, Point, Protocol, is_current
 
 
 class Stretch(NamedTuple):
@@ -76,8 +76,7 @@ class Tally:
     @property
     def by_other_code(self) -> int:
         """How many of them other code did than would do them now; of trials of section 6.2 only."""
-        code = code_of(json.loads(self.settings).get("network"))
-        return sum(stretch.trials for stretch in self.stretches if not is_of(stretch.version, code))
+        return sum(stretch.trials for stretch in self.stretches if not is_current(stretch.version))
 
     def point(self, protocol: Protocol = RETRIEVAL) -> Point:
         """The point itself."""
@@ -117,22 +116,6 @@ class Over(Mapping[tuple[str, int], str | None]):
 
     def __len__(self) -> int:
         return sum(tally.trials for tally in self._points.values())
-
-
-def code_of(network: str | dict[str, Any] | None) -> str:
-    """Tell which code would do trials of section 6.2 with a network: a short name, or the description of one of the user's."""
-    return RETRIEVAL.fingerprint({"network": network})
-
-
-def is_of(version: str | None, fingerprint: str) -> bool:
-    """Whether a version, as trials have it, is that of the code with this fingerprint.
-
-    Examples
-    --------
-    >>> is_of("0.2.0+3891aa89396b", "3891aa89396b"), is_of(None, "3891aa89396b")
-    (True, False)
-    """
-    return (version or "").rpartition("+")[2] == fingerprint
 
 
 def say_other_code(number: int) -> str:

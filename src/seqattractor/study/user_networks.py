@@ -55,7 +55,6 @@ class Brought:
         return {
             "class": f"{cls.__module__}:{cls.__qualname__}",
             "sources": [_source(each) for each in own_classes(cls)],
-            "modules": sorted({each.__module__ for each in cls.__mro__ if each.__module__.startswith("seqattractor.")}),
             "parameters": {name: _plain(value) for name, value in self.network.get_params(deep=False).items()},
         }
 

@@ -2,8 +2,8 @@ from .clones import CloneStructuredMemory as CloneStructuredMemory
 from .columns import BayesianColumnMemory as BayesianColumnMemory
 from .dense import DenseSequenceMemory as DenseSequenceMemory
 from .dense_episodic import DenseEpisodicMemory as DenseEpisodicMemory
+from .dwell import escape_time as escape_time
 from .eden import DynamicEnergyMemory as DynamicEnergyMemory
-from .escape_time import escape_time as escape_time
 from .hebbian import HebbianMemory as HebbianMemory
 from .hebbian_rate import HebbianRateMemory as HebbianRateMemory
 from .innate import InnateTrajectoryMemory as InnateTrajectoryMemory

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from seqattractor.analysis._rate_theory import rate_capacity, rate_overlaps
 from seqattractor.datasets import random_periodic
 from seqattractor.zoo.dense_episodic import DenseEpisodicMemory
+from seqattractor.zoo.dwell import escape_time
 from seqattractor.zoo.eden import DynamicEnergyMemory
-from seqattractor.zoo.escape_time import escape_time
 from seqattractor.zoo.hebbian_rate import HebbianRateMemory
 
 Floats = NDArray[np.float64]

@@ -7,14 +7,15 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import cases
 import numpy as np
 import pytest
+import speed
+from bench import command
 from click.testing import CliRunner
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.bench import cases, speed
-from seqattractor.cli.bench import command
 from seqattractor.learning import reference
 from seqattractor.learning.exact import engine
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._files import named_path
-from seqattractor.exchange.from_onnx import read_onnx
+from seqattractor.exchange.onnx_reader import read_onnx
 from seqattractor.exchange.safetensors_file import read_safetensors
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.declared import check_fitted, declares

@@ -13,7 +13,7 @@ from seqattractor.exchange.foreign import Found, network_of_layers
 from seqattractor.networks.given import ThresholdNetwork
 
 _PROBES = 64
-_WANTED = "a network here is Linear, sign, and perhaps Linear, sign once more; sa.networks.from_arrays(U, V) takes weights from elsewhere"
+_WANTED = "a network here is Linear, sign, and perhaps Linear, sign once more; sa.networks.from_arrays(U, V) takes any weights"
 
 
 def from_torch(module: Any) -> ThresholdNetwork:

@@ -1,4 +1,4 @@
-"""`seqattractor bench`: how fast the exact engine is, measured beside the plain loop in the same run."""
+"""How fast the exact engine is, measured beside the plain loop in the same run: `python benchmarks/bench.py --help`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import click
+import speed
+from cases import CASES
 
 from seqattractor._files import atomic_write
 from seqattractor._suggest import no_such
+from seqattractor.report.machine import machine
 
 EXAMPLES = """\b
 Examples:
-  seqattractor bench random-70 random-150
-  seqattractor bench --growth --memory digits -o results.json
-  seqattractor bench --kept results.json"""
+  python benchmarks/bench.py random-70 random-150
+  python benchmarks/bench.py --growth --memory digits -o results.json
+  python benchmarks/bench.py --baseline results.json"""
 
 
 @click.command(name="bench", epilog=EXAMPLES)
@@ -29,7 +32,7 @@ Examples:
     "--memory", multiple=True, type=click.Choice(["digits", "large"]), help="Also: peak memory; large is N=65536, T=300."
 )
 @click.option(
-    "--kept",
+    "--baseline",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Also: each ratio beside that in this file, which an earlier -o wrote.",
 )
@@ -41,7 +44,7 @@ def command(
     seconds: float,
     growth: bool,
     memory: tuple[str, ...],
-    kept: Path | None,
+    baseline: Path | None,
     as_json: bool,
     out: Path | None,
 ) -> None:
@@ -50,23 +53,17 @@ def command(
     CASE is random-70, random-150, digits or walker; all of them if none is named. The plain loop is PyTorch's if PyTorch is
     installed and numpy's otherwise. It runs for --seconds only; the time it would need for all epochs is computed from that.
     """
-    from seqattractor.bench import speed
-    from seqattractor.bench.cases import CASES
-    from seqattractor.bench.kept import beside, read_ratios
-    from seqattractor.bench.memory import peak_memory
-    from seqattractor.report.machine import machine
-
     unknown = [case for case in cases if case not in CASES]
     if unknown:
         raise click.UsageError(no_such("case", unknown[0], CASES))
-    before = None if kept is None else read_ratios(kept)  # now: it may be the file that is written in the end
+    before = None if baseline is None else read_ratios(baseline)  # now: it may be the file that is written in the end
     tell = (lambda _: None) if as_json else click.echo
     results: dict[str, Any] = {"machine": machine(), "cases": []}
     for case in cases or tuple(CASES):
         results["cases"].append(speed.compare(case, n_jobs=jobs, seconds=seconds))
         tell(_case_line(results["cases"][-1]))
     if memory:
-        results["memory"] = [peak_memory(case, n_jobs=jobs) for case in memory]
+        results["memory"] = [speed.peak_memory(case, n_jobs=jobs) for case in memory]
         for line in map(_memory_line, results["memory"]):
             tell(line)
     if growth:
@@ -74,8 +71,8 @@ def command(
         for line in map(_growth_line, results["growth"]):
             tell(line)
     if before is not None:
-        results["kept"] = [beside(case, before) for case in results["cases"]]
-        for line in map(_kept_line, results["kept"]):
+        results["baseline"] = [beside(case, before) for case in results["cases"]]
+        for line in map(_baseline_line, results["baseline"]):
             tell(line)
     if as_json:
         click.echo(json.dumps(results, indent=1))
@@ -112,14 +109,51 @@ def _growth_line(growth: dict[str, Any]) -> str:
     )
 
 
-def _kept_line(both: dict[str, Any]) -> str:
-    """A ratio both the kept one in words."""
-    from seqattractor.bench.kept import is_slower
-
+def _baseline_line(both: dict[str, Any]) -> str:
+    """A ratio and its baseline in words."""
     now = f"{both['case']}: now {both['now']:,.1f} times as fast as the plain loop"
-    if both["kept"] is None:
-        return f"{now}; nothing was kept of this case against this plain loop and number of threads"
-    line = f"{now}, kept {both['kept']:,.1f}, now/kept {both['now_by_kept']:.2f}"
+    if both["baseline"] is None:
+        return f"{now}; the baseline has no such case against this plain loop with as many threads"
+    line = f"{now}, baseline {both['baseline']:,.1f}, now/baseline {both['now_by_baseline']:.2f}"
     if is_slower(both):
-        line += f"\n  SLOWER than kept: it takes {1 / both['now_by_kept']:.1f} times as long; measure again on a quiet machine"
+        line += f"\n  SLOWER than the baseline: it takes {1 / both['now_by_baseline']:.1f} times as long; measure again"
     return line
+
+
+TOLERANCE = 4 / 3
+"""How many times the baseline's time a case may take before it is called slower: times vary by some tenths."""
+
+
+def read_ratios(path: Path) -> dict[str, dict[str, Any]]:
+    """The cases of a file that -o wrote, by their names."""
+    try:
+        cases = {case["case"]: case for case in json.loads(path.read_text())["cases"]}
+        ratios = [float(case["ratio"]) for case in cases.values()]
+        if not all(0 < ratio < float("inf") for ratio in ratios):
+            raise ValueError("a ratio is not above 0")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError(f"{path} is not a file of results; write one with `python benchmarks/bench.py -o {path}`.") from None
+    return cases
+
+
+def beside(case: dict[str, Any], baseline: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The ratio of a case now and in the baseline, or None if that was against another plain loop or with other threads."""
+    before = baseline.get(case["case"])
+    both: dict[str, Any] = {"case": case["case"], "now": case["ratio"], "baseline": None}
+    if before is not None and _rivals(before) == _rivals(case):
+        both |= {"baseline": before["ratio"], "now_by_baseline": case["ratio"] / before["ratio"]}
+    return both
+
+
+def is_slower(both: dict[str, Any]) -> bool:
+    """Whether a case takes more than `TOLERANCE` times as long as in the baseline, counted in the plain loop's time."""
+    return both["baseline"] is not None and bool(both["now_by_baseline"] * TOLERANCE < 1)
+
+
+def _rivals(case: dict[str, Any]) -> tuple[str, Any]:
+    """What a ratio is against: numpy or PyTorch (of any version), and the number of threads."""
+    return str(case.get("plain_loop", "")).split(" ")[0], case.get("n_jobs")
+
+
+if __name__ == "__main__":
+    command()
