@@ -193,7 +193,7 @@ class SequenceAttractor(OnlineMemory):
     deterministic = True
     _usual_epochs: ClassVar[int] = 500  # what max_epochs="auto" is: as many as in the paper's experiments
     _learner: Callable[..., Learned] | None = None  # instead of the engine: a cluster
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
         "P_": "float M N",
@@ -204,7 +204,7 @@ class SequenceAttractor(OnlineMemory):
         "hidden_errors_": "count E",
         "visible_errors_": "count E",
     }
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_hidden": "size M or auto"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_hidden": "size M or auto"}
 
     def __init__(
         self,

@@ -92,8 +92,14 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
     """Whether the same state always has the same successor in `next_patterns`. If a network also carries nothing from
     step to step (`start`), `recall` computes the successor of a state only once. The flag counts only in the class in
     whose body it is set; a subclass, which may add noise, has to set it again."""
-    declared_arrays: ClassVar[dict[str, str]] = {}
-    declared_values: ClassVar[dict[str, str]] = {}
+    _arrays: ClassVar[dict[str, str]] = {}
+    """The fitted arrays of a class of this package, for the check of model files: kind ("float", "int", "count",
+    "pattern" of -1 and +1, "ternary" of -1, 0 and +1) and symbols of the shape, such as ``{"U_": "float M kN"}``, and
+    " if " with a parameter, or " if name=word" or " if not name", behind those that are only there then."""
+    _values: ClassVar[dict[str, str]] = {}
+    """The same for single values: "number", "positive", "flag", "generator", "word" with the words, "count" with the
+    symbol of its upper limit, "counts" for a list, or "size" with the symbol of a shape that it must equal. A parameter
+    that must fit the arrays can be listed here, too, such as ``{"n_hidden": "size M or auto"}``."""
     _of_users: ClassVar[dict[str, type[SequenceMemory]]] = {}
     """Classes from outside this package, which `sa.load` finds by name."""
 
@@ -247,7 +253,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         return None
 
     def _check_learned(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Raise an error if arrays of a model file do not fit each other in a way that `declared_arrays` cannot express."""
+        """Raise an error if arrays of a model file do not fit each other in a way that `_arrays` cannot express."""
 
     # -- learning -----------------------------------------------------------------------------
 

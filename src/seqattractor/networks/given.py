@@ -79,7 +79,7 @@ class ThresholdNetwork(SequenceMemory):
     metadata_: dict[str, Any]
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN if n_hidden",
         "hidden_bias_": "float M if n_hidden",
         "V_": "float N M if n_hidden",

@@ -71,8 +71,8 @@ class OneHotNetwork(OnlineMemory):
     V_: Patterns
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"U_": "pattern M kN", "V_": "pattern N M", "bias_": "int N"}
-    declared_values: ClassVar[dict[str, str]] = {"n_hidden_": "size M", "tolerance_": "count kN"}
+    _arrays: ClassVar[dict[str, str]] = {"U_": "pattern M kN", "V_": "pattern N M", "bias_": "int N"}
+    _values: ClassVar[dict[str, str]] = {"n_hidden_": "size M", "tolerance_": "count kN"}
 
     def __init__(
         self,

@@ -176,7 +176,7 @@ class SparseSequenceAttractor(OnlineMemory):
     _usual_epochs: ClassVar[int] = 750  # 500 with noise, as in the paper without, and the practice of V
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
         "P_": "float M S",
@@ -185,7 +185,7 @@ class SparseSequenceAttractor(OnlineMemory):
         "hidden_errors_": "count E",
         "visible_errors_": "count E",
     }
-    declared_values: ClassVar[dict[str, str]] = {
+    _values: ClassVar[dict[str, str]] = {
         "n_hidden": "size M or auto",
         "max_epochs_": "count",
         "n_iter_": "size E",

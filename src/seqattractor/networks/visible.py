@@ -103,12 +103,8 @@ class VisibleNetwork(OnlineMemory):
     visible_bias_ = InSteps()
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {
-        "W_": "float N kN",
-        "visible_bias_": "float N if bias",
-        "visible_errors_": "count E",
-    }
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_bias_": "float N if bias", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
     graph_: NDArray[np.int8]
     _ready: tuple[States, States] | None
 
-    declared_arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern P N", "graph_": "ternary P P"}
+    _arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern P N", "graph_": "ternary P P"}
 
     @abstractmethod
     def _drive(self, features: States, delayed: States) -> States:

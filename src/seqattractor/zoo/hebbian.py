@@ -50,8 +50,8 @@ class HebbianMemory(OnlineMemory):
     max_epochs = 1  # a second presentation would only double the weights
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order

@@ -83,13 +83,13 @@ class LatentPredictiveMemory(OnlineMemory):
 
     losses_: Floats
 
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "W_r_": "float H H",
         "W_o_": "float N H",
         "visible_errors_": "count E",
         "losses_": "float E",
     }
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
 
     def __init__(
         self,

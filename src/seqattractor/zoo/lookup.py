@@ -52,7 +52,7 @@ class LookupMemory(OnlineMemory):
     counts_: NDArray[np.int64]
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern T kN", "successors_": "pattern T N", "counts_": "count T"}
+    _arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern T kN", "successors_": "pattern T N", "counts_": "count T"}
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order

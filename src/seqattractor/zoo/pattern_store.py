@@ -44,7 +44,7 @@ class PatternStore(OnlineMemory):
     inverse_: NDArray[np.float64]
     _ready: dict[str, NDArray[np.float64]] | None
 
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "patterns_": "pattern T kN",
         "successors_": "ternary T N",
         "inverse_": "float T T if pseudo_inverse",

@@ -73,8 +73,8 @@ class PredictiveCodingMemory(OnlineMemory):
     losses_: NDArray[np.float64]
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,

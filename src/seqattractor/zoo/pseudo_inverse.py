@@ -45,8 +45,8 @@ class PseudoInverseMemory(SequenceMemory):
     """
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order

@@ -33,7 +33,7 @@ class RateMemory(ContinuousMemory, OnlineMemory):
     mask_: NDArray[np.int8]
     patterns_: Patterns
 
-    declared_arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "mask_": "ternary N N", "patterns_": "pattern P N"}
+    _arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "mask_": "ternary N N", "patterns_": "pattern P N"}
 
     @abstractmethod
     def _f(self, patterns: States) -> States:

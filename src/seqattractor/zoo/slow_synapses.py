@@ -69,8 +69,8 @@ class SlowSynapseMemory(OnlineMemory):
     W_: Weights
     W_S_: Weights
 
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N N", "W_S_": "float N N", "visible_errors_": "count E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N N", "W_S_": "float N N", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self, *, slow_weight: float = 2.5, slow_steps: int = 5, on_conflict: Literal["raise", "learn"] = "raise"

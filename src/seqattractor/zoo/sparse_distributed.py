@@ -83,8 +83,8 @@ class SparseDistributedMemory(OnlineMemory):
     max_epochs = 1  # a second presentation would only double V
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"A_": "pattern M kN", "V_": "float N M", "visible_errors_": "count E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"A_": "pattern M kN", "V_": "float N M", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,

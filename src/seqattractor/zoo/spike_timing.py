@@ -93,8 +93,8 @@ class SpikeTimingMemory(OnlineMemory):
     n_iter_: int
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N N"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "count"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N N"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "count"}
 
     def __init__(
         self,

@@ -110,7 +110,7 @@ class StochasticMemory(OnlineMemory):
     losses_: Floats
     baseline_: float
 
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "W_": "float N N",
         "visible_bias_": "float N",
         "V_": "float N H if n_hidden",
@@ -120,7 +120,7 @@ class StochasticMemory(OnlineMemory):
         "visible_errors_": "count E",
         "losses_": "float E",
     }
-    declared_values: ClassVar[dict[str, str]] = {
+    _values: ClassVar[dict[str, str]] = {
         "n_iter_": "size E",
         "converged_": "flag",
         "rng_": "generator",
