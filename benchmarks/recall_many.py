@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_limits
 
 import seqattractor as sa
 from seqattractor.learning.rule import heaviside, hidden_state, visible_state
-from seqattractor.networks.layered import HiddenLayerMemory
 
 TURNS = 3
 CUES = 10_000
@@ -40,7 +39,7 @@ def run(step: Callable[[Any], Any], cues: sa.sequences.Patterns, steps: int, noi
     return np.stack(path, axis=1)
 
 
-def compare(net: HiddenLayerMemory, cues: sa.sequences.Patterns, steps: int, noise: int = 0) -> dict[str, float]:
+def compare(net: sa.SequenceMemory, cues: sa.sequences.Patterns, steps: int, noise: int = 0) -> dict[str, float]:
     """Seconds of each way, which must all recall the same."""
     ways: dict[str, Callable[[], sa.sequences.Patterns]] = {
         "plain": lambda: run(lambda states: plain_step(net, states), cues, steps, noise),

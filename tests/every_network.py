@@ -77,7 +77,7 @@ def _tie_rich(net, kind, rng):
     units = {"binary": 2.0**-10, "tenths": 0.1, "equal": 0.1, "nearly whole": 1 / np.tanh(1), "nearly binary": 0.25 / np.tanh(1)}
     for name in net.traits().weights:
         shape = getattr(net, name).shape
-        if net.declared_arrays[name].startswith("float"):
+        if getattr(net, name).dtype.kind == "f":
             whole = rng.choice([-1.0, 1.0], size=shape) if kind == "equal" else rng.integers(-3, 4, size=shape).astype(float)
             whole *= rng.random(shape) < 0.25 if kind == "mostly zero" else 1.0
             setattr(net, name, rng.standard_normal(shape) if kind == "normal" else whole * units.get(kind, 1.0))

@@ -92,7 +92,7 @@ def test_hidden_auto_takes_the_smallest_size_that_does_it():
     net, attempts = choose_hidden(plain, plain.transitions(X))
     assert [a.enough for a in attempts] == [False] * (len(attempts) - 1) + [True]
     assert net.n_hidden == attempts[-1].n_hidden > 25
-    assert recalls_from_noise(net, net.shown(X), flips=0.0) == 20
+    assert recalls_from_noise(net, net.transitions(X), flips=0.0) == 20
 
 
 def test_another_network_is_learned_by_its_short_name(run, square, tmp_path):

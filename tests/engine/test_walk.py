@@ -10,8 +10,8 @@ import seqattractor as sa
 from every_network import KINDS, draw_network
 from quiet import fit_quietly
 from seqattractor.learning.walking import Walk, can_walk
-from seqattractor.networks import walk as _walk
-from seqattractor.networks.walk import states_along
+from seqattractor.networks import run as _walk
+from seqattractor.networks.run import states_along
 
 EXACT = ("whole", "binary")  # weights whose sums float64 does not round
 
@@ -101,9 +101,8 @@ def test_a_long_run_that_wanders_is_taken_by_the_kernel_and_is_that_of_the_netwo
     for _ in range(200):
         plain.append(states)
         states = net.next_patterns(states)
-    asked = []
+    asked, slow = [], type(net).next_patterns
     monkeypatch.setattr(type(net), "next_patterns", lambda net, states, memory=None: asked.append(1) or slow(net, states))
-    slow = sa.SequenceAttractor.__mro__[1].next_patterns
     assert np.array_equal(list(states_along(net, cue, 199)), plain)
     assert len(asked) == _walk.SOON
 

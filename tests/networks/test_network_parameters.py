@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from seqattractor.networks import registry as registry
-from seqattractor.networks.signature import read_parameters
+from seqattractor.networks.registry import read_parameters
 
 
 def signature_of(name):
@@ -33,12 +33,12 @@ def test_parameters_and_their_defaults_are_those_of_the_signature(name):
 )
 def test_what_the_source_does_not_tell_is_asked_of_the_class(tmp_path, monkeypatch, init):
     (tmp_path / "own.py").write_text(f"class Own:\n    {init}\n")
-    monkeypatch.setattr(inspect.getmodule(read_parameters), "__file__", str(tmp_path / "networks" / "signature.py"))
+    monkeypatch.setattr(inspect.getmodule(read_parameters), "__file__", str(tmp_path / "networks" / "registry.py"))
     assert read_parameters("own", "Own") is None
     assert read_parameters("_no_such_file", "Own") is None
 
 
 def test_defaults_that_are_written_out_are_read(tmp_path, monkeypatch):
     (tmp_path / "own.py").write_text("class Own:\n    def __init__(self, size=-1, *, kind='a', rate=1e-3, seed=None): ...\n")
-    monkeypatch.setattr(inspect.getmodule(read_parameters), "__file__", str(tmp_path / "networks" / "signature.py"))
+    monkeypatch.setattr(inspect.getmodule(read_parameters), "__file__", str(tmp_path / "networks" / "registry.py"))
     assert read_parameters("own", "Own") == {"size": -1, "kind": "a", "rate": 1e-3, "seed": None}

@@ -11,8 +11,8 @@ from every_network import all_states, draw_network
 from quiet import fit_quietly
 from seqattractor.learning import firing, kernels
 from seqattractor.learning.firing import respond
-from seqattractor.networks import known_states as _known_states
 from seqattractor.networks import network_class, network_names
+from seqattractor.networks import run as _known_states
 from seqattractor.networks.run import Run
 
 MANY = 300  # states, enough for whole numbers to be used

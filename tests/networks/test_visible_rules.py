@@ -125,12 +125,6 @@ def test_an_unknown_rule_is_refused_with_the_known_ones():
         sa.VisibleNetwork(rule="magic").fit(X)
 
 
-@pytest.mark.parametrize("rule", ["hebbian", "pseudo-inverse", "slow-synapses"])
-def test_a_rule_that_became_a_network_of_its_own_is_named(rule):
-    with pytest.raises(ValueError, match=r"network of its own: sa\.\w+Memory"):
-        sa.VisibleNetwork(rule=rule).fit(X)
-
-
 def test_a_model_file_cannot_hold_a_rule_of_ones_own_and_says_so(tmp_path):
     net = sa.VisibleNetwork(rule=three_factor).fit(X)
     with pytest.raises(TypeError, match="rule"):

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 import seqattractor as sa
-from seqattractor.networks.walk import states_along
+from seqattractor.networks.run import states_along
 
 READY, STOPPED, LOST = b"R", b"S", b"L"
 

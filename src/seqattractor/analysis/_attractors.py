@@ -16,8 +16,7 @@ from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._retrieval import SuccessRate
 from seqattractor.analysis._robustness import passages
 from seqattractor.networks.base import SequenceMemory, check_learned
-from seqattractor.networks.known_states import names_of
-from seqattractor.networks.run import Run
+from seqattractor.networks.run import Run, names_of
 from seqattractor.noise import Seed, as_generator, flip
 from seqattractor.sequences import Patterns, check_sequences, split, stack_context
 from seqattractor.sequences._patterns import period

@@ -224,7 +224,7 @@ def certify(
     check_flag(attack, "attack")
     work = Work() if work_limit is None else Work(check_positive(work_limit, "work_limit"))
     view = threshold_view(net)
-    inputs, targets, counts = net.shown(X, lengths)
+    inputs, targets, counts = net._shown(X, lengths)
     made = np.flatnonzero(np.all((net.next_patterns(inputs) == targets) & (view.next(inputs) == targets), axis=1))
     if method == "auto":
         method = "tight" if len(inputs) * view.first.weights.size <= _QUICK else "count"

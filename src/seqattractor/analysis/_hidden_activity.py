@@ -134,7 +134,7 @@ def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], len
     view = threshold_view(net)
     if view.hidden is None:
         raise NotApplicable(f"{type(net).__name__} has no hidden neurons.")
-    inputs, targets, _ = net.shown(X, lengths)
+    inputs, targets, _ = net._shown(X, lengths)
     active = view.hidden.fields(inputs) >= 0
     follows, decoded = None, None
     given = net.get_params(deep=False)

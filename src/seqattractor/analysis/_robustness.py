@@ -105,7 +105,7 @@ class Starts:
             place = newest + settle if round_ else np.minimum(newest + settle, last)
             due.append(place - newest)
             wanted.append(sequence[place % round_ if round_ else place])
-        return cls(net.shown(X, lengths), np.concatenate(due), np.concatenate(wanted))
+        return cls(net._shown(X, lengths), np.concatenate(due), np.concatenate(wanted))
 
     def corrupted(self, net: SequenceMemory, flips: int, rng: np.random.Generator) -> Patterns:
         """Give the starts with `flips` flipped units in each of their patterns, shape (n, order * N)."""
@@ -277,7 +277,7 @@ def robustness_curve(
     """
     check_learned(net)
     trials = check_count(trials, "trials")
-    shown = net.shown(X, lengths)
+    shown = net._shown(X, lengths)
     inputs, targets, _ = shown
     units = inputs.shape[1]
     asked = _spread(units) if flips is None else check_counts(flips, "flips", 0, units)

@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqattractor.exchange.extras import needed
 from seqattractor.exchange.limbs import Floats, round_weights
 from seqattractor.exchange.threshold_layers import about, layer_names, threshold_layers
-from seqattractor.networks.hooks import Hooks
 from seqattractor.networks.traits import Layer
+
+if TYPE_CHECKING:
+    from seqattractor.networks.base import SequenceMemory
 
 TAU = 1e-4
 """The time constant in seconds, and the time step: the one that snnTorch takes."""
@@ -32,7 +34,7 @@ FEW = 21
 """The same for float32."""
 
 
-def nir_graph(net: Hooks) -> Any:
+def nir_graph(net: SequenceMemory) -> Any:
     """Give the ``nir.NIRGraph`` of a network; see `SequenceMemory.to_nir`."""
     nir = needed("nir", "to_nir()", "nir")
     layers = threshold_layers(net, "NIR")

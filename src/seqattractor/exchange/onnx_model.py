@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seqattractor.exchange.extras import needed
 from seqattractor.exchange.limbs import split_weights
 from seqattractor.exchange.threshold_layers import about, digest_of, layer_names, threshold_layers, type_name
-from seqattractor.networks.hooks import Hooks
+
+if TYPE_CHECKING:
+    from seqattractor.networks.base import SequenceMemory
 
 FORMAT = "seqattractor-onnx"
 OPSET, IR_VERSION = 17, 8
 """Which every onnxruntime since 1.12 reads."""
 
 
-def onnx_model(net: Hooks, dtype: Any = "float64") -> Any:
+def onnx_model(net: SequenceMemory, dtype: Any = "float64") -> Any:
     """Give the ``onnx.ModelProto`` of a network; see `SequenceMemory.to_onnx`."""
     onnx = needed("onnx", "to_onnx()", "onnx")
     helper, numbers = onnx.helper, onnx.numpy_helper

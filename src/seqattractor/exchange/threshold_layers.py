@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_choice
 from seqattractor.exchange.limbs import DIGITS
-from seqattractor.networks.hooks import Hooks
-from seqattractor.networks.plain_values import to_json
+from seqattractor.networks.model_file import to_json
 from seqattractor.networks.traits import Layer, NotApplicable
 
+if TYPE_CHECKING:
+    from seqattractor.networks.base import SequenceMemory
 
-def threshold_layers(net: Hooks, tool: str) -> tuple[Layer, ...]:
+
+def threshold_layers(net: SequenceMemory, tool: str) -> tuple[Layer, ...]:
     """Give the layers of a network that is made of them, and refuse all others.
 
     Examples
@@ -43,7 +45,7 @@ def layer_names(layers: tuple[Any, ...]) -> tuple[str, ...]:
     return ("hidden", "visible")[-len(layers) :]
 
 
-def about(net: Hooks) -> dict[str, Any]:
+def about(net: SequenceMemory) -> dict[str, Any]:
     """What a file in another format tells of the network: class, parameters, sizes."""
     from seqattractor import __version__
 

@@ -17,16 +17,16 @@ from seqattractor._checks import (
     check_not_negative,
     check_number,
     check_positive,
+    is_auto,
 )
-from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.learning import engines
 from seqattractor.learning import rule as equations
 from seqattractor.learning.firing import respond
 from seqattractor.learning.grid import InSteps, held_steps, hold_steps, in_steps, on_grid
 from seqattractor.learning.problem import Feedback, Learned, Problem, ProgressCallback
 from seqattractor.networks.base import check_learned
-from seqattractor.networks.layered import Weights, split_bias
-from seqattractor.networks.sized import SizedMemory
+from seqattractor.networks.choose_hidden import check_size, epochs_at_most, fit_smallest, given_size, remedies
+from seqattractor.networks.online import OnlineMemory, Weights, split_bias
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -37,7 +37,7 @@ _HOLD = 10.0  # times init_scale: the size at which hidden biases that learn sta
 
 
 @final
-class SequenceAttractor(SizedMemory):
+class SequenceAttractor(OnlineMemory):
     """The recurrent network with hidden neurons of Lu & Wu and its local three-factor learning rule.
 
     Visible neurons xi drive hidden neurons zeta, which drive the next visible state, eqs. (2)-(3)::
@@ -191,7 +191,9 @@ class SequenceAttractor(SizedMemory):
     visible_bias_ = InSteps()
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _usual_epochs: ClassVar[int] = 500  # what max_epochs="auto" is: as many as in the paper's experiments
+    _learner: Callable[..., Learned] | None = None  # instead of the engine: a cluster
+    _arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
         "P_": "float M N",
@@ -202,7 +204,7 @@ class SequenceAttractor(SizedMemory):
         "hidden_errors_": "count E",
         "visible_errors_": "count E",
     }
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_hidden": "size M or auto"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_hidden": "size M or auto"}
 
     def __init__(
         self,
@@ -255,7 +257,7 @@ class SequenceAttractor(SizedMemory):
         *,
         callback: ProgressCallback | None = None,
     ) -> Self:
-        """Learn sequences from scratch on a Dask cluster, block by block, with the same result as `fit`.
+        """Learn sequences on a Dask cluster, block by block, with the same result as `fit`.
 
         It is meant for workers with little memory, which hold only their blocks, and not for speed: every weight travels to a
         worker and back, so that more workers hardly help. All weights must fit into the memory of this process.
@@ -279,39 +281,49 @@ class SequenceAttractor(SizedMemory):
         """
         from seqattractor.learning.exact import cluster
 
-        with unchanged_by_failure(self):
-            self.check_parameters()
-            if self._learns_targets:
-                raise ValueError(
-                    "targets='learned' cannot be learned on a cluster, where U is learned before V: call fit, or use "
-                    "targets='random'."
-                )
-            self._forget()
-            transitions, there = self.transitions(X, lengths), partial(cluster.learn, client=client)
-            with self._announced(callback) as tell:
-                left = self._fit_sized(transitions, lambda net, each: net._learn(there, transitions, each), tell)
-            missing = self._missing(left, transitions)
-        self._conclude(left, transitions, missing)
-        return self
+        if self._learns_targets:
+            raise ValueError(
+                "targets='learned' cannot be learned on a cluster, where U is learned before V: call fit, or use "
+                "targets='random'."
+            )
+        self._learner = partial(cluster.learn, client=client)
+        try:
+            return self.fit(X, lengths, callback=callback)
+        finally:
+            del self._learner
 
-    def _learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
-        """Learn by the chosen engine; Hebbian weights are a sum and need none."""
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Learn from scratch, with as many hidden neurons as are given or needed."""
+        if is_auto(self.n_hidden):
+            return fit_smallest(self, transitions, callback)
+        self._init_learning(transitions)
+        return self._learn(transitions, epochs_at_most(self), callback, from_start=True)
+
+    def _resume(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Learn for up to `max_epochs` more epochs."""
+        return self._learn(transitions, epochs_at_most(self), self._counting_on(callback))
+
+    def _present(self, transitions: Transitions) -> None:
+        """Learn for one epoch."""
+        self._learn(transitions, 1)
+
+    def _learn(
+        self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None, *, from_start: bool = False
+    ) -> tuple[int, int]:
+        """Learn on top of the present weights, which may be overwritten at the start; returns the errors of the last epoch."""
         if self.rule == "hebbian":
-            self.begin(transitions)
-            self.present(transitions)
+            self._add_hebbian(transitions)
             return self._last_errors()
-        return self._learn(self._by_engine, transitions, callback)
+        problem = self._problem(transitions, self._weights(copy=not from_start), max_epochs)
+        learn = self._learner or partial(engines.learn, engine=self.engine, n_jobs=self.n_jobs)
+        learned = learn(problem, callback=callback)
+        self._take(learned)
+        self._add_epochs(learned.visible_errors, learned.hidden_errors)
+        return self._last_errors()
 
-    def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
-        """Go on by the chosen engine; Hebbian weights are added once more."""
-        if self.rule == "hebbian":
-            self.present(transitions)
-            return self._last_errors()
-        return self._go_on(self._by_engine, transitions, self._epochs_at_most, self._counting_on(callback))
-
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Draw U, V and P, in this order, then the biases if there are some."""
-        M, N, N_in = self._given_size(), self.n_features_in_, self.n_features_in_ * self.order_
+        M, N, N_in = given_size(self), self.n_features_in_, self.n_features_in_ * self.order_
         rng = as_generator(self.random_state)
         check_memory(8 * M * (N_in + (3 if self._learns_targets else 2) * N), f"a network of {M} hidden neurons")
         scale = float(self.init_scale)
@@ -324,12 +336,26 @@ class SequenceAttractor(SizedMemory):
             self.Q_ = np.zeros((M, N), dtype=np.int64)
         self._no_errors_yet(hidden=True)
 
-    def present(self, transitions: Transitions) -> None:
-        """Learn from each transition in turn: an epoch as `fit` has it."""
-        if self.rule == "hebbian":
-            self._add_hebbian(transitions)
-            return
-        self._go_on(self._by_engine, transitions, 1)
+    @property
+    def n_hidden_(self) -> int:
+        """M, the number of hidden neurons of a network that has learned."""
+        if "P_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} has no n_hidden_ before it has learned.")
+        return len(self.P_)
+
+    @property
+    def _most_epochs(self) -> int | None:
+        return None if is_auto(self.n_hidden) else epochs_at_most(self)
+
+    def _remedies(self) -> list[str]:
+        return remedies(self)
+
+    _fewest_hidden = 1  # that a search tries
+
+    @property
+    def _hidden_left(self) -> int:
+        """Updates of hidden neurons in the last epoch."""
+        return self._last_errors()[0]
 
     def _hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
@@ -424,7 +450,7 @@ class SequenceAttractor(SizedMemory):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        self._check_size()
+        check_size(self)
         check_choice(self.learn, "learn", ("UV", "V"))
         check_choice(self.rule, "rule", ("three-factor", "hebbian"))
         check_choice(self.targets, "targets", ("random", "learned"))
@@ -444,32 +470,6 @@ class SequenceAttractor(SizedMemory):
         check_choice(self.engine, "engine", ("exact", "reference"))
 
     # -- inside -------------------------------------------------------------------------------------------------
-
-    def _by_engine(self, problem: Problem, callback: ProgressCallback | None = None) -> Learned:
-        """Learn on this machine."""
-        return engines.learn(problem, self.engine, n_jobs=self.n_jobs, callback=callback)
-
-    def _learn(
-        self, learner: Callable[..., Learned], transitions: Transitions, callback: ProgressCallback | None
-    ) -> tuple[int, int]:
-        """Learn from scratch with an engine or a cluster; returns the errors of the last epoch."""
-        self.begin(transitions)
-        return self._go_on(learner, transitions, self._epochs_at_most, callback, from_start=True)
-
-    def _go_on(
-        self,
-        learner: Callable[..., Learned],
-        transitions: Transitions,
-        max_epochs: int,
-        callback: ProgressCallback | None = None,
-        *,
-        from_start: bool = False,
-    ) -> tuple[int, int]:
-        """Learn on top of what is there, which may be overwritten at the start; returns the errors of the last epoch."""
-        learned = learner(self._problem(transitions, self._weights(copy=not from_start), max_epochs), callback=callback)
-        self._take(learned)
-        self._add_epochs(learned.visible_errors, learned.hidden_errors)
-        return self._last_errors()
 
     def _problem(self, transitions: Transitions, weights: tuple[Weights, Weights], max_epochs: int) -> Problem:
         """What an engine or a cluster learns on top of some weights, which are in steps of eta."""

@@ -1,4 +1,4 @@
-"""How many hidden neurons, and how many epochs, sequences need: try, and see which layer has errors left."""
+"""The search for the number of hidden neurons and epochs that sequences need, around networks of given sizes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ import numpy as np
 from sklearn.base import clone
 
 from seqattractor import noise
-from seqattractor._checks import NotEnoughMemoryError
+from seqattractor._checks import NotEnoughMemoryError, check_count_or_auto, is_auto
+from seqattractor._progress import say_line
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.sequences import Transitions
 from seqattractor.sequences._transitions import lock_row
 
 if TYPE_CHECKING:
+    from seqattractor.networks.attractor import SequenceAttractor
     from seqattractor.networks.base import SequenceMemory
-    from seqattractor.networks.sized import SizedMemory
+    from seqattractor.networks.sparse import SparseSequenceAttractor
 
 LADDER = (25, 50, 100, 200, 400, 800, 1600, 3200)
 MORE_EPOCHS = 10  # times as many, where the hidden neurons have errors left
@@ -31,7 +33,7 @@ MOST_WORK = 2e13  # field updates of one size at most, if every neuron errs at e
 BETTER = 0.9  # times as many wrong units as before, or fewer, are worth more neurons
 USEFUL = 0.8  # times as many hidden errors, or fewer, are worth ten times the epochs
 
-_Net = TypeVar("_Net", bound="SizedMemory")
+_Net = TypeVar("_Net", "SequenceAttractor", "SparseSequenceAttractor")
 
 
 @dataclass(frozen=True)
@@ -83,13 +85,59 @@ class Attempt:
         return f"{tried}: {self.score:.1%} of the transitions, {recall}"
 
 
+def fit_smallest(
+    net: SequenceAttractor | SparseSequenceAttractor, transitions: Transitions, callback: ProgressCallback | None
+) -> tuple[int, int] | None:
+    """Learn with ``n_hidden="auto"``: `net` takes over what the chosen network has learned; returns the errors left."""
+    tell = (lambda attempt: say_line(attempt.describe())) if net.verbose else None
+    chosen, attempts = choose_hidden(net, transitions, tell=tell, callback=callback)
+    for name, value in chosen._fitted().items():
+        setattr(net, name, value)
+    _move_on(net.random_state, chosen.random_state)
+    # A sparse code with noise, or a margin that is missing somewhere, is no reason to warn if all is stored.
+    best = max(attempts, key=lambda one: one.merit)
+    return None if best.score == 1 else (best.hidden_errors, best.wrong_units)
+
+
+def _move_on(rng: Any, used: Any) -> None:
+    """Bring a user's random generator to the state of the copy that was used."""
+    if isinstance(rng, np.random.Generator):
+        rng.bit_generator.state = used.bit_generator.state
+    elif isinstance(rng, np.random.RandomState):
+        rng.set_state(used.get_state())
+
+
+def check_size(net: SequenceAttractor | SparseSequenceAttractor) -> None:
+    """Raise an error if the number of hidden neurons or epochs makes no sense."""
+    check_count_or_auto(net.n_hidden, "n_hidden")
+    check_count_or_auto(net.max_epochs, "max_epochs")
+
+
+def given_size(net: SequenceAttractor | SparseSequenceAttractor) -> int:
+    """Return M as the user gave it; a stream that has only begun cannot choose it."""
+    if is_auto(net.n_hidden):
+        raise ValueError(
+            "n_hidden='auto' is chosen by fit, which sees all transitions at once; fit first, or begin partial_fit with a "
+            "number of hidden neurons."
+        )
+    return int(net.n_hidden)
+
+
+def epochs_at_most(net: SequenceAttractor | SparseSequenceAttractor) -> int:
+    """Return the largest number of epochs for a given number of hidden neurons."""
+    return net._usual_epochs if is_auto(net.max_epochs) else int(net.max_epochs)
+
+
+def remedies(net: SequenceAttractor | SparseSequenceAttractor) -> list[str]:
+    """Return what to try where errors are left: nothing that a search has tried."""
+    epochs = ["allow more epochs (max_epochs)"] if net.n_iter_ >= epochs_at_most(net) else []
+    if not is_auto(net.n_hidden):
+        return [*epochs, "use more hidden neurons", "store less"]
+    return [*([] if is_auto(net.max_epochs) else epochs), f"let it see more of the past (order={net.order_ + 1})", "store less"]
+
+
 def choose_hidden(
-    net: _Net,
-    transitions: Transitions,
-    *,
-    learn: Callable[[_Net, ProgressCallback | None], tuple[int, int]] | None = None,
-    tell: Callable[[Attempt], Any] | None = None,
-    callback: ProgressCallback | None = None,
+    net: _Net, transitions: Transitions, *, tell: Callable[[Attempt], Any] | None = None, callback: ProgressCallback | None = None
 ) -> tuple[_Net, list[Attempt]]:
     """Learn with more and more hidden neurons until everything is stored and comes back from noisy cues.
 
@@ -99,12 +147,10 @@ def choose_hidden(
 
     Parameters
     ----------
-    net : SizedMemory
+    net : SequenceAttractor or SparseSequenceAttractor
         Not changed; its ``n_hidden`` does not matter. ``max_epochs`` is raised only if it is "auto".
     transitions : Transitions
         As ``net.transitions(X, lengths)`` gives them.
-    learn : callable, optional
-        Called as ``learn(trial, callback)`` to let a network of one size learn; by default `SizedMemory._learn_transitions`.
     tell : callable, optional
         Called with each `Attempt`.
     callback : callable, optional
@@ -112,7 +158,7 @@ def choose_hidden(
 
     Returns
     -------
-    net : SizedMemory
+    net : SequenceAttractor or SparseSequenceAttractor
         The smallest network of the sizes 25, 50, 100, ..., 3200 that learns without an error left and recalls from 9 of 10
         cues; if none of them does, the one that stores most transitions and recalls best. Its parameters say its size.
     attempts : list of Attempt
@@ -126,8 +172,8 @@ def choose_hidden(
     >>> chosen.n_hidden == attempts[-1].n_hidden, chosen.score(X)
     (True, 1.0)
     """
-    search = _Search(net, transitions, learn or (lambda trial, each: trial._learn_transitions(transitions, each)), tell, callback)
-    usual = epochs = net._epochs_at_most
+    search = _Search(net, transitions, tell, callback)
+    usual = epochs = epochs_at_most(net)
     most = MORE_EPOCHS * usual if net.max_epochs == "auto" else usual
     for n_hidden in (size for size in LADDER if size >= net._fewest_hidden):
         if search.attempts and not search.affords(n_hidden, epochs):
@@ -153,14 +199,9 @@ class _Search:
     """What was tried so far, and the best of it."""
 
     def __init__(
-        self,
-        net: Any,
-        transitions: Transitions,
-        learn: Callable[[Any, ProgressCallback | None], tuple[int, int]],
-        tell: Callable[[Attempt], Any] | None,
-        callback: ProgressCallback | None,
+        self, net: Any, transitions: Transitions, tell: Callable[[Attempt], Any] | None, callback: ProgressCallback | None
     ) -> None:
-        self.net, self.transitions, self.learn, self.tell, self.callback = net, transitions, learn, tell, callback
+        self.net, self.transitions, self.tell, self.callback = net, transitions, tell, callback
         self.attempts: list[Attempt] = []
         self.chosen: Any = net
         self.stopped = False
@@ -169,7 +210,9 @@ class _Search:
         """Let a network of one size learn, and look at it."""
         trial = clone(self.net).set_params(n_hidden=n_hidden, max_epochs=epochs)
         trial.n_features_in_, trial.order_ = self.net.n_features_in_, self.net.order_
-        left = self.learn(trial, None if self.callback is None else self._watch)
+        if "_learner" in vars(self.net):
+            trial._learner = self.net._learner  # a cluster
+        left = trial.fit_transitions(self.transitions, None if self.callback is None else self._watch)
         attempt = self._look(trial, left)
         if not self.attempts or attempt.merit > max(one.merit for one in self.attempts):
             self.chosen = trial
@@ -196,7 +239,7 @@ class _Search:
         self.stopped = self.stopped or bool(self.callback(epoch, hidden, visible))
         return self.stopped
 
-    def _look(self, net: SizedMemory, left: tuple[int, int]) -> Attempt:
+    def _look(self, net: SequenceAttractor | SparseSequenceAttractor, left: tuple[int, int]) -> Attempt:
         """Look at what a network has learned."""
         wrong = net._wrong_units(self.transitions)
         score = float(np.mean(~wrong.any(axis=1)))

@@ -79,7 +79,7 @@ class ThresholdNetwork(SequenceMemory):
     metadata_: dict[str, Any]
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN if n_hidden",
         "hidden_bias_": "float M if n_hidden",
         "V_": "float N M if n_hidden",
@@ -112,13 +112,6 @@ class ThresholdNetwork(SequenceMemory):
     def _hidden_states(self, states: Patterns) -> Patterns:
         """Give the hidden states of a batch, eq. (2): (B, order * N) -> (B, M)."""
         return respond(self.U_, states, self.hidden_bias_, silent=int(self.silent))
-
-    @available_if(_has_hidden_neurons)  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def hidden(self, states: ArrayLike) -> Patterns:
-        """Give the state zeta of the hidden neurons, eq. (2), if there are some; as in `SequenceAttractor.hidden`."""
-        batch, single = self._as_states(states, "state")
-        zeta: Patterns = self._hidden_states(batch.reshape(len(batch), -1))
-        return zeta[0] if single else zeta
 
     def layers(self) -> tuple[Layer, ...]:
         """Give the hidden layer, if there is one, and the visible one."""

@@ -13,9 +13,7 @@ from seqattractor._files import named_path
 from seqattractor.exchange.onnx_reader import read_onnx
 from seqattractor.exchange.safetensors_file import read_safetensors
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.declared import check_fitted, declares
-from seqattractor.networks.model_file import Refused, check_model_file, read_model, refusing
-from seqattractor.networks.plain_values import from_json
+from seqattractor.networks.model_file import Refused, check_fitted, check_model_file, from_json, read_model, refusing
 from seqattractor.networks.registry import package_class
 from seqattractor.networks.run import Run
 
@@ -75,12 +73,12 @@ def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path
         values["feature_names_in_"] = np.array(values["feature_names_in_"], dtype=object)
     for attribute, value in {**values, **arrays}.items():
         setattr(net, attribute, value)
-    if not declares(cls):
+    if not cls.__module__.startswith("seqattractor."):
         _try_a_step(net)
     return net
 
 
 def _try_a_step(net: SequenceMemory) -> None:
-    """Let a network make one step: where a class declares no shapes, this tells whether what was loaded is all there and fits."""
+    """Let a network make one step: classes of users list no shapes."""
     if (width := net.n_features_in_ * net.order_) <= _MOST_UNITS:
         Run(net, np.ones((1, width), dtype=np.int8)).step()

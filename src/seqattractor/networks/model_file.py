@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_memory
+from seqattractor._checks import check_count, check_memory, is_count
 from seqattractor._files import atomic_write, named_path
+
+if TYPE_CHECKING:
+    from seqattractor.networks.base import SequenceMemory
 
 FORMAT = "seqattractor-model"
 FORMAT_VERSION = 1
@@ -27,7 +31,29 @@ _NPY_HEADER = 2**16  # bytes; numpy writes 128
 _ZIP_END, _ZIP64_END = 22, 76  # bytes; the second with its pointer
 # What zipfile and numpy raise on the way through an npz whose inside is broken.
 DAMAGED = (zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
+_SCALARS = bool | int | float | str | None | np.random.Generator
+_EVERYBODY = ("n_features_in_", "feature_names_in_", "order_", "metadata_", "attached_patterns_")
+_ATTACHED = {"attached_patterns_": "bits A N/8"}
+_DTYPES = {"float": ("f8",), "int": ("i4", "i8"), "count": ("i4", "i8"), "pattern": ("i1",), "ternary": ("i1",), "bits": ("u1",)}
+_LARGEST = 2**63  # of whole numbers, beside seeds; no size, count or setting comes near it
 _MADE = (1980, 1, 1, 0, 0, 0)  # the time of every member, so that the same network gives the same bytes
+
+
+def contents(net: SequenceMemory) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what a file holds of a network: a header of plain values, and arrays."""
+    from seqattractor import __version__
+
+    fitted = net._fitted()
+    arrays = {k: v for k, v in fitted.items() if isinstance(v, np.ndarray) and k != "feature_names_in_"}
+    values = {k: to_json(v, k) for k, v in fitted.items() if k not in arrays}
+    parameters = {k: to_json(v, k) for k, v in net.get_params(deep=False).items()}
+    as_loaded = [{k: from_json(v) for k, v in part.items()} for part in (parameters, values)]
+    try:  # what could not be loaded is not saved
+        check_fitted(net, as_loaded[0], as_loaded[1], arrays)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"this {type(net).__name__} cannot be saved: {str(error).rstrip('.')}.") from None
+    header = {"class": type(net).__name__, "parameters": parameters, "values": values, "seqattractor": __version__}
+    return header, arrays
 
 
 def write_model(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -198,3 +224,193 @@ def _from_npy(content: bytearray) -> NDArray[Any]:
     flat = np.frombuffer(content, dtype, offset=buffer.tell())
     array = flat.reshape(shape, order="F" if by_columns else "C")
     return array if dtype.isnative else array.astype(dtype.newbyteorder("="))  # of a machine with the other order of bytes
+
+
+# -- what a file may hold ---------------------------------------------------------------------
+
+
+def check_fitted(
+    net: SequenceMemory, parameters: dict[str, Any], values: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    """Raise an error if a network of this class cannot have learned these values and arrays with its parameters.
+
+    Parameters
+    ----------
+    net : SequenceMemory
+        With these parameters. Its class lists its arrays and values (`SequenceMemory._arrays`, `_values`).
+    parameters, values, arrays : dict
+        By the name of the attribute, as they are in a model file.
+    """
+    net._check_order()
+    net.check_parameters()
+    if type(net).__module__.startswith("seqattractor."):
+        for name, value in parameters.items():
+            if not net._values.get(name, "").startswith("counts"):
+                _check_plain(name, value)
+    N, order = check_count(values.get("n_features_in_"), "n_features_in_"), check_count(values.get("order_"), "order_")
+    if net.order not in ("auto", order):
+        raise ValueError(f"order_ is {order}, but order is {net.order}")
+    for name in (*values, *arrays):
+        if not _may_learn(type(net), name):
+            raise ValueError(f"a {type(net).__name__} has no {name!r}")
+    sizes = {"N": N, "kN": N * order, "N/8": -(-N // 8)}
+    for name, array in arrays.items():
+        _check_array(name, array, (net._arrays | _ATTACHED).get(name), sizes)
+    for name, value in values.items():
+        if name != "feature_names_in_":
+            _check_plain(name, value)
+        elif not isinstance(value, list) or len(value) != N or not all(isinstance(word, str) for word in value):
+            raise ValueError("feature_names_in_ does not name every unit")
+    for name, what in net._arrays.items():
+        condition = what.partition(" if ")[2]
+        parameter, _, value = condition.removeprefix("not ").partition("=")
+        unset = condition.startswith("not ")
+        set_to = parameters.get(parameter)
+        wanted = not condition or (set_to == value if value else bool(set_to) != unset)
+        if (name in arrays) != wanted:
+            differs = f"is not {value!r}" if value else "is set" if unset else "is not set"
+            raise ValueError(f"the array {name} is missing" if wanted else f"it has {name}, but {parameter} {differs}")
+    for name, kind in net._values.items():
+        if name.endswith("_") and name not in values:
+            raise ValueError(f"{name} is missing")
+        _check_value(name, values[name] if name.endswith("_") else parameters.get(name), kind, sizes)
+    net._check_learned(arrays)
+
+
+def _may_learn(cls: type[SequenceMemory], name: str) -> bool:
+    """Whether networks of a class may have a fitted attribute of this name; a class of a user's may have any."""
+    if cls.__module__.startswith("seqattractor."):
+        return name in (*_EVERYBODY, *cls._arrays, *cls._values)
+    return name.endswith("_") and not name.startswith("_") and not hasattr(cls, name)
+
+
+def _check_plain(name: str, value: Any) -> None:
+    """Values are finite numbers, words, nothing, or a generator; metadata may nest them."""
+    if name == "metadata_":
+        if not isinstance(value, dict | None):
+            raise ValueError("metadata_ is not a table of names and values")
+    elif not isinstance(value, _SCALARS):
+        raise ValueError(f"{name} is {value!r}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{name} is {value}")
+    elif isinstance(value, int) and abs(value) >= _LARGEST and name != "random_state":
+        raise ValueError(f"{name} is larger than any number that is used here")
+
+
+def _check_value(name: str, value: Any, what: str, sizes: dict[str, int]) -> None:
+    """The kind of one value, and that it fits the arrays."""
+    what, _, word = what.partition(" or ")
+    if word and value == word:
+        return
+    kind, *rest = what.split()
+    match kind:
+        case "count" | "size":
+            right = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        case "counts":
+            right = isinstance(value, list | tuple) and all(is_count(one) for one in value)
+        case "number":
+            right = isinstance(value, int | float) and not isinstance(value, bool)
+        case "positive":
+            right = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+        case "flag":
+            right = isinstance(value, bool)
+        case "word":
+            right = value in rest
+        case "generator":
+            right = isinstance(value, np.random.Generator)
+        case _:
+            raise TypeError(f"there is no kind of values {kind!r}")
+    if right and kind == "size" and sizes.setdefault(rest[0], value) != value:
+        raise ValueError(f"{name} is {value}, but {rest[0]} is {sizes[rest[0]]}")
+    if not right or (kind == "count" and rest and value > sizes.get(rest[0], value)):
+        raise ValueError(f"{name} is {value!r}")
+
+
+def _check_array(name: str, array: NDArray[Any], what: str | None, sizes: dict[str, int]) -> None:
+    """The kind, the shape and the entries of one array; `sizes` holds the dimensions known so far, by their symbols."""
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"the array {name} has entries that are not finite")
+    if what is None:
+        return
+    kind, *symbols = what.partition(" if ")[0].split()
+    if array.dtype.str[1:] not in _DTYPES[kind] or array.ndim != len(symbols):
+        raise ValueError(f"the array {name} is of {array.dtype} and shape {array.shape}")
+    for symbol, size in zip(symbols, array.shape, strict=True):
+        if sizes.setdefault(symbol, size) != size:
+            raise ValueError(f"the array {name} has the shape {array.shape}, but {symbol} is {sizes[symbol]}")
+        if size == 0:
+            raise ValueError(f"the array {name} is empty")
+    if kind in ("pattern", "ternary") and (array.min() < -1 or array.max() > 1):
+        raise ValueError(f"the array {name} has entries other than -1, 0 and +1")
+    if kind == "pattern" and not array.all():
+        raise ValueError(f"the array {name} has entries of 0")
+    if kind == "count" and array.min() < 0:
+        raise ValueError(f"the array {name} has entries below 0")
+
+
+# -- values as JSON: a random generator is its state ------------------------------------------
+
+
+def to_json(value: Any, name: str) -> Any:
+    """Turn a parameter or a fitted value, called `name`, into what JSON can hold; generators keep their state.
+
+    Examples
+    --------
+    >>> to_json({"sizes": np.array([2, 3]), "rate": np.float64(0.5)}, "settings")
+    {'sizes': [2, 3], 'rate': 0.5}
+    """
+    if isinstance(value, np.random.Generator):
+        return {"__generator__": _plain(value.bit_generator.state)}
+    plain = _plain(value)
+    if isinstance(plain, (bool, int, float, str, type(None), list, dict)):
+        return plain
+    raise TypeError(
+        f"{name} is of type {type(value).__name__}, which a model file cannot hold; set it to a number, a text or None."
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Replace numpy's numbers and arrays by Python's, also inside lists and dicts."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value
+
+
+def from_json(value: Any) -> Any:
+    """Undo `to_json`, which leaves tuples and arrays as lists.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(3)
+    >>> from_json(to_json(rng, "random_state")).random() == rng.random()
+    True
+    """
+    if isinstance(value, dict) and "__generator__" in value:
+        state = value["__generator__"]
+        _check_state(state)
+        bit_generator = getattr(np.random, state["bit_generator"])()
+        bit_generator.state = state
+        return np.random.Generator(bit_generator)
+    return value
+
+
+def _check_state(state: dict[str, Any]) -> None:
+    """Refuse states that numpy takes without a look: places outside of an array, and numbers that would repeat for ever."""
+    kind, inner = state["bit_generator"], state["state"]
+    match kind:
+        case "PCG64" | "PCG64DXSM":
+            right = inner["inc"] % 2 == 1
+        case "MT19937":
+            right = 0 <= inner["pos"] <= len(inner["key"]) == 624 and any(inner["key"])
+        case "Philox":
+            right = 0 <= state["buffer_pos"] <= len(state["buffer"]) == 4
+        case _:
+            right = kind == "SFC64"
+    if not right:
+        raise ValueError("the state of its random generator is none that there can be")

@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 
 from seqattractor._checks import check_count, is_auto
+from seqattractor.learning.firing import respond
 from seqattractor.learning.rule import hidden_state
-from seqattractor.networks.layered import HiddenLayerMemory
+from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions
 
@@ -16,7 +17,7 @@ _ROWS = 256  # patterns that are compared with all others at once
 
 
 @final
-class OneHotNetwork(HiddenLayerMemory):
+class OneHotNetwork(OnlineMemory):
     """A network that makes any sequence without conflicts, with one hidden neuron per transition (Theorem 1).
 
     Hidden neuron i is on where at most k units differ from x(i), and calls x(i+1)::
@@ -70,8 +71,8 @@ class OneHotNetwork(HiddenLayerMemory):
     V_: Patterns
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"U_": "pattern M kN", "V_": "pattern N M", "bias_": "int N"}
-    declared_values: ClassVar[dict[str, str]] = {"n_hidden_": "size M", "tolerance_": "count kN"}
+    _arrays: ClassVar[dict[str, str]] = {"U_": "pattern M kN", "V_": "pattern N M", "bias_": "int N"}
+    _values: ClassVar[dict[str, str]] = {"n_hidden_": "size M", "tolerance_": "count kN"}
 
     def __init__(
         self,
@@ -89,13 +90,13 @@ class OneHotNetwork(HiddenLayerMemory):
         if not is_auto(self.tolerance):
             check_count(self.tolerance, "tolerance", 0)
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Start without hidden neurons."""
         self.U_, self.V_ = transitions.inputs[:0], transitions.targets[:0].T
         n = transitions.inputs.shape[1]
         self.tolerance_ = (n - 1) // 2 if is_auto(self.tolerance) else check_count(self.tolerance, "tolerance", 0, n)
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Add one hidden neuron for each transition."""
         self.U_ = np.concatenate([self.U_, transitions.inputs])
         if is_auto(self.tolerance):
@@ -113,9 +114,9 @@ class OneHotNetwork(HiddenLayerMemory):
         """The least overlap with its pattern at which a hidden neuron is on."""
         return int(self.U_.shape[1]) - 2 * self.tolerance_
 
-    @property
-    def _visible_bias(self) -> Any:
-        return self.bias_
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Return the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
+        return respond(self.V_, self._hidden_states(states), self.bias_)
 
     def layers(self) -> tuple[Layer, ...]:
         """Give the hidden and the visible layer, with thresholds N - 2k and the bias of the proof."""

@@ -1,4 +1,4 @@
-"""Memories that learn one transition at a time: `partial_fit`, and a `fit` that repeats presentations until none has an error."""
+"""OnlineMemory: memories that learn one transition at a time, in streams (`partial_fit`) and in epochs (`fit`)."""
 
 from __future__ import annotations
 
@@ -15,34 +15,49 @@ from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns, Transitions, check_patterns
 
+Weights = NDArray[np.float64]
+
 
 class OnlineMemory(SequenceMemory):
-    """A memory that is what it was told so far: it begins empty, and every presentation of transitions adds to it."""
+    """A memory that begins empty (`_init_learning`), and to which every presentation of transitions adds (`_present`).
+
+    A memory that counts its errors calls `_no_errors_yet` in `_init_learning` and `_count_errors` in `_present`: then `fit`
+    repeats presentations until one has no error, up to `max_epochs` times.
+    """
+
+    max_epochs: int | Literal["auto"]
+    hidden_errors_: NDArray[np.int64]
+    visible_errors_: NDArray[np.int64]
+    n_iter_: int
+    converged_: bool
 
     @abstractmethod
-    def begin(self, transitions: Transitions) -> None:
-        """Get ready for the first presentation: what a network is before it has learned anything.
-
-        Parameters
-        ----------
-        transitions : Transitions
-            Those that will be presented first.
-        """
+    def _init_learning(self, transitions: Transitions) -> None:
+        """Initialise the network before the first presentation, of these transitions."""
 
     @abstractmethod
-    def present(self, transitions: Transitions) -> None:
-        """Go once through the transitions and learn from each, on top of what is there.
-
-        Parameters
-        ----------
-        transitions : Transitions
-        """
+    def _present(self, transitions: Transitions) -> None:
+        """Learn from each transition in turn, on top of what was learned before."""
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
-        """Begin, and see the transitions once."""
-        self.begin(transitions)
-        self.present(transitions)
-        return None
+        """Learn from scratch; networks with a faster way to the same end override this."""
+        self._init_learning(transitions)
+        return self._present_epochs(transitions, callback)
+
+    def _resume(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Present the transitions up to `max_epochs` more times."""
+        return self._present_epochs(transitions, self._counting_on(callback))
+
+    def _present_epochs(self, transitions: Transitions, callback: ProgressCallback | None) -> tuple[int, int] | None:
+        """Present the transitions until an epoch has no error; once if errors are not counted."""
+        if "visible_errors_" not in vars(self):
+            self._present(transitions)
+            return None
+        for epoch in range(1, int(self.max_epochs) + 1):
+            self._present(transitions)
+            if (callback is not None and callback(epoch, *self._last_errors())) or self.converged_:
+                break
+        return self._last_errors()
 
     def partial_fit(self, X: ArrayLike | Sequence[ArrayLike] | Iterator[ArrayLike], lengths: ArrayLike | None = None) -> Self:
         """Present the transitions of `X` once, in order, and update the weights after each.
@@ -113,8 +128,8 @@ class OnlineMemory(SequenceMemory):
         new = not self._has_learned
         transitions = self.transitions(X, lengths, continuing=not new)
         if new:
-            self.begin(transitions)
-        self.present(transitions)
+            self._init_learning(transitions)
+        self._present(transitions)
 
     def _present_pieces(self, pieces: Iterator[ArrayLike]) -> None:
         """Present one sequence piece by piece, each with the last patterns of the one before."""
@@ -139,50 +154,20 @@ class OnlineMemory(SequenceMemory):
 
     def _given_order(self) -> int:
         """The order as the user gave it; a stream that has only begun cannot tell how much context it needs."""
-        self.check_order()
+        self._check_order()
         if is_auto(self.order):
             raise ValueError("order='auto' is settled by all patterns at once; begin an iterator of pieces with a number.")
         return int(self.order)
 
-    def _join_presentations(self, number: int) -> None:
-        """Count the last presentations as one; most networks count none."""
-
-
-class EpochMemory(OnlineMemory):
-    """A memory that learns in epochs and counts its errors."""
-
-    max_epochs: int | Literal["auto"]
-    hidden_errors_: NDArray[np.int64]
-    visible_errors_: NDArray[np.int64]
-    n_iter_: int
-    converged_: bool
-
-    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
-        """Begin, and present the transitions until an epoch has no error; networks with a faster way to the same end take it."""
-        self.begin(transitions)
-        while self.n_iter_ < int(self.max_epochs) and not (self.n_iter_ and self.converged_):
-            self.present(transitions)
-            hidden, visible = self._last_errors()
-            if callback is not None and callback(self.n_iter_, hidden, visible):
-                break
-        return self._last_errors()
-
-    def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
-        """Present the transitions until an epoch has no error, up to `max_epochs` more times."""
-        tell, end = self._counting_on(callback), self.n_iter_ + int(self.max_epochs)
-        for epoch in range(1, end - self.n_iter_ + 1):
-            self.present(transitions)
-            if self.converged_ or (tell is not None and tell(epoch, *self._last_errors())):
-                break
-        return self._last_errors()
-
     def _counting_on(self, callback: ProgressCallback | None) -> ProgressCallback | None:
         """A callback for further epochs, which are counted on from those there have been."""
-        before = self.n_iter_
+        before = getattr(self, "n_iter_", 0)
         return None if callback is None else lambda epoch, hidden, visible: callback(before + epoch, hidden, visible)
 
     def _join_presentations(self, number: int) -> None:
         """Count the errors of the last presentations together, as those of one."""
+        if "visible_errors_" not in vars(self):
+            return
         for name in ("visible_errors_", "hidden_errors_"):
             if (errors := getattr(self, name, None)) is not None:
                 setattr(self, name, np.append(errors[:-number], errors[-number:].sum()))
@@ -212,3 +197,8 @@ class EpochMemory(OnlineMemory):
         if hidden:
             self.hidden_errors_ = np.zeros(0, dtype=np.int64)
         self.n_iter_ = 0
+
+
+def split_bias(weights: Weights) -> tuple[Weights, Weights]:
+    """Split off the biases, the last column of some weights: (M, N + 1) -> (M, N) and (M,)."""
+    return np.ascontiguousarray(weights[:, :-1]), weights[:, -1].copy()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seqattractor._suggest import did_you_mean, no_such
-from seqattractor.networks.signature import read_parameters
 
 if TYPE_CHECKING:
     from seqattractor.networks.base import SequenceMemory
@@ -235,6 +236,29 @@ def _class_parameters(module: str, cls: str) -> dict[str, Any]:
     if read is not None:
         return read
     return {p.name: p.default for p in inspect.signature(_import(module, cls)).parameters.values()}
+
+
+def read_parameters(module: str, cls: str) -> dict[str, Any] | None:
+    """Read the parameters of a class and their defaults from its source, so that a grid can be planned without importing it.
+
+    Returns None unless the class has an ``__init__`` in which every parameter has a literal default.
+
+    Examples
+    --------
+    >>> read_parameters("zoo.lookup", "LookupMemory")
+    {'order': 1, 'on_conflict': 'raise'}
+    """
+    try:
+        tree = ast.parse(Path(__file__).parents[1].joinpath(*module.split(".")).with_suffix(".py").read_bytes())
+        (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == cls)
+        (init,) = (node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
+        keyword = zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
+        given = [*zip(init.args.args[1:], init.args.defaults, strict=True), *keyword]
+        if init.args.vararg or init.args.kwarg or None in init.args.kw_defaults:
+            return None
+        return {each.arg: ast.literal_eval(default) for each, default in given if default is not None}
+    except (OSError, ValueError):  # no sources, no such method, or a default that is a name or a call
+        return None
 
 
 def make_network(name: str, **parameters: Any) -> SequenceMemory:

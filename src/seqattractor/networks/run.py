@@ -1,18 +1,28 @@
-"""A network on its way: the one stateful run behind `recall`, `score`, `basin`, `robustness_curve` and `find_attractors`."""
+"""Runs of a network, step after step: behind `recall`, `score`, `basin`, `robustness_curve` and `find_attractors`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.networks.known_states import UNKNOWN, Ids, KnownStates, leads_on_by_state
 from seqattractor.noise import flip
 from seqattractor.sequences import Patterns, Transitions, split
 
 if TYPE_CHECKING:
-    from seqattractor.networks.hooks import Hooks
+    from seqattractor.learning.walking import Walk
+    from seqattractor.networks.base import SequenceMemory
+
+Ids = NDArray[np.int64]
+
+MOST_BYTES = 2**26
+BYTES_BESIDE = 200  # the packed state, its number and their places in the dictionary
+_SMALLEST = 64  # states to have room for
+UNKNOWN = -1
+SOON = 4  # steps within which most runs are over, before it pays to get ready for more
+_AT_ONCE = 64  # steps that are taken ahead at most
 
 
 class WrongAnswerError(ValueError):
@@ -38,7 +48,9 @@ class Run:
         Whether a successor that was computed before may be looked up.
     """
 
-    def __init__(self, net: Hooks, states: Patterns, memory: NDArray[Any] | None = None, *, remember: bool = True) -> None:
+    def __init__(
+        self, net: SequenceMemory, states: Patterns, memory: NDArray[Any] | None = None, *, remember: bool = True
+    ) -> None:
         self.net = net
         self.states = states.copy()
         self.memory = started(net, self.states) if memory is None else memory
@@ -108,7 +120,7 @@ def _strange(answer: NDArray[Any]) -> str:
     return f"values other than -1 and +1, such as {strange[strange != 0][0]:g} ({strange.size} {many}; take their sign)"
 
 
-def started(net: Hooks, states: Patterns) -> NDArray[Any] | None:
+def started(net: SequenceMemory, states: Patterns) -> NDArray[Any] | None:
     """The slow or latent variables with which runs start, a row for each; refuses what a network may not carry."""
     memory = net.start(states)
     if memory is not None and (not isinstance(memory, np.ndarray) or memory.shape[:1] != (len(states),)):
@@ -118,7 +130,7 @@ def started(net: Hooks, states: Patterns) -> NDArray[Any] | None:
     return memory
 
 
-def led_memory(net: Hooks, transitions: Transitions) -> NDArray[Any] | None:
+def led_memory(net: SequenceMemory, transitions: Transitions) -> NDArray[Any] | None:
     """What a network carries when it has been led through each sequence up to each of its inputs, shape (n, ...).
 
     Most networks carry nothing, and one that dwells at each pattern starts as if the pattern had been there for long. Where
@@ -135,3 +147,91 @@ def led_memory(net: Hooks, transitions: Transitions) -> NDArray[Any] | None:
             net.next_patterns(shown[t : t + 1], carried)
         at += len(shown)
     return memory
+
+
+def states_along(net: SequenceMemory, cues: Patterns, steps: int) -> Iterator[Patterns]:
+    """The states of runs from cues, (B, N), and then at every step, of which there are at most so many."""
+    run = Run(net, cues, remember=False)
+    yield run.states
+    for _ in range(min(SOON, steps)):
+        yield run.step()
+    left, ahead = steps - SOON, SOON
+    walk = _walk_of(net) if len(cues) == 1 and left > 0 else None
+    while left > 0:
+        path = run.states[:0] if walk is None else walk.path(run.states[0], min(ahead, left))
+        for k in range(len(path)):
+            yield path[k : k + 1]
+        left -= len(path)
+        run.states = path[-1:] if len(path) else run.states
+        if len(path) < ahead and left > 0:  # there is no walk, or the next step is not decided
+            left -= 1
+            yield run.step()
+            walk = walk if len(path) >= SOON else None  # ties everywhere: weights that are multiples of a number such as 0.001
+        ahead = min(2 * ahead, _AT_ONCE)
+
+
+def _walk_of(net: SequenceMemory) -> Walk | None:
+    """The compiled way of a network, if it has one."""
+    layers = net._walked_layers()
+    if layers is None:
+        return None
+    from seqattractor.learning.walking import Walk, can_walk
+
+    hidden, visible = layers
+    if not all(can_walk(layer.weights, layer.offset) for layer in layers):
+        return None
+    return Walk((hidden.weights, hidden.offset), (visible.weights, visible.offset), silent=hidden.low)
+
+
+def names_of(states: Patterns) -> list[bytes]:
+    """A name of each state of -1 and +1, (B, width): its bits."""
+    packed = np.packbits(states > 0, axis=1)
+    names: list[bytes] = packed.view(f"V{packed.shape[1]}").ravel().tolist()
+    return names
+
+
+def leads_on_by_state(net: SequenceMemory) -> bool:
+    """Whether a network says that the same state always has the same successor; a subclass has to say it again."""
+    return bool(vars(type(net)).get("deterministic", False)) and "next_patterns" not in vars(net)
+
+
+def goes_by_state(net: SequenceMemory, states: Patterns) -> bool:
+    """Whether a run of a network from some states depends on these alone: it also carries nothing from step to step."""
+    return leads_on_by_state(net) and net.start(states) is None
+
+
+class KnownStates:
+    """States of `width` units with their successors, up to a limit of memory."""
+
+    def __init__(self, width: int) -> None:
+        self.most = MOST_BYTES // (width + BYTES_BESIDE)
+        self.states: Patterns = np.empty((0, width), dtype=np.int8)
+        """The state of each number, and room for more."""
+        self.successors: Ids = np.empty(0, dtype=np.int64)
+        """The number of the state that follows, or UNKNOWN."""
+        self._numbers: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are more states than it pays to keep: runs that find so many do not come back to them."""
+        return len(self) > self.most
+
+    def number(self, states: Patterns) -> Ids:
+        """Give states, (B, width), their numbers, (B,); equal states have the same one."""
+        known, numbers = len(self), self._numbers
+        given = np.array([numbers.setdefault(name, len(numbers)) for name in names_of(states)], dtype=np.int64)
+        if len(self) > known:
+            self._make_room()
+            self.states[given] = states
+        return given
+
+    def _make_room(self) -> None:
+        """Let every number have a row; the room doubles, so that a row is moved only a few times."""
+        rows = len(self.states)
+        if len(self) > rows:
+            more = max(2 * rows, len(self), _SMALLEST) - rows
+            self.states = np.concatenate([self.states, np.empty((more, self.states.shape[1]), dtype=np.int8)])
+            self.successors = np.concatenate([self.successors, np.full(more, UNKNOWN)])

@@ -26,8 +26,8 @@ from seqattractor.learning.rule import field
 from seqattractor.learning.sparse.engine import learn_sparse
 from seqattractor.learning.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
 from seqattractor.learning.sparse.schedule import Schedule
-from seqattractor.networks.choose_hidden import LADDER
-from seqattractor.networks.sized import SizedMemory
+from seqattractor.networks.choose_hidden import LADDER, check_size, epochs_at_most, fit_smallest, given_size, remedies
+from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -44,7 +44,7 @@ _LARGEST_BIAS = 2**15  # its square, and sums of it over many units, are counted
 
 
 @final
-class SparseSequenceAttractor(SizedMemory):
+class SparseSequenceAttractor(OnlineMemory):
     """A sequence memory of threshold neurons with few active hidden neurons; it stores more patterns than it has hidden neurons.
 
     Hidden neurons are 0 or 1 and have a bias; visible ones are -1 or +1::
@@ -173,10 +173,10 @@ class SparseSequenceAttractor(SizedMemory):
     True
     """
 
-    usual_epochs: ClassVar[int] = 750  # 500 with noise, as in the paper without, and the practice of V
+    _usual_epochs: ClassVar[int] = 750  # 500 with noise, as in the paper without, and the practice of V
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "U_": "float M kN",
         "V_": "float N M",
         "P_": "float M S",
@@ -185,7 +185,7 @@ class SparseSequenceAttractor(SizedMemory):
         "hidden_errors_": "count E",
         "visible_errors_": "count E",
     }
-    declared_values: ClassVar[dict[str, str]] = {
+    _values: ClassVar[dict[str, str]] = {
         "n_hidden": "size M or auto",
         "max_epochs_": "count",
         "n_iter_": "size E",
@@ -265,8 +265,10 @@ class SparseSequenceAttractor(SizedMemory):
         self.engine = engine
         self.verbose = verbose
 
-    def _learn_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
-        """Learn for `max_epochs`; with noise every epoch has errors, so those are counted that are left without it."""
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+        """Learn from scratch; with noise every epoch has errors, so those are counted that are left without it."""
+        if is_auto(self.n_hidden):
+            return fit_smallest(self, transitions, callback)
         wrong = self._learn(transitions, self.noise, callback)
         stopped = self.n_iter_ < self.max_epochs_
         if wrong and not stopped and self.noise == "auto" and self.noise_ and transitions.inputs.shape[1] <= _TINY:
@@ -280,12 +282,12 @@ class SparseSequenceAttractor(SizedMemory):
 
     def _learn(self, transitions: Transitions, noise: int | Auto, callback: ProgressCallback | None) -> int:
         """Learn from scratch with some noise; returns the number of wrong units that are left."""
-        self._begin(transitions, noise)
+        self._init_with(transitions, noise)
         check_memory(300 * self.max_epochs_, f"a record of {self.max_epochs_} epochs")
         self._go_on(transitions, self._schedule().plan(), callback)
         return int(self._wrong_units(transitions).sum())
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Go once through the transitions and learn from each."""
         self._go_on(transitions, [self._schedule().stream(self.n_iter_)], None)
 
@@ -303,6 +305,24 @@ class SparseSequenceAttractor(SizedMemory):
             redraw_above=self.redraw_tolerance_ * self.n_features_in_ if self.redraw > 0 else math.inf,
             patient=is_auto(self.max_epochs),
         )
+
+    @property
+    def n_hidden_(self) -> int:
+        """M, the number of hidden neurons of a network that has learned."""
+        if "P_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} has no n_hidden_ before it has learned.")
+        return len(self.P_)
+
+    @property
+    def _most_epochs(self) -> int | None:
+        return None if is_auto(self.n_hidden) else epochs_at_most(self)
+
+    def _remedies(self) -> list[str]:
+        return remedies(self)
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Return the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
+        return respond(self.V_, self._hidden_states(states))
 
     def _hidden_states(self, states: Patterns) -> Patterns:
         """The hidden states of a batch, eq. (2) with 0 for silent: (B, order * N) -> (B, M). Dyadic weights: sums are exact."""
@@ -326,14 +346,14 @@ class SparseSequenceAttractor(SizedMemory):
         """Updates of hidden neurons in the last epoch without noise; with noise every epoch has some."""
         return 0 if self.noise_ else self._last_errors()[0]
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Settle what is "auto", draw P, U and V, and put thresholds at each neuron's mean drive."""
-        self._begin(transitions, self.noise)
+        self._init_with(transitions, self.noise)
 
-    def _begin(self, transitions: Transitions, noise: int | Auto) -> None:
+    def _init_with(self, transitions: Transitions, noise: int | Auto) -> None:
         """Begin with some noise."""
         inputs, targets = transitions.inputs, transitions.targets
-        M, self.max_epochs_ = self._given_size(), self._epochs_at_most
+        M, self.max_epochs_ = given_size(self), epochs_at_most(self)
         for name, value in choose_defaults(self, inputs, targets, noise).items():
             setattr(self, f"{name}_", value.item() if isinstance(value, np.generic) else value)  # int8 would overflow
         check_in_steps(self.eta_hidden_, kappa=self.kappa, kappa_active=self.kappa_active_)
@@ -428,7 +448,7 @@ class SparseSequenceAttractor(SizedMemory):
 
     def check_parameters(self) -> None:
         """Refuse parameters that make no sense."""
-        self._check_size()
+        check_size(self)
         most = LADDER[-1] if is_auto(self.n_hidden) else int(self.n_hidden)
         if not is_auto(self.n_winners) and check_count(self.n_winners, "n_winners") > most:
             which = "which is chosen up to" if is_auto(self.n_hidden) else "which is"

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
 from seqattractor.learning import engines
 from seqattractor.learning import rule as equations
+from seqattractor.learning.firing import respond
 from seqattractor.learning.grid import InSteps, exact_rows, held_steps, in_steps
 from seqattractor.learning.problem import Problem, ProgressCallback
-from seqattractor.networks.layered import VisibleLayerMemory, Weights, split_bias
-from seqattractor.networks.online import EpochMemory
-from seqattractor.networks.traits import Traits
+from seqattractor.networks.online import OnlineMemory, Weights, split_bias
+from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
-from seqattractor.sequences import Transitions
+from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._transitions import check_leak, sum_context
 
 OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
@@ -25,7 +25,7 @@ OnlineRule = Callable[[Weights, NDArray[np.float64], NDArray[np.float64]], int]
 
 
 @final
-class VisibleNetwork(VisibleLayerMemory, EpochMemory):
+class VisibleNetwork(OnlineMemory):
     """A recurrent network of visible neurons only, xi' = sign(W xi) of equation (1): the margin perceptron, or a rule of yours.
 
     It can make a sequence only if, for every neuron, the patterns after which it is on can be separated linearly from those
@@ -103,12 +103,8 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     visible_bias_ = InSteps()
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {
-        "W_": "float N kN",
-        "visible_bias_": "float N if bias",
-        "visible_errors_": "count E",
-    }
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_bias_": "float N if bias", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,
@@ -147,16 +143,16 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         """Learn the perceptron by the chosen engine, and a rule of the user's transition by transition."""
         if callable(self.rule):
             return super().fit_transitions(transitions, callback)
-        self.begin(transitions)
-        return self._go_on(transitions, int(self.max_epochs), callback)
+        self._init_learning(transitions)
+        return self._learn(transitions, int(self.max_epochs), callback)
 
-    def _continue_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
+    def _resume(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Go on with the perceptron by the chosen engine, and with a rule of the user's transition by transition."""
         if callable(self.rule):
-            return super()._continue_transitions(transitions, callback)
-        return self._go_on(transitions, int(self.max_epochs), self._counting_on(callback))
+            return super()._resume(transitions, callback)
+        return self._learn(transitions, int(self.max_epochs), self._counting_on(callback))
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Draw the random start of W, then of the biases if there are some."""
         rng = as_generator(self.random_state)
         self.W_ = rng.standard_normal((self.n_features_in_, self.n_features_in_ * self.order_)) * float(self.init_scale)
@@ -164,10 +160,10 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
             self.visible_bias_ = rng.standard_normal(self.n_features_in_) * float(self.init_scale)
         self._no_errors_yet()
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Learn from each transition in turn: an epoch as `fit` has it."""
         if not callable(self.rule):
-            self._go_on(transitions, 1)
+            self._learn(transitions, 1)
             return
         x, x_next = self._presented(transitions).astype(np.float64), transitions.targets.astype(np.float64)
         x = equations.with_constant(x) if self.bias else x
@@ -178,7 +174,7 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
         self._take_weights(exact_rows(W))
         self._count_errors(int(errors))
 
-    def _go_on(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None) -> tuple[int, int]:
+    def _learn(self, transitions: Transitions, max_epochs: int, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn on top of what is there; returns the errors of the last epoch."""
         eta = float(self.eta)
         problem = Problem(
@@ -217,7 +213,27 @@ class VisibleNetwork(VisibleLayerMemory, EpochMemory):
     def _leak(self) -> float:
         return float(self.leak)
 
+    def start(self, states: Patterns) -> Weights | None:
+        """Return the sums of earlier inputs with which a run starts: with a leak zeros, (B, order * N), and else None."""
+        return np.zeros(states.shape) if self._leak else None
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Return the pattern after each state, eq. (1): (B, order * N) -> (B, N); `memory` holds the sums and is changed."""
+        W, bias, _ = self._added_up()
+        if not self._leak:
+            return respond(W, states, bias)
+        sums = np.zeros(states.shape) if memory is None else memory
+        sums *= self._leak  # s(t) = x(t) + leak s(t-1)
+        sums += states
+        return respond(W, sums, bias)
+
+    def layers(self) -> tuple[Layer, ...] | None:
+        """Return the one layer, unless it sums earlier states, too: its answer does not follow from its input then."""
+        W, bias, kappa = self._added_up()
+        return None if self._leak else (Layer.of(W, bias, kappa=kappa),)
+
     def _added_up(self) -> tuple[Weights, Any, float | None]:
+        """W and biases as they are added up, and in the same units the margin that they were trained for, if any."""
         W, eta = held_steps(self, "W_")
         bias = self.visible_bias_ if self.bias else 0.0
         kappa = None if callable(self.rule) else float(in_steps(self.kappa, eta))

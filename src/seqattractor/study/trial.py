@@ -15,9 +15,8 @@ from seqattractor.analysis._retrieval import retrieved_at
 from seqattractor.analysis._robustness import basin_fraction, passages, steps_per_pattern
 from seqattractor.datasets._random import random_periodic, random_sequences
 from seqattractor.networks.base import SequenceMemory
-from seqattractor.networks.known_states import goes_by_state
 from seqattractor.networks.registry import make_network, parameters_of
-from seqattractor.networks.walk import states_along
+from seqattractor.networks.run import goes_by_state, states_along
 from seqattractor.noise import flip
 from seqattractor.sequences import Lengths, Patterns, split
 from seqattractor.sequences._transitions import lock_row

@@ -15,10 +15,10 @@ from seqattractor._faces import Result
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._threshold_view import supports_certificate
 from seqattractor.learning.problem import ProgressCallback
+from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.choose_hidden import CUES, ENOUGH, FLIPS, Attempt, choose_hidden, recalls_from_noise
 from seqattractor.networks.registry import make_network, parameters_of
-from seqattractor.networks.sized import SizedMemory
 from seqattractor.sequences import Sequences
 from seqattractor.sequences._transitions import LOCKED_ON, prepare
 from seqattractor.tasks.repeats import near_repeats
@@ -264,7 +264,7 @@ def learn(
     )
     recalled = None
     if score == 1 and not net.traits().dwells:
-        often, one = (recalls_from_noise(net, net.shown(data), flips=flips) for flips in (FLIPS, 1 / data.shape[1]))
+        often, one = (recalls_from_noise(net, net._shown(data), flips=flips) for flips in (FLIPS, 1 / data.shape[1]))
         recalled = NoisyCues(often, one, CUES)
     told = warnings_about(net, data, score, radius, recalled, attempts)
     return LearningResult(net, data, score, radius, noise, recalled, attempts, told, seconds)
@@ -286,7 +286,7 @@ class _Search:
         """Try all sizes of a network, with the context that the user wants or with another one."""
         settings = self.given | {"n_hidden": "auto"} | ({} if order is None else {"order": order})
         ready = self.data if order is None else prepare(self.data, order)
-        net = cast(SizedMemory, make_network(name, **settings))
+        net = cast(SequenceAttractor, make_network(name, **settings))
         chosen, tried = choose_hidden(net, net.transitions(ready), tell=self.tell, callback=self.progress)
         best = max(tried, key=lambda one: one.merit)
         if not self.attempts or best.merit > self.best.merit:

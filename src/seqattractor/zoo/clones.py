@@ -113,7 +113,7 @@ class CloneStructuredMemory(SequenceMemory):
     visible_errors_: Whole
     n_iter_: int
 
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "patterns_": "pattern P N",
         "before_": "count G",
         "after_": "count G",
@@ -121,7 +121,7 @@ class CloneStructuredMemory(SequenceMemory):
         "start_": "float P C",
         "visible_errors_": "count E",
     }
-    declared_values: ClassVar[dict[str, str]] = {"n_clones": "size C", "n_iter_": "size E", "converged_": "flag"}
+    _values: ClassVar[dict[str, str]] = {"n_clones": "size C", "n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,

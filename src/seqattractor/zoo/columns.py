@@ -85,7 +85,7 @@ class BayesianColumnMemory(ContinuousMemory):
     beta_: States
     minicolumns_: Patterns
 
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float K K", "beta_": "float K", "minicolumns_": "ternary K N"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float K K", "beta_": "float K", "minicolumns_": "ternary K N"}
 
     def __init__(
         self,

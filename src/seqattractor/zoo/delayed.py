@@ -31,7 +31,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
     graph_: NDArray[np.int8]
     _ready: tuple[States, States] | None
 
-    declared_arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern P N", "graph_": "ternary P P"}
+    _arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern P N", "graph_": "ternary P P"}
 
     @abstractmethod
     def _drive(self, features: States, delayed: States) -> States:
@@ -45,11 +45,11 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
     def _strength_of_holding(self) -> float:
         """r, how strongly a pattern holds itself, as a share of how strongly it calls the next one."""
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Start with nothing stored."""
         self._store(transitions.inputs[:0], np.zeros((0, 0), dtype=np.int8))
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Keep every pattern once, with a hidden unit, and an edge of the graph for each transition."""
         known = {x.tobytes(): k for k, x in enumerate(self.patterns_)}
         new = []

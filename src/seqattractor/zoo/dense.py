@@ -90,7 +90,7 @@ class DenseSequenceMemory(PatternStore):
     degree_: int
 
     deterministic = True
-    declared_values: ClassVar[dict[str, str]] = {"degree_": "count"}
+    _values: ClassVar[dict[str, str]] = {"degree_": "count"}
 
     def __init__(
         self,

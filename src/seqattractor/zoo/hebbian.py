@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
+from seqattractor.learning.firing import respond
 from seqattractor.learning.rule import hebbian
-from seqattractor.networks.layered import VisibleLayerMemory
-from seqattractor.networks.online import EpochMemory
-from seqattractor.networks.traits import Traits
-from seqattractor.sequences import Transitions
+from seqattractor.networks.online import OnlineMemory
+from seqattractor.networks.traits import Layer, Traits
+from seqattractor.sequences import Patterns, Transitions
 
 
 @final
-class HebbianMemory(VisibleLayerMemory, EpochMemory):
+class HebbianMemory(OnlineMemory):
     """The asymmetric Hebbian network: xi' = sign(W xi) with W = sum_t x(t+1) x(t)^T.
 
     The usual factor 1/N is left out: a sign does not see it, and whole numbers stay exact.
@@ -50,22 +50,30 @@ class HebbianMemory(VisibleLayerMemory, EpochMemory):
     max_epochs = 1  # a second presentation would only double the weights
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order
         self.on_conflict = on_conflict
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Start from zero weights."""
         self.W_ = np.zeros((self.n_features_in_, self.n_features_in_ * self.order_))
         self._no_errors_yet()
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Add the outer product of every transition."""
         self.W_ = self.W_ + hebbian(transitions.inputs, transitions.targets)
         self._count_errors(int(self._wrong_units(transitions).sum()))
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Return the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
+        return respond(self.W_, states)
+
+    def layers(self) -> tuple[Layer, ...]:
+        """Return the one layer."""
+        return (Layer.of(self.W_),)
 
     def traits(self) -> Traits:
         """Tell what is fair to know: one outer product for each transition, added where it happens."""

@@ -95,13 +95,13 @@ class InnateTrajectoryMemory(ContinuousMemory):
     W_out_: States
     trajectory_errors_: States
 
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "W_": "float M M",
         "W_in_": "float M N",
         "W_out_": "float N M",
         "trajectory_errors_": "float E",
     }
-    declared_values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "trials": "size E"}
+    _values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "trials": "size E"}
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from seqattractor._checks import LARGEST, check_choice, check_count, check_memory, check_not_negative, check_positive
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import sign
-from seqattractor.networks.online import EpochMemory
+from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
@@ -22,7 +22,7 @@ _MOST_STEPS = 10_000  # of inference; every step of recall takes that many
 
 
 @final
-class LatentPredictiveMemory(EpochMemory):
+class LatentPredictiveMemory(OnlineMemory):
     """Temporal predictive coding with latent neurons (Tang et al.): predict the latent state, and from it the next pattern.
 
     At every step the latent state z is found by gradient descent on
@@ -83,13 +83,13 @@ class LatentPredictiveMemory(EpochMemory):
 
     losses_: Floats
 
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "W_r_": "float H H",
         "W_o_": "float N H",
         "visible_errors_": "count E",
         "losses_": "float E",
     }
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
 
     def __init__(
         self,
@@ -120,14 +120,14 @@ class LatentPredictiveMemory(EpochMemory):
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
-        self.begin(transitions)
+        self._init_learning(transitions)
         while self.n_iter_ < int(self.max_epochs) and not (self.n_iter_ and self.losses_[-1] < self.tol):
-            self.present(transitions)
+            self._present(transitions)
             if callback is not None and callback(self.n_iter_, *self._last_errors()):
                 break
         return self._last_errors()
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Draw the initial weights."""
         rng = as_generator(self.random_state)
         N, H = self.n_features_in_, int(self.n_latent)
@@ -137,7 +137,7 @@ class LatentPredictiveMemory(EpochMemory):
         self.losses_ = np.zeros(0)
         self._no_errors_yet()
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Go once through the sequences; the latent state starts anew with each."""
         sequences = [x.astype(np.float64) for x in rejoin(transitions)]
         with np.errstate(over="ignore", invalid="ignore"):  # said below

@@ -52,7 +52,7 @@ class LookupMemory(OnlineMemory):
     counts_: NDArray[np.int64]
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern T kN", "successors_": "pattern T N", "counts_": "count T"}
+    _arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern T kN", "successors_": "pattern T N", "counts_": "count T"}
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order
@@ -67,12 +67,12 @@ class LookupMemory(OnlineMemory):
             nearest[rows] = np.argmax(field(self.patterns_, states[rows]) + seen, axis=1)
         return np.asarray(self.successors_[nearest])
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Start with an empty table."""
         self.patterns_, self.successors_ = transitions.inputs[:0], transitions.targets[:0]
         self.counts_ = np.zeros(0, dtype=np.int64)
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Keep every different transition once, in the order in which they came, with its count."""
         inputs = np.concatenate([self.patterns_, transitions.inputs])
         targets = np.concatenate([self.successors_, transitions.targets])

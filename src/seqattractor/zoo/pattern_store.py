@@ -44,19 +44,19 @@ class PatternStore(OnlineMemory):
     inverse_: NDArray[np.float64]
     _ready: dict[str, NDArray[np.float64]] | None
 
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "patterns_": "pattern T kN",
         "successors_": "ternary T N",
         "inverse_": "float T T if pseudo_inverse",
     }
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Start with nothing stored."""
         if self.n_features_in_ * self.order_ == 1 and not self.self_overlap:
             raise ValueError("patterns of 1 neuron have no overlap without the neuron itself; use self_overlap=True.")
         self._store(transitions.inputs[:0], transitions.targets[:0])
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Keep the patterns as keys and their successors as values, with a hidden unit for each."""
         going_on = self.successors_.any(axis=1)  # a sequence that ended may go on now
         self._store(

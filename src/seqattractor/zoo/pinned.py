@@ -96,8 +96,8 @@ class PinnedRateMemory(ContinuousMemory):
     n_iter_: int
     converged_: bool
 
-    declared_arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "visible_errors_": "count E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,

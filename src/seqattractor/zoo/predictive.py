@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_count, check_not_negative, check_positive
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import field, sign
-from seqattractor.networks.online import EpochMemory
+from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
 
 
 @final
-class PredictiveCodingMemory(EpochMemory):
+class PredictiveCodingMemory(OnlineMemory):
     """Temporal predictive coding (Tang et al.): predict the next pattern and learn from the error of the prediction.
 
     W is learned so that W f(x(t)) is x(t+1), with f = tanh, online by the delta rule dW ~ (x(t+1) - W f(x(t))) f(x(t))^T, and
@@ -73,8 +73,8 @@ class PredictiveCodingMemory(EpochMemory):
     losses_: NDArray[np.float64]
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,
@@ -99,18 +99,18 @@ class PredictiveCodingMemory(EpochMemory):
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
-        self.begin(transitions)
+        self._init_learning(transitions)
         self._go_on(transitions, int(self.max_epochs), callback)
         return self._last_errors()
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Draw the initial weights."""
         N = self.n_features_in_
         self.W_ = as_generator(self.random_state).standard_normal((N, N * self.order_)) * float(self.init_scale)
         self.losses_ = np.zeros(0)
         self._no_errors_yet()
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Learn from each transition in turn."""
         self._go_on(transitions, 1, None)
 

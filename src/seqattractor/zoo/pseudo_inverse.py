@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
+from seqattractor.learning.firing import respond
 from seqattractor.learning.grid import exact_rows
 from seqattractor.learning.problem import ProgressCallback
-from seqattractor.networks.layered import VisibleLayerMemory
-from seqattractor.networks.traits import Traits
-from seqattractor.sequences import Transitions
+from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.traits import Layer, Traits
+from seqattractor.sequences import Patterns, Transitions
 
 
 @final
-class PseudoInverseMemory(VisibleLayerMemory):
+class PseudoInverseMemory(SequenceMemory):
     """The pseudo-inverse (projection) rule: xi' = sign(W xi) with W = X_next X^+.
 
     It needs all patterns at once, so it has no `partial_fit`.
@@ -44,8 +45,8 @@ class PseudoInverseMemory(VisibleLayerMemory):
     """
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
         self.order = order
@@ -58,6 +59,14 @@ class PseudoInverseMemory(VisibleLayerMemory):
         wrong = int(self._wrong_units(transitions).sum())
         self.visible_errors_, self.n_iter_, self.converged_ = np.array([wrong]), 1, wrong == 0
         return 0, wrong
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Return the pattern after each state, eq. (1): (B, order * N) -> (B, N)."""
+        return respond(self.W_, states)
+
+    def layers(self) -> tuple[Layer, ...]:
+        """Return the one layer."""
+        return (Layer.of(self.W_),)
 
     def traits(self) -> Traits:
         """Tell what is fair to know: every weight depends on all patterns."""

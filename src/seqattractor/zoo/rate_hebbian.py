@@ -33,7 +33,7 @@ class RateMemory(ContinuousMemory, OnlineMemory):
     mask_: NDArray[np.int8]
     patterns_: Patterns
 
-    declared_arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "mask_": "ternary N N", "patterns_": "pattern P N"}
+    _arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "mask_": "ternary N N", "patterns_": "pattern P N"}
 
     @abstractmethod
     def _f(self, patterns: States) -> States:
@@ -47,7 +47,7 @@ class RateMemory(ContinuousMemory, OnlineMemory):
     def _check_rule(self) -> None:
         """Refuse parameters of f and g that make no sense."""
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Draw which neurons are connected, and start from zero weights."""
         N = self.n_features_in_
         check_memory(17 * N * N, f"a network of {N} neurons")
@@ -58,7 +58,7 @@ class RateMemory(ContinuousMemory, OnlineMemory):
         self.mask_, self.J_ = mask.astype(np.int8), np.zeros((N, N))
         self.patterns_ = transitions.inputs[:0]
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Add the outer product of every transition; every pattern is kept once, for the read-out."""
         self.J_ = self.J_ + self._weights(transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64))
         shown = np.stack([transitions.inputs, transitions.targets], axis=1).reshape(-1, self.n_features_in_)

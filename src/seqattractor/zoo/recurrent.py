@@ -102,7 +102,7 @@ class RecurrentNetwork(SequenceMemory):
     hidden_bias_: Floats
     visible_bias_: Floats
 
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "W_in_": "float H N",
         "W_rec_": "float H H",
         "W_out_": "float N H",
@@ -111,7 +111,7 @@ class RecurrentNetwork(SequenceMemory):
         "visible_errors_": "count E",
         "losses_": "float E",
     }
-    declared_values: ClassVar[dict[str, str]] = {"n_hidden": "size H", "n_iter_": "size E", "converged_": "flag"}
+    _values: ClassVar[dict[str, str]] = {"n_hidden": "size H", "n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,

@@ -179,7 +179,7 @@ class ScaffoldMemory(SequenceMemory):
     ends_: Labels
     goes_to_: Labels
 
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "W_pg_": "float M G",
         "W_gp_": "float G M",
         "W_sp_": "float N M",
@@ -189,7 +189,7 @@ class ScaffoldMemory(SequenceMemory):
         "goes_to_": "count S",
         "visible_errors_": "count E",
     }
-    declared_values: ClassVar[dict[str, str]] = {
+    _values: ClassVar[dict[str, str]] = {
         "n_hidden": "size M",
         "periods": "counts or auto",
         "n_iter_": "size E",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from seqattractor._checks import check_not_negative
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import field, hebbian, sign
-from seqattractor.networks.online import EpochMemory
+from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.zoo.slow import check_slow_steps, remember, start_memory, unfinished
@@ -19,7 +19,7 @@ Weights = NDArray[np.float64]
 
 
 @final
-class SlowSynapseMemory(EpochMemory):
+class SlowSynapseMemory(OnlineMemory):
     """Hebbian weights of two kinds: symmetric ones hold the state, slow asymmetric ones call the next pattern.
 
     With xi_mean the average of the state over the last `slow_steps` steps::
@@ -69,8 +69,8 @@ class SlowSynapseMemory(EpochMemory):
     W_: Weights
     W_S_: Weights
 
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N N", "W_S_": "float N N", "visible_errors_": "count E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N N", "W_S_": "float N N", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self, *, slow_weight: float = 2.5, slow_steps: int = 5, on_conflict: Literal["raise", "learn"] = "raise"
@@ -81,19 +81,19 @@ class SlowSynapseMemory(EpochMemory):
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Sum over all transitions, and over all patterns, also those with which sequences end."""
-        self.begin(transitions)
+        self._init_learning(transitions)
         ends = unfinished(transitions.inputs, transitions.targets)
         self.W_S_ = self.W_S_ + hebbian(ends, ends)
-        self.present(transitions)
+        self._present(transitions)
         return self._last_errors()
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Start from zero weights."""
         N = self.n_features_in_
         self.W_, self.W_S_ = np.zeros((N, N)), np.zeros((N, N))
         self._no_errors_yet()
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Add the outer products of every transition; the last pattern of a piece is held once it has a successor."""
         self.W_ = self.W_ + hebbian(transitions.inputs, transitions.targets)
         self.W_S_ = self.W_S_ + hebbian(transitions.inputs, transitions.inputs)

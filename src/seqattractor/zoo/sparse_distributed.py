@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_count_or_auto, check_memory, is_auto
+from seqattractor.learning.firing import respond
 from seqattractor.learning.rule import field, heaviside
-from seqattractor.networks.layered import HiddenLayerMemory
-from seqattractor.networks.online import EpochMemory
+from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
 
 
 @final
-class SparseDistributedMemory(HiddenLayerMemory, EpochMemory):
+class SparseDistributedMemory(OnlineMemory):
     """Sparse distributed memory: the hidden neurons whose random addresses lie nearest to the state fire, and V is Hebbian.
 
     With random addresses A of +-1, one for each hidden neuron::
@@ -83,8 +83,8 @@ class SparseDistributedMemory(HiddenLayerMemory, EpochMemory):
     max_epochs = 1  # a second presentation would only double V
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"A_": "pattern M kN", "V_": "float N M", "visible_errors_": "count E"}
-    declared_values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "n_iter_": "size E", "converged_": "flag"}
+    _arrays: ClassVar[dict[str, str]] = {"A_": "pattern M kN", "V_": "float N M", "visible_errors_": "count E"}
+    _values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "n_iter_": "size E", "converged_": "flag"}
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class SparseDistributedMemory(HiddenLayerMemory, EpochMemory):
         self.on_conflict = on_conflict
         self.random_state = random_state
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Draw the addresses; V is zero."""
         M, inputs = int(self.n_hidden), transitions.inputs.shape[1]
         check_memory(9 * M * (inputs + self.n_features_in_), f"a network of {M} hidden neurons")
@@ -112,7 +112,7 @@ class SparseDistributedMemory(HiddenLayerMemory, EpochMemory):
         self.V_ = np.zeros((self.n_features_in_, M))
         self._no_errors_yet()
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Add the outer product of every target and the hidden state of its input."""
         self.V_ = self.V_ + transitions.targets.T.astype(np.float64) @ self._hidden_states(transitions.inputs)
         self._count_errors(int(self._wrong_units(transitions).sum()))
@@ -126,6 +126,10 @@ class SparseDistributedMemory(HiddenLayerMemory, EpochMemory):
         nearest = np.argsort(-overlaps, axis=1, kind="stable")[:, : self._n_active]
         np.put_along_axis(fires, nearest, np.int8(1), axis=1)
         return fires
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Return the pattern after each state, eq. (3): (B, order * N) -> (B, N)."""
+        return respond(self.V_, self._hidden_states(states))
 
     def layers(self) -> tuple[Layer, ...] | None:
         """Give the hidden layer, of 0 and 1, and the visible one; the nearest few are not a layer of threshold neurons."""

@@ -93,8 +93,8 @@ class SpikeTimingMemory(OnlineMemory):
     n_iter_: int
 
     deterministic = True
-    declared_arrays: ClassVar[dict[str, str]] = {"W_": "float N N"}
-    declared_values: ClassVar[dict[str, str]] = {"n_iter_": "count"}
+    _arrays: ClassVar[dict[str, str]] = {"W_": "float N N"}
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "count"}
 
     def __init__(
         self,
@@ -121,21 +121,21 @@ class SpikeTimingMemory(OnlineMemory):
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Present the transitions until all are stored."""
-        self.begin(transitions)
+        self._init_learning(transitions)
         wrong = 1
         while wrong and self.n_iter_ < int(self.max_epochs):
-            self.present(transitions)
+            self._present(transitions)
             wrong = int(self._wrong_units(transitions).sum())
             if callback is not None and callback(self.n_iter_, 0, wrong):
                 break
         return 0, wrong
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Start from zero weights."""
         self.W_ = np.zeros((self.n_features_in_, self.n_features_in_))
         self.n_iter_ = 0
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Drive the neurons with each pattern and its successor."""
         W = self.W_.copy()
         for before, after in zip(transitions.inputs > 0, transitions.targets > 0, strict=True):

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import LARGEST, check_count, check_memory, check_not_negative, check_number, check_positive
 from seqattractor.learning.problem import ProgressCallback
-from seqattractor.networks.online import EpochMemory
+from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions, split
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 @final
-class StochasticMemory(EpochMemory):
+class StochasticMemory(OnlineMemory):
     """Visible and hidden neurons that fire by chance, taught to make a visible sequence likely (Brea, Senn & Pfister).
 
     In every step each neuron fires (+1) with the probability ``1 / (1 + exp(-beta u))``, where u sums what all neurons, visible
@@ -110,7 +110,7 @@ class StochasticMemory(EpochMemory):
     losses_: Floats
     baseline_: float
 
-    declared_arrays: ClassVar[dict[str, str]] = {
+    _arrays: ClassVar[dict[str, str]] = {
         "W_": "float N N",
         "visible_bias_": "float N",
         "V_": "float N H if n_hidden",
@@ -120,7 +120,7 @@ class StochasticMemory(EpochMemory):
         "visible_errors_": "count E",
         "losses_": "float E",
     }
-    declared_values: ClassVar[dict[str, str]] = {
+    _values: ClassVar[dict[str, str]] = {
         "n_iter_": "size E",
         "converged_": "flag",
         "rng_": "generator",
@@ -159,14 +159,14 @@ class StochasticMemory(EpochMemory):
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until the sequences are likely enough."""
-        self.begin(transitions)
+        self._init_learning(transitions)
         while self.n_iter_ < int(self.max_epochs) and not (self.n_iter_ and self.losses_[-1] < self.tol):
-            self.present(transitions)
+            self._present(transitions)
             if callback is not None and callback(self.n_iter_, *self._last_errors()):
                 break
         return self._last_errors()
 
-    def begin(self, transitions: Transitions) -> None:
+    def _init_learning(self, transitions: Transitions) -> None:
         """Draw the initial weights to hidden neurons; no state of a visible one is likelier than the other yet."""
         N, H = self.n_features_in_, int(self.n_hidden)
         check_memory(32 * (N + H) ** 2, f"a network of {H} hidden neurons")
@@ -178,7 +178,7 @@ class StochasticMemory(EpochMemory):
         self.losses_ = np.zeros(0)
         self._no_errors_yet()
 
-    def present(self, transitions: Transitions) -> None:
+    def _present(self, transitions: Transitions) -> None:
         """Go once through the sequences; each starts without potentials and hidden activity."""
         neurons, wrong, likelihood = self._neurons(), 0, 0.0
         pieces = zip(*(split(part, transitions.lengths) for part in transitions[:2]), strict=True)
