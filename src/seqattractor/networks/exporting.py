@@ -6,15 +6,19 @@ import io
 import os
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._files import atomic_write, named_path
-from seqattractor.exchange.extras import needed
-from seqattractor.exchange.nir_graph import nir_graph
-from seqattractor.exchange.onnx_model import onnx_model
-from seqattractor.exchange.safetensors_file import write_safetensors
-from seqattractor.exchange.threshold_layers import about, layer_names, threshold_layers, type_name
+from seqattractor.exchange.layers import PlainLayer, PlainNetwork, needed
+from seqattractor.exchange.nir_format import nir_graph
+from seqattractor.exchange.onnx_format import onnx_model
+from seqattractor.exchange.safetensors_format import write_safetensors
+from seqattractor.exchange.torch_format import torch_module
+from seqattractor.networks.hooks import Hooks
+from seqattractor.networks.plain_values import to_json
 from seqattractor.networks.saving import Saving
+from seqattractor.networks.traits import NotApplicable
 
 ENDINGS = (".npz", ".safetensors", ".onnx", ".nir")
 """Of the files that `export` writes."""
@@ -50,7 +54,7 @@ class Exporting(Saving):
 
         See Also
         --------
-        seqattractor.exchange.from_torch : the way back.
+        seqattractor.networks.from_torch : the way back.
 
         Examples
         --------
@@ -62,12 +66,7 @@ class Exporting(Saving):
         >>> module.recall(cues, steps=30).shape  # doctest: +SKIP
         torch.Size([20, 31, 50])
         """
-        layers, name = threshold_layers(self, "torch"), type_name(dtype)
-        needed("torch", "to_torch()", "torch")
-        from seqattractor.exchange.torch_module import ThresholdModule
-
-        named = dict(zip(layer_names(layers), layers, strict=True))
-        return ThresholdModule(named, self.n_features_in_, self.order_, about(self), name)
+        return torch_module(plain_network(self, "torch"), dtype)
 
     def to_onnx(self, *, dtype: Any = "float64") -> Any:
         """Give the network as an ONNX model, which takes states and gives the next patterns.
@@ -92,7 +91,7 @@ class Exporting(Saving):
         >>> [node.name for node in model.graph.input]  # doctest: +SKIP
         ['states']
         """
-        return onnx_model(self, dtype)
+        return onnx_model(plain_network(self, "ONNX"), dtype)
 
     def to_nir(self) -> Any:
         """Give the network as a NIR graph, for neuromorphic hardware and simulators of spiking neurons.
@@ -120,7 +119,7 @@ class Exporting(Saving):
         >>> list(graph.nodes)  # doctest: +SKIP
         ['input', 'hidden_sum', 'hidden', 'visible_sum', 'visible', 'output']
         """
-        return nir_graph(self)
+        return nir_graph(plain_network(self, "NIR"))
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the network to a file for other tools, in the format that its ending says; whole or not at all.
@@ -130,7 +129,7 @@ class Exporting(Saving):
         path : str or path
             ``.safetensors`` holds all that ``.npz``, the model file of `save`, does, and any network. ``.onnx`` (`to_onnx`) and
             ``.nir`` (`to_nir`) hold the layers of networks of threshold neurons. `sa.load` reads all of them but ``.nir`` files,
-            which ``sa.exchange.from_nir(nir.read(path))`` does.
+            which ``sa.networks.from_nir(nir.read(path))`` does.
 
         Examples
         --------
@@ -166,3 +165,34 @@ def _write(path: os.PathLike[str], content: bytes) -> None:
     """Write a file whole or not at all."""
     with atomic_write(path) as file:
         file.write(content)
+
+
+def plain_network(net: Hooks, tool: str) -> PlainNetwork:
+    """Return the layers, sizes and description of a network that is made of threshold neurons, and reject all others.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> plain_network(sa.zoo.LookupMemory().fit(sa.datasets.xor()), "ONNX")
+    Traceback (most recent call last):
+    seqattractor.networks.traits.NotApplicable: LookupMemory cannot be written for ONNX: only layers of threshold neurons that
+    see the last patterns alone can, and its next state follows otherwise; ask supports_certificate(net) first.
+    """
+    from seqattractor import __version__
+
+    check_is_fitted(net, "n_features_in_")
+    layers = net.layers()
+    N, order = int(net.n_features_in_), int(net.order_)
+    if layers is None or len(layers) > 2 or net.start(np.ones((1, N * order), dtype=np.int8)) is not None:
+        raise NotApplicable(
+            f"{type(net).__name__} cannot be written for {tool}: only layers of threshold neurons that see the last patterns "
+            "alone can, and its next state follows otherwise; ask supports_certificate(net) first."
+        )
+    parameters = {}
+    for name, value in net.get_params(deep=False).items():
+        try:
+            parameters[name] = to_json(value, name)
+        except TypeError:  # such as a user's own rule, which recall does not need
+            parameters[name] = repr(value)
+    about = {"seqattractor": __version__, "class": type(net).__name__, "parameters": parameters, "n_visible": N, "order": order}
+    return PlainNetwork([PlainLayer(layer.weights, layer.offset, layer.low) for layer in layers], N, order, about)
