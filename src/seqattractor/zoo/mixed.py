@@ -8,9 +8,8 @@ import numpy as np
 
 from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive
 from seqattractor.sequences import Patterns
-from seqattractor.zoo.interactions import Interaction
-from seqattractor.zoo.pattern_store import Call, PatternStore
-from seqattractor.zoo.slow import check_slow_steps, remember, start_memory, unfinished
+from seqattractor.zoo.dense import Call, Interaction, PatternStore
+from seqattractor.zoo.slow_synapses import check_slow_steps, remember, start_memory, unfinished
 
 _LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
 

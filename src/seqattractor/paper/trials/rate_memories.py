@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from seqattractor.analysis._rate_theory import rate_capacity, rate_overlaps
 from seqattractor.datasets import random_periodic
-from seqattractor.zoo.dense_episodic import DenseEpisodicMemory
-from seqattractor.zoo.eden import DynamicEnergyMemory
-from seqattractor.zoo.escape_time import escape_time
-from seqattractor.zoo.hebbian_rate import HebbianRateMemory
+from seqattractor.zoo.eden import DynamicEnergyMemory, escape_time
+from seqattractor.zoo.episodic import DenseEpisodicMemory
+from seqattractor.zoo.gillett import HebbianRateMemory, rate_capacity, rate_overlaps
 
 Floats = NDArray[np.float64]
 
