@@ -230,8 +230,8 @@ def test_an_edited_view_keeps_all_trials_and_edited_code_of_a_trial_does_them_ag
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_trials_import_nothing_that_shows_results(name):
-    module = get_target(name).trial.partition(":")[0]
-    assert not reached_from(f"seqattractor.paper.trials.{module}") & {"plots", "report", "cli"}
+    module = get_target(name).trial_function.partition(":")[0]
+    assert not reached_from(module) & {"plots", "report", "cli"}
 
 
 def reached_from(module, seen=None):
