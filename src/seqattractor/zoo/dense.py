@@ -42,7 +42,7 @@ class Part(NamedTuple):
     own: NDArray[Any]
     """The states that made them, of which neuron i does not see its own; zeros if it does. Shape (B, N)."""
     values: Patterns
-    """What each pattern calls, shape (P, N)."""
+    """The pattern that each one calls, shape (P, N)."""
     weight: float = 1.0
     signed: Floats | None = None
     """The values by the sign of the keys, if they are at hand."""
@@ -74,7 +74,7 @@ class Interaction:
         return np.asarray(np.exp(self.beta * (u - top) / self.unit))
 
     def log_scale(self, top: Floats, count: int) -> Floats:
-        """The logarithm of what `weigh` divided f(m) by, for overlaps m of `count` neurons: u = unit count m."""
+        """Return the logarithm of what `weigh` divided f(m) by, for overlaps m of `count` neurons: u = unit count m."""
         if self.kind == "softmax":
             return np.zeros_like(top)  # it is divided by its sum anyway
         if self.kind == "polynomial":
@@ -105,7 +105,7 @@ def whole_power(u: Floats, degree: int) -> Floats:
 
 
 def fields(interactions: Sequence[Interaction], parts: Sequence[Part], keys: Patterns, count: int) -> Floats:
-    """The fields of all neurons, shape (B, N), where neuron i adds keys_i^mu own_i to overlap mu; keys is (P, N).
+    """Return the fields of all neurons, shape (B, N), where neuron i adds keys_i^mu own_i to overlap mu; keys is (P, N).
 
     What it adds is +own_i or -own_i, so one product with the patterns does for all neurons whose own state has the same
     size, and no array of neurons x patterns x batch is made. Each part has its interaction, and overlaps are of `count` neurons.
@@ -129,7 +129,7 @@ def fields(interactions: Sequence[Interaction], parts: Sequence[Part], keys: Pat
 def _scales(
     interactions: Sequence[Interaction], overlaps: Sequence[Floats], parts: Sequence[Part], count: int, axis: int, spread: float
 ) -> tuple[list[Floats], list[Floats | None]]:
-    """What each part is divided by in `weigh`, and the factor by which to multiply it before parts are added.
+    """Return the divisor of each part in `weigh`, and the factor by which to multiply it before parts are added.
 
     Parts with the same interaction are divided by the same number and need no factor, so that whole numbers stay whole.
     """
@@ -206,7 +206,7 @@ class PatternStore(OnlineMemory):
     pseudo_inverse: bool
     self_overlap: bool
     slow_steps: int = 1
-    """How long a memory that dwells looks back."""
+    """The number of past steps of a memory that dwells."""
     patterns_: Patterns
     successors_: Patterns
     inverse_: NDArray[np.float64]
@@ -236,7 +236,7 @@ class PatternStore(OnlineMemory):
             self.inverse_ = np.linalg.pinv(numbers @ numbers.T / numbers.shape[1], hermitian=True)
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_choice(self.interaction, "interaction", ("polynomial", "exponential", "softmax"))
         self._check_degree()
         check_positive(self.beta, "beta")
@@ -244,7 +244,7 @@ class PatternStore(OnlineMemory):
         check_flag(self.self_overlap, "self_overlap")
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: nothing is learned, and memory grows with what is stored."""
+        """Return the traits: nothing is learned, and memory grows with what is stored."""
         local = not self.pseudo_inverse
         return Traits(
             weights=("patterns_", "successors_") + (("inverse_",) if self.pseudo_inverse else ()),
@@ -256,12 +256,10 @@ class PatternStore(OnlineMemory):
             note="no learning: one hidden unit with fixed weights for each pattern",
         )
 
-    # -- inside -------------------------------------------------------------------------------------------------
-
     _dwells = False
 
     def _check_degree(self) -> None:
-        """Refuse a degree that makes no sense."""
+        """Reject a degree that makes no sense."""
         check_count(self.degree, "degree")
 
     def _store(self, keys: Patterns, values: Patterns) -> None:
@@ -269,7 +267,7 @@ class PatternStore(OnlineMemory):
         self.patterns_, self.successors_, self._ready = keys, values, None
 
     def _answers(self, interactions: list[Interaction], calls: list[Call]) -> Patterns:
-        """The pattern after each state, (B, N), a few states at a time: there is an overlap for each and every stored pattern."""
+        """Return the pattern after each state, (B, N), a few states at a time."""
         ready = self._as_numbers()
         keys = ready.get("keys", self.patterns_.T).astype(np.float64, copy=False)
         following = np.empty((len(calls[0].states), self.n_features_in_), dtype=np.int8)
@@ -415,7 +413,7 @@ class DenseSequenceMemory(PatternStore):
         return 0, int(self._wrong_units(transitions).sum())
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state: (B, order * N) -> (B, N)."""
+        """Return the pattern after each state: (B, order * N) -> (B, N)."""
         beta, degree = float(self.beta), int(self.degree_)
         if not self.pseudo_inverse:
             # Overlaps differ by 2 or more. From here on each outweighs all smaller ones together, so that a larger beta
@@ -426,7 +424,7 @@ class DenseSequenceMemory(PatternStore):
         return self._answers([interaction], [Call(states, "successors_")])
 
     def layers(self) -> tuple[Layer, ...] | None:
-        """Give the one layer of the Hebbian network that degree 1 is; other memories are not threshold networks."""
+        """Return the one layer of the Hebbian network that degree 1 is; other memories are not threshold networks."""
         if self.interaction != "polynomial" or self.degree_ != 1 or self.pseudo_inverse:
             return None
         W = self.successors_.T.astype(np.float64) @ self.patterns_
@@ -456,7 +454,7 @@ class DenseSequenceMemory(PatternStore):
 
 
 def least_degree(keys: Patterns, least: int = 2) -> int:
-    """Give the least degree, from `least` on, at which no stored pattern drowns in the others.
+    """Return the least degree, from `least` on, at which no stored pattern drowns in the others.
 
     A stored pattern calls its successor with weight 1, and another one, at an overlap m with it, calls its own with |m|^degree.
     At the degree returned the weights of all others add up to at most half of its own, for every pattern: then every transition
@@ -506,7 +504,7 @@ def _least_degree_of(m: Floats, weights: Floats, own: Floats, low: int) -> int:
 
 
 def decisive_degree(degree: int, units: int, patterns: int) -> int:
-    """Give a degree, not above this one, that gives every sum of +-u^degree over the patterns the same sign.
+    """Return a degree, not above this one, that gives every sum of +-u^degree over the patterns the same sign.
 
     Overlaps u of up to `units` are all odd or all even. From some degree on the largest that does not cancel outweighs all
     smaller ones together, so that higher degrees, whose powers would vanish, can only change a sign by being odd or even.

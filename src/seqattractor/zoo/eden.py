@@ -106,7 +106,7 @@ class DynamicEnergyMemory(DelayedMemory):
 
 
 def escape_time(r: float, T_d: float = 20.0) -> float:
-    """Give the time for which a network with a delayed signal stays at each pattern of a sequence, t = T_d ln(1 / (1 - sqrt(r))).
+    """Return the time for which a network with a delayed signal stays at each pattern, t = T_d ln(1 / (1 - sqrt(r))).
 
     Once the sequence runs, the delayed signal at the time of a passage has grown to 1 - e for the pattern that is left, with
     e = exp(-t / T_d). While the next pattern is held, that fades as (1 - e) e, and its own signal grows as 1 - e. It is left when

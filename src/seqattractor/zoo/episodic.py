@@ -36,11 +36,11 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
 
     @abstractmethod
     def _drive(self, features: States, delayed: States) -> States:
-        """What the features are drawn to, (B, N)."""
+        """Return the target of the features, (B, N)."""
 
     @abstractmethod
     def _signal(self, features: States) -> States:
-        """What the delayed signal follows, (B, N)."""
+        """Return the target of the delayed signal, (B, N)."""
 
     @abstractmethod
     def _strength_of_holding(self) -> float:
@@ -66,7 +66,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         self._store(np.concatenate([self.patterns_, np.array(new, dtype=np.int8).reshape(-1, self.n_features_in_)]), graph)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: patterns are set, not learned, with a hidden unit each; it dwells."""
+        """Return the traits: patterns are set, not learned, with a hidden unit each; it dwells."""
         return Traits(
             weights=("patterns_", "graph_"),
             stores_patterns=True,
@@ -78,7 +78,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         self._check_times()
         check_positive(self.T_f, "T_f")
         check_positive(self.T_d, "T_d")
@@ -86,9 +86,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
 
     @abstractmethod
     def _check_gains(self) -> None:
-        """Refuse gains that make no sense."""
-
-    # -- inside -------------------------------------------------------------------------------------------------
+        """Reject gains that make no sense."""
 
     def _begin(self, cues: States) -> States:
         """As if the cue had been there for long, so that the network goes on at once."""
@@ -106,7 +104,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
         return patterns
 
     def _longest_stay(self) -> int:
-        """How many read-outs from one pattern to the next, at most.
+        """Return the largest number of read-outs from one pattern to the next.
 
         It takes longest at the start, where the delayed signal of the cue is there in full and fades as e = exp(-t / T_d): the
         next pattern is left when r + e = 1 - e. Later it takes `escape_time`. The passage takes a few T_f.
@@ -154,29 +152,26 @@ class EpisodicMemory(DelayedMemory):
     a_s: float
     a_c: float
     b_d: float
+    gain: float
 
     @abstractmethod
     def _s_f(self, features: States) -> States:
-        """The activity of the features, (B, N)."""
+        """Return the activity of the features, (B, N)."""
 
     @abstractmethod
     def _s_h(self, hidden: States) -> States:
-        """The activity of the hidden units, (B, P)."""
+        """Return the activity of the hidden units, (B, P)."""
 
     @abstractmethod
     def _L_f(self, features: States) -> States:
-        """The Lagrangian whose gradient is s_f, (B, N) -> (B,)."""
+        """Return the Lagrangian whose gradient is s_f, (B, N) -> (B,)."""
 
     @abstractmethod
     def _L_h(self, hidden: States) -> States:
-        """The Lagrangian whose gradient is s_h, (B, P) -> (B,)."""
-
-    @abstractmethod
-    def _check_own_gains(self) -> None:
-        """Refuse gains of s_f or s_h that make no sense."""
+        """Return the Lagrangian whose gradient is s_h, (B, P) -> (B,)."""
 
     def energy(self, features: ArrayLike, delayed: ArrayLike) -> States:
-        """Give the energy, which falls along the path of the features as long as the delayed signal stands still.
+        """Return the energy, which falls along the path of the features as long as the delayed signal stands still.
 
         With the hidden units in equilibrium, V_h = sqrt(a_s) Xi^T s_f + a_c Phi^T Xi^T V_d::
 
@@ -223,9 +218,8 @@ class EpisodicMemory(DelayedMemory):
         return float(np.sqrt(self.a_s)) / (float(self.a_c) * float(self.b_d))
 
     def _check_gains(self) -> None:
-        for name in ("a_s", "a_c", "b_d"):
+        for name in ("a_s", "a_c", "b_d", "gain"):
             check_positive(getattr(self, name), name)
-        self._check_own_gains()
 
 
 @final
@@ -330,9 +324,6 @@ class DenseEpisodicMemory(EpisodicMemory):
         largest = scaled.max(axis=1)
         return np.asarray((largest + np.log(np.exp(scaled - largest[:, None]).sum(axis=1))) / float(self.gain))
 
-    def _check_own_gains(self) -> None:
-        check_positive(self.gain, "gain")
-
 
 @final
 class LinearEpisodicMemory(EpisodicMemory):
@@ -375,10 +366,6 @@ class LinearEpisodicMemory(EpisodicMemory):
     a_c. With the defaults of their code, T_d = 100 and a_c = .004 there, r is 1.6: of three loops of five random patterns two
     went on, every 200 T_f or so, and one not within 1500 T_f. The parameters with which they show sequences could not be read.
     T_d and a_c here (r = .8) were chosen for random patterns.
-
-    References
-    ----------
-    A. Karuvally, T. Sejnowski and H. Siegelmann, General sequential episodic memory model, 2023.
 
     Examples
     --------
@@ -427,6 +414,3 @@ class LinearEpisodicMemory(EpisodicMemory):
 
     def _L_h(self, hidden: States) -> States:
         return np.asarray(np.sum(hidden**2, axis=1) / 2)
-
-    def _check_own_gains(self) -> None:
-        check_positive(self.gain, "gain")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -21,7 +20,7 @@ from seqattractor.zoo.continuous import ContinuousMemory, States
 class RateMemory(ContinuousMemory, OnlineMemory):
     """Rates r with tau dr/dt = -r + phi(J r) and J_ij = (A / K) c_ij sum_mu f(xi_i^{mu+1}) g(xi_j^mu).
 
-    A subclass says what f and g are. A state is r, (B, N).
+    A subclass may replace f and g, which are bilinear here. A state is r, (B, N).
     """
 
     A: float
@@ -36,17 +35,13 @@ class RateMemory(ContinuousMemory, OnlineMemory):
 
     declared_arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "mask_": "ternary N N", "patterns_": "pattern P N"}
 
-    @abstractmethod
     def _f(self, patterns: States) -> States:
-        """What a pattern is to the neuron that receives a synapse."""
+        """Return the factor of a pattern at the neuron that receives a synapse: the pattern itself in the bilinear rule."""
+        return patterns
 
-    @abstractmethod
     def _g(self, patterns: States) -> States:
-        """What a pattern is to the neuron that a synapse comes from."""
-
-    @abstractmethod
-    def _check_rule(self) -> None:
-        """Refuse parameters of f and g that make no sense."""
+        """Return the factor of a pattern at the neuron from which a synapse comes."""
+        return patterns
 
     def begin(self, transitions: Transitions) -> None:
         """Draw which neurons are connected, and start from zero weights."""
@@ -60,14 +55,14 @@ class RateMemory(ContinuousMemory, OnlineMemory):
         self.patterns_ = transitions.inputs[:0]
 
     def present(self, transitions: Transitions) -> None:
-        """Add the outer product of every transition; every pattern is kept once, for the read-out."""
+        """Add the outer product of every transition; every pattern is stored once, for the read-out."""
         self.J_ = self.J_ + self._weights(transitions.inputs.astype(np.float64), transitions.targets.astype(np.float64))
         shown = np.stack([transitions.inputs, transitions.targets], axis=1).reshape(-1, self.n_features_in_)
-        kept = {x.tobytes(): x for x in (*self.patterns_, *shown)}
-        self.patterns_ = np.array(list(kept.values()), dtype=np.int8)
+        stored = {x.tobytes(): x for x in (*self.patterns_, *shown)}
+        self.patterns_ = np.array(list(stored.values()), dtype=np.int8)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: online and local weights, but the read-out knows the patterns."""
+        """Return the traits: online and local weights, but the read-out knows the patterns."""
         return Traits(
             weights=("J_", "patterns_"),
             stores_patterns=True,
@@ -79,24 +74,21 @@ class RateMemory(ContinuousMemory, OnlineMemory):
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         self._check_times()
         for name in ("A", "sigma", "tau"):
             check_positive(getattr(self, name), name)
         check_number(self.theta, "theta")
         if check_positive(self.connectivity, "connectivity") > 1:
             raise ValueError(f"connectivity must be at most 1, every neuron to every other, but it is {self.connectivity:g}.")
-        self._check_rule()
-
-    # -- inside -------------------------------------------------------------------------------------------------
 
     def _weights(self, patterns: States, successors: States) -> States:
-        """What some transitions add to J, for patterns of any real numbers, (n, N) each."""
+        """Return the part of J from some transitions, for patterns of any real numbers, (n, N) each."""
         K = float(self.connectivity) * self.n_features_in_
         return np.asarray(float(self.A) / K * self.mask_ * hebbian(self._g(patterns), self._f(successors)), dtype=np.float64)
 
     def _phi(self, currents: States) -> States:
-        """The rate at a current, from 0 to 1."""
+        """Return the rate at a current, from 0 to 1."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr((currents - float(self.theta)) / float(self.sigma)))
@@ -108,7 +100,7 @@ class RateMemory(ContinuousMemory, OnlineMemory):
         return (self._phi(states @ self.J_.T) - states) / float(self.tau)
 
     def _read_out(self, states: States) -> Patterns:
-        """The stored pattern whose correlation with the rates is largest."""
+        """Return the stored pattern whose correlation with the rates is largest."""
         keys = self.patterns_ - self.patterns_.mean(axis=1, keepdims=True)
         lengths = np.linalg.norm(keys, axis=1, keepdims=True)
         keys = keys / np.where(lengths > 0, lengths, 1)  # a pattern of equal entries is like nothing
@@ -211,15 +203,6 @@ class HebbianRateMemory(RateMemory):
         self.on_conflict = on_conflict
         self.random_state = random_state
 
-    def _f(self, patterns: States) -> States:
-        return patterns
-
-    def _g(self, patterns: States) -> States:
-        return patterns
-
-    def _check_rule(self) -> None:
-        """The bilinear rule has no parameters."""
-
 
 @final
 class SparseRateMemory(RateMemory):
@@ -259,11 +242,6 @@ class SparseRateMemory(RateMemory):
     Equations, theta = .07 and sigma = .05 are those of the authors' published code, which has q_f = .8. That half of the units
     are active here, as in our other data, is far from the sparse patterns for which they show that the rule gives sparse rates
     and a larger capacity; their figures 4 and 5 are not reproduced here.
-
-    References
-    ----------
-    M. Gillett, U. Pereira and N. Brunel, Characteristics of sequential activity in networks with temporally asymmetric Hebbian
-    learning, 2020.
 
     Examples
     --------
@@ -307,14 +285,16 @@ class SparseRateMemory(RateMemory):
     def _g(self, patterns: States) -> States:
         return _step(patterns, float(self.q_g))
 
-    def _check_rule(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise for invalid parameters."""
+        super().check_parameters()
         for name in ("q_f", "q_g"):
             if check_positive(getattr(self, name), name) >= 1:
                 raise ValueError(f"{name} must be below 1, but it is {getattr(self, name):g}.")
 
 
 def _step(patterns: States, q: float) -> States:
-    """Give q for active units, -(1 - q) for silent ones."""
+    """Return q for active units, -(1 - q) for silent ones."""
     return np.where(patterns >= 0, q, q - 1)
 
 
@@ -323,7 +303,7 @@ _MOST = 10**8  # overlaps to compute
 
 
 def rate_capacity(theta: float = 0.22, sigma: float = 0.1) -> float:
-    """Give the largest load at which rate neurons with the bilinear Hebbian rule pass through a sequence (Gillett et al. 2020).
+    """Return the largest load at which rate neurons with the bilinear Hebbian rule pass through a sequence (Gillett et al. 2020).
 
     The network is that of `HebbianRateMemory` with A = 1, normal patterns, many neurons and many, but not all, connections. A
     weak overlap with a pattern gives the next one an overlap G times as large, with u the variance of the currents, which all
@@ -344,11 +324,6 @@ def rate_capacity(theta: float = 0.22, sigma: float = 0.1) -> float:
     --------
     HebbianRateMemory : the network.
     rate_overlaps : the course of recall.
-
-    References
-    ----------
-    M. Gillett, U. Pereira and N. Brunel, Characteristics of sequential activity in networks with temporally asymmetric Hebbian
-    learning, 2020.
 
     Examples
     --------
@@ -377,7 +352,7 @@ def rate_capacity(theta: float = 0.22, sigma: float = 0.1) -> float:
 def rate_overlaps(
     n_patterns: int, times: ArrayLike, *, first: float, theta: float = 0.22, sigma: float = 0.1
 ) -> NDArray[np.float64]:
-    """Give the overlaps of the rates with each pattern of a sequence, as time goes on, for many neurons (Gillett et al. 2020).
+    """Return the overlaps of the rates with each pattern of a sequence, as time goes on, for many neurons (Gillett et al. 2020).
 
     With q_l = mean of xi^l r over neurons, normal patterns and few of them for each connection::
 

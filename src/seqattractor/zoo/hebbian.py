@@ -68,5 +68,5 @@ class HebbianMemory(VisibleLayerMemory, EpochMemory):
         self._count_errors(int(self._wrong_units(transitions).sum()))
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: one outer product for each transition, added where it happens."""
+        """Return the traits: one outer product for each transition, added where it happens."""
         return Traits(weights=("W_",), stores_patterns=False, online=True, local=True)

@@ -39,12 +39,8 @@ class PredictiveCodingMemory(EpochMemory):
         network more robust.
     init_scale : float
         The standard deviation of the initial weights.
-    order, on_conflict
+    order, on_conflict, random_state, verbose
         As in `SequenceAttractor`.
-    random_state : int, Generator or None
-    verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
-        a line every epoch.
 
     Attributes
     ----------
@@ -120,19 +116,19 @@ class PredictiveCodingMemory(EpochMemory):
         self._go_on(transitions, 1, None)
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state: (B, order * N) -> (B, N)."""
+        """Return the pattern after each state: (B, order * N) -> (B, N)."""
         return sign(field(self.W_, _f(states)))
 
     def layers(self) -> tuple[Layer, ...]:
-        """Give the one layer that there is: f(+-1) is +-tanh(1), so that even a sum of whole weights is rounded."""
+        """Return the one layer that there is: f(+-1) is +-tanh(1), so that even a sum of whole weights is rounded."""
         return (Layer.of(self.W_ * np.tanh(np.ones(1)), rounded=True),)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: the delta rule is online and local."""
+        """Return the traits: the delta rule is online and local."""
         return Traits(weights=("W_",), stores_patterns=False, online=True, local=True)
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         if check_positive(self.learning_rate, "learning_rate") >= 2:
             raise ValueError(f"learning_rate must be below 2 to be stable, but it is {self.learning_rate}.")
         check_count(self.max_epochs, "max_epochs")
@@ -176,7 +172,7 @@ class PredictiveCodingMemory(EpochMemory):
 
 
 def _f(x: Patterns) -> Floats:
-    """The activity of a neuron: tanh."""
+    """Return the activity of a neuron: tanh."""
     return np.tanh(x.astype(np.float64))
 
 
@@ -207,12 +203,8 @@ class LatentPredictiveMemory(EpochMemory):
         (after noise during recall, or after a wrong prediction in `score`).
     init_scale : float or None
         The standard deviation of the initial weights; by default 1 / sqrt(n_latent).
-    on_conflict : {"raise", "learn"}
+    on_conflict, random_state, verbose
         As in `SequenceAttractor`.
-    random_state : int, Generator or None
-    verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
-        a line every epoch.
 
     Attributes
     ----------
@@ -310,12 +302,12 @@ class LatentPredictiveMemory(EpochMemory):
         self._count_errors(wrong)
 
     def start(self, states: Patterns) -> Floats:
-        """Give the latent states before the cue, zeros, (B, H); with offline queries also what was predicted last, (B, H + N)."""
+        """Return latent states before the cue, zeros, (B, H); offline queries also need the last prediction, (B, H + N)."""
         predicted = self.n_features_in_ if self.query == "offline" else 0
         return np.zeros((len(states), self.n_latent + predicted))  # no pattern is all zeros, so the cue was not predicted
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the latent states and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the latent states and is changed."""
         carried = self.start(states) if memory is None else memory
         latent, predicted = carried[:, : self.n_latent], carried[:, self.n_latent :]
         if self.query == "recalled":
@@ -330,11 +322,11 @@ class LatentPredictiveMemory(EpochMemory):
         return following
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: both rules are online and local."""
+        """Return the traits: both rules are online and local."""
         return Traits(weights=("W_r_", "W_o_"), stores_patterns=False, online=True, local=True)
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_count(self.n_latent, "n_latent")
         check_positive(self.learning_rate, "learning_rate")
         check_count(self.max_epochs, "max_epochs")
@@ -347,7 +339,7 @@ class LatentPredictiveMemory(EpochMemory):
             check_not_negative(self.init_scale, "init_scale")
 
     def _infer(self, x: Floats, before: Floats) -> tuple[Floats, Floats]:
-        """The latent states (B, H) for visible states x (B, N) after latent states `before`, and the prior W_r f(before)."""
+        """Return the latent states (B, H) for visible states x (B, N) after states `before`, and the prior W_r f(before)."""
         prior = np.tanh(before) @ self.W_r_.T
         z = prior.copy()
         for _ in range(int(self.inference_steps)):
@@ -357,7 +349,7 @@ class LatentPredictiveMemory(EpochMemory):
         return z, prior
 
     def _predict(self, z: Floats) -> Floats:
-        """The fields of the visible neurons one step after latent states z, with nothing seen in between: (B, H) -> (B, N)."""
+        """Return the fields of the visible neurons one step after latent states z: (B, H) -> (B, N)."""
         return np.asarray(np.tanh(np.tanh(z) @ self.W_r_.T) @ self.W_o_.T)
 
     def _learn(self, sequences: list[Floats]) -> tuple[int, float]:

@@ -60,5 +60,5 @@ class PseudoInverseMemory(VisibleLayerMemory):
         return 0, wrong
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: every weight depends on all patterns."""
+        """Return the traits: every weight depends on all patterns."""
         return Traits(weights=("W_",), stores_patterns=False, online=False, local=False)

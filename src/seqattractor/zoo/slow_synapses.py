@@ -101,29 +101,29 @@ class SlowSynapseMemory(EpochMemory):
         self._count_errors(int(self._wrong_units(transitions).sum()))
 
     def start(self, states: Patterns) -> Patterns:
-        """Give the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
+        """Return the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
         return start_memory(states, self.slow_steps)
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
         past = remember(self.start(states) if memory is None else memory, states)  # tau times the average
         held = self.slow_steps * field(self.W_S_, states)
         return sign(held + float(self.slow_weight) * field(self.W_, past))
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: local and online, and it dwells at each pattern."""
+        """Return the traits: local and online, and it dwells at each pattern."""
         return Traits(
             weights=("W_", "W_S_"), stores_patterns=False, online=True, local=True, dwells=True, steps_per_pattern=self.slow_steps
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_not_negative(self.slow_weight, "slow_weight")
         check_slow_steps(self.slow_steps)
 
 
 def check_slow_steps(steps: int) -> None:
-    """Refuse a number of steps that is none, or for which no memory would do."""
+    """Reject a number of steps that is none, or for which no memory would do."""
     if check_count(steps, "slow_steps") > _MOST_STEPS:
         raise ValueError(f"slow_steps must be at most {_MOST_STEPS}, but it is {steps}.")
 
@@ -141,7 +141,7 @@ def remember(memory: Patterns, states: Patterns) -> NDArray[np.int32]:
 
 
 def unfinished(inputs: Patterns, targets: Patterns) -> Patterns:
-    """The patterns with which sequences end, once each: those that have no successor, shape (k, N).
+    """Return the patterns with which sequences end, once each: those that have no successor, shape (k, N).
 
     Examples
     --------
