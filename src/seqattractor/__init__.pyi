@@ -1,7 +1,6 @@
 from . import analysis as analysis
 from . import datasets as datasets
 from . import encoders as encoders
-from . import exchange as exchange
 from . import io as io
 from . import model_selection as model_selection
 from . import networks as networks

@@ -96,9 +96,9 @@ def test_every_tool_gives_what_exact_arithmetic_gives(way, kind, order, dtype, s
     assert np.array_equal(2 * run_nir(graph, states > 0)[sure] - 1, want[sure])
     if graph.metadata["exact"] == "true":
         assert np.array_equal(2 * run_nir(graph, states > 0) - 1, want)
-    assert np.array_equal(sa.exchange.from_nir(graph).next_patterns(states)[sure], want[sure])
+    assert np.array_equal(sa.networks.from_nir(graph).next_patterns(states)[sure], want[sure])
 
-    back = sa.exchange.from_torch(module)
+    back = sa.networks.from_torch(module)
     for ours, theirs in zip(layers, back.layers(), strict=True):
         assert np.array_equal(ours.weights, theirs.weights)
         assert np.array_equal(ours.offset, theirs.offset)
@@ -157,7 +157,7 @@ def test_files_bring_the_network_back(trained, tmp_path):
     for ending in ("npz", "safetensors", "onnx", "nir"):
         path = tmp_path / f"model.{ending}"
         trained.export(path)
-        again = sa.exchange.from_nir(nir.read(path)) if ending == "nir" else sa.load(path)
+        again = sa.networks.from_nir(nir.read(path)) if ending == "nir" else sa.load(path)
         assert np.array_equal(again.recall(cues, steps=9), want)
         assert again.order_ == trained.order_
         if ending in ("npz", "safetensors"):
@@ -252,7 +252,7 @@ def test_only_threshold_neurons_that_see_the_last_patterns_go_into_other_tools(t
     ("package", "extra", "use"),
     [
         ("torch", "torch", lambda net, path: net.to_torch()),
-        ("torch", "torch", lambda net, path: sa.exchange.from_torch(None)),
+        ("torch", "torch", lambda net, path: sa.networks.from_torch(None)),
         ("onnx", "onnx", lambda net, path: net.to_onnx()),
         ("onnx", "onnx", lambda net, path: sa.load(path("a.onnx"))),
         ("nir", "nir", lambda net, path: net.to_nir()),
@@ -347,7 +347,7 @@ def test_a_damaged_or_foreign_file_is_one_sentence(tmp_path):
 def test_a_file_reads_no_other_file(tmp_path):
     net = sa.OneHotNetwork().fit(X)
     net.export(tmp_path / "a.nir")
-    with pytest.raises(ValueError, match=r"sa\.exchange\.from_nir\(nir\.read\("):
+    with pytest.raises(ValueError, match=r"sa\.networks\.from_nir\(nir\.read\("):
         sa.load(tmp_path / "a.nir")
     model = net.to_onnx()
     onnx.external_data_helper.convert_model_to_external_data(model, location="weights.bin", size_threshold=0)
@@ -469,7 +469,7 @@ def test_a_sequence_of_torch_layers_becomes_a_network(hidden, whole):
         with torch.no_grad():
             for parameter in module.parameters():
                 parameter.copy_(torch.randint(-2, 3, parameter.shape))
-    net = sa.exchange.from_torch(module)
+    net = sa.networks.from_torch(module)
     states = all_states(6)
     if (hidden.low, hidden.at) == (-1.0, 0.0):  # as torch.sign has it: 0 is no state, and counts as +1 here
         module[1] = Step(-1.0, 1.0)
@@ -482,14 +482,14 @@ def test_a_sequence_of_torch_layers_becomes_a_network(hidden, whole):
 def test_a_module_with_two_linear_layers_becomes_a_network_if_it_uses_them_so():
     for low in (-1.0, 0.0):
         module = TwoLayers(low)
-        net = sa.exchange.from_torch(module)
+        net = sa.networks.from_torch(module)
         states = all_states(6)
         assert net.silent == low
         assert np.array_equal(net.next_patterns(states), module.double()(torch.as_tensor(states).double()).detach().numpy())
-    one = sa.exchange.from_torch(torch.nn.Sequential(torch.nn.Linear(12, 6), Step()))
+    one = sa.networks.from_torch(torch.nn.Sequential(torch.nn.Linear(12, 6), Step()))
     assert (one.n_hidden, one.order_) == (0, 2)
     with pytest.raises(ValueError, match="does not give what its linear layers with a sign behind each give"):
-        sa.exchange.from_torch(TwoLayers(-1.0, lambda x: -torch.sign(x)))
+        sa.networks.from_torch(TwoLayers(-1.0, lambda x: -torch.sign(x)))
 
 
 @pytest.mark.parametrize(
@@ -511,7 +511,7 @@ def test_a_module_with_two_linear_layers_becomes_a_network_if_it_uses_them_so():
 )
 def test_other_modules_get_one_clear_sentence(module, says):
     with pytest.raises(ValueError, match=says):
-        sa.exchange.from_torch(module)
+        sa.networks.from_torch(module)
 
 
 def test_other_graphs_get_one_clear_sentence():
@@ -519,15 +519,15 @@ def test_other_graphs_get_one_clear_sentence():
     ends = {"input": nir.Input(input_type={"input": shape}), "output": nir.Output(output_type={"output": shape})}
     graph = nir.NIRGraph(nodes=ends | {"a": nir.Affine(W, np.zeros(3))}, edges=[("input", "a"), ("a", "output")])
     with pytest.raises(ValueError, match=r"the graph is Input -> Affine -> Output, but a network here is"):
-        sa.exchange.from_nir(graph)
+        sa.networks.from_nir(graph)
     with pytest.raises(TypeError, match=r"must be a nir\.NIRGraph"):
-        sa.exchange.from_nir([1])
+        sa.networks.from_nir([1])
     graph = nir.NIRGraph(
         nodes=ends | {"a": nir.Linear(W), "t": nir.Threshold(np.full(3, 0.5))},
         edges=[("input", "a"), ("a", "t"), ("t", "output")],
     )
     states = all_states(3)
-    assert np.array_equal(sa.exchange.from_nir(graph).next_patterns(states), states)  # a spike is above one half
+    assert np.array_equal(sa.networks.from_nir(graph).next_patterns(states), states)  # a spike is above one half
 
 
 # -- tensors as sequences -------------------------------------------------------------------------------------------

@@ -101,6 +101,6 @@ def test_leaky_neurons_that_remember_are_no_threshold_neurons():
     graph = sa.networks.from_arrays(np.eye(2)).to_nir()
     del graph.metadata["dt"]
     with pytest.raises(ValueError, match=r"time constant of 0.0001 s.*graph.metadata\['dt'\] = '0.0001'"):
-        sa.exchange.from_nir(graph)
+        sa.networks.from_nir(graph)
     graph.metadata["dt"] = "0.0001"
-    assert np.array_equal(sa.exchange.from_nir(graph).next_patterns(all_states(2)), all_states(2))
+    assert np.array_equal(sa.networks.from_nir(graph).next_patterns(all_states(2)), all_states(2))

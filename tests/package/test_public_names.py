@@ -9,13 +9,12 @@ import pytest
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import seqattractor as sa
-from seqattractor import analysis, datasets, encoders, exchange, io, model_selection, networks, noise, plots, study, zoo
+from seqattractor import analysis, datasets, encoders, io, model_selection, networks, noise, plots, study, zoo
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "api.rst"
 MODULES = {
     "datasets": datasets,
     "encoders": encoders,
-    "exchange": exchange,
     "io": io,
     "model_selection": model_selection,
     "noise": noise,

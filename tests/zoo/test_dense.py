@@ -1,6 +1,7 @@
 """Dense sequence memories: every interaction, exactly as defined, and safe for large networks."""
 
 import tracemalloc
+from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 from operator import mul
@@ -15,7 +16,7 @@ import oracle
 import oracle_rivals
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.zoo.degree import decisive_degree
+from seqattractor.zoo.dense import decisive_degree
 from strategies import sequences
 
 X = sa.datasets.random_periodic(30, 60, rng=0)
@@ -250,13 +251,13 @@ def test_several_sequences_in_one_network_are_all_recalled():
 
 
 def test_large_batches_are_the_same_as_single_cues(monkeypatch):
-    from seqattractor.zoo import interactions as interactions
+    from seqattractor.zoo import dense as module
 
     cues = some_states(0, 20, 60)
     for parameters in ({}, {"pseudo_inverse": True}, {"interaction": "softmax", "slow_weight": 2.0}):
         net = dense(**parameters).fit(X)
         whole = net.recall(cues, steps=3)
-        monkeypatch.setattr(interactions, "_ENTRIES", 200)  # blocks of a few neurons
+        monkeypatch.setattr(module, "_ENTRIES", 200)  # blocks of a few neurons
         assert np.array_equal(net.recall(cues, steps=3), whole)
         assert all(np.array_equal(net.recall(cue, steps=3), path) for cue, path in zip(cues, whole, strict=True))
 
@@ -266,12 +267,15 @@ def test_large_batches_are_the_same_as_single_cues(monkeypatch):
 def test_the_degree_that_it_chooses_is_the_least_at_which_no_pattern_drowns_in_the_others(found, order, self_overlap):
     assume(all(len(x) > order for x in found))
     pairs = oracle.transitions([x.tolist() for x in found], order)
-    keys = [list(x) for x in dict.fromkeys(tuple(x) for x, _ in pairs)]
+    keys = Counter(tuple(x) for x, _ in pairs)
+
+    def overlap(a, b):
+        """The largest overlap that a neuron may see."""
+        return min(Fraction(1), Fraction(abs(sum(map(mul, a, b))) + 1, len(a) - 1))
 
     def drowns(degree):
-        """Whether the others' weights, each at the largest overlap that a neuron may see, make more than half of the own."""
-        others = [[min(Fraction(1), Fraction(abs(sum(map(mul, a, b))) + 1, len(a) - 1)) for b in keys if b != a] for a in keys]
-        return max((sum(m**degree for m in row) for row in others), default=0) > Fraction(1, 2)
+        """Whether the weights of all others, as often as they are stored, make more than half of a pattern's own."""
+        return any(sum(keys[b] * overlap(a, b) ** degree for b in keys if b != a) > Fraction(keys[a], 2) for a in keys)
 
     net = fit_quietly(sa.zoo.DenseSequenceMemory(order=order, self_overlap=self_overlap), found)
     assert net.degree_ == 2 or drowns(net.degree_ - 1)

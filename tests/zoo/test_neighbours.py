@@ -10,10 +10,12 @@ from click.testing import CliRunner
 
 import seqattractor as sa
 from seqattractor.cli.reproduce import command
-from seqattractor.paper.neighbours import Check, Neighbour
+from seqattractor.paper.neighbours import Neighbour
 from seqattractor.paper.target import NEIGHBOURS, Request, get_target
-from seqattractor.paper.trials.dale import DaleNetwork
-from seqattractor.paper.trials.rate_memories import diluted, end_of_sequence
+from seqattractor.zoo.experiments import get_experiment
+from seqattractor.zoo.experiments.dale import DaleNetwork
+from seqattractor.zoo.experiments.experiment import Check
+from seqattractor.zoo.experiments.rate_memories import diluted, end_of_sequence
 
 DISAGREES = {
     "fiete": (
@@ -29,10 +31,11 @@ def test_a_neighbour_says_where_its_numbers_come_from_and_what_is_not_verified(n
     target = get_target(name)
     assert isinstance(target, Neighbour)
     assert target.name == name
-    assert target.source
-    assert target.not_verified.endswith(".")
-    assert target.checks
-    assert all(check.source for check in target.checks)
+    experiment = get_experiment(name)
+    assert experiment.source
+    assert experiment.not_verified.endswith(".")
+    assert experiment.checks
+    assert all(check.source for check in experiment.checks)
     sizes = [target.cells(Request(quick=quick, full=full))[0] for quick, full in ((True, False), (False, False), (False, True))]
     assert sizes[0].keys() == sizes[1].keys() == sizes[2].keys()
 
@@ -61,7 +64,7 @@ def test_a_neighbour_passes_its_consistency_checks_in_its_quick_version(name, tm
 
 
 def test_the_page_says_how_many_checks_compare_with_something_published_and_never_counts_a_prototype():
-    checks = {name: get_target(name).checks for name in NEIGHBOURS}
+    checks = {name: get_experiment(name).checks for name in NEIGHBOURS}
     kinds = [check.kind for each in checks.values() for check in each]
     published = {name: n for name, each in checks.items() if (n := sum(check.kind == "published" for check in each))}
     assert all((check.kind == "prototype") == ("prototype" in check.source) for each in checks.values() for check in each)

@@ -209,12 +209,12 @@ def test_a_loop_is_retrieved_from_a_noisy_cue_as_often_as_it_is_stored(name, T):
 
 @pytest.mark.parametrize(("theta", "sigma", "alpha"), [(0.22, 0.1, 0.473), (0.2, 0.05, 0.441), (0, 0.1, 0.336)])
 def test_the_capacity_of_rate_neurons_is_that_of_the_theory(theta, sigma, alpha):
-    assert sa.analysis.rate_capacity(theta, sigma) == pytest.approx(alpha, abs=5e-4)
+    assert sa.zoo.rate_capacity(theta, sigma) == pytest.approx(alpha, abs=5e-4)
 
 
 @pytest.mark.parametrize(("theta", "sigma"), [(0.5, 0.1), (0.22, 0.5), (-0.5, 0.1)])
 def test_there_is_no_capacity_where_overlaps_always_fade(theta, sigma):
-    assert sa.analysis.rate_capacity(theta, sigma) == 0
+    assert sa.zoo.rate_capacity(theta, sigma) == 0
 
 
 @pytest.mark.parametrize("connectivity", [1.0, 0.25])
@@ -228,7 +228,7 @@ def test_rates_pass_normal_patterns_at_the_pace_of_the_mean_field(connectivity):
         net.A / (connectivity * N) * net.mask_ * (xi[1:].T @ xi[:-1])
     )  # the rule for normal patterns, which fit does not take
     q = net.activity(xi[0], steps=70) @ xi.T / N
-    theory = sa.analysis.rate_overlaps(P, net.times(70) / net.tau, first=q[0, 0])
+    theory = sa.zoo.rate_overlaps(P, net.times(70) / net.tau, first=q[0, 0])
     # A dozen overlaps of 1 / sqrt(N) or, with crosstalk, 1 / sqrt(K).
     assert np.abs(q - theory).max() < 4 / np.sqrt(connectivity * N)
     peaks = net.times(70)[q[:, :-1].argmax(axis=0)]
@@ -293,8 +293,8 @@ def test_bad_parameters_get_one_clear_sentence(name, parameters, says):
         (lambda net: net.energy(X[0], X[:2]), "there are 2 delayed signals for 1 features"),
         (lambda net: net.set_params(dt=50.0, read_out_interval=5e4).recall(X[0], 3), "grows without bound; lower dt"),
         (lambda net: escape_time(1.0), "r must be 0 or more and below 1"),
-        (lambda net: sa.analysis.rate_overlaps(3, [1, 0], first=0.4), "times must rise"),
-        (lambda net: sa.analysis.rate_overlaps(10**9, [0, 1], first=0.4), "the last of the times must be at most 1e"),
+        (lambda net: sa.zoo.rate_overlaps(3, [1, 0], first=0.4), "times must rise"),
+        (lambda net: sa.zoo.rate_overlaps(10**9, [0, 1], first=0.4), "the last of the times must be at most 1e"),
     ],
 )
 def test_bad_calls_get_one_clear_sentence(call, says):

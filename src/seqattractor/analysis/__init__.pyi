@@ -11,8 +11,6 @@ from ._lost_starts import lost_starts as lost_starts
 from ._orbits import cycle_lengths as cycle_lengths
 from ._orbits import expected_cycles as expected_cycles
 from ._orbits import longest_orbit as longest_orbit
-from ._rate_theory import rate_capacity as rate_capacity
-from ._rate_theory import rate_overlaps as rate_overlaps
 from ._retrieval import SuccessRate as SuccessRate
 from ._retrieval import lock_on_step as lock_on_step
 from ._retrieval import overlap as overlap

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from seqattractor._checks import check_count
+from seqattractor.exchange.layers import PlainLayer, PlainNetwork
 from seqattractor.exchange.limbs import Limbs, split_weights
-from seqattractor.networks.traits import Layer
 
 
 class ThresholdLayer(nn.Module):
@@ -23,7 +21,7 @@ class ThresholdLayer(nn.Module):
     offsets: Tensor
     exponent: Tensor
 
-    def __init__(self, layer: Layer, dtype: str) -> None:
+    def __init__(self, layer: PlainLayer, dtype: str) -> None:
         super().__init__()
         limbs = split_weights(layer.weights, layer.offset, dtype)
         self.dtype, self.bits = getattr(torch, dtype), limbs.bits
@@ -74,11 +72,11 @@ class ThresholdModule(nn.Module):
     See `SequenceMemory.to_torch`, which makes one.
     """
 
-    def __init__(self, layers: dict[str, Layer], n_visible: int, order: int, about: dict[str, Any], dtype: str) -> None:
+    def __init__(self, net: PlainNetwork, dtype: str) -> None:
         super().__init__()
-        for name, layer in layers.items():
+        for name, layer in net.named().items():
             self.add_module(name, ThresholdLayer(layer, dtype))
-        self.n_visible, self.order, self.about = n_visible, order, about
+        self.n_visible, self.order, self.about = net.n_visible, net.order, net.about
 
     def forward(self, states: Tensor) -> Tensor:
         """Give the next patterns.

@@ -29,7 +29,7 @@ from seqattractor.lab.uploads import read_upload, split_upload
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences._transitions import find_conflicts
 from seqattractor.tasks.recall import Recall
-from seqattractor.zoo.degree import MOST_DEGREE
+from seqattractor.zoo.dense import MOST_DEGREE
 
 _LOOK = 0.05  # seconds between looks at a job that learns
 _KEEP_ALIVE = 15.0

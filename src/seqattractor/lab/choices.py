@@ -11,7 +11,7 @@ from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.registry import REGISTRY, make_network, parameters_of
 from seqattractor.sequences import Sequences, close_loops
 from seqattractor.sequences._transitions import find_conflicts, transitions
-from seqattractor.zoo.degree import MOST_DEGREE, least_degree
+from seqattractor.zoo.dense import MOST_DEGREE, least_degree
 
 
 def as_sentence(error: Exception) -> str:

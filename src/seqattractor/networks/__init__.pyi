@@ -2,6 +2,8 @@ from .attractor import SequenceAttractor as SequenceAttractor
 from .base import SequenceMemory as SequenceMemory
 from .given import ThresholdNetwork as ThresholdNetwork
 from .given import from_arrays as from_arrays
+from .given import from_nir as from_nir
+from .given import from_torch as from_torch
 from .loading import load as load
 from .one_hot import OneHotNetwork as OneHotNetwork
 from .registry import REGISTRY as REGISTRY

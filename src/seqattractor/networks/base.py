@@ -30,10 +30,10 @@ from seqattractor._checks import (
 )
 from seqattractor._progress import epoch_progress, say_line
 from seqattractor._unchanged import unchanged_by_failure
-from seqattractor.exchange import export as _export
 from seqattractor.learning.grid import held_arrays
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks import card, model_file
+from seqattractor.networks import exporting as _export
 from seqattractor.networks.run import Run, led_memory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions, check_patterns, check_sequences
@@ -680,7 +680,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
         path : str or path
             ``.safetensors`` holds the same as ``.npz``, the model file of `save`, for any network. ``.onnx`` (`to_onnx`)
             and ``.nir`` (`to_nir`) hold the layers of networks of threshold neurons. `sa.load` reads all of them but
-            ``.nir`` files, which ``sa.exchange.from_nir(nir.read(path))`` does.
+            ``.nir`` files, which ``sa.networks.from_nir(nir.read(path))`` does.
 
         Examples
         --------
@@ -713,7 +713,7 @@ class SequenceMemory(ABC, BaseEstimator):  # type: ignore[misc]
 
         See Also
         --------
-        seqattractor.exchange.from_torch : the way back.
+        seqattractor.networks.from_torch : the way back.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""ThresholdNetwork: threshold neurons whose weights come from elsewhere, and `from_arrays`, which makes one."""
+"""ThresholdNetwork: threshold neurons whose weights come from elsewhere; `from_arrays`, `from_torch` and `from_nir` make one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from seqattractor._checks import check_count, check_finite, is_count, say
+from seqattractor.exchange.layers import PlainLayer
+from seqattractor.exchange.nir_format import layers_of_nir
+from seqattractor.exchange.torch_format import layers_of_torch
 from seqattractor.learning.firing import respond
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
@@ -98,8 +101,8 @@ class ThresholdNetwork(SequenceMemory):
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> None:
         """Refuse to learn: this network has the weights that it was given."""
         raise TypeError(
-            "a ThresholdNetwork has given weights (sa.networks.from_arrays, sa.exchange.from_torch) and does not learn; "
-            "let another network learn, such as sa.SequenceAttractor(...).fit(X)."
+            "a ThresholdNetwork has the weights that sa.networks.from_arrays or sa.networks.from_torch gave it, and does not "
+            "learn; let another network learn, such as sa.SequenceAttractor(...).fit(X)."
         )
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
@@ -224,3 +227,71 @@ def _for_each(value: ArrayLike, count: int, name: str) -> Weights:
     if len(numbers) not in (1, count):
         raise ValueError(f"{name} has {len(numbers)} numbers, but there are {count} neurons; give one for each, or one for all.")
     return np.broadcast_to(numbers, count).copy()
+
+
+def from_torch(module: Any) -> ThresholdNetwork:
+    """Make a network from a torch module of threshold neurons.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        What `SequenceMemory.to_torch` gave; or ``nn.Sequential`` of one or two ``nn.Linear``, each with a threshold function
+        behind it; or another module with one or two ``nn.Linear``, of which it makes the same use. A threshold function gives
+        one value below zero and another above: -1 and 1, or, for hidden neurons, 0 and 1. Where it gives the lower one at exactly
+        zero, the offset is lowered by less than the smallest step between two fields; where it gives neither, as ``torch.sign``
+        does, zero counts as above, as everywhere here.
+
+    Returns
+    -------
+    ThresholdNetwork
+        With the module's weights, as they are. It is rejected unless it gives what the module gives, computed in float64, for 64
+        random states, but for fields that are zero up to rounding.
+
+    Examples
+    --------
+    >>> import torch, seqattractor as sa  # doctest: +SKIP
+    >>> class Sign(torch.nn.Module):  # doctest: +SKIP
+    ...     def forward(self, x):
+    ...         return torch.where(x >= 0, 1.0, -1.0)
+    >>> module = torch.nn.Sequential(torch.nn.Linear(50, 100), Sign(), torch.nn.Linear(100, 50), Sign())  # doctest: +SKIP
+    >>> sa.networks.from_torch(module)  # doctest: +SKIP
+    ThresholdNetwork(n_hidden=100)
+    """
+    return from_layers(layers_of_torch(module))
+
+
+def from_nir(graph: Any) -> ThresholdNetwork:
+    """Make a network from a NIR graph: input, affine map, neurons, and perhaps both once more, output.
+
+    Parameters
+    ----------
+    graph : nir.NIRGraph
+        Nodes `Affine` or `Linear` and `LIF` or `Threshold` in one chain. Input and output are spikes, 1 for a unit that is +1 and
+        0 for -1, as in `SequenceMemory.to_nir`. `LIF` neurons are threshold neurons if the time step, which
+        ``graph.metadata["dt"]`` must name, is as long as their time constant. ``nir.read(path)`` reads a graph from a file; do
+        that with files that you trust, since a damaged HDF5 file can keep its reader busy for ever.
+
+    Returns
+    -------
+    ThresholdNetwork
+        For states of -1 and +1. Its hidden neurons are 1 and 0. NIR's neurons are silent at their threshold and ours active, so
+        offsets are lowered by less than the smallest step between two fields.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.xor()
+    >>> sa.networks.from_nir(sa.OneHotNetwork().fit(X).to_nir()).score(X)  # doctest: +SKIP
+    1.0
+    """
+    return from_layers(layers_of_nir(graph))
+
+
+def from_layers(layers: list[PlainLayer]) -> ThresholdNetwork:
+    """Make a network of one or two layers for states of -1 and +1, whatever states the tool had at both ends."""
+    *hidden, last = [layer.active_at_zero() for layer in layers]
+    if not hidden:
+        return from_arrays(last.weights, visible_bias=last.offset)
+    (first,) = hidden
+    silent: Literal[-1, 0] = -1 if first.low == -1 else 0
+    return from_arrays(first.weights, last.weights, hidden_bias=first.offset, visible_bias=last.offset, silent=silent)

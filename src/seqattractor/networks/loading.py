@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._files import named_path
-from seqattractor.exchange.onnx_reader import read_onnx
-from seqattractor.exchange.safetensors_file import read_safetensors
+from seqattractor.exchange.layers import ForeignFile
+from seqattractor.exchange.onnx_format import read_onnx
+from seqattractor.exchange.safetensors_format import read_safetensors
 from seqattractor.networks.base import SequenceMemory
+from seqattractor.networks.given import from_layers
 from seqattractor.networks.model_file import Refused, check_fitted, check_model_file, from_json, read_model, refusing
 from seqattractor.networks.registry import package_class
 from seqattractor.networks.run import Run
@@ -51,11 +53,14 @@ def load(path: str | os.PathLike[str]) -> SequenceMemory:
             return _network(header, arrays, target)
     check_model_file(target)
     with refusing(target):
-        if ending == ".safetensors":
-            return _network(*read_safetensors(target), target)
         if ending == ".nir":  # HDF5, whose reader can be made to run for ever
-            raise Refused(f"{target} is read by NIR's own package: sa.exchange.from_nir(nir.read({str(target)!r})).")
-        return read_onnx(target)
+            raise Refused(f"{target} is read by NIR's own package: sa.networks.from_nir(nir.read({str(target)!r})).")
+        try:
+            if ending == ".onnx":
+                return from_layers(read_onnx(target))
+            return _network(*read_safetensors(target), target)
+        except ForeignFile as error:
+            raise Refused(str(error)) from None
 
 
 def _network(header: dict[str, Any], arrays: dict[str, NDArray[Any]], path: Path) -> SequenceMemory:

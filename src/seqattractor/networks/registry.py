@@ -84,7 +84,7 @@ REGISTRY: dict[str, Entry] = {
     ),
     "predictive": Entry("zoo.predictive", "PredictiveCodingMemory", "rival", "temporal predictive coding (Tang 2023)"),
     "predictive-2": Entry(
-        "zoo.latent_predictive",
+        "zoo.predictive",
         "LatentPredictiveMemory",
         "rival",
         "temporal predictive coding with latent neurons (Tang 2023)",
@@ -124,16 +124,16 @@ REGISTRY: dict[str, Entry] = {
     ),
     "mixed": Entry("zoo.mixed", "MixedSequenceMemory", "rival", "dense memory that dwells (Chaudhry 2023)"),
     "gillett": Entry(
-        "zoo.hebbian_rate", "HebbianRateMemory", "rival", "rate neurons, bilinear Hebbian rule (Gillett 2020)", by_default=False
+        "zoo.gillett", "HebbianRateMemory", "rival", "rate neurons, bilinear Hebbian rule (Gillett 2020)", by_default=False
     ),
     "gillett-sparse": Entry(
-        "zoo.sparse_rate", "SparseRateMemory", "rival", "rate neurons, nonlinear Hebbian rule (Gillett 2020)", by_default=False
+        "zoo.gillett", "SparseRateMemory", "rival", "rate neurons, nonlinear Hebbian rule (Gillett 2020)", by_default=False
     ),
     "gsemm-dense": Entry(
-        "zoo.dense_episodic", "DenseEpisodicMemory", "rival", "dense episodic memory (Karuvally 2023)", by_default=False
+        "zoo.episodic", "DenseEpisodicMemory", "rival", "dense episodic memory (Karuvally 2023)", by_default=False
     ),
     "gsemm-linear": Entry(
-        "zoo.linear_episodic", "LinearEpisodicMemory", "rival", "linear episodic memory (Karuvally 2023)", by_default=False
+        "zoo.episodic", "LinearEpisodicMemory", "rival", "linear episodic memory (Karuvally 2023)", by_default=False
     ),
     "eden": Entry(
         "zoo.eden", "DynamicEnergyMemory", "rival", "exponential dynamic energy network (Karuvally 2025)", by_default=False

@@ -166,9 +166,8 @@ class _Plan:
 
     def __init__(self, target: Target, request: Request, finish: Finish, bar: Bar | None) -> None:
         self.target, self.request, self.finish, self.bar = target, request, finish, bar
-        function = f"seqattractor.paper.{target.trial}"
         self.cells = [
-            (Point(Protocol(experiment, function), cell, request.seed), target.n_trials(request, cell))
+            (Point(Protocol(experiment, target.trial_function), cell, request.seed), target.n_trials(request, cell))
             for experiment, cell in zip(target.experiments(request), target.cells(request), strict=True)
         ]
         self.trials = Rounds(self.cells)

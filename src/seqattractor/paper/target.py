@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from seqattractor._suggest import no_such
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.report.page import Animation, Table, Verdict
+from seqattractor.zoo.experiments import EXPERIMENTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,39 +46,9 @@ TARGETS = {
     "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
     "comparison": "comparison:TARGET",
-    "dwelling": "without_hidden:DWELLING",
-    "leaky-perceptron": "without_hidden:LEAKY_PERCEPTRON",
-    "fiete": "local_memories:FIETE",
-    "brea": "local_memories:BREA",
-    "bcpnn": "trained_rates:BCPNN",
-    "innate": "trained_rates:INNATE",
-    "pinning": "trained_rates:PINNING",
-    "gillett": "rate_memories:GILLETT",
-    "rajakumar": "dale:DALE",
-    "gsemm": "rate_memories:GSEMM",
-    "eden": "rate_memories:EDEN",
-    "orbits": "without_hidden:ORBITS",
-    "scaffold": "yardsticks:SCAFFOLD",
-    "sdm": "yardsticks:SDM",
-    "clone-hmm": "yardsticks:CLONE_HMM",
+    **{name: f"neighbours:{name}" for name in EXPERIMENTS},
 }
-NEIGHBOURS = (
-    "dwelling",
-    "leaky-perceptron",
-    "fiete",
-    "brea",
-    "bcpnn",
-    "innate",
-    "pinning",
-    "gillett",
-    "rajakumar",
-    "gsemm",
-    "eden",
-    "orbits",
-    "scaffold",
-    "sdm",
-    "clone-hmm",
-)
+NEIGHBOURS = tuple(EXPERIMENTS)
 """Systems of the paper's list and some others, each with an experiment of its own; "neighbours" stands for all of them."""
 PAST_THE_PAPER = ("pooled", "biases", "learned-targets", "capacity", "comparison", *NEIGHBOURS)
 """These take long, so "all" leaves them out."""
@@ -146,6 +117,11 @@ class Target(ABC):
     experiment: str = ""
     """Whose trials these are: targets of one experiment share them. By default the target's own."""
 
+    @property
+    def trial_function(self) -> str:
+        """The full name of the function that does one trial."""
+        return self.trial if "." in self.trial else f"seqattractor.paper.{self.trial}"
+
     @abstractmethod
     def cells(self, request: Request) -> list[Cell]:
         """The cells, in the order of the result."""
@@ -212,7 +188,8 @@ def get_target(name: str) -> Target:
     if name not in TARGETS:
         raise ValueError(no_such("target", name, TARGETS))
     file, _, instance = TARGETS[name].partition(":")
-    target: Target = getattr(import_module(f"seqattractor.paper.{file}"), instance)
+    module = import_module(f"seqattractor.paper.{file}")
+    target: Target = module.neighbour(name) if name in EXPERIMENTS else getattr(module, instance)
     return target
 
 

@@ -43,7 +43,7 @@ class CloneStructuredMemory(SequenceMemory):
     of an open sequence, the pattern stays.
 
     Transition probabilities are learned by Baum-Welch restricted to the clones of the patterns that are seen, then by Viterbi
-    training, from random ones; if transitions are wrong then, from others, and the best are kept.
+    training, from random ones; if transitions are wrong then, from others, and the best are used.
 
     It is a yardstick: the patterns themselves are stored in a table, as in `LookupMemory`, which it equals where all patterns are
     different. What it adds is how far a hidden Markov model gets with *repeated* patterns, without being told the `order`.
@@ -143,7 +143,7 @@ class CloneStructuredMemory(SequenceMemory):
         self.random_state = random_state
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
-        """Learn from one random start after another, until every transition is made; the best is kept."""
+        """Learn from one random start after another, until every transition is made; the best is used."""
         rng = as_generator(self.random_state, "clones")
         courses = self._symbols(transitions)
         G, C = len(self.before_), int(self.n_clones)
@@ -163,11 +163,11 @@ class CloneStructuredMemory(SequenceMemory):
         return 0, min(errors)
 
     def start(self, states: Patterns) -> Floats:
-        """Give what is believed before the cue, (B, 1 + C): no pattern (-1), and nothing of its clones."""
+        """Return what is believed before the cue, (B, 1 + C): no pattern (-1), and nothing of its clones."""
         return np.concatenate([np.full((len(states), 1), -1.0), np.zeros((len(states), self.T_.shape[1]))], axis=1)
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the last pattern and its clones."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last pattern and its clones."""
         carried = self.start(states) if memory is None else memory
         seen = np.argmax(field(self.patterns_, states), axis=1)  # whole numbers; of equally near ones the first
         belief = self._belief(carried[:, 0].astype(np.int64), carried[:, 1:], seen)
@@ -175,7 +175,7 @@ class CloneStructuredMemory(SequenceMemory):
         return np.asarray(self.patterns_[self._most_probable(seen, belief)])
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: patterns are looked up, and what is learned is how they follow each other."""
+        """Return the traits: patterns are looked up, and what is learned is how they follow each other."""
         return Traits(
             weights=("patterns_", "before_", "after_", "T_", "start_"),
             stores_patterns=True,
@@ -185,14 +185,12 @@ class CloneStructuredMemory(SequenceMemory):
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_count(self.n_clones, "n_clones")
         check_count(self.max_steps, "max_steps")
         check_not_negative(self.tol, "tol")
         check_positive(self.pseudocount, "pseudocount")
         check_count(self.n_init, "n_init")
-
-    # -- inside -------------------------------------------------------------------------------------------------
 
     def _symbols(self, transitions: Transitions) -> list[Course]:
         """Number the patterns and the pairs of them; gives each sequence in these numbers."""
@@ -229,7 +227,7 @@ class CloneStructuredMemory(SequenceMemory):
         return model.T, np.where(begins[:, None], model.pi, used / used.sum(axis=1, keepdims=True))
 
     def _belief(self, before: Whole, belief: Floats, seen: Whole) -> Floats:
-        """What is believed of the clones of what is seen, after what was believed before; as of a cue if that cannot be."""
+        """Return the belief about the clones of the seen pattern, after the belief before; that of a cue if it is impossible."""
         new = self.start_[seen]
         key, keys = before * len(self.patterns_) + seen, self.before_ * len(self.patterns_) + self.after_
         pair = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
@@ -314,7 +312,7 @@ class Clones:
         return total
 
     def expect(self, course: Course) -> tuple[Floats, float]:
-        """The probability of each pair of clones at each step, (n, C, C), given the course; and the log of its own one."""
+        """Return the probability of each pair of clones at each step, (n, C, C), given the course; and the log of its own one."""
         A, B, log_probability = self._messages(course)
         shares = self.T[course.pairs] * (A[:-1].swapaxes(1, 2) @ B[1:].swapaxes(1, 2))
         return shares / shares.sum(axis=(1, 2), keepdims=True), log_probability

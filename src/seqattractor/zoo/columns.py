@@ -135,7 +135,7 @@ class BayesianColumnMemory(ContinuousMemory):
         self.beta_ = np.log10(post)
 
     def persistence_times(self, X: ArrayLike) -> States:
-        """Give the time for which each pattern of a sequence is held, as the theory says.
+        """Return the time for which each pattern of a sequence is held, as the theory says.
 
         The next pattern takes over when adaptation has used up the advantage of the one that is active, B in units of `g_a`::
 
@@ -193,7 +193,7 @@ class BayesianColumnMemory(ContinuousMemory):
         return states[:, : len(self.minicolumns_)]
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: traces and probabilities are local and online; it dwells at each pattern."""
+        """Return the traits: traces and probabilities are local and online; it dwells at each pattern."""
         steps = max(1, int(np.ceil(_PATIENCE * float(self.tau_a) / float(self.read_out_interval))))
         return Traits(
             weights=("W_", "beta_", "minicolumns_"),
@@ -206,7 +206,7 @@ class BayesianColumnMemory(ContinuousMemory):
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_count(self.units_per_hypercolumn, "units_per_hypercolumn")
         for name in ("tau_s", "tau_a", "tau_z_pre", "tau_z_post", "pulse", "epsilon"):
             check_positive(getattr(self, name), name)
@@ -216,15 +216,13 @@ class BayesianColumnMemory(ContinuousMemory):
             raise ValueError(f"tau_s must be below tau_a, but they are {self.tau_s:g} and {self.tau_a:g}.")
         self._check_times()
 
-    # -- inside -------------------------------------------------------------------------------------------------
-
     @property
     def _n_hypercolumns(self) -> int:
         """H."""
         return -(-self.n_features_in_ // int(self.units_per_hypercolumn))
 
     def _members(self) -> NDArray[np.int64]:
-        """The minicolumns of each hypercolumn, (H, most), filled up with K, which is none."""
+        """Return the minicolumns of each hypercolumn, (H, most), filled up with K, which is none."""
         first = np.abs(self.minicolumns_).argmax(axis=1) // int(self.units_per_hypercolumn)
         lists = [np.flatnonzero(first == h) for h in range(self._n_hypercolumns)]
         members = np.full((len(lists), max(map(len, lists))), len(first))
@@ -233,7 +231,7 @@ class BayesianColumnMemory(ContinuousMemory):
         return members
 
     def _winners(self, s: States) -> States:
-        """The winner of each hypercolumn is 1, of equals the first, and all others are 0: (B, K) -> (B, K)."""
+        """Return 1 for the winner of each hypercolumn, of equals the first, and 0 for all others: (B, K) -> (B, K)."""
         members = self._members()
         among = np.concatenate([s, np.full((len(s), 1), -np.inf)], axis=1)[:, members]  # (B, H, most)
         best = members[np.arange(len(members)), among.argmax(axis=2)]  # (B, H)
@@ -242,11 +240,11 @@ class BayesianColumnMemory(ContinuousMemory):
         return o[:, :-1]
 
     def _fit_of(self, patterns: States) -> States:
-        """How well patterns fit each minicolumn, from -1 to 1: (B, N) -> (B, K)."""
+        """Return the fit of patterns to each minicolumn, from -1 to 1: (B, N) -> (B, K)."""
         return np.asarray(patterns @ self.minicolumns_.T / np.maximum(np.abs(self.minicolumns_).sum(axis=1), 1))
 
     def _chosen(self, patterns: States) -> States:
-        """The codes of patterns: the minicolumns that fit best, (T, N) -> (T, K)."""
+        """Return the codes of patterns: the minicolumns that fit best, (T, N) -> (T, K)."""
         return self._winners(self._fit_of(patterns))
 
 
@@ -278,7 +276,7 @@ def slot_averages(n: int, pulse: float, tau_pre: float, tau_post: float, *, clos
 
 
 def _left_over(n: int, duration: float, *, closed: bool) -> States:
-    """How much of e^(-u/tau) is in the trace of pattern m in slot j, (slots, patterns); slots last `duration` tau."""
+    """Return the share of e^(-u/tau) in the trace of pattern m in slot j, (slots, patterns); slots last `duration` tau."""
     since = np.subtract.outer(np.arange(n), np.arange(n))  # slots since the pattern's own
     laps = 0.0
     if closed:  # a pattern's own slot is also n slots later, and 2n, and so on
@@ -289,7 +287,7 @@ def _left_over(n: int, duration: float, *, closed: bool) -> States:
 
 
 def _shown(transitions: Transitions) -> Iterator[tuple[Patterns, bool]]:
-    """The patterns of each sequence, and whether it is closed: then its last one, which is the first again, is left out."""
+    """Yield the patterns of each sequence, and whether it is closed: then the last one, the first again, is left out."""
     for X in rejoin(transitions):
         closed = bool(np.array_equal(X[0], X[-1]))
         yield X[:-1] if closed else X, closed

@@ -1,4 +1,4 @@
-"""What networks in continuous time share: a real-valued state that runs by itself, and patterns that are read out of it."""
+"""ContinuousMemory: real-valued states that run in continuous time, and patterns that are read out of them."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ class ContinuousMemory(SequenceMemory):
 
     @abstractmethod
     def _begin(self, cues: States) -> States:
-        """The states in which runs begin from cues: (B, N) -> (B, K). Cues are +-1, or any real numbers in `activity`."""
+        """Return the states in which runs begin from cues: (B, N) -> (B, K). Cues are +-1, or any real numbers in `activity`."""
 
     @abstractmethod
     def _velocity(self, states: States) -> States:
-        """The derivatives of the states with respect to time: (B, K) -> (B, K)."""
+        """Return the derivatives of the states with respect to time: (B, K) -> (B, K)."""
 
     @abstractmethod
     def _read_out(self, states: States) -> Patterns:
-        """The patterns that are read out of the states: (B, K) -> (B, N)."""
+        """Return the patterns that are read out of the states: (B, K) -> (B, N)."""
 
     def _impose(self, states: States, patterns: Patterns, where: NDArray[np.bool_]) -> None:
-        """Give units new values from outside, as a cue would; slow variables stay. `patterns` and `where`: (B, N)."""
+        """Return units new values from outside, as a cue would; slow variables stay. `patterns` and `where`: (B, N)."""
         N = self.n_features_in_
         np.copyto(states[:, :N], self._begin(patterns.astype(np.float64))[:, :N], where=where)
 
     def _activity_in(self, states: States) -> States:
-        """The real-valued activity of the units: (B, K) -> (B, units)."""
+        """Return the real-valued activity of the units: (B, K) -> (B, units)."""
         return states[:, : self.n_features_in_]
 
     def start(self, states: Patterns) -> States:
-        """Give the real-valued states in which runs begin from cues of +-1: (B, N) -> (B, K)."""
+        """Return the real-valued states in which runs begin from cues of +-1: (B, N) -> (B, K)."""
         return self._begin(states.astype(np.float64))
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
@@ -111,7 +111,7 @@ class ContinuousMemory(SequenceMemory):
         return path[0] if single else path
 
     def times(self, steps: int) -> States:
-        """Give the times at which `recall` and `activity` look at the network, in the unit of its time constants.
+        """Return the times at which `recall` and `activity` look at the network, in the unit of its time constants.
 
         Parameters
         ----------
@@ -129,10 +129,8 @@ class ContinuousMemory(SequenceMemory):
         """
         return np.arange(check_count(steps, "steps", 0) + 1) * np.float64(self.read_out_interval)
 
-    # -- inside -------------------------------------------------------------------------------------------------
-
     def _check_times(self, *more: str) -> None:
-        """Refuse steps of time that make no sense; `check_parameters` of a subclass calls this, with the names of other times."""
+        """Reject steps of time that make no sense; `check_parameters` of a subclass calls this, with the names of other times."""
         for name in ("read_out_interval", *more):
             step = min(check_positive(self.read_out_interval, "read_out_interval"), check_positive(self.dt, "dt"))
             if (time := check_positive(getattr(self, name), name)) > _MOST_STEPS * step:
@@ -141,7 +139,7 @@ class ContinuousMemory(SequenceMemory):
                 )
 
     def _steps(self) -> tuple[int, float]:
-        """How many steps of integration a read-out interval has, and how long they are."""
+        """Return the number of integration steps in a read-out interval, and their length."""
         interval = float(self.read_out_interval)
         steps = max(1, int(np.ceil(round(interval / float(self.dt), 9))))  # without the rounding, 0.3 / 0.1 would take four
         return steps, interval / steps

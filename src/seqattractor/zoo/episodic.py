@@ -1,16 +1,145 @@
-"""What the two members of the general sequential episodic memory share: its equations and its energy."""
+"""General sequential episodic memories: a delayed signal calls the next pattern (Karuvally et al. 2023)."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from seqattractor._checks import check_positive
-from seqattractor.zoo.continuous import States
-from seqattractor.zoo.delayed import DelayedMemory
+from seqattractor._checks import check_memory, check_positive
+from seqattractor.learning.rule import sign
+from seqattractor.networks.online import OnlineMemory
+from seqattractor.networks.traits import Traits
+from seqattractor.sequences import Patterns, Transitions
+from seqattractor.zoo.continuous import ContinuousMemory, States
+
+_MOST_READ_OUTS = 10_000  # from one pattern to the next
+
+
+class DelayedMemory(ContinuousMemory, OnlineMemory):
+    """Features V_f that are drawn to stored patterns, and a delayed signal V_d that calls the successor of where they were.
+
+    A state is [V_f, V_d], (B, 2 N). A subclass says what the features are drawn to (`_drive`), and what the delayed signal
+    follows (`_signal`).
+    """
+
+    T_f: float
+    T_d: float
+    patterns_: Patterns
+    graph_: NDArray[np.int8]
+    _ready: tuple[States, States] | None
+
+    _arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern P N", "graph_": "ternary P P"}
+
+    @abstractmethod
+    def _drive(self, features: States, delayed: States) -> States:
+        """Return the target of the features, (B, N)."""
+
+    @abstractmethod
+    def _signal(self, features: States) -> States:
+        """Return the target of the delayed signal, (B, N)."""
+
+    @abstractmethod
+    def _strength_of_holding(self) -> float:
+        """r, how strongly a pattern holds itself, as a share of how strongly it calls the next one."""
+
+    def _init_learning(self, transitions: Transitions) -> None:
+        """Start with nothing stored."""
+        self._store(transitions.inputs[:0], np.zeros((0, 0), dtype=np.int8))
+
+    def _present(self, transitions: Transitions) -> None:
+        """Keep every pattern once, with a hidden unit, and an edge of the graph for each transition."""
+        known = {x.tobytes(): k for k, x in enumerate(self.patterns_)}
+        new = []
+        for x in np.stack([transitions.inputs, transitions.targets], axis=1).reshape(-1, self.n_features_in_):
+            if x.tobytes() not in known:
+                known[x.tobytes()] = len(known)
+                new.append(x)
+        check_memory(2 * len(known) ** 2, f"a graph of {len(known)} patterns")
+        graph = np.zeros((len(known), len(known)), dtype=np.int8)
+        graph[: len(self.graph_), : len(self.graph_)] = self.graph_
+        for x, y in zip(transitions.inputs, transitions.targets, strict=True):
+            graph[known[x.tobytes()], known[y.tobytes()]] = 1
+        self._store(np.concatenate([self.patterns_, np.array(new, dtype=np.int8).reshape(-1, self.n_features_in_)]), graph)
+
+    def traits(self) -> Traits:
+        """Return the traits: patterns are set, not learned, with a hidden unit each; it dwells."""
+        return Traits(
+            weights=("patterns_", "graph_"),
+            stores_patterns=True,
+            online=True,
+            local=True,
+            dwells=True,
+            steps_per_pattern=self._longest_stay(),
+            note="no learning: one hidden unit with fixed weights for each pattern, and an edge for each transition",
+        )
+
+    def check_parameters(self) -> None:
+        """Raise for invalid parameters."""
+        self._check_times()
+        check_positive(self.T_f, "T_f")
+        check_positive(self.T_d, "T_d")
+        self._check_gains()
+
+    @abstractmethod
+    def _check_gains(self) -> None:
+        """Reject gains that make no sense."""
+
+    def _begin(self, cues: States) -> States:
+        """As if the cue had been there for long, so that the network goes on at once."""
+        return np.concatenate([cues, self._signal(cues)], axis=1)
+
+    def _velocity(self, states: States) -> States:
+        features, delayed = np.hsplit(states, 2)
+        return np.concatenate(
+            [(self._drive(features, delayed) - features) / float(self.T_f), (self._signal(features) - delayed) / float(self.T_d)],
+            axis=1,
+        )
+
+    def _read_out(self, states: States) -> Patterns:
+        patterns: Patterns = sign(states[:, : self.n_features_in_])
+        return patterns
+
+    def _longest_stay(self) -> int:
+        """Return the largest number of read-outs from one pattern to the next.
+
+        It takes longest at the start, where the delayed signal of the cue is there in full and fades as e = exp(-t / T_d): the
+        next pattern is left when r + e = 1 - e. Later it takes `escape_time`. The passage takes a few T_f.
+        """
+        r = min(self._strength_of_holding(), 0.999)  # patterns that are held for ever are not waited for
+        longest = float(self.T_d) * np.log(2 / (1 - r)) + 5 * float(self.T_f)
+        return int(min(np.ceil(longest / float(self.read_out_interval)) + 1, _MOST_READ_OUTS))
+
+    def _length(self) -> float:
+        """By what patterns are multiplied to be the columns of Xi."""
+        return 1.0
+
+    def _store(self, patterns: Patterns, graph: NDArray[np.int8]) -> None:
+        """Keep patterns and the graph of their order."""
+        self.patterns_, self.graph_, self._ready = patterns, graph, None
+
+    def _as_numbers(self) -> tuple[States, States]:
+        """Xi^T and (Xi Phi)^T, (P, N) each, as numbers for linear algebra: the patterns, and what precedes each."""
+        ready: tuple[States, States] | None = getattr(self, "_ready", None)  # a loaded network has none yet
+        if ready is None:
+            patterns: States = self.patterns_.astype(np.float64) * self._length()
+            preceding: States = self.graph_.T.astype(np.float64) @ patterns
+            ready = self._ready = (patterns, preceding)
+        return ready
+
+    def _overlaps(self, features: States, delayed: States) -> tuple[States, States]:
+        """Xi^T s_f and Phi^T Xi^T V_d, (B, P) each."""
+        patterns, preceding = self._as_numbers()
+        return features @ patterns.T, delayed @ preceding.T
+
+
+def softmax(fields: States) -> States:
+    """The softmax over the last axis; fields may be large."""
+    shares: Any = np.exp(fields - fields.max(axis=-1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
 
 
 class EpisodicMemory(DelayedMemory):
@@ -23,29 +152,26 @@ class EpisodicMemory(DelayedMemory):
     a_s: float
     a_c: float
     b_d: float
+    gain: float
 
     @abstractmethod
     def _s_f(self, features: States) -> States:
-        """The activity of the features, (B, N)."""
+        """Return the activity of the features, (B, N)."""
 
     @abstractmethod
     def _s_h(self, hidden: States) -> States:
-        """The activity of the hidden units, (B, P)."""
+        """Return the activity of the hidden units, (B, P)."""
 
     @abstractmethod
     def _L_f(self, features: States) -> States:
-        """The Lagrangian whose gradient is s_f, (B, N) -> (B,)."""
+        """Return the Lagrangian whose gradient is s_f, (B, N) -> (B,)."""
 
     @abstractmethod
     def _L_h(self, hidden: States) -> States:
-        """The Lagrangian whose gradient is s_h, (B, P) -> (B,)."""
-
-    @abstractmethod
-    def _check_own_gains(self) -> None:
-        """Refuse gains of s_f or s_h that make no sense."""
+        """Return the Lagrangian whose gradient is s_h, (B, P) -> (B,)."""
 
     def energy(self, features: ArrayLike, delayed: ArrayLike) -> States:
-        """Give the energy, which falls along the path of the features as long as the delayed signal stands still.
+        """Return the energy, which falls along the path of the features as long as the delayed signal stands still.
 
         With the hidden units in equilibrium, V_h = sqrt(a_s) Xi^T s_f + a_c Phi^T Xi^T V_d::
 
@@ -92,6 +218,199 @@ class EpisodicMemory(DelayedMemory):
         return float(np.sqrt(self.a_s)) / (float(self.a_c) * float(self.b_d))
 
     def _check_gains(self) -> None:
-        for name in ("a_s", "a_c", "b_d"):
+        for name in ("a_s", "a_c", "b_d", "gain"):
             check_positive(getattr(self, name), name)
-        self._check_own_gains()
+
+
+@final
+class DenseEpisodicMemory(EpisodicMemory):
+    """A dense memory in continuous time, whose delayed signal calls the next pattern (DSEM; Karuvally et al. 2023).
+
+    With the stored patterns as columns of Xi, the graph Phi of their order, features V_f, delayed signal V_d and hidden units V_h
+    in equilibrium::
+
+        V_h = sqrt(a_s) Xi^T V_f + a_c Phi^T Xi^T V_d
+        T_f dV_f/dt = sqrt(a_s) Xi softmax(gain V_h) - V_f        T_d dV_d/dt = b_d V_f - V_d
+
+    The features are drawn to a pattern and stay there until the delayed signal has moved the minimum of `energy` to the next one.
+    The last pattern of an open sequence is held for ever. Patterns are read out as sign(V_f).
+
+    Parameters
+    ----------
+    a_s, a_c : float
+        The strengths with which patterns hold themselves and call the next.
+    b_d : float
+        The strength of the delayed signal.
+    gain : float
+        Of the softmax.
+    T_f, T_d : float
+        The time constants of features and delayed signal.
+    dt : float
+        The step of Euler's method, at most.
+    read_out_interval : float
+        The time between two steps of `recall`. A run starts as if the cue had been there for long, V_d = b_d V_f, so that the
+        first step already goes on, as with slow synapses; then each pattern is held for a few steps. (The authors start with V_d
+        = 0, which holds the cue first: give `activity` that state.)
+    on_conflict : {"raise", "learn"}
+        As in `SequenceAttractor`. Where a pattern has two successors, both are called.
+
+    Attributes
+    ----------
+    patterns_ : ndarray of int8, shape (P, N)
+        Xi^T, every pattern once.
+    graph_ : ndarray of int8, shape (P, P)
+        Phi: 1 in row mu and column nu where nu follows mu.
+    n_features_in_, order_ : int
+
+    See Also
+    --------
+    LinearEpisodicMemory : the other member.
+    DynamicEnergyMemory : its successor.
+
+    Notes
+    -----
+    Equations and parameters are those of the authors' notes and code: T_d = 20, a_s = 1, a_c = 4.9, b_d = 7 and the softmax with
+    gain 1. Their article names a polynomial instead of the softmax; its exponent was not verified, and it is not here. Memories
+    are set; the online rule for the graph in their code is not here, either.
+
+    References
+    ----------
+    A. Karuvally, T. Sejnowski and H. Siegelmann, General sequential episodic memory model, 2023.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(5, 100, rng=0)
+    >>> net = sa.zoo.DenseEpisodicMemory().fit(X)
+    >>> path = net.recall(sa.noise.flip(X[0], 10, rng=1), steps=16)
+    >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in path[1:]]
+    [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3]
+    """
+
+    def __init__(
+        self,
+        *,
+        a_s: float = 1.0,
+        a_c: float = 4.9,
+        b_d: float = 7.0,
+        gain: float = 1.0,
+        T_f: float = 1.0,
+        T_d: float = 20.0,
+        dt: float = 0.1,
+        read_out_interval: float = 2.0,
+        on_conflict: Literal["raise", "learn"] = "raise",
+    ) -> None:
+        self.a_s = a_s
+        self.a_c = a_c
+        self.b_d = b_d
+        self.gain = gain
+        self.T_f = T_f
+        self.T_d = T_d
+        self.dt = dt
+        self.read_out_interval = read_out_interval
+        self.on_conflict = on_conflict
+
+    def _s_f(self, features: States) -> States:
+        return features
+
+    def _s_h(self, hidden: States) -> States:
+        return softmax(float(self.gain) * hidden)
+
+    def _L_f(self, features: States) -> States:
+        return np.asarray(np.sum(features**2, axis=1) / 2)
+
+    def _L_h(self, hidden: States) -> States:
+        scaled = float(self.gain) * hidden
+        largest = scaled.max(axis=1)
+        return np.asarray((largest + np.log(np.exp(scaled - largest[:, None]).sum(axis=1))) / float(self.gain))
+
+
+@final
+class LinearEpisodicMemory(EpisodicMemory):
+    """A Hopfield network in continuous time, whose delayed signal calls the next pattern (LISEM; Karuvally et al. 2023).
+
+    With the stored patterns, divided by sqrt(N), as columns of Xi, the graph Phi of their order, features V_f, delayed signal V_d
+    and linear hidden units V_h in equilibrium::
+
+        V_h = sqrt(a_s) Xi^T tanh(gain V_f) + a_c Phi^T Xi^T V_d
+        T_f dV_f/dt = sqrt(a_s) Xi V_h - V_f        T_d dV_d/dt = b_d tanh(gain V_f) - V_d
+
+    The hidden units can be left out: Xi Xi^T and Xi Phi^T Xi^T are Hebbian weights, as those of `SlowSynapseMemory`. A pattern is
+    held if gain * a_s is above 1, and left if r = sqrt(a_s) / (a_c b_d) is below 1; where the tanh is not steep, also for an r
+    somewhat above 1. The last pattern of an open sequence is held for ever. Patterns are read out as sign(V_f).
+
+    Parameters
+    ----------
+    a_s, a_c : float
+        The strengths with which patterns hold themselves and call the next.
+    b_d : float
+        The strength of the delayed signal.
+    gain : float
+        Of the tanh.
+    T_f, T_d, dt, read_out_interval, on_conflict
+        As in `DenseEpisodicMemory`.
+
+    Attributes
+    ----------
+    patterns_, graph_, n_features_in_, order_
+        As in `DenseEpisodicMemory`.
+
+    See Also
+    --------
+    DenseEpisodicMemory : the other member.
+
+    Notes
+    -----
+    Equations are those of the authors' notes and code. There patterns are not divided by sqrt(N), a_s = .045 with N = 100, which
+    is 4.5 here, and the delayed term of this member has the factor a_c where the general equations, used here, have sqrt(a_s)
+    a_c. With the defaults of their code, T_d = 100 and a_c = .004 there, r is 1.6: of three loops of five random patterns two
+    went on, every 200 T_f or so, and one not within 1500 T_f. The parameters with which they show sequences could not be read.
+    T_d and a_c here (r = .8) were chosen for random patterns.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> X = sa.datasets.random_periodic(5, 400, rng=0)
+    >>> net = sa.zoo.LinearEpisodicMemory().fit(X)
+    >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in net.recall(X[0], steps=16)]
+    [0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 0]
+    """
+
+    def __init__(
+        self,
+        *,
+        a_s: float = 4.5,
+        a_c: float = 0.38,
+        b_d: float = 7.0,
+        gain: float = 1.0,
+        T_f: float = 1.0,
+        T_d: float = 20.0,
+        dt: float = 0.1,
+        read_out_interval: float = 5.0,
+        on_conflict: Literal["raise", "learn"] = "raise",
+    ) -> None:
+        self.a_s = a_s
+        self.a_c = a_c
+        self.b_d = b_d
+        self.gain = gain
+        self.T_f = T_f
+        self.T_d = T_d
+        self.dt = dt
+        self.read_out_interval = read_out_interval
+        self.on_conflict = on_conflict
+
+    def _length(self) -> float:
+        return 1 / float(np.sqrt(self.n_features_in_))
+
+    def _s_f(self, features: States) -> States:
+        return np.tanh(float(self.gain) * features)
+
+    def _s_h(self, hidden: States) -> States:
+        return hidden
+
+    def _L_f(self, features: States) -> States:
+        scaled = np.abs(float(self.gain) * features)
+        return np.asarray(np.sum(scaled + np.log1p(np.exp(-2 * scaled)) - np.log(2), axis=1) / float(self.gain))  # ln cosh
+
+    def _L_h(self, hidden: States) -> States:
+        return np.asarray(np.sum(hidden**2, axis=1) / 2)

@@ -76,5 +76,5 @@ class HebbianMemory(OnlineMemory):
         return (Layer.of(self.W_),)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: one outer product for each transition, added where it happens."""
+        """Return the traits: one outer product for each transition, added where it happens."""
         return Traits(weights=("W_",), stores_patterns=False, online=True, local=True)

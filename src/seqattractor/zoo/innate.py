@@ -173,7 +173,7 @@ class InnateTrajectoryMemory(ContinuousMemory):
         return 0, int(self._wrong_units(transitions).sum())
 
     def _begin(self, cues: States) -> States:
-        """The states after the pulse."""
+        """Return the states after the pulse."""
         states = np.zeros((len(cues), len(self.W_)))
         h, drive = self._steps()[1], cues @ self.W_in_.T
         for _ in range(self._pulse_steps()):
@@ -194,7 +194,7 @@ class InnateTrajectoryMemory(ContinuousMemory):
         return np.tanh(states)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know."""
+        """Return the traits."""
         return Traits(
             weights=("W_", "W_in_", "W_out_"),
             stores_patterns=False,
@@ -204,7 +204,7 @@ class InnateTrajectoryMemory(ContinuousMemory):
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_count(self.n_hidden, "n_hidden")
         check_count(self.trials, "trials")
         if not is_auto(self.cue_flips):
@@ -218,10 +218,8 @@ class InnateTrajectoryMemory(ContinuousMemory):
             raise ValueError(f"plastic_fraction must be at most 1, but it is {self.plastic_fraction:g}.")
         self._check_times("pulse")
 
-    # -- inside -------------------------------------------------------------------------------------------------
-
     def _pulse_steps(self) -> int:
-        """How many steps of integration the pulse has."""
+        """Return the number of integration steps of the pulse."""
         return max(1, round(float(self.pulse) / self._steps()[1]))
 
     def _flipped(self, cue: Patterns, rng: np.random.Generator) -> Patterns:
@@ -258,7 +256,7 @@ class Wiring(NamedTuple):
     sources: NDArray[np.int64]
     """Where they come from, shape (M, K)."""
     counts: NDArray[np.int64]
-    """How many there are, shape (M,)."""
+    """Their number, shape (M,)."""
 
     def matrix(self) -> States:
         """The same as a matrix, (M, M)."""

@@ -59,7 +59,7 @@ class LookupMemory(OnlineMemory):
         self.on_conflict = on_conflict
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the successor of the stored pattern nearest to each state: (B, order * N) -> (B, N)."""
+        """Return the successor of the stored pattern nearest to each state: (B, order * N) -> (B, N)."""
         # Overlaps are whole numbers, and exact; the frequency, below 1, decides between equals, then the order of
         # the table, since argmax takes the first.
         nearest, seen = np.empty(len(states), dtype=np.int64), self.counts_ / (self.counts_.sum() + 1.0)
@@ -84,7 +84,7 @@ class LookupMemory(OnlineMemory):
         self.counts_ = np.bincount(number, weights=counts).astype(np.int64)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: this is not a network."""
+        """Return the traits: this is not a network."""
         return Traits(
             weights=("patterns_", "successors_"),
             stores_patterns=True,

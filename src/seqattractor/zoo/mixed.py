@@ -8,9 +8,8 @@ import numpy as np
 
 from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive
 from seqattractor.sequences import Patterns
-from seqattractor.zoo.interactions import Interaction
-from seqattractor.zoo.pattern_store import Call, PatternStore
-from seqattractor.zoo.slow import check_slow_steps, remember, start_memory, unfinished
+from seqattractor.zoo.dense import Call, Interaction, PatternStore
+from seqattractor.zoo.slow_synapses import check_slow_steps, remember, start_memory, unfinished
 
 _LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
 
@@ -103,18 +102,18 @@ class MixedSequenceMemory(PatternStore):
         self.on_conflict = on_conflict
 
     def start(self, states: Patterns) -> Patterns:
-        """Give the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
+        """Return the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
         return start_memory(states, self.slow_steps)
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
         past = remember(self.start(states) if memory is None else memory, states)
         held = Call(states.astype(np.int32) * self.slow_steps, "patterns_")
         called = Call(past, "successors_", float(self.slow_weight))
         return self._answers(self._interactions(), [held, called])
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         super().check_parameters()
         check_slow_steps(self.slow_steps)
         check_not_negative(self.slow_weight, "slow_weight")

@@ -61,12 +61,8 @@ class PinnedRateMemory(ContinuousMemory):
         How often the sequences are practised at most; learning ends when all patterns are read out right.
     dt, read_out_interval : float
         Step of integration, and the time from one pattern to the next, in ms.
-    on_conflict : {"raise", "learn"}
+    on_conflict, random_state, verbose
         As in `SequenceAttractor`.
-    random_state : int, Generator or None
-    verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
-        a line every epoch.
 
     Attributes
     ----------
@@ -171,11 +167,11 @@ class PinnedRateMemory(ContinuousMemory):
         return sign(states)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: least squares need the inverse of a correlation matrix, which no synapse has."""
+        """Return the traits: least squares need the inverse of a correlation matrix, which no synapse has."""
         return Traits(weights=("J_",), stores_patterns=False, online=True, local=False)
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         if check_positive(self.plastic_fraction, "plastic_fraction") > 1:
             raise ValueError(f"plastic_fraction must be at most 1, but it is {self.plastic_fraction:g}.")
         check_not_negative(self.g, "g")

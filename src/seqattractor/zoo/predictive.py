@@ -1,4 +1,4 @@
-"""PredictiveCodingMemory: temporal predictive coding of one layer (Tang et al. 2023)."""
+"""Temporal predictive coding with one layer, and with latent neurons (Tang et al. 2023)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_count, check_not_negative, check_positive
+from seqattractor._checks import LARGEST, check_choice, check_count, check_memory, check_not_negative, check_positive
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import field, sign
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
 from seqattractor.sequences import Patterns, Transitions
+from seqattractor.sequences._transitions import rejoin
+
+Floats = NDArray[np.float64]
+
+_MOST_STEPS = 10_000  # of inference; every step of recall takes that many
 
 
 @final
@@ -34,12 +39,8 @@ class PredictiveCodingMemory(OnlineMemory):
         network more robust.
     init_scale : float
         The standard deviation of the initial weights.
-    order, on_conflict
+    order, on_conflict, random_state, verbose
         As in `SequenceAttractor`.
-    random_state : int, Generator or None
-    verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
-        a line every epoch.
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class PredictiveCodingMemory(OnlineMemory):
     True
     """
 
-    losses_: NDArray[np.float64]
+    losses_: Floats
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
@@ -115,19 +116,19 @@ class PredictiveCodingMemory(OnlineMemory):
         self._go_on(transitions, 1, None)
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state: (B, order * N) -> (B, N)."""
+        """Return the pattern after each state: (B, order * N) -> (B, N)."""
         return sign(field(self.W_, _f(states)))
 
     def layers(self) -> tuple[Layer, ...]:
-        """Give the one layer that there is: f(+-1) is +-tanh(1), so that even a sum of whole weights is rounded."""
+        """Return the one layer that there is: f(+-1) is +-tanh(1), so that even a sum of whole weights is rounded."""
         return (Layer.of(self.W_ * np.tanh(np.ones(1)), rounded=True),)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: the delta rule is online and local."""
+        """Return the traits: the delta rule is online and local."""
         return Traits(weights=("W_",), stores_patterns=False, online=True, local=True)
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         if check_positive(self.learning_rate, "learning_rate") >= 2:
             raise ValueError(f"learning_rate must be below 2 to be stable, but it is {self.learning_rate}.")
         check_count(self.max_epochs, "max_epochs")
@@ -170,6 +171,201 @@ class PredictiveCodingMemory(OnlineMemory):
         self.n_iter_, self.converged_ = len(self.losses_), errors[-1] == 0
 
 
-def _f(x: Patterns) -> NDArray[np.float64]:
-    """The activity of a neuron: tanh."""
+def _f(x: Patterns) -> Floats:
+    """Return the activity of a neuron: tanh."""
     return np.tanh(x.astype(np.float64))
+
+
+@final
+class LatentPredictiveMemory(OnlineMemory):
+    """Temporal predictive coding with latent neurons (Tang et al.): predict the latent state, and from it the next pattern.
+
+    At every step the latent state z is found by gradient descent on
+    ``E = (|z(t) - W_r f(z(t-1))|^2 + |x(t) - W_o f(z(t))|^2) / 2`` with f = tanh, and each matrix makes a step down on its term.
+    z carries a context from step to step, so a pattern may have different successors (``on_conflict="learn"``).
+
+    Parameters
+    ----------
+    n_latent : int
+        H, the number of latent neurons.
+    learning_rate : float
+        The step of both weight matrices, divided by `n_latent`.
+    max_epochs : int
+        How often the sequences are presented at most.
+    tol : float
+        Learning ends after an epoch with a mean squared error of the predictions below it.
+    inference_steps, inference_rate : int, float
+        Of the descent to the latent state.
+    query : {"recalled", "offline"}
+        From what latent states are inferred during recall. "recalled": from every pattern as it was recalled, thresholded.
+        "offline", the authors' own way: from the cue alone; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and
+        patterns are only read off it. There it is inferred again only from a pattern that the network did not predict itself
+        (after noise during recall, or after a wrong prediction in `score`).
+    init_scale : float or None
+        The standard deviation of the initial weights; by default 1 / sqrt(n_latent).
+    on_conflict, random_state, verbose
+        As in `SequenceAttractor`.
+
+    Attributes
+    ----------
+    W_r_, W_o_ : ndarray, shapes (H, H) and (N, H)
+        Latent to latent, from one step to the next, and latent to visible.
+    visible_errors_ : ndarray of int, shape (n_epochs,)
+        Units predicted with the wrong sign, in each epoch.
+    losses_ : ndarray, shape (n_epochs,)
+        Mean squared errors of the predictions.
+    n_iter_ : int
+    converged_ : bool
+        Whether the last epoch predicted every unit's sign.
+    n_features_in_, order_ : int
+
+    References
+    ----------
+    M. Tang, H. Barron and R. Bogacz, Sequential memory with temporal predictive coding, 2023.
+
+    Examples
+    --------
+    >>> import seqattractor as sa
+    >>> A, B, C = sa.datasets.random_periodic(4, 30, rng=0)[:3]
+    >>> net = sa.zoo.LatentPredictiveMemory(40, on_conflict="learn", random_state=0)
+    >>> net.fit([A, B, A, C, A]).score([A, B, A, C, A])  # after A comes B at first, and then C
+    1.0
+    """
+
+    losses_: Floats
+
+    _arrays: ClassVar[dict[str, str]] = {
+        "W_r_": "float H H",
+        "W_o_": "float N H",
+        "visible_errors_": "count E",
+        "losses_": "float E",
+    }
+    _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
+
+    def __init__(
+        self,
+        n_latent: int = 200,
+        *,
+        learning_rate: float = 1.0,
+        max_epochs: int = 60,
+        tol: float = 1e-6,
+        inference_steps: int = 100,
+        inference_rate: float = 0.01,
+        query: Literal["recalled", "offline"] = "recalled",
+        init_scale: float | None = None,
+        on_conflict: Literal["raise", "learn"] = "raise",
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_latent = n_latent
+        self.learning_rate = learning_rate
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.inference_steps = inference_steps
+        self.inference_rate = inference_rate
+        self.query = query
+        self.init_scale = init_scale
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
+        """Learn until an epoch predicts well enough."""
+        self._init_learning(transitions)
+        while self.n_iter_ < int(self.max_epochs) and not (self.n_iter_ and self.losses_[-1] < self.tol):
+            self._present(transitions)
+            if callback is not None and callback(self.n_iter_, *self._last_errors()):
+                break
+        return self._last_errors()
+
+    def _init_learning(self, transitions: Transitions) -> None:
+        """Draw the initial weights."""
+        rng = as_generator(self.random_state)
+        N, H = self.n_features_in_, int(self.n_latent)
+        check_memory(16 * H * (H + N), f"a network of {H} latent neurons")
+        scale = 1 / np.sqrt(H) if self.init_scale is None else float(self.init_scale)
+        self.W_r_, self.W_o_ = rng.standard_normal((H, H)) * scale, rng.standard_normal((N, H)) * scale
+        self.losses_ = np.zeros(0)
+        self._no_errors_yet()
+
+    def _present(self, transitions: Transitions) -> None:
+        """Go once through the sequences; the latent state starts anew with each."""
+        sequences = [x.astype(np.float64) for x in rejoin(transitions)]
+        with np.errstate(over="ignore", invalid="ignore"):  # said below
+            wrong, loss = self._learn(sequences)
+        if not all((np.abs(W) < LARGEST).all() for W in (self.W_r_, self.W_o_)):
+            raise ValueError(
+                f"learning diverged: the weights are not finite; lower learning_rate (it is {self.learning_rate:g}) or "
+                "inference_rate."
+            )
+        self.losses_ = np.append(self.losses_, loss)
+        self._count_errors(wrong)
+
+    def start(self, states: Patterns) -> Floats:
+        """Return latent states before the cue, zeros, (B, H); offline queries also need the last prediction, (B, H + N)."""
+        predicted = self.n_features_in_ if self.query == "offline" else 0
+        return np.zeros((len(states), self.n_latent + predicted))  # no pattern is all zeros, so the cue was not predicted
+
+    def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the latent states and is changed."""
+        carried = self.start(states) if memory is None else memory
+        latent, predicted = carried[:, : self.n_latent], carried[:, self.n_latent :]
+        if self.query == "recalled":
+            latent[:] = self._infer(states.astype(np.float64), latent)[0]
+        else:
+            told = (states != predicted).any(axis=1)  # something that the network did not predict itself
+            inferred = self._infer(states[told].astype(np.float64), latent[told])[0]
+            latent[~told] = np.tanh(latent[~told]) @ self.W_r_.T
+            latent[told] = inferred
+        following = sign(self._predict(latent))
+        predicted[:] = following if self.query == "offline" else predicted
+        return following
+
+    def traits(self) -> Traits:
+        """Return the traits: both rules are online and local."""
+        return Traits(weights=("W_r_", "W_o_"), stores_patterns=False, online=True, local=True)
+
+    def check_parameters(self) -> None:
+        """Raise for invalid parameters."""
+        check_count(self.n_latent, "n_latent")
+        check_positive(self.learning_rate, "learning_rate")
+        check_count(self.max_epochs, "max_epochs")
+        check_not_negative(self.tol, "tol")
+        if check_count(self.inference_steps, "inference_steps") > _MOST_STEPS:
+            raise ValueError(f"inference_steps must be at most {_MOST_STEPS}, but it is {self.inference_steps}.")
+        check_positive(self.inference_rate, "inference_rate")
+        check_choice(self.query, "query", ("recalled", "offline"))
+        if self.init_scale is not None:
+            check_not_negative(self.init_scale, "init_scale")
+
+    def _infer(self, x: Floats, before: Floats) -> tuple[Floats, Floats]:
+        """Return the latent states (B, H) for visible states x (B, N) after states `before`, and the prior W_r f(before)."""
+        prior = np.tanh(before) @ self.W_r_.T
+        z = prior.copy()
+        for _ in range(int(self.inference_steps)):
+            activity = np.tanh(z)
+            e_x = x - activity @ self.W_o_.T
+            z += float(self.inference_rate) * ((prior - z) + (1 - activity**2) * (e_x @ self.W_o_))  # down the gradient of E
+        return z, prior
+
+    def _predict(self, z: Floats) -> Floats:
+        """Return the fields of the visible neurons one step after latent states z: (B, H) -> (B, N)."""
+        return np.asarray(np.tanh(np.tanh(z) @ self.W_r_.T) @ self.W_o_.T)
+
+    def _learn(self, sequences: list[Floats]) -> tuple[int, float]:
+        """Go once through sequences (T_s, N); returns the wrong units of the predictions and the mean squared error."""
+        wrong, loss, count, rate = 0, 0.0, 0, float(self.learning_rate) / len(self.W_r_)
+        for x in sequences:
+            z = np.zeros((1, len(self.W_r_)))
+            for t in range(len(x)):
+                if t:
+                    eps = x[t] - self._predict(z)[0]
+                    wrong += int(np.sum(sign(x[t] - eps) != x[t]))
+                    loss, count = loss + float(eps @ eps), count + eps.size
+                before = z
+                z, prior = self._infer(x[t : t + 1], before)
+                activity = np.tanh(z)
+                self.W_o_ += rate * np.outer(x[t] - activity[0] @ self.W_o_.T, activity)
+                if t:  # before the first pattern there was nothing to learn from
+                    self.W_r_ += rate * np.outer(z - prior, np.tanh(before))
+        return wrong, loss / max(count, 1)

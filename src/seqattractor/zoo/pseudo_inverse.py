@@ -69,5 +69,5 @@ class PseudoInverseMemory(SequenceMemory):
         return (Layer.of(self.W_),)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: every weight depends on all patterns."""
+        """Return the traits: every weight depends on all patterns."""
         return Traits(weights=("W_",), stores_patterns=False, online=False, local=False)

@@ -26,7 +26,7 @@ class Shown(NamedTuple):
     x: Floats
     """Shape (n, N)."""
     target: Floats
-    """What comes next, shape (n, N)."""
+    """The next patterns, shape (n, N)."""
     end: Floats
     """Shape (copies, H)."""
 
@@ -63,8 +63,7 @@ class RecurrentNetwork(SequenceMemory):
     random_state : int, Generator or None
         Where initial weights, flips and forgetting come from.
     verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
-        a line every epoch.
+        As in `SequenceAttractor`.
 
     Attributes
     ----------
@@ -174,18 +173,18 @@ class RecurrentNetwork(SequenceMemory):
         return run
 
     def start(self, states: Patterns) -> Floats:
-        """Give the hidden states before the cue, zeros, (B, H)."""
+        """Return the hidden states before the cue, zeros, (B, H)."""
         return np.zeros((len(states), len(self.W_rec_)))
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the hidden states and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the hidden states and is changed."""
         hidden = self.start(states) if memory is None else memory
         weights = self._weights()
         hidden[:] = _step(weights, states.astype(np.float64), hidden)
         return sign(_read_out(weights, hidden))
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: backpropagation through time needs whole sequences, and errors from elsewhere."""
+        """Return the traits: backpropagation through time needs whole sequences, and errors from elsewhere."""
         return Traits(
             weights=("W_in_", "W_rec_", "W_out_", "hidden_bias_", "visible_bias_"),
             stores_patterns=False,
@@ -195,7 +194,7 @@ class RecurrentNetwork(SequenceMemory):
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_count(self.n_hidden, "n_hidden")
         if check_positive(self.learning_rate, "learning_rate") > 1:
             raise ValueError(
@@ -235,7 +234,7 @@ class Weights(NamedTuple):
 
 
 def _step(weights: Weights, x: Floats, h: Floats) -> Floats:
-    """The hidden states after patterns x, (B, N), and hidden states h: (B, H) -> (B, H)."""
+    """Return the hidden states after patterns x, (B, N), and hidden states h: (B, H) -> (B, H)."""
     return np.asarray(np.tanh(x @ weights.W_in.T + h @ weights.W_rec.T + weights.b))
 
 
@@ -252,7 +251,7 @@ class Backpropagated(NamedTuple):
     slope: Weights
     """Its gradient."""
     wrong: int
-    """How many units had the wrong sign."""
+    """The number of units with the wrong sign."""
     end: Floats
     """The last hidden states, shape (B, H)."""
 

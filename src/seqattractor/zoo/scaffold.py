@@ -40,7 +40,7 @@ class Scaffold(NamedTuple):
 
 
 def lay_out(transitions: Transitions) -> Scaffold:
-    """Give sequences consecutive blocks of labels, one label for each pattern at each place.
+    """Return sequences consecutive blocks of labels, one label for each pattern at each place.
 
     The last pattern of a sequence has a label of its own, where recall stays, unless it has a successor elsewhere: then the
     label before it leads there, in the same sequence if it can.
@@ -244,11 +244,11 @@ class ScaffoldMemory(SequenceMemory):
         return 0, wrong
 
     def start(self, states: Patterns) -> NDArray[np.int64]:
-        """Give the labels before the cue, and what was predicted last, (B, 1 + N): no label yet, and no pattern."""
+        """Return the labels before the cue, and what was predicted last, (B, 1 + N): no label yet, and no pattern."""
         return np.zeros((len(states), 1 + self.n_features_in_), dtype=np.int64)  # no pattern is all zeros
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the labels and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the labels and is changed."""
         carried = self.start(states) if memory is None else memory
         labels, predicted = carried[:, 0], carried[:, 1:]
         told = (states != predicted).any(axis=1) | (self.query == "recalled")
@@ -281,14 +281,14 @@ class ScaffoldMemory(SequenceMemory):
         return self._labels_of(batch.reshape(len(batch), -1))
 
     def _labels_of(self, states: Patterns) -> Labels:
-        """The label of each state of a checked batch."""
+        """Return the label of each state of a checked batch."""
         drive = states.astype(np.float64) @ self.W_ps_.T
         hidden = np.maximum(drive, 0.0) if self.code == "relu" else sign(drive).astype(np.float64)
         scores = np.split(hidden @ self.W_gp_.T, np.cumsum(self.periods_)[:-1], axis=1)
         return _label_at(np.stack([np.argmax(module, axis=1) for module in scores], axis=1), self.periods_)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: the pseudo-inverse needs all patterns at once."""
+        """Return the traits: the pseudo-inverse needs all patterns at once."""
         return Traits(
             weights=("W_pg_", "W_gp_", "W_sp_", "W_ps_", "ends_", "goes_to_"),
             stores_patterns=False,
@@ -298,7 +298,7 @@ class ScaffoldMemory(SequenceMemory):
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_count(self.n_hidden, "n_hidden")
         if not is_auto(self.periods):
             _check_periods(self.periods)
@@ -308,10 +308,8 @@ class ScaffoldMemory(SequenceMemory):
         check_positive(self.ridge, "ridge")
         check_choice(self.query, "query", ("offline", "recalled"))
 
-    # -- inside -------------------------------------------------------------------------------------------------
-
     def _codes(self, labels: Labels) -> Floats:
-        """The hidden codes p^k of some labels, (B,) -> (B, M)."""
+        """Return the hidden codes p^k of some labels, (B,) -> (B, M)."""
         first = np.cumsum(self.periods_) - self.periods_
         active = first + labels[:, None] % self.periods_  # the ones of g^k
         drive = sum((self.W_pg_.T[one] for one in active.T), start=np.zeros((len(labels), len(self.W_pg_))))
@@ -329,7 +327,7 @@ class ScaffoldMemory(SequenceMemory):
         return total
 
     def _cue_from(self, S: Floats) -> Floats:
-        """What stands for the inverse of the patterns (L, N), each a row, in W_ps; the same shape."""
+        """Return the matrix that takes the place of the inverse of the patterns in W_ps, (L, N) -> (L, N)."""
         if self.cue == "pinv":
             return np.asarray(np.linalg.pinv(S, rcond=_RANK).T)
         if self.cue == "hebb":
@@ -337,7 +335,7 @@ class ScaffoldMemory(SequenceMemory):
         return np.asarray(np.linalg.solve(S.T @ S + float(self.ridge) * np.eye(S.shape[1]), S.T).T)
 
     def _after(self, labels: Labels) -> Labels:
-        """The label after each: all phases move by one, except where a sequence ends."""
+        """Return the label after each: all phases move by one, except where a sequence ends."""
         at = np.minimum(np.searchsorted(self.ends_, labels), len(self.ends_) - 1)
         is_end = self.ends_[at] == labels
         return np.asarray(np.where(is_end, self.goes_to_[at], labels + 1) % math.prod(self.periods_.tolist()))
@@ -349,7 +347,7 @@ class ScaffoldMemory(SequenceMemory):
 
 
 def _check_periods(periods: Any) -> None:
-    """Refuse periods of which two have a common divisor, or which make more labels than can be averaged over."""
+    """Reject periods of which two have a common divisor, or which make more labels than can be averaged over."""
     if isinstance(periods, str) or not isinstance(periods, Sequence) or not periods or not all(map(is_count, periods)):
         raise ValueError(f"periods must be 'auto' or some whole numbers, such as (31, 33), but it is {say(periods)}.")
     for a, b in combinations(map(int, periods), 2):
@@ -362,7 +360,7 @@ def _check_periods(periods: Any) -> None:
 
 
 def _label_at(phases: Labels, periods: Labels) -> Labels:
-    """The label with these phases, (B, modules) -> (B,), by the Chinese remainder theorem."""
+    """Return the label with these phases, (B, modules) -> (B,), by the Chinese remainder theorem."""
     labels = math.prod(periods.tolist())
     steps = [labels // period * pow(labels // period, -1, period) for period in periods.tolist()]
     return np.asarray(phases @ np.array(steps, dtype=np.int64) % labels)

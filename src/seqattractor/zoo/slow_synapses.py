@@ -7,15 +7,16 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import check_not_negative
+from seqattractor._checks import check_count, check_not_negative
 from seqattractor.learning.problem import ProgressCallback
 from seqattractor.learning.rule import field, hebbian, sign
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.sequences import Patterns, Transitions
-from seqattractor.zoo.slow import check_slow_steps, remember, start_memory, unfinished
 
 Weights = NDArray[np.float64]
+
+_MOST_STEPS = 10_000  # a run holds that many states
 
 
 @final
@@ -100,22 +101,54 @@ class SlowSynapseMemory(OnlineMemory):
         self._count_errors(int(self._wrong_units(transitions).sum()))
 
     def start(self, states: Patterns) -> Patterns:
-        """Give the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
+        """Return the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
         return start_memory(states, self.slow_steps)
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
         past = remember(self.start(states) if memory is None else memory, states)  # tau times the average
         held = self.slow_steps * field(self.W_S_, states)
         return sign(held + float(self.slow_weight) * field(self.W_, past))
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: local and online, and it dwells at each pattern."""
+        """Return the traits: local and online, and it dwells at each pattern."""
         return Traits(
             weights=("W_", "W_S_"), stores_patterns=False, online=True, local=True, dwells=True, steps_per_pattern=self.slow_steps
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_not_negative(self.slow_weight, "slow_weight")
         check_slow_steps(self.slow_steps)
+
+
+def check_slow_steps(steps: int) -> None:
+    """Reject a number of steps that is none, or for which no memory would do."""
+    if check_count(steps, "slow_steps") > _MOST_STEPS:
+        raise ValueError(f"slow_steps must be at most {_MOST_STEPS}, but it is {steps}.")
+
+
+def start_memory(states: Patterns, steps: int) -> Patterns:
+    """The last `steps` states, oldest first, as if the cue had been there all the time: (B, N) -> (B, steps, N)."""
+    return np.repeat(states[:, None], steps, axis=1)
+
+
+def remember(memory: Patterns, states: Patterns) -> NDArray[np.int32]:
+    """Put the newest states (B, N) into the memory, drop the oldest, and give the sum of all, (B, N)."""
+    memory[:, :-1] = memory[:, 1:]
+    memory[:, -1] = states
+    return np.asarray(memory.sum(axis=1), dtype=np.int32)
+
+
+def unfinished(inputs: Patterns, targets: Patterns) -> Patterns:
+    """Return the patterns with which sequences end, once each: those that have no successor, shape (k, N).
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1], [1, -1], [-1, 1]], dtype=np.int8)
+    >>> unfinished(X[:-1], X[1:])
+    array([[-1,  1]], dtype=int8)
+    """
+    known = {x.tobytes() for x in inputs}
+    ends = {x.tobytes(): x for x in targets if x.tobytes() not in known}
+    return np.array(list(ends.values()), dtype=np.int8).reshape(-1, targets.shape[1])

@@ -118,7 +118,7 @@ class SparseDistributedMemory(OnlineMemory):
         self._count_errors(int(self._wrong_units(transitions).sum()))
 
     def _hidden_states(self, states: Patterns) -> Patterns:
-        """Give the hidden states of a batch, 1 where a neuron fires, else 0: (B, order * N) -> (B, M)."""
+        """Return the hidden states of a batch, 1 where a neuron fires, else 0: (B, order * N) -> (B, M)."""
         overlaps = field(self.A_, states)  # whole numbers, so that ties are ties
         if self.radius is not None:
             return heaviside(overlaps - self._overlap_at_radius)
@@ -132,19 +132,19 @@ class SparseDistributedMemory(OnlineMemory):
         return respond(self.V_, self._hidden_states(states))
 
     def layers(self) -> tuple[Layer, ...] | None:
-        """Give the hidden layer, of 0 and 1, and the visible one; the nearest few are not a layer of threshold neurons."""
+        """Return the hidden layer, of 0 and 1, and the visible one; the nearest few are not a layer of threshold neurons."""
         if self.radius is None:
             return None
         return Layer.of(self.A_, -float(self._overlap_at_radius), low=0, high=1), Layer.of(self.V_)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: one outer product for each transition, added where it happens."""
+        """Return the traits: one outer product for each transition, added where it happens."""
         return Traits(
             weights=("A_", "V_"), stores_patterns=False, online=True, local=True, note="the addresses are random and fixed"
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         M = check_count(self.n_hidden, "n_hidden")
         active = check_count_or_auto(self.n_active, "n_active")
         if active is not None and active > M:
@@ -154,10 +154,10 @@ class SparseDistributedMemory(OnlineMemory):
 
     @property
     def _n_active(self) -> int:
-        """How many fire."""
+        """The number of neurons that fire."""
         return max(1, round((int(self.n_hidden) / 5) ** 0.5)) if is_auto(self.n_active) else int(self.n_active)
 
     @property
     def _overlap_at_radius(self) -> int:
-        """The overlap of a state with an address at the largest distance at which it fires."""
+        """Return the overlap of a state with an address at the largest distance at which it fires."""
         return int(self.A_.shape[1]) - 2 * int(self.radius or 0)

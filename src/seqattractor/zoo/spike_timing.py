@@ -54,11 +54,8 @@ class SpikeTimingMemory(OnlineMemory):
         tau, the steps in which that fades, 1 or more.
     max_epochs : int
         How often the sequences are presented at most; learning ends when all transitions are stored.
-    on_conflict : {"raise", "learn"}
+    on_conflict, verbose
         As in `SequenceAttractor`.
-    verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
-        a line every epoch.
 
     Attributes
     ----------
@@ -188,22 +185,22 @@ class SpikeTimingMemory(OnlineMemory):
         return self
 
     def start(self, states: Patterns) -> Floats | None:
-        """Give the adaptation before the cue, zeros, (B, N); None where neurons do not adapt."""
+        """Return the adaptation before the cue, zeros, (B, N); None where neurons do not adapt."""
         return np.zeros(states.shape) if self.adaptation else None
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the pattern after each state, (B, N) -> (B, N); `memory` holds the adaptation and is changed."""
+        """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the adaptation and is changed."""
         y = self.start(states) if memory is None else memory
         return np.where(self._received(self.W_, (states > 0).astype(np.float64), y) > 0, 1, -1).astype(np.int8)
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: local, with competition between the synapses of one neuron."""
+        """Return the traits: local, with competition between the synapses of one neuron."""
         return Traits(
             weights=("W_",), stores_patterns=False, online=True, local=True, note="for chains, in which each neuron fires once"
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_positive(self.synapses, "synapses")
         check_not_negative(self.competition, "competition")
         check_positive(self.eta, "eta")
@@ -214,11 +211,11 @@ class SpikeTimingMemory(OnlineMemory):
         check_count(self.max_epochs, "max_epochs")
 
     def _rates(self) -> dict[str, float]:
-        """What weights learn by."""
+        """Return the parameters of the rule."""
         return {"eta": float(self.eta), "competition": float(self.competition), "synapses": float(self.synapses)}
 
     def _received(self, W: Floats, x: Floats, y: Floats | None) -> Floats:
-        """What neurons receive one step after the activities x, (..., n) -> (..., n); the adaptation y is changed."""
+        """Return the input of neurons one step after the activities x, (..., n) -> (..., n); the adaptation y is changed."""
         received = x @ W.T - float(self.inhibition) * x.sum(axis=-1, keepdims=True)
         if y is not None:
             y += (x - y) / float(self.adaptation_steps)

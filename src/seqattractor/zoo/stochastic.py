@@ -67,8 +67,7 @@ class StochasticMemory(OnlineMemory):
     random_state : int, Generator or None
         For the initial weights, and for what hidden neurons do while they learn.
     verbose : int
-        1 shows a bar on a terminal and in a notebook, and elsewhere prints a line after 2 s, every 10 s and at the end; 2 prints
-        a line every epoch.
+        As in `SequenceAttractor`.
 
     Attributes
     ----------
@@ -198,12 +197,12 @@ class StochasticMemory(OnlineMemory):
         self._count_errors(wrong)
 
     def start(self, states: Patterns) -> Floats | None:
-        """Give potentials and hidden activity before the cue, zeros, (B, N + 2H); None where nothing is carried."""
+        """Return potentials and hidden activity before the cue, zeros, (B, N + 2H); None where nothing is carried."""
         H = int(self.n_hidden)
         return np.zeros((len(states), states.shape[1] + 2 * H)) if H or self.psp_decay else None
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
-        """Give the most probable pattern after each state, (B, N) -> (B, N); `memory` is changed.
+        """Return the most probable pattern after each state, (B, N) -> (B, N); `memory` is changed.
 
         A hidden neuron takes its most probable state, too.
         """
@@ -247,7 +246,7 @@ class StochasticMemory(OnlineMemory):
         return path[0] if single else path
 
     def traits(self) -> Traits:
-        """Tell what is fair to know: local but for one factor that all hidden weights share."""
+        """Return the traits: local but for one factor that all hidden weights share."""
         hidden = ("V_", "U_", "R_", "hidden_bias_") if self.n_hidden else ()
         note = "one global factor reaches all weights to hidden neurons" if self.n_hidden else ""
         return Traits(
@@ -255,7 +254,7 @@ class StochasticMemory(OnlineMemory):
         )
 
     def check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for invalid parameters."""
         check_count(self.n_hidden, "n_hidden", 0)
         check_positive(self.beta, "beta")
         check_positive(self.eta, "eta")
@@ -269,7 +268,7 @@ class StochasticMemory(OnlineMemory):
         check_not_negative(self.init_scale, "init_scale")
 
     def _after(self, states: Patterns, memory: Any, fire: Any) -> Patterns:
-        """The patterns after some states, where `fire` says which neurons fire in fields; changes the memory."""
+        """Return the patterns after some states, where `fire` says which neurons fire in fields; changes the memory."""
         carried = self.start(states) if memory is None else memory
         neurons, N = self._neurons(), states.shape[1]
         active = (states > 0).astype(np.float64)
@@ -328,7 +327,7 @@ class StochasticNeurons:
         return self.decay * s + active
 
     def field(self, s: Floats) -> Floats:
-        """What all neurons receive, u = W (s, 1): (..., N + H) -> (..., N + H)."""
+        """Return the input of all neurons, u = W (s, 1): (..., N + H) -> (..., N + H)."""
         return np.asarray(s @ self.W[:, :-1].T + self.W[:, -1])
 
     def probability(self, u: Floats) -> Floats:
@@ -373,5 +372,5 @@ class StochasticNeurons:
 
 
 def _log_logistic(z: Floats) -> Floats:
-    """The logarithm of 1 / (1 + exp(-z)), without overflow."""
+    """Return the logarithm of 1 / (1 + exp(-z)), without overflow."""
     return np.asarray(-np.logaddexp(0.0, -z))

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_memory
 from seqattractor._files import atomic_write
-from seqattractor.exchange.extras import needed
-from seqattractor.exchange.threshold_layers import digest_of
-from seqattractor.networks.model_file import Refused
+from seqattractor.exchange.layers import ForeignFile, digest_of, needed
 
 FORMAT = "seqattractor-safetensors"
 VERSION = "1"
@@ -25,32 +23,28 @@ def write_safetensors(path: str | os.PathLike[str], header: dict[str, Any], arra
     save = needed("safetensors.numpy", "a .safetensors file", "safetensors").save
     whole = {name: np.ascontiguousarray(array) for name, array in sorted(arrays.items())}
     text = json.dumps(header, sort_keys=True)
-    facts = {
-        "format": FORMAT,
-        "version": VERSION,
-        "class": str(header["class"]),
-        "header": text,
-        "digest": digest_of(text, whole),
-    }
-    content = save(whole, facts)
+    facts = {"format": FORMAT, "version": VERSION, "class": str(header["class"]), "header": text}
+    content = save(whole, {**facts, "digest": digest_of(text, whole)})
     with atomic_write(path) as file:
         file.write(content)
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read what `write_safetensors` wrote. The package checks that arrays fit the file; what they take is no more than that."""
+    """Read header and arrays that `write_safetensors` wrote. The package checks that arrays fit the file."""
     package = needed("safetensors", "a .safetensors file", "safetensors")
     check_memory(2 * path.stat().st_size, f"the model in {path}")
     try:
         with package.safe_open(path, framework="numpy") as file:
             facts = file.metadata() or {}
             if facts.get("format") != FORMAT:
-                raise Refused(
+                raise ForeignFile(
                     f"{path} was not written by seqattractor; read its arrays with safetensors.numpy.load_file, and give them to "
                     "sa.networks.from_arrays(U, V)."
                 )
             if facts.get("version") != VERSION:
-                raise Refused(f"{path} is of version {str(facts.get('version'))[:20]!r}, but this seqattractor reads {VERSION}.")
+                raise ForeignFile(
+                    f"{path} is of version {str(facts.get('version'))[:20]!r}, but this seqattractor reads {VERSION}."
+                )
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is no dict
     except package.SafetensorError as error:
         raise ValueError(str(error)) from None
@@ -58,10 +52,6 @@ def read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     if facts.get("digest") != digest_of(text, arrays):
         raise ValueError("its contents are not what was saved")
     header = json.loads(text)
-    if (
-        not isinstance(header, dict)
-        or not isinstance(header.get("parameters"), dict)
-        or not isinstance(header.get("values"), dict)
-    ):
+    if not isinstance(header, dict) or not all(isinstance(header.get(part), dict) for part in ("parameters", "values")):
         raise ValueError("its header has no settings")
     return header, arrays

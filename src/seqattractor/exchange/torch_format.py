@@ -1,4 +1,4 @@
-"""Networks from torch modules: ours, and those of linear layers with a sign, or another threshold at zero, behind each."""
+"""Torch modules: layers from modules of linear layers with a threshold behind each. `torch_module.py` has the way out."""
 
 from __future__ import annotations
 
@@ -8,42 +8,28 @@ from typing import Any
 import numpy as np
 
 from seqattractor._checks import say
-from seqattractor.exchange.extras import needed
-from seqattractor.exchange.foreign import Found, network_of_layers
-from seqattractor.networks.given import ThresholdNetwork
+from seqattractor.exchange.layers import PlainLayer, PlainNetwork, needed, type_name
+from seqattractor.exchange.limbs import Floats
 
 _PROBES = 64
-_WANTED = "a network here is Linear, sign, and perhaps Linear, sign once more; sa.networks.from_arrays(U, V) takes any weights"
+_ROUNDING = 16 * 2.0**-53  # a bound for the sums of the module and for ours
+_WANTED = (
+    "a network here is Linear, sign, and perhaps Linear, sign once more; "
+    "sa.networks.from_arrays(U, V) takes weights from elsewhere"
+)
 
 
-def from_torch(module: Any) -> ThresholdNetwork:
-    """Make a network from a torch module that is one: then everything that looks at a trained network can look at it.
+def torch_module(net: PlainNetwork, dtype: Any = "float64") -> Any:
+    """Return the ``torch.nn.Module`` of a network; see `SequenceMemory.to_torch`."""
+    name = type_name(dtype)
+    needed("torch", "to_torch()", "torch")
+    from seqattractor.exchange.torch_module import ThresholdModule
 
-    Parameters
-    ----------
-    module : torch.nn.Module
-        What `SequenceMemory.to_torch` gave; or ``nn.Sequential`` of one or two ``nn.Linear``, each with a threshold function
-        behind it; or another module with one or two ``nn.Linear``, of which it makes the same use. A threshold function gives
-        one value below zero and another above: -1 and 1, or, for hidden neurons, 0 and 1. Where it gives the lower one at exactly
-        zero, the offset is lowered by less than the smallest step between two fields; where it gives neither, as ``torch.sign``
-        does, zero counts as above, as everywhere here.
+    return ThresholdModule(net, name)
 
-    Returns
-    -------
-    ThresholdNetwork
-        With the module's weights, as they are. It is refused unless it gives what the module gives, computed in float64, for 64
-        random states, but for fields that are zero up to rounding.
 
-    Examples
-    --------
-    >>> import torch, seqattractor as sa  # doctest: +SKIP
-    >>> class Sign(torch.nn.Module):  # doctest: +SKIP
-    ...     def forward(self, x):
-    ...         return torch.where(x >= 0, 1.0, -1.0)
-    >>> module = torch.nn.Sequential(torch.nn.Linear(50, 100), Sign(), torch.nn.Linear(100, 50), Sign())  # doctest: +SKIP
-    >>> sa.exchange.from_torch(module)  # doctest: +SKIP
-    ThresholdNetwork(n_hidden=100)
-    """
+def layers_of_torch(module: Any) -> list[PlainLayer]:
+    """Return the layers of a torch module; see `seqattractor.networks.from_torch`."""
     torch = needed("torch", "from_torch()", "torch")
     from seqattractor.exchange.torch_module import ThresholdLayer, ThresholdModule
 
@@ -51,7 +37,7 @@ def from_torch(module: Any) -> ThresholdNetwork:
         raise TypeError(f"module must be a torch.nn.Module, but it is {say(module)}.")
     if isinstance(module, ThresholdModule):
         ours = [part for part in module.children() if isinstance(part, ThresholdLayer)]
-        return network_of_layers([Found(*layer.limbs().weights(), layer.low) for layer in ours])
+        return [PlainLayer(*layer.limbs().weights(), layer.low) for layer in ours]
     in_turn = isinstance(module, torch.nn.Sequential)
     linear = [part for part in (module if in_turn else module.modules()) if isinstance(part, torch.nn.Linear)]
     if len(linear) not in (1, 2):
@@ -59,23 +45,23 @@ def from_torch(module: Any) -> ThresholdNetwork:
     behind = _functions(module, torch) if in_turn else None
     tried = [behind] if behind is not None else [((low, True),) * len(linear) for low in (-1, 0)[: len(linear)]]
     for functions in tried:
-        net = network_of_layers([_found(part, *function) for part, function in zip(linear, functions, strict=True)])
-        if _agree(net, module, torch):
-            return net
+        layers = [_layer(part, *function) for part, function in zip(linear, functions, strict=True)]
+        if _agree(layers, module, torch):
+            return layers
     raise ValueError(
         f"the module does not give what its linear layers with a sign behind each give for random states of -1 and +1; {_WANTED}."
     )
 
 
-def _found(linear: Any, low: int, at_zero: bool) -> Found:
-    """A linear layer in float64, with the threshold function behind it."""
+def _layer(linear: Any, low: int, at_zero: bool) -> PlainLayer:
+    """Return a linear layer in float64, with the threshold function behind it."""
     weights = linear.weight.detach().cpu().double().numpy()
     offset = np.zeros(len(weights)) if linear.bias is None else linear.bias.detach().cpu().double().numpy()
-    return Found(weights, offset, low, at_zero)
+    return PlainLayer(weights, offset, low, at_zero)
 
 
 def _functions(module: Any, torch: Any) -> tuple[tuple[int, bool], ...]:
-    """What stands behind each linear layer of a sequence: the value below zero, and whether zero itself counts as above."""
+    """Return the value below zero of the function behind each linear layer, and whether zero itself counts as above."""
     parts = list(module)
     kinds = ", ".join(type(part).__name__ for part in parts)
     if not all(isinstance(part, torch.nn.Linear) for part in parts[::2]) or len(parts) % 2:
@@ -95,9 +81,9 @@ def _functions(module: Any, torch: Any) -> tuple[tuple[int, bool], ...]:
     return tuple(found)
 
 
-def _agree(net: ThresholdNetwork, module: Any, torch: Any) -> bool:
-    """Whether network and module give the same for random states, but for states with a field that is zero up to rounding."""
-    width = net.n_features_in_ * net.order_
+def _agree(layers: list[PlainLayer], module: Any, torch: Any) -> bool:
+    """Whether layers and module give the same for random states, but for states with a field that is zero up to rounding."""
+    width = layers[0].weights.shape[1]
     states = np.random.default_rng(0).choice(np.array([-1, 1], dtype=np.int8), size=(_PROBES, width))
     twin = copy.deepcopy(module).cpu().double().eval()
     try:
@@ -107,9 +93,15 @@ def _agree(net: ThresholdNetwork, module: Any, torch: Any) -> bool:
         raise ValueError(
             f"the module does not take states of the shape (batch, {width}): {' '.join(str(error).split())[:150]}"
         ) from None
-    x, sure = states, np.ones(_PROBES, dtype=bool)
-    for layer in net.layers():
-        fields = layer.fields(x)
-        sure &= (np.abs(fields) > layer.slack).all(axis=1)
-        x = layer.states(fields)
+    x, sure = states.astype(np.float64), np.ones(_PROBES, dtype=bool)
+    for layer in (each.active_at_zero() for each in layers):
+        fields = x @ layer.weights.T + layer.offset
+        sure &= (np.abs(fields) > _slack(layer)).all(axis=1)
+        x = np.where(fields >= 0, 1.0, layer.low)
     return answer.shape == x.shape and bool(np.array_equal(answer[sure] > 0, x[sure] > 0))
+
+
+def _slack(layer: PlainLayer) -> Floats:
+    """Bound how far each field in float64 can be from the true one, shape (neurons,)."""
+    total = np.abs(layer.weights).sum(axis=1) + np.abs(layer.offset)
+    return np.asarray(_ROUNDING * (layer.weights.shape[1] + 8) * total)
