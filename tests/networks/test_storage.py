@@ -402,11 +402,11 @@ class OwnTable(sa.SequenceMemory):
         return self.table_[np.arange(len(states)) % self.count_]
 
 
-def test_a_file_sets_only_fitted_attributes_of_networks_of_users(tmp_path):
+def test_a_file_sets_only_attributes_of_networks_of_users_that_their_methods_name(tmp_path):
     path = tmp_path / "own.npz"
     OwnTable().fit(X).save(path)
     assert sa.load(path).count_ == len(X) - 1
-    for name in ("_private", "recall", "fit_transitions", "n_hidden"):
+    for name in ("_private", "other_", "recall", "fit_transitions"):
         OwnTable().fit(X).save(path)
         rewrite(path, within("values", **{name: 1}))
         with pytest.raises(ValueError, match=f"has no '{name}'"):
@@ -425,8 +425,8 @@ def test_networks_of_users_that_cannot_make_a_step_are_refused(tmp_path, table):
 def test_what_could_not_be_loaded_is_not_saved(tmp_path, model):
     before = model.read_bytes()
     own = OwnTable().fit(X)
-    own.extra_ = object()
-    with pytest.raises(TypeError, match="extra_ is of type object"):
+    own.extra_ = 1
+    with pytest.raises(ValueError, match="this OwnTable cannot be saved: a OwnTable has no 'extra_'"):
         own.save(model)
     net = sa.load(model)
     net.more_ = 3

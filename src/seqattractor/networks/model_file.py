@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import io
 import json
 import math
@@ -10,6 +11,7 @@ import os
 import zipfile
 import zlib
 from pathlib import Path
+from types import CodeType
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -278,10 +280,24 @@ def check_fitted(
 
 
 def _may_learn(cls: type[SequenceMemory], name: str) -> bool:
-    """Whether networks of a class may have a fitted attribute of this name; a class of a user's may have any."""
-    if cls.__module__.startswith("seqattractor."):
-        return name in (*_EVERYBODY, *cls._arrays, *cls._values)
-    return name.endswith("_") and not name.startswith("_") and not hasattr(cls, name)
+    """Whether networks of a class may have a fitted attribute of this name: listed, or for users' classes in their code."""
+    if name in (*_EVERYBODY, *cls._arrays, *cls._values):
+        return True
+    fitted = name.endswith("_") and not name.startswith("_") and not hasattr(cls, name)
+    return fitted and not cls.__module__.startswith("seqattractor.") and name in _names_in_code(cls)
+
+
+def _names_in_code(cls: type[SequenceMemory]) -> set[str]:
+    """The names of attributes in the methods of a class and its bases, such as W_ in ``self.W_ = ...``."""
+    members = [inspect.unwrap(getattr(each, "__func__", each)) for base in cls.__mro__ for each in vars(base).values()]
+    members += [part for each in members if isinstance(each, property) for part in (each.fget, each.fset)]
+    waiting = [each.__code__ for each in members if inspect.isfunction(each)]
+    names: set[str] = set()
+    while waiting:
+        code = waiting.pop()
+        names.update(code.co_names)
+        waiting += [part for part in code.co_consts if isinstance(part, CodeType)]
+    return names
 
 
 def _check_plain(name: str, value: Any) -> None:
