@@ -11,9 +11,9 @@
 #define PROTOTYPE 4096           /* these three as in rule.py */
 #define STEP_BITS 16
 #define WRONG_AVERAGING 0.0625
-#define BLOCK 64         /* numbers whose comparisons fill a word of bits */
-#define PRESENTATIONS 64 /* in a window: see sparse_learn.h */
-#define TILE 8           /* side of a square of numbers that is transposed in registers */
+#define BLOCK 64                 /* numbers whose comparisons fill a word of bits */
+#define WINDOW 64                /* presentations whose fields are looked up together */
+#define TILE 8                   /* side of a square of numbers that is transposed in registers */
 
 /* SparseSettings and Epoch of rule.py. */
 typedef struct {
@@ -46,20 +46,48 @@ INLINE int64_t list_bits(uint64_t word, int64_t first, int32_t *list)
     return count;
 }
 
-/* Set z to the k highest of M scores, of equals the first; work: a list of k. */
-static void mark_highest(const double *score, int64_t M, int64_t k, uint64_t *z, int32_t *best)
+/* 64 bytes of 0 or 1 as the bits of a word. */
+INLINE uint64_t bits_of(const uint8_t *bytes)
 {
-    int64_t found = 0;
-    for (int32_t i = 0; k > 0 && i < M; i++) {
-        if (found == k && score[i] <= score[best[k - 1]])
-            continue;
-        int64_t place = found < k ? found++ : k - 1;
-        for (; place > 0 && score[i] > score[best[place - 1]]; place--)
-            best[place] = best[place - 1];
-        best[place] = i;
+#if defined(AVX512)
+    __m512i all = _mm512_loadu_si512(bytes);
+    return _mm512_test_epi8_mask(all, all);
+#else
+    uint64_t bits = 0, some;
+    for (int k = 0; k < BLOCK / 8; k++) {
+        some = 0;
+        for (int byte = 0; byte < 8; byte++) /* compilers know this as one instruction */
+            some |= (uint64_t)bytes[8 * k + byte] << (8 * byte);
+        bits |= (some * 0x0102040810204080) >> 56 << (8 * k);
     }
-    for (int64_t place = 0; place < found; place++)
-        z[best[place] / BLOCK] |= (uint64_t)1 << best[place] % BLOCK;
+    return bits;
+#endif
+}
+
+/* Bit k says whether scores[k] >= threshold. */
+INLINE uint64_t scores_above(const double *scores, double threshold)
+{
+    uint8_t above[BLOCK];
+    for (int k = 0; k < BLOCK; k++)
+        above[k] = scores[k] >= threshold;
+    return bits_of(above);
+}
+
+/* Products of x with each of the first patterns, whose words are columns `stride` apart, as those of x are `step` apart: `length` less
+ * twice the number of units that differ. Only units with a bit in `where` count, if that is given. */
+static void products(const uint64_t *restrict patterns, int64_t stride, int64_t words, const uint64_t *x, int64_t step,
+                     const uint64_t *where, int64_t length, int32_t *restrict out, int64_t count)
+{
+    for (int64_t first = 0; first < count; first += BLOCK, patterns += BLOCK) {
+        int64_t different[BLOCK] = {0}, some = least(BLOCK, count - first);
+        for (int64_t word = 0; word < words; word++) {
+            uint64_t here = x[word * step], mask = where ? where[word] : ~(uint64_t)0;
+            for (int64_t s = 0; s < some; s++)
+                different[s] += number_of_bits(mask & (patterns[word * stride + s] ^ here));
+        }
+        for (int64_t s = 0; s < some; s++)
+            out[first + s] = (int32_t)(length - 2 * different[s]);
+    }
 }
 
 /* A random number from 0 to span - 1, as Generator.integers draws it (Lemire 2019): none is drawn for a single one. */
