@@ -28,6 +28,7 @@ from seqattractor.sequences import Patterns
 
 STRETCH = 256  # presentations, at least, in 32 bits before bounds are to be looked at again
 
+
 class _Task(NamedTuple):
     """What is to be learned, as in `learn_sparse`."""
 
@@ -76,7 +77,8 @@ def learn_sparse(
     converged : bool
         Whether the last epoch was free of noise and errors. Learning ends where nothing would change any more.
     """
-    task = _Task(*(np.ascontiguousarray(array) for array in (inputs, targets, drive)), state, settings, rng)
+    inputs, targets, drive = np.ascontiguousarray(inputs), np.ascontiguousarray(targets), np.ascontiguousarray(drive)
+    task = _Task(inputs, targets, drive, state, settings, rng)
     noise = any(now.noise for now in epochs)
     errors: list[tuple[int, int]] = []
     learner: _Plain | _Compiled | _PracticeOfV | None = None
@@ -154,7 +156,7 @@ class _PracticeOfV:
         starts, active = np.append(0, np.cumsum(y.sum(axis=1))), np.nonzero(y)[1].astype(np.int32)
         self.V, self.growth = self.state.V.copy("C"), len(inputs) * y.shape[1]
         self.bound = max(_largest(self.V), self.settings.visible_margin) * y.shape[1]
-        done, self.step = np.zeros(len(self.V), dtype=np.bool_), 0
+        done = np.zeros(len(self.V), dtype=np.bool_)
         self.learn = kernels.practise_V.bind(self.V, np.ascontiguousarray(targets.T), active, starts, done, self.state.wrong)
 
     def epoch(self, now: Epoch) -> tuple[int, int]:
@@ -174,10 +176,10 @@ class _Compiled:
     V transposed is Q, too, and integers are wide enough for what can happen in the coming stretch. Fields at the stored patterns
     are carried along, the dual form; weights U only where some epoch flips units: else they are made at the end.
 
-    A hidden neuron for which U practises alone, eqs. (5)-(6), raises its margin after an epoch without an error. Steps stay as they
+    Where U practises alone, eqs. (5)-(6), a hidden neuron raises its margin after an epoch without an error. Steps stay as they
     are, so that what was learned early counts for less and less, and the weights turn towards those with the largest margin for
-    their length, as in a support vector machine. Flipped units change a field by a random number that grows with the length of the
-    weights: those are the weights that bear most noise, though none was practised.
+    their length, as in a support vector machine. Flipped units change a field by a random number that grows with that length:
+    those are the weights that bear most noise, though none was practised.
     """
 
     def __init__(self, task: _Task, *, noise: bool) -> None:
