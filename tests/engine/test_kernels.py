@@ -136,7 +136,7 @@ def test_constants_are_those_of_the_sources():
     for source in sorted((PACKAGE / "learning" / "csrc").glob("*.h")):
         defined |= dict(re.findall(r"^#define ([A-Z_]{2,}) +([\d(][^/\n]*)", source.read_text(), flags=re.MULTILINE))
     shared = {name: value for name, value in kernels.CONSTANTS.items() if name in defined and isinstance(value, int)}
-    assert {"LANES", "AHEAD", "SLOTS", "ROWS", "SIDE", "SPAN", "ABREAST", "BLOCK", "PENDING", "NEURONS", "GROUP"} <= set(shared)
+    assert {"LANES", "AHEAD", "SLOTS", "ROWS", "SIDE", "SPAN", "ABREAST", "BLOCK", "WINDOW"} <= set(shared)
     assert shared == {name: eval(defined[name], {}, shared) for name in shared}
 
 

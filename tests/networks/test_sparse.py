@@ -85,12 +85,12 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
     pairs = list(zip(inputs.tolist(), targets.tolist(), strict=True))
     told = [dataclasses.asdict(epoch) for epoch in epochs]
     expected = oracle_sparse.learn(pairs, drive.tolist(), *plain, dataclasses.asdict(rule), told, np.random.default_rng(seed))
-    for kernel in ("plain", "tables", "fields", "weights"):
+    for compiled in (False, True):
         state = SparseState(
             *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),
             *(np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool), np.zeros(M, np.int64)),
         )
-        errors, _ = learn_sparse(inputs, targets, drive, state, rule, epochs, rng=np.random.default_rng(seed), form=kernel)
+        errors, _ = learn_sparse(inputs, targets, drive, state, rule, epochs, rng=np.random.default_rng(seed), compiled=compiled)
         assert errors.tolist() == [list(pair) for pair in expected[: len(errors)]]
         assert all(pair == (0, 0) for pair in expected[len(errors) :])  # it stops only where nothing more would change
         ours = (state.U, state.V, state.Q, state.P, state.theta)
@@ -100,7 +100,7 @@ def test_kernels_plain_loop_and_oracle_agree_bit_for_bit(data):
 @settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_kernels_and_plain_loop_agree_bit_for_bit_where_arrays_are_wider_than_a_block(data):
-    """Past the 64 numbers that are added at once, and the 256 presentations after which arrays are transposed again."""
+    """Past the 64 numbers that are added at once, and the 64 presentations for which fields are looked up together."""
     n, n_in, M = data.draw(st.sampled_from([15, 33, 300])), data.draw(st.integers(2, 140)), data.draw(st.integers(1, 140))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**16)))
     patterns = np.where(rng.random((n + 1, n_in)) < data.draw(st.sampled_from([0.1, 0.5])), 1, -1).astype(np.int8)
@@ -111,13 +111,13 @@ def test_kernels_and_plain_loop_agree_bit_for_bit_where_arrays_are_wider_than_a_
     P = rng.integers(-4096, 4097, (M, n_in if rule.learn_drive else 0))
     drive, theta, seed = rng.standard_normal((n, M)), rng.standard_normal(M), int(rng.integers(2**16))
     results = []
-    for kernel in ("plain", "tables", "fields", "weights"):
+    for compiled in (False, True):
         state = SparseState(
             *(U.copy(), V.copy(), V.T.copy(), P.copy(), theta.copy()),
             *(np.zeros((n, M), dtype=np.int8), np.zeros(n), np.zeros(n, bool), np.zeros(M, np.int64)),
         )
         rng = np.random.default_rng(seed)
-        errors, _ = learn_sparse(patterns[:-1], patterns[1:], drive, state, rule, epochs, rng=rng, form=kernel)
+        errors, _ = learn_sparse(patterns[:-1], patterns[1:], drive, state, rule, epochs, rng=rng, compiled=compiled)
         results.append((*dataclasses.astuple(state), errors, rng.integers(2**63)))  # the last: as much was drawn
     for other in results[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
@@ -153,7 +153,7 @@ def test_a_callback_can_stop_the_practice_after_any_epoch(stop, seed):
     plan = [Epoch(noise=1, hidden_step=2, visible_step=3, choosing=True)] * 4
     plan += [Epoch(noise=0, hidden_step=2, visible_step=0)] * 10 + [Epoch(noise=0, hidden_step=0, visible_step=1)] * 40
     left = []
-    for form in ("plain", "best"):
+    for compiled in (False, True):
         rng = np.random.default_rng(seed)
         M = 6
         U, drive = rng.integers(-3, 4, (M, 5)), rng.standard_normal((8, M))
@@ -167,14 +167,14 @@ def test_a_callback_can_stop_the_practice_after_any_epoch(stop, seed):
             seen.append(epoch)
             return epoch == stop
 
-        errors, _ = learn_sparse(inputs, targets, drive, state, rule, plan, rng=rng, form=form, callback=callback)
+        errors, _ = learn_sparse(inputs, targets, drive, state, rule, plan, rng=rng, compiled=compiled, callback=callback)
         assert seen == list(range(1, len(errors) + 1))
         left.append((errors, *dataclasses.astuple(state)))
     assert all(np.array_equal(a, b) for a, b in zip(*left, strict=True))
 
 
-@pytest.mark.parametrize("form", ["plain", "best"])
-def test_a_callback_can_stop_where_v_has_no_error_left(form):
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_callback_can_stop_where_v_has_no_error_left(compiled):
     """Epochs for V alone that are still planned are noted, too, if U is to learn again after them."""
     x, seen = sa.datasets.random_periodic(5, 20, rng=0).patterns, []
     state = SparseState(
@@ -191,14 +191,14 @@ def test_a_callback_can_stop_where_v_has_no_error_left(form):
 
     once = x[:1], x[1:2]
     errors, _ = learn_sparse(
-        *once, np.zeros((1, 3)), state, rule, plan, rng=np.random.default_rng(0), form=form, callback=callback
+        *once, np.zeros((1, 3)), state, rule, plan, rng=np.random.default_rng(0), compiled=compiled, callback=callback
     )
     assert seen == [(1, 0), (2, 0), (3, 0), (4, 0)]
     assert len(errors) == 4
 
 
-@pytest.mark.parametrize("form", ["plain", "best"])
-def test_v_goes_on_alone_where_every_transition_is_made_but_not_with_its_margin(form):
+@pytest.mark.parametrize("compiled", [False, True])
+def test_v_goes_on_alone_where_every_transition_is_made_but_not_with_its_margin(compiled):
     """`converged_` promises margins: practice that is left is used for them, too; other targets are not."""
     X = sa.datasets.random_periodic(9, 20, rng=0)
     inputs, targets, _ = transitions(*check_sequences([X]))
@@ -213,12 +213,12 @@ def test_v_goes_on_alone_where_every_transition_is_made_but_not_with_its_margin(
     )
     before = state.targets.copy()
     plan = [practice] * 17
-    errors, converged = learn_sparse(inputs, targets, np.zeros((n, M)), state, rule, plan, rng=rng, form=form)
+    errors, converged = learn_sparse(inputs, targets, np.zeros((n, M)), state, rule, plan, rng=rng, compiled=compiled)
     assert not state.wrong.any()
     assert errors[-1, 1] > 0
     assert not converged
     plan = [redraw] * 5 + [dataclasses.replace(practice, at_most=0.5)] * 2000
-    errors, converged = learn_sparse(inputs, targets, np.zeros((n, M)), state, rule, plan, rng=rng, form=form)
+    errors, converged = learn_sparse(inputs, targets, np.zeros((n, M)), state, rule, plan, rng=rng, compiled=compiled)
     assert converged
     assert len(errors) < 2000
     assert np.array_equal(state.targets, before)

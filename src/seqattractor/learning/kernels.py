@@ -90,7 +90,7 @@ LANES, AHEAD, SLOTS, ROWS = 32, 66, 8, 64  # lanes.h, fields.h
 RUNNING, SETTLED, NARROW, FULL = range(4)  # what became of a row: fields.h
 SIDE, SPAN = 8, 32  # neurons side by side, and transitions of a span: weights.h
 ABREAST = 16  # neurons: firing.h
-PRESENTATIONS, FEEDBACK_PRESENTATIONS, PENDING, NEURONS, GROUP = 256, 32, 4096, 16, 4  # sparse.h
+WINDOW = 64  # presentations: sparse.h
 
 
 _in_use: list[str] = []  # the instruction set in use, once it is known
@@ -689,71 +689,40 @@ run_pinning = Kernel(
 )
 
 # Sparse rule (csrc/sparse.h, csrc/sparse_learn.h)
-_WEIGHTS = "out U: T[padded(M), row(n_in+1)]"
 _IN_STRETCH = "where 0 <= first <= last <= n; where noise <= n_in"
-_TASK = Group(
-    "task",
-    "n, n_in, N, M, noise, learned, feedback_row: length; inputs: int8[n, n_in]; targets: int8[n, N]; drive: float64[n, M]",
-    "flipped: int32[n, noise] < n_in; n_flipped: int32[n] < noise+1; out theta: float64[M]; out wrong: float64[n]",
-    "out redrawn: bool[n]; out z: uint64[n, words(M)]; out P: int16[M, learned]; out Pt: int16[learned, row(M)]",
-    "out totals: T[padded(M)]; out inverse: float64[M]; out Vt: T[M, row(N)]; out feedback: T[padded(M), feedback_row]",
-    "next_bits: uint64[words(N), n]",
-    "work ahead: T[FEEDBACK_PRESENTATIONS, row(M)]; work window: int64[2]; work h, sums: T[padded(M)]; work g: T[padded(N)]",
-    "work score, projected, highest: float64[padded(M)]; work best, active, plus, minus: int32[M + n_in + 1]",
-    "work wrong_bits: uint64[words(N)]; work products: int64[n]; work row: T[n]",
-    "where learned in (0, n_in); where feedback_row in (0, row(n))",
-)
-_RULE = Group(
-    "rule",
-    "n_winners, winners, bias, margin, active_margin, active_weight, visible_margin: int; learned_feedback, redraw: float",
-    "hidden_step, visible_step, choosing, drive_step: int; homeostasis, redraw_above: float",
-)
-_STRETCH = "out errors: int64[2]", _RULE, f"normals: float64[redraws, M]; first, last: int; {_IN_STRETCH}"
-_REDRAWS = {-1: "normals must have a row for each transition that is redrawn"}
-_SPARSE_TYPES = ("int32", "int64")
 sparse_flips = Kernel(
     "sparse_flips",
     "out flipped: int32[n, noise]; out n_flipped: int32[n]; out order: int32[n_in] < n_in; rng: Generator; first, last: int",
     _IN_STRETCH,
 )
-sparse_on_weights = Kernel(
-    "sparse_on_weights", _TASK, f"{_WEIGHTS}; work negative: T[n_in]", *_STRETCH, T=_SPARSE_TYPES, errors=_REDRAWS
-)
-sparse_on_fields = Kernel(
-    "sparse_on_fields",
-    _TASK,
+sparse_learn = Kernel(
+    "sparse_learn",
     Group(
-        "carried",
-        f"counted: length; out fields: T[padded(M), row(n)]; {_WEIGHTS}; out counts: int64[M, counted]",
-        "gram: int32[n, row(n)]; inputs_t: int8[n_in, row(n)]; input_bits: uint64[n, words(n_in)]",
-        "work ahead: T[PRESENTATIONS, row(M)]; work Ut: T[padded(n_in) * (noise > 0), row(M)]",
-        "work patterns: uint64[words(n_in), PRESENTATIONS]; work neuron, pattern: uint32[PENDING + M + 1]",
-        "work step: T[PENDING + M + 1]; work product: int64[PRESENTATIONS]; work x_bits: uint64[words(n_in)]",
-        "work overlap: int32[padded(n)]; where counted in (0, n)",
+        "task",
+        "n, n_in, N, M, noise, learned, feedback_row, counted: length; inputs: int8[n, n_in]; targets: int8[n, N]",
+        "input_bits: uint64[words(n_in), n]; target_bits: uint64[words(N), n]; gram: int32[n, row(n)]; drive: float64[n, M]",
+        "flipped: int32[n, noise] < n_in; n_flipped: int32[n] < noise+1; lowest, highest: T[padded(M)]",
+        "out theta: float64[M]; out wrong: float64[n]; out redrawn: bool[n]; out z: uint64[n, words(M)]",
+        "out P: int16[M, learned]; out Pt: int16[learned, row(M)]; out totals: T[padded(M)]; out inverse: float64[M]",
+        "out U: T[padded(M), row(n_in+1)]; out counts: int64[M, counted]; out Vt: T[M, row(N)]",
+        "out fields: T[padded(M), row(n)]; out feedback: T[padded(M), feedback_row]; out mu: int64[M]; out nu: int64[1]",
+        "work Ut: T[padded(n_in) * (noise > 0), row(M)]; work h, q: T[WINDOW, row(M)]; work noisy: uint64[words(n_in), WINDOW]",
+        "work overlap: int32[n]; work ahead: int32[WINDOW]; work sums: T[padded(M)]; work g: T[padded(N)]",
+        "work score, projected, highest_scores: float64[padded(M)]; work best, active, plus, minus: int32[M + n_in + 1]",
+        "work wrong_bits: uint64[words(N)]",
+        "where learned in (0, n_in); where feedback_row in (0, row(n)); where counted == 0 or (counted == n and noise == 0)",
     ),
-    *_STRETCH,
-    T=_SPARSE_TYPES,
-    errors=_REDRAWS,
-)
-sparse_by_tables = Kernel(
-    "sparse_by_tables",
-    _TASK,
     Group(
-        "tables",
-        f"input_bits: uint64[n, words(n_in)]; {_WEIGHTS}; work noisy: int8[n, n_in]; work codes: uint8[n, -(-n_in // GROUP)]",
-        "work wanted, tape: uint16[-(-M // NEURONS), n]; work table: T[2**GROUP * -(-n_in // GROUP) + 1, NEURONS]",
+        "rule",
+        "n_winners, winners, bias, active_weight, visible_margin: int; learned_feedback, redraw: float",
+        "hidden_step, visible_step, choosing, drive_step: int; homeostasis, redraw_above: float",
     ),
-    *_STRETCH,
-    T=_SPARSE_TYPES,
-    errors=_REDRAWS,
+    f"normals: float64[redraws, M]; first, last: int; {_IN_STRETCH}",
+    T=("int32", "int64"),
+    errors={-1: "normals must have a row for each transition that is redrawn"},
 )
 practise_V = Kernel(
     "practise_V",
-    "out V: int64[N, M]; targets: int8[n, N]; active: int32[_active] < M; starts: int64[n+1] < _active+1",
-    "out errors: int64[n_epochs]; out wrong: float64[n]; margin, step: int; work x: int64[n]",
-)
-practise_U = Kernel(
-    "practise_U",
-    "gram: int32[n, row(n)]; out fields: int64[M, row(n)]; z: uint64[M, words(n)]; out raised: int64[M]; out counts: int64[M, n]",
-    "out errors: int64[n_epochs]; margin, active_margin, step, active_step: int",
+    "out V: int64[N, M]; targets: int8[N, n]; active: int32[_active] < M; starts: int64[n+1] < _active+1",
+    "out done: bool[N]; out wrong: float64[n]; margin, step: int",
 )

@@ -419,7 +419,7 @@ class SparseSequenceAttractor(OnlineMemory):
             settings,
             epochs,
             rng=self.rng_,
-            form="best" if usable(self.engine) == "exact" else "plain",
+            compiled=usable(self.engine) == "exact",
             callback=callback,
         )
         self.U_ = state.U[:, :-1] * self.hidden_unit_

@@ -8,28 +8,16 @@
 #ifndef SEQATTRACTOR_SPARSE_H
 #define SEQATTRACTOR_SPARSE_H
 
-#define PROTOTYPE 4096           /* these four as in rule.py */
+#define PROTOTYPE 4096           /* these three as in rule.py */
 #define STEP_BITS 16
 #define WRONG_AVERAGING 0.0625
-#define RAISES 10
 #define BLOCK 64                 /* numbers whose comparisons fill a word of bits */
-#define PRESENTATIONS 256        /* for which the same transposed arrays are used, at most */
-#define FEEDBACK_PRESENTATIONS 32 /* the same for feedback: each change is made there, too, in a column */
-#define PENDING 4096             /* updates that are added to what these say, at most */
-#define NEURONS 16               /* hidden neurons that share tables */
-#define GROUP 4                  /* input units that are looked up together */
-#define PATTERNS 16              /* that they can have */
+#define WINDOW 64                /* presentations whose fields are looked up together */
 #define TILE 8                   /* side of a square of numbers that is transposed in registers */
-
-#if defined(__clang__) /* which would write columns by scattered vectors */
-#define ONE_BY_ONE _Pragma("clang loop vectorize(disable)")
-#else
-#define ONE_BY_ONE
-#endif
 
 /* SparseSettings and Epoch of rule.py. */
 typedef struct {
-    int64_t n_winners, winners, bias, margin, active_margin, active_weight, visible_margin;
+    int64_t n_winners, winners, bias, active_weight, visible_margin;
     double learned_feedback, redraw;
     int64_t hidden_step, visible_step, choosing, drive_step;
     double homeostasis, redraw_above;
@@ -85,16 +73,20 @@ INLINE uint64_t scores_above(const double *scores, double threshold)
     return bits_of(above);
 }
 
-/* In how many units x differs from each of the first patterns, whose words are columns `stride` apart; only units with a bit in
- * `where` count, if that is given. The words of x are `step` apart. */
-static void count_differences(const uint64_t *restrict patterns, int64_t stride, int64_t words, const uint64_t *x, int64_t step,
-                              const uint64_t *where, int64_t *restrict out, int64_t count)
+/* Products of x with each of the first patterns, whose words are columns `stride` apart, as those of x are `step` apart: `length` less
+ * twice the number of units that differ. Only units with a bit in `where` count, if that is given. */
+static void products(const uint64_t *restrict patterns, int64_t stride, int64_t words, const uint64_t *x, int64_t step,
+                     const uint64_t *where, int64_t length, int32_t *restrict out, int64_t count)
 {
-    memset(out, 0, (size_t)count * sizeof *out);
-    for (int64_t word = 0; word < words; word++) {
-        uint64_t here = x[word * step], mask = where ? where[word] : ~(uint64_t)0;
-        for (int64_t s = 0; s < count; s++)
-            out[s] += number_of_bits(mask & (patterns[word * stride + s] ^ here));
+    for (int64_t first = 0; first < count; first += BLOCK, patterns += BLOCK) {
+        int64_t different[BLOCK] = {0}, some = least(BLOCK, count - first);
+        for (int64_t word = 0; word < words; word++) {
+            uint64_t here = x[word * step], mask = where ? where[word] : ~(uint64_t)0;
+            for (int64_t s = 0; s < some; s++)
+                different[s] += number_of_bits(mask & (patterns[word * stride + s] ^ here));
+        }
+        for (int64_t s = 0; s < some; s++)
+            out[first + s] = (int32_t)(length - 2 * different[s]);
     }
 }
 
@@ -123,6 +115,34 @@ EXPORT int64_t KERNEL(sparse_flips)(int64_t n, int64_t noise, int64_t n_in, int3
         }
     }
     return 0;
+}
+
+/* One epoch of eqs. (8)-(9) for each row of V (N, M), with fixed codes: V practises, neuron by neuron. Returns sum nu.
+ *
+ * active[starts[t]:starts[t + 1]] are the active hidden neurons of transition t, and column t of targets (N, n) is its x(t+1). A neuron
+ * without an error is `done`, since it has no more of them. wrong[t] becomes the number of visible neurons that were wrong at t. */
+EXPORT int64_t KERNEL(practise_V)(int64_t N, int64_t M, int64_t n, int64_t *V, const int8_t *targets, const int32_t *active,
+                                  const int64_t *starts, uint8_t *done, double *wrong, int64_t margin, int64_t step)
+{
+    int64_t errors = 0;
+    memset(wrong, 0, (size_t)n * sizeof *wrong);
+    for (int64_t j = 0; j < N; j++) {
+        int64_t *v = V + j * M, before = errors;
+        const int8_t *x = targets + j * n;
+        for (int64_t t = 0; t < n && !done[j]; t++) {
+            int64_t g = 0;
+            for (int64_t a = starts[t]; a < starts[t + 1]; a++)
+                g += v[active[a]];
+            if (x[t] * g > margin) /* eq. (8) */
+                continue;
+            errors++;
+            wrong[t] += (g >= 0) != (x[t] > 0);
+            for (int64_t a = starts[t]; a < starts[t + 1]; a++)
+                v[active[a]] += step * x[t]; /* eq. (9) */
+        }
+        done[j] = errors == before;
+    }
+    return errors;
 }
 
 #endif
