@@ -18,7 +18,7 @@ A declaration lists the arguments of a kernel in the order of its source in ``cs
 ``work unlike: int32[n]``
     Work space, which the binding provides.
 ``N: int``, ``eta: float``, ``rng: Generator``
-    A whole number of 64 bits; a real number, which may be infinite but not NaN; a numpy.random.Generator.
+    A whole number of 64 bits; a number of float64, which may be infinite but not NaN; a numpy.random.Generator.
 ``where n <= padded``
     A condition on lengths and whole numbers, in Python.
 
@@ -45,7 +45,7 @@ from functools import cache
 from numbers import Real
 from pathlib import Path
 from types import CodeType
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,40 +92,36 @@ SIDE, SPAN = 8, 32  # neurons side by side, and transitions of a span: weights.h
 ABREAST = 16  # neurons: firing.h
 WINDOW = 64  # presentations: sparse.h
 
-
-_in_use: list[str] = []  # the instruction set in use, once it is known
-
-
-def instruction_sets() -> list[str]:
-    """The instruction sets that the library was compiled for and this processor has, the best one last."""
-    known = _library().known_instruction_sets
-    known.restype, known.argtypes = ctypes.c_char_p, []
-    return str(known().decode()).split()
+# What expressions in declarations may use besides lengths and numbers
+CONSTANTS: dict[str, Any] = {name: value for name, value in globals().items() if name.isupper()}
+CONSTANTS |= {"words": words, "padded": padded, "row": row, "max": max, "__builtins__": {}}
 
 
-def instruction_set() -> str:
-    """The instruction set in use: the best, unless `use` has chosen another."""
-    if not _in_use:
-        _in_use.append(instruction_sets()[-1])
-    return _in_use[0]
+# -- the library ------------------------------------------------------------------------------------------------
 
 
-def use(isa: str) -> None:
-    """Use an instruction set from now on; results do not depend on it.
-
-    Parameters
-    ----------
-    isa : str
-        One of `instruction_sets`.
-    """
-    if isa not in instruction_sets():
-        raise ValueError(f"this processor and library have {', '.join(instruction_sets())}, not {isa}.")
-    _in_use[:] = [isa]
+def library_path() -> Path:
+    """Where the shared library is, or should be."""
+    return Path(__file__).with_name("_core." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so"))
 
 
-def available() -> bool:
-    """Whether the kernels can be called here."""
-    return not why_unavailable()
+@cache
+def _load() -> ctypes.CDLL:
+    """Load the library beside this file, if it was compiled from the sources beside it: others may have other arguments."""
+    path, sources = library_path(), hashlib.sha256()
+    if not path.exists():
+        raise OSError(f"{path.name} is missing")
+    try:
+        library = ctypes.CDLL(str(path))
+        library.digest_of_sources.restype = library.known_instruction_sets.restype = ctypes.c_char_p
+        digest = library.digest_of_sources().decode()
+    except (OSError, AttributeError) as error:
+        raise OSError(f"{path.name} cannot be loaded ({error})") from None
+    for source in sorted(path.with_name("csrc").glob("*.[ch]")):  # as hatch_build.py computes it
+        sources.update(source.name.encode() + b"\0" + source.read_bytes())
+    if digest != sources.hexdigest():
+        raise OSError(f"{path.name} was compiled from other sources than those in csrc")
+    return library
 
 
 @cache
@@ -141,9 +137,9 @@ def why_unavailable() -> str:
     return ""
 
 
-def library_path() -> Path:
-    """Where the shared library is, or should be."""
-    return Path(__file__).with_name("_core." + {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so"))
+def available() -> bool:
+    """Whether the kernels can be called here."""
+    return not why_unavailable()
 
 
 def _library() -> ctypes.CDLL:
@@ -154,28 +150,33 @@ def _library() -> ctypes.CDLL:
 
 
 @cache
-def _load() -> ctypes.CDLL:
-    """Load the library beside this file, if it was compiled from the sources beside it: others may have other arguments."""
-    path = library_path()
-    if not path.exists():
-        raise OSError(f"{path.name} is missing")
-    try:
-        library = ctypes.CDLL(str(path))
-        library.digest_of_sources.restype = ctypes.c_char_p
-        digest = library.digest_of_sources().decode()
-    except (OSError, AttributeError) as error:
-        raise OSError(f"{path.name} cannot be loaded ({error})") from None
-    if digest != _digest_of_sources():
-        raise OSError(f"{path.name} was compiled from other sources than those in csrc")
-    return library
+def instruction_sets() -> list[str]:
+    """The instruction sets that the library was compiled for and this processor has, the best one last."""
+    return str(_library().known_instruction_sets().decode()).split()
 
 
-def _digest_of_sources() -> str:
-    """A digest of the sources, as hatch_build.py computes it."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).with_name("csrc").glob("*.[ch]")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+_chosen: list[str] = []  # the instruction set that `use` has chosen
+
+
+def instruction_set() -> str:
+    """The instruction set in use: the best, unless `use` has chosen another."""
+    return _chosen[0] if _chosen else instruction_sets()[-1]
+
+
+def use(isa: str) -> None:
+    """Use an instruction set from now on; results do not depend on it.
+
+    Parameters
+    ----------
+    isa : str
+        One of `instruction_sets`.
+    """
+    if isa not in instruction_sets():
+        raise ValueError(f"this processor and library have {', '.join(instruction_sets())}, not {isa}.")
+    _chosen[:] = [isa]
+
+
+# -- declarations -----------------------------------------------------------------------------------------------
 
 
 class Argument(NamedTuple):
@@ -223,15 +224,17 @@ _COMMA = re.compile(r", *(?![^(]*\))")  # outside of parentheses
 def _parse(text: str) -> tuple[list[Argument], list[str]]:
     """The arguments and the conditions of a declaration."""
     arguments: list[Argument] = []
-    items = text.split("; ")
-    for item in items:
+    conditions: list[str] = []
+    for item in text.split("; "):
         if match := _DECLARATION.fullmatch(item):
             use, names, kind, axes, below = match.groups("")
             split = tuple(_COMMA.split(axes)) if axes else ()
             arguments += [Argument(use or ("in" if axes else kind), name, kind, split, below) for name in names.split(", ")]
-        elif not item.startswith("where "):
+        elif item.startswith("where "):
+            conditions.append(item.removeprefix("where "))
+        else:
             raise ValueError(f"{item!r} declares no argument and no condition.")
-    return arguments, [item.removeprefix("where ") for item in items if item.startswith("where ")]
+    return arguments, conditions
 
 
 def members(argument: Argument | Group) -> list[Argument]:
@@ -250,9 +253,30 @@ def _c_type(argument: Argument | Group) -> Any:
     return ctypes.c_void_p if isinstance(argument, Group) else numbers.get(argument.use, ctypes.c_void_p)
 
 
-def _compiled(text: str) -> CodeType:
-    """An expression of lengths and numbers."""
-    return compile(text, text, "eval")
+def _list_of(expressions: list[str]) -> CodeType:
+    """A list of expressions of lengths and numbers, which is computed at once."""
+    return compile(f"[{', '.join(expressions)}]", "<declaration>", "eval")
+
+
+_Span = tuple[int, int, bool, str]
+"""Where an array begins and ends in memory, whether it is written to, and its name in messages."""
+
+
+class _Call(NamedTuple):
+    """The arguments of a call that were checked so far."""
+
+    types: dict[str, tuple[Any, ...]]
+    """Possible ones of each letter; the first array of type T narrows them to one."""
+    names: dict[str, Any]
+    """Whole numbers and, once all arrays are there, lengths of axes."""
+    given: list[Any]
+    """What C gets: addresses and numbers."""
+    arrays: list[Any]
+    spans: list[_Span]
+
+    def copy(self) -> _Call:
+        """The same, to which others can be added."""
+        return _Call(self.types.copy(), self.names.copy(), self.given.copy(), self.arrays.copy(), self.spans.copy())
 
 
 class Kernel:
@@ -280,10 +304,6 @@ class Kernel:
             self.arguments += arguments
             self.where += conditions
         self.passed = [argument for argument in self.arguments if isinstance(argument, Group) or argument.is_passed]
-        self._named = []  # what callers pass, each member with its name in messages
-        for a in self.passed:
-            before = f"{name}: {a.name}." if isinstance(a, Group) else f"{name}: "
-            self._named.append((isinstance(a, Group), [(m, before + m.name) for m in members(a) if m.is_passed]))
         flat = [m for argument in self.arguments for m in members(argument)]
         self._arrays = [m for m in flat if m.is_array]
         # Where the length of each axis is read off: the first array that has it.
@@ -293,13 +313,18 @@ class Kernel:
         order = dict.fromkeys(axis for m in self._arrays for axis in m.axes if axis in places)
         self.axes = [axis for axis in order if axis[0] != "_" and axis not in lengths]
         self.c_types = [ctypes.c_int64] * len(self.axes) + [_c_type(argument) for argument in self.arguments]
-        self._possible = {m.type: tuple(map(np.dtype, types.get(m.type, (m.type,)))) for m in flat if m.axes}
-        # What is computed in a call, each in one expression: shapes, conditions, bounds of indices, and bytes of work space.
-        self._shapes = _compiled(f"[{', '.join(f'({axes},)' for axes in (', '.join(m.axes) for m in self._arrays))}]")
-        self._conditions = _compiled(" and ".join(f"({text})" for text in self.where) or "True")
-        self._bounds = [(k, _compiled(m.below)) for k, m in enumerate(self._arrays) if m.below]
-        work = [f"itemsize[{m.type!r}] * {' * '.join(f'({axis})' for axis in m.axes)}" for m in flat if m.use == "work"]
-        self._sizes = _compiled(f"[{', '.join(work)}]")
+        possible = {m.type: tuple(map(np.dtype, types.get(m.type, (m.type,)))) for m in flat if m.axes}
+        self._nothing = _Call(possible, {}, [], [], [])
+        self._named = []  # what callers pass, each member with its name in messages
+        for a in self.passed:
+            label = f"{name}: {a.name}." if isinstance(a, Group) else f"{name}: "
+            self._named.append((isinstance(a, Group), [(m, label + m.name) for m in members(a) if m.is_passed]))
+        self._shapes = _list_of([f"({', '.join(m.axes)},)" for m in self._arrays])
+        self._conditions = _list_of(self.where)
+        self._indexed = [k for k, m in enumerate(self._arrays) if m.below]
+        self._bounds = _list_of([self._arrays[k].below for k in self._indexed])
+        work = [m for m in flat if m.use == "work"]
+        self._sizes = _list_of([f"itemsize[{m.type!r}] * {' * '.join(f'({axis})' for axis in m.axes)}" for m in work])
 
     def __call__(self, *values: Any) -> int:
         """Check the arguments and call the function in C.
@@ -311,71 +336,72 @@ class Kernel:
         RuntimeError
             If there is no library to call.
         """
-        return self._run(self._check(_Call(self._possible), values))
+        return self._run(self._nothing, 0, values)
 
     def bind(self, *values: Any) -> Callable[..., int]:
-        """Check the first arguments once, for many calls that differ only in the others.
+        """Check the first arguments once, for many calls that differ only in the others; gives a function of these.
 
         The bound arrays must not be reshaped while the function is in use.
-
-        Returns
-        -------
-        callable
-            A function of the other arguments.
         """
-        if len(values) >= len(self.passed):
-            raise TypeError(f"{self.name} takes {len(self.passed)} arguments; some must be left for calls.")
-        bound = self._check(_Call(self._possible), values)
-        return lambda *others: self._run(self._check(bound.copy(), others))
+        bound = self._check(self._nothing, 0, values)
+        return lambda *others: self._run(bound, len(values), others)
 
-    def _check(self, call: _Call, values: tuple[Any, ...]) -> _Call:
-        """Check the values of the next arguments of a call, all but lengths of axes."""
-        arguments = self._named[call.count :]
-        call.count += len(values)
-        if len(values) > len(arguments):
-            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {call.count}.")
-        for (is_group, named), value in zip(arguments, values, strict=False):
-            for m, what in named:
-                try:
-                    each = getattr(value, m.name) if is_group else value
-                except AttributeError:
-                    raise TypeError(f"{what} is missing from {type(value).__name__}.") from None
-                call.take(m, each, what)
+    def _check(self, before: _Call, number: int, values: tuple[Any, ...]) -> _Call:
+        """Check each of the values that follow so many others by itself."""
+        types, names, given, arrays, spans = call = before.copy()
+        for (is_group, inner), value in zip(self._named[number:], values, strict=False):
+            for m, what in inner:
+                each: Any = getattr(value, m.name, None) if is_group else value
+                if m.axes:
+                    possible = types[m.type]
+                    given.append(_check_array(each, what, possible, m, spans))
+                    if len(possible) > 1:
+                        types[m.type] = (each.dtype,)
+                    arrays.append(each)
+                else:
+                    checked = _CHECKS[m.use](each, what)
+                    given.append(checked)
+                    names[m.name] = each if m.use == "Generator" else checked  # it lives as long as its address is used
         return call
 
-    def _run(self, call: _Call) -> int:
-        """Call the function in C, if all arguments together are as declared."""
-        if call.count != len(self.passed):
-            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {call.count}.")
-        names = call.names
-        for axis, array, k in self._places:
-            names[axis] = call.shapes[array][k]
-        if (shapes := eval(self._shapes, CONSTANTS, names)) != call.shapes:
-            what, shape, wanted, m = next(
-                each for each in zip(call.whats, call.shapes, shapes, self._arrays, strict=True) if each[1] != each[2]
-            )
-            raise ValueError(f"{what} has shape {shape}, but [{', '.join(m.axes)}] is {wanted}.")
-        if not eval(self._conditions, CONSTANTS, names):
-            text = next(text for text in self.where if not eval(text, CONSTANTS, names))
-            found = ", ".join(f"{name} = {names[name]}" for name in dict.fromkeys(re.findall(r"\w+", text)) if name in names)
-            raise ValueError(f"{self.name}: {text} must hold, but {found}.")
-        for k, bound in self._bounds:
-            _check_indices(call.arrays[k], call.whats[k], eval(bound, CONSTANTS, names))
-        names["itemsize"] = {kind: dtypes[0].itemsize for kind, dtypes in call.types.items()}
-        work = iter(_space.divide(eval(self._sizes, CONSTANTS, names), call.spans))
-        _check_overlaps(call.spans)
-        given = iter(call.given)
+    def _run(self, before: _Call, number: int, values: tuple[Any, ...]) -> int:
+        """Check the values that follow so many others, and all together; then call the function in C."""
+        if number + len(values) != len(self.passed):
+            raise TypeError(f"{self.name} takes {len(self.passed)} arguments, not {number + len(values)}.")
+        types, names, given, arrays, spans = self._check(before, number, values)
+        self._check_together(arrays, names)
+        _check_overlaps(spans)
+        names["itemsize"] = {kind: dtypes[0].itemsize for kind, dtypes in types.items()}
+        memory, addresses = _work_space(eval(self._sizes, CONSTANTS, names))
+        work, others = iter(addresses), iter(given)
 
-        def passed(m: Argument) -> Any:
-            return next(work) if m.use == "work" else names[m.name] if m.use == "length" else next(given)
+        def next_of(m: Argument) -> Any:
+            return next(work) if m.use == "work" else names[m.name] if m.use == "length" else next(others)
 
-        values = [names[axis] for axis in self.axes]
+        arguments = [names[axis] for axis in self.axes]
         for a in self.arguments:
-            values.append(passed(a) if isinstance(a, Argument) else ctypes.byref(a.struct(*map(passed, a.members))))
-        code = int(_function(self, instruction_set(), *(call.types[letter][0] for letter in self.types))(*values))
+            arguments.append(ctypes.byref(a.struct(*map(next_of, a.members))) if isinstance(a, Group) else next_of(a))
+        code = int(_function(self, instruction_set(), *(types[letter][0] for letter in self.types))(*arguments))
+        del memory  # not before C has returned
         if code in self.errors:
             raise ValueError(f"{self.name}: {self.errors[code]}.")
         return code
+
+    def _check_together(self, arrays: list[Any], names: dict[str, Any]) -> None:
+        """Check shapes, conditions and indices; adds the lengths of axes to `names`."""
+        shapes = [array.shape for array in arrays]
+        for axis, k, i in self._places:
+            names[axis] = shapes[k][i]
+        if shapes != (wanted := eval(self._shapes, CONSTANTS, names)):
+            k = next(k for k in range(len(shapes)) if shapes[k] != wanted[k])
+            m = self._arrays[k]
+            raise ValueError(f"{self.name}: {m.name} has shape {shapes[k]}, but [{', '.join(m.axes)}] is {wanted[k]}.")
+        if not all(holds := eval(self._conditions, CONSTANTS, names)):
+            text = self.where[holds.index(False)]
+            found = ", ".join(f"{name} = {names[name]}" for name in dict.fromkeys(re.findall(r"\w+", text)) if name in names)
+            raise ValueError(f"{self.name}: {text} must hold, but {found}.")
+        for k, below in zip(self._indexed, eval(self._bounds, CONSTANTS, names), strict=True):
+            _check_indices(arrays[k], f"{self.name}: {self._arrays[k].name}", below)
 
 
 @cache
@@ -389,96 +415,50 @@ def _function(kernel: Kernel, isa: str, *types: np.dtype[Any]) -> Any:
     return function
 
 
-_Span = tuple[int, int, bool, str, Any]
-"""Where an array begins and ends in memory, whether it is written to, its name, and the array, which lives as long as this."""
+# -- checks of single values ------------------------------------------------------------------------------------
 
-
-class _Call:
-    """The arguments of a call that were checked so far."""
-
-    def __init__(self, possible: dict[str, tuple[Any, ...]]) -> None:
-        self.count = 0
-        self.types = possible.copy()  # narrowed to one type by the first array of type T
-        self.names: dict[str, Any] = {}  # whole numbers, and lengths of axes
-        self.given: list[Any] = []  # what is passed to C
-        self.arrays: list[Any] = []
-        self.shapes: list[tuple[int, ...]] = []
-        self.whats: list[str] = []
-        self.spans: list[_Span] = []
-
-    def copy(self) -> _Call:
-        """The same arguments, to which others can be added."""
-        other = _Call(self.types)
-        other.count, other.names, other.given, other.arrays = self.count, self.names.copy(), self.given.copy(), self.arrays.copy()
-        other.shapes, other.whats, other.spans = self.shapes.copy(), self.whats.copy(), self.spans.copy()
-        return other
-
-    def take(self, m: Argument, value: Any, what: str) -> None:
-        """Check a value and add it."""
-        if m.axes:
-            dtypes = self.types[m.type]
-            self.given.append(_check_array(value, what, dtypes, len(m.axes), m.use == "out", self.spans))
-            if len(dtypes) > 1:
-                self.types[m.type] = (value.dtype,)
-            self.arrays.append(value)
-            self.shapes.append(value.shape)
-            self.whats.append(what)
-        elif m.use == "int":
-            self.names[m.name] = number = _check_int(value, what)
-            self.given.append(number)
-        elif m.use == "float":
-            self.given.append(_check_float(value, what))
-        else:
-            self.names[m.name] = value  # so that the generator lives until the call is over
-            self.given.append(_check_generator(value, what))
-
-
-_address_of = ctypes.addressof
 _first_byte: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
 _EMPTY = aligned((LINE,), np.uint8)
 _NOWHERE = int(_EMPTY.ctypes.data)  # for arrays without elements, whose address numpy takes long to look up
 
 
-def _check_array(value: Any, what: str, types: tuple[Any, ...], n_axes: int, written: bool, spans: list[_Span]) -> int:
+def _check_array(value: Any, what: str, types: tuple[Any, ...], m: Argument, spans: list[_Span]) -> int:
     """Check all of an array but its lengths, and add it to `spans`; returns its address."""
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{what} must be an array, not {type(value).__name__}.")
     if value.dtype not in types:
         raise TypeError(f"{what} must be of type {' or '.join(map(str, types))}, not {value.dtype}.")
-    flags, size = value.flags, value.nbytes
+    written, flags, size = m.use == "out", value.flags, value.nbytes
     usable = flags.carray  # contiguous, aligned and writable
     if not usable and (written or not (flags.c_contiguous and flags.aligned)):
         raise ValueError(f"{what} must be contiguous and aligned, and writable if it is written to.")
-    if value.ndim != n_axes:
-        raise ValueError(f"{what} must have {n_axes} axes, not {value.ndim}.")
+    if value.ndim != len(m.axes):
+        raise ValueError(f"{what} must have {len(m.axes)} axes, not {value.ndim}.")
     if not size:
         return _NOWHERE
     # numpy takes four times as long as ctypes, which cannot look up the address of read-only arrays.
-    address = _address_of(_first_byte(value)) if usable else value.ctypes.data
-    spans.append((address, address + size, written, what, value))
+    address = ctypes.addressof(_first_byte(value)) if usable else value.ctypes.data
+    spans.append((address, address + size, written, what))
     return address
-
-
-_UNSIGNED: dict[int, Any] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
 
 def _check_indices(array: Any, what: str, below: int) -> None:
     """Check that signed integers are at least 0, and less than `below`."""
     if array.size:
         most = min(below, 2 ** (8 * array.itemsize - 1))  # as unsigned integers, negative ones are at least that
-        if int(np.maximum.reduce(np.asarray(array).view(_UNSIGNED[array.itemsize]), axis=None)) >= most:
+        if int(np.maximum.reduce(np.asarray(array).view(f"u{array.itemsize}"), axis=None)) >= most:
             raise ValueError(f"{what} must be indices from 0 to {below - 1}.")
 
 
 def _check_int(value: Any, what: str) -> int:
     """Check a whole number."""
-    if type(value) is not int:
-        if isinstance(value, np.ndarray) or not isinstance(value, SupportsIndex):
-            raise TypeError(f"{what} must be a whole number, not {type(value).__name__}.")
-        value = int(operator.index(value))
-    if not -(2**63) <= value < 2**63:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be a whole number, not {type(value).__name__}.") from None
+    if not -(2**63) <= number < 2**63:
         raise ValueError(f"{what} must fit into 64 bits.")
-    return int(value)
+    return number
 
 
 def _check_float(value: Any, what: str) -> float:
@@ -489,7 +469,7 @@ def _check_float(value: Any, what: str) -> float:
         number = float(value)
     except OverflowError:
         number = math.nan
-    if not (abs(number) <= sys.float_info.max or number == value):  # NaN, or infinite only in float64
+    if math.isnan(number) or (math.isinf(number) and number != value):  # the latter is infinite only in float64
         raise ValueError(f"{what} must be a number of float64, not {value}.")
     return number
 
@@ -501,48 +481,41 @@ def _check_generator(value: Any, what: str) -> int:
     return int(value.bit_generator.ctypes.bit_generator.value)
 
 
+_CHECKS: dict[str, Callable[[Any, str], Any]] = {"int": _check_int, "float": _check_float, "Generator": _check_generator}
+
+
 def _check_overlaps(spans: list[_Span]) -> None:
     """Check that no array overlaps one that is written to, which could change indices after they were checked."""
     read_end = written_end = 0  # of the arrays that begin before
-    for start, end, written, what, _ in sorted(spans):
+    for start, end, written, what in sorted(spans):
         if start < written_end or (written and start < read_end):
-            other = next(o[3] for o in spans if o[3] != what and o[0] < end and start < o[1] and (written or o[2]))
-            raise ValueError(f"{what} and {other.partition(': ')[2]} overlap in memory.")
+            raise ValueError(f"{what} overlaps another array in memory, and one of them is written to.")
         if written:
             written_end = end
         elif end > read_end:
             read_end = end
 
 
-class _Space(threading.local):
-    """Memory for work space, which each thread keeps for its next call: to get new memory takes longer than many a call."""
-
-    def __init__(self) -> None:
-        self._memory = aligned((LINE,), np.uint8)
-
-    def divide(self, sizes: list[int], spans: list[_Span]) -> list[int]:
-        """Give the addresses of so many bytes each, at cache lines, with any content; adds the memory to `spans`."""
-        starts, needed = [], 0
-        for size in sizes:
-            starts.append(needed)
-            needed += (size + LINE - 1) & -LINE
-        memory = self._memory
-        if needed > memory.size:
-            memory = aligned((needed,), np.uint8)
-            if needed <= _MOST_KEPT:
-                self._memory = memory
-        first = _address_of(_first_byte(memory))
-        spans.append((first, first + needed, True, ": work space", memory))
-        return [first + start for start in starts]
-
-
+_kept = threading.local()  # memory for work space of the next call in each thread: to get some takes longer than many a call
 _MOST_KEPT = 2**25  # bytes
-_space = _Space()
 
-# What expressions in declarations may use besides lengths and numbers
-CONSTANTS: dict[str, Any] = {name: value for name, value in globals().items() if name.isupper() and name[0] != "_"}
-CONSTANTS |= {"words": words, "padded": padded, "row": row, "max": max, "__builtins__": {}}
 
+def _work_space(sizes: list[int]) -> tuple[Any, list[int]]:
+    """Memory for so many bytes each, with any content, and the addresses in it, at cache lines."""
+    starts, needed = [], 0
+    for size in sizes:
+        starts.append(needed)
+        needed += (size + LINE - 1) & -LINE
+    memory = getattr(_kept, "memory", None)
+    if memory is None or needed > memory.size:
+        memory = aligned((max(needed, LINE),), np.uint8)
+        if needed <= _MOST_KEPT:
+            _kept.memory = memory
+    first = ctypes.addressof(_first_byte(memory))
+    return memory, [first + start for start in starts]
+
+
+# -- the kernels ------------------------------------------------------------------------------------------------
 
 # Inputs of the exact engine (csrc/inputs.h)
 _CHANGES = (
