@@ -1,4 +1,4 @@
-"""How fast the exact engine is, measured beside the plain loop in the same run: `python benchmarks/bench.py --help`."""
+"""How fast the exact engine is, measured beside the plain loop in the same run."""
 
 from __future__ import annotations
 

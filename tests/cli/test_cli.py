@@ -32,7 +32,7 @@ def test_a_mistake_gets_one_sentence_exit_code_2_and_leaves_nothing(arguments, s
 def test_help_lists_the_commands():
     done = run("--help")
     assert done.returncode == 0
-    for command in ("reproduce", "learn", "recall", "inspect", "export", "sweep", "capacity", "compare", "lab", "bench"):
+    for command in ("reproduce", "learn", "recall", "inspect", "export", "sweep", "capacity", "compare", "lab"):
         assert f"  {command} " in done.stdout
 
 

@@ -423,7 +423,7 @@ def targets(shelf: Shelf) -> list[Target]:
             else:
                 found.append(_target(name, value, fit=True))
                 net = value(**_few(value)).fit(shelf.X)
-            methods = [n for n in _methods(value) if f"{name}.{n}" not in NOT_ATTACKED]
+            methods = [n for n in _methods(value) if f"{name}.{n}" not in NOT_ATTACKED and hasattr(net, n)]
             found += [_target(f"{name}.{n}", getattr(value, n), own=net) for n in methods]
         elif issubclass(value, TransformerMixin):
             found.append(Target(name, _Encode(value), ("X",), tuple(inspect.signature(value).parameters)))

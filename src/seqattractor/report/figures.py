@@ -20,10 +20,10 @@ from seqattractor._files import atomic_write
 from seqattractor.plots._capacity import capacity_groups, capacity_label
 from seqattractor.plots._curves import entries
 from seqattractor.report.page import Picture
-from seqattractor.study.comparison import Comparison
 
 if TYPE_CHECKING:
     from seqattractor.study.capacity import CapacityMap
+    from seqattractor.study.comparison import Comparison
 
 DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is this many pixels of the page

@@ -21,7 +21,7 @@
 #define add_rows TYPED(add_rows)
 #define add_narrow_rows TYPED(add_narrow_rows)
 #define transpose TYPED(transpose)
-#define look_ahead TYPED(look_ahead)
+#define look_forward TYPED(look_forward)
 #define change TYPED(change)
 #define project TYPED(project)
 #define mark_highest TYPED(mark_highest)
@@ -129,7 +129,7 @@ static void transpose(const T *W, int64_t n_rows, int64_t stride, int64_t first,
 /* ---- Fields that are carried along ---- */
 
 /* Look up fields, with noise, and feedback for the presentations from first to last - 1. */
-static void look_ahead(Task *task, const SparseRule *rule, int64_t first, int64_t last)
+static void look_forward(Task *task, const SparseRule *rule, int64_t first, int64_t last)
 {
     int64_t n = task->n, n_in = task->n_in, M = task->M, words = words_of(n_in);
     if (rule->choosing && task->feedback_row)
@@ -359,7 +359,7 @@ EXPORT int64_t TYPED(sparse_learn)(int64_t redraws, Task *task, const SparseRule
         return -1;
     for (int64_t end; first < last; first = end) {
         end = least(first + WINDOW, last);
-        look_ahead(task, rule, first, end);
+        look_forward(task, rule, first, end);
         for (int64_t t = first; t < end; t++) {
             normals = choose(task, rule, t, task->q + (t - first) * row_of(task->M), normals);
             if (rule->hidden_step)
