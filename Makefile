@@ -9,7 +9,7 @@ OUT    ?= results
 .DELETE_ON_ERROR:
 
 # What the core in C is compiled from: installing compiles it, in seconds.
-CORE := hatch_build.py $(wildcard src/seqattractor/learning/csrc/*.[ch])
+CORE := hatch_build.py $(wildcard src/seqattractor/engine/csrc/*.[ch])
 
 # One stamp for each set of packages (run: none but the package's own), renewed when pyproject.toml or the core changes.
 $(VENV)/installed-%: pyproject.toml $(CORE)

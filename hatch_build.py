@@ -25,7 +25,7 @@ except ImportError:  # by hand, nothing but a compiler is needed
     BuildHookInterface = object
 
 ROOT = Path(__file__).parent
-SOURCES = ROOT / "src" / "seqattractor" / "learning" / "csrc"
+SOURCES = ROOT / "src" / "seqattractor" / "engine" / "csrc"
 ZIG = "ziglang~=0.17.0"  # the version that all targets were tried with
 # -ffp-contract=off: the same bits on every processor. Vectors as wide as the processor has them: our loops are long.
 FLAGS = [
@@ -62,7 +62,7 @@ class CompilationError(Exception):
 
 
 def library_name(target: str = "") -> str:
-    """The name of the shared library on a platform, as `seqattractor.learning.kernels` looks for it."""
+    """The name of the shared library on a platform, as `seqattractor.engine.kernels` looks for it."""
     system = target or sys.platform
     endings = {"darwin": "dylib", "macos": "dylib", "win": "dll"}  # "darwin" before "win"
     return "_core." + next((ending for part, ending in endings.items() if part in system), "so")
@@ -170,7 +170,7 @@ class CoreBuildHook(BuildHookInterface):  # type: ignore[misc]
             self.app.abort(str(error))
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{TARGETS[target] if target else _this_platform()}"
-        build_data["force_include"][str(made)] = f"seqattractor/learning/{name}"
+        build_data["force_include"][str(made)] = f"seqattractor/engine/{name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Take the library away that is in the wheel now."""

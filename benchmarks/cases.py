@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from seqattractor.datasets import moving_digits, random_periodic, walker
-from seqattractor.learning.grid import in_steps
-from seqattractor.learning.problem import Problem
-from seqattractor.learning.rule import sign
+from seqattractor.engine.grid import in_steps
+from seqattractor.engine.problem import Problem
+from seqattractor.rule import sign
 from seqattractor.sequences import Sequences, transitions
 
 KAPPA, ETA, INIT_SCALE, MAX_EPOCHS = 1.0, 1e-3, 1e-3, 500  # the settings of all experiments of the paper

@@ -1,6 +1,6 @@
 """Time and memory of the two forms of the exact engine, around the point where one overtakes the other and for long sequences.
 
-    python benchmarks/long_sequences.py            # both forms, and what the model of `learning/exact/forms.py` says
+    python benchmarks/long_sequences.py            # both forms, and what the model of `engine/exact/forms.py` says
     python benchmarks/long_sequences.py --long     # 20,000 and 100,000 patterns by `fit`, from a file on disk
     python benchmarks/long_sequences.py --continue # an epoch of `fit`, of a warm start, and of `partial_fit`
 
@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 import seqattractor as sa
-from seqattractor.learning.exact import engine, forms
-from seqattractor.learning.grid import on_grid
-from seqattractor.learning.problem import Problem
+from seqattractor.engine.exact import engine, forms
+from seqattractor.engine.grid import on_grid
+from seqattractor.engine.problem import Problem
 
 SIZES = [(100, 500), (200, 2000), (1000, 1000)]
 LENGTHS = [0.5, 1.0, 2.0, 3.0, 5.0]

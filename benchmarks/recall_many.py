@@ -17,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import seqattractor as sa
-from seqattractor.learning.rule import heaviside, hidden_state, visible_state
+from seqattractor.rule import heaviside, hidden_state, visible_state
 
 TURNS = 3
 CUES = 10_000

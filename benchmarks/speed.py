@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from seqattractor._children import python_command
-from seqattractor.learning.exact import engine
-from seqattractor.learning.problem import Learned, Problem
-from seqattractor.learning.rule import learn_transition
+from seqattractor.engine.exact import engine
+from seqattractor.engine.problem import Learned, Problem
+from seqattractor.rule import learn_transition
 
 _ROUNDS = 5
 _BASE = {"N": 800, "M": 400, "T": 40}
@@ -145,7 +145,7 @@ def arrays_of(problem: Problem) -> list[NDArray[np.float32]]:
 
 
 class NumpyLoop:
-    """Equations (5)-(9) as they stand in `learning.rule`, on weights U and V in float32."""
+    """Equations (5)-(9) as they stand in `rule`, on weights U and V in float32."""
 
     name = f"numpy {np.__version__}"
 
@@ -187,7 +187,7 @@ import json, pathlib, resource, sys, time
 import numpy as np
 sys.path.insert(0, sys.argv[3])
 from cases import make_problem, random_problem, sizes
-from seqattractor.learning.exact import engine
+from seqattractor.engine.exact import engine
 def peak():
     status = pathlib.Path("/proc/self/status")  # what getrusage says counts the parent process, too
     if status.exists():

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import seqattractor as sa
-from seqattractor.learning.problem import Problem
-from seqattractor.learning.reference import learn
+from seqattractor.engine.problem import Problem
+from seqattractor.engine.reference import learn
 
 warnings.simplefilter("ignore", ConvergenceWarning)  # some of these networks are meant to fail
 

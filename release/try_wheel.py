@@ -137,7 +137,7 @@ def main(dist: str) -> None:
         print(f"The first example of the README printed: {printed}")
         print(f"From `pip install` to the first recall: {recalled - start}.")
         print(f"That is {installed - start} for pip, and {recalled - installed} for the example.")
-        sets = "from seqattractor.learning import kernels as k; print(*(k.instruction_sets() if k.available() else []))"
+        sets = "from seqattractor.engine import kernels as k; print(*(k.instruction_sets() if k.available() else []))"
         if not (found := stranger.run("python", "-c", sets).split()):
             raise SystemExit(f"The core in {wheel.name} cannot be used here.")
         print(f"Its core in C has the instruction sets {', '.join(found)}")

@@ -43,7 +43,7 @@ def check_wheel(wheel: Path, target: str) -> int:
     name = hatch_build.library_name(target)
     with zipfile.ZipFile(wheel) as archive:
         held = [entry for entry in archive.namelist() if Path(entry).name.startswith("_core.")]
-        if held != [f"seqattractor/learning/{name}"]:
+        if held != [f"seqattractor/engine/{name}"]:
             raise SystemExit(f"{wheel.name} should hold {name} and no other library, but holds {held}.")
         library = archive.read(held[0])
     digest = hatch_build.digest_of_sources().encode()

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from kernel_calls import KERNELS, Case, evaluate
-from seqattractor.learning.kernels import Group
+from seqattractor.engine.kernels import Group
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

@@ -1,6 +1,6 @@
 """Calls of the kernels in C with random arguments, made from their declarations alone: right ones, and ones with one thing wrong.
 
-Every kernel of `seqattractor.learning.kernels` is found here by itself. As a program, in a process of its own so that a crash is
+Every kernel of `seqattractor.engine.kernels` is found here by itself. As a program, in a process of its own so that a crash is
 seen: ``python tests/kernel_calls.py CALLS SEED [INSTRUCTION SET]`` makes that many calls and prints how many of each kind there
 were; ``python tests/kernel_calls.py digest`` prints where the package is and a digest of what its kernels compute.
 """
@@ -18,9 +18,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from seqattractor.learning import kernels
-from seqattractor.learning.kernels import Group, Kernel, is_axis
-from seqattractor.learning.kernels import members as members_of
+from seqattractor.engine import kernels
+from seqattractor.engine.kernels import Group, Kernel, is_axis
+from seqattractor.engine.kernels import members as members_of
 
 KERNELS = {name: value for name, value in vars(kernels).items() if isinstance(value, Kernel) and not name.startswith("_")}
 LENGTHS = (1, 1, 2, 3, 5, 8, 17, 32, 32, 33, 64, 96)

@@ -23,12 +23,12 @@ def main(tests):
         package = Path(folder) / "seqattractor"
         shutil.copytree(ROOT / "src" / "seqattractor", package, ignore=shutil.ignore_patterns("__pycache__"))
         cc = hatch_build.compiler()
-        hatch_build.compile_core(package / "learning" / hatch_build.library_name(), cc, SANITIZE)
+        hatch_build.compile_core(package / "engine" / hatch_build.library_name(), cc, SANITIZE)
         # The run-time of the sanitizer must be loaded before anything else. Leaks are Python's own: the core allocates nothing.
         runtime = subprocess.run([*cc, "-print-file-name=libasan.so"], check=True, capture_output=True, text=True).stdout.strip()
         settings = {"PYTHONPATH": folder, "LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0", "PYTHONMALLOC": "malloc"}
         environment = os.environ | settings | {"UBSAN_OPTIONS": "print_stacktrace=1"}
-        ask = "from seqattractor.learning import kernels as k; print(*k.instruction_sets(), k.__file__)"
+        ask = "from seqattractor.engine import kernels as k; print(*k.instruction_sets(), k.__file__)"
         asked = subprocess.run([sys.executable, "-c", ask], env=environment, check=True, capture_output=True, text=True)
         *sets, where = asked.stdout.split()
         assert Path(where).is_relative_to(folder), f"{where} is not the copy in {folder}"

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.learning import reference
-from seqattractor.learning.exact import engine
+from seqattractor.engine import reference
+from seqattractor.engine.exact import engine
 
 ROOT = Path(__file__).parents[2]
 

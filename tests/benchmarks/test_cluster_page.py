@@ -8,7 +8,7 @@ import pytest
 import kept_pages
 import seqattractor as sa
 from kept_pages import DOCS
-from seqattractor.learning.exact.fields import Gram
+from seqattractor.engine.exact.fields import Gram
 
 
 @pytest.fixture(scope="module")

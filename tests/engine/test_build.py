@@ -16,7 +16,7 @@ from packaging.utils import parse_wheel_filename
 
 from core_selftest import checksums, command, hatch_build
 from kernel_calls import KERNELS
-from seqattractor.learning import kernels
+from seqattractor.engine import kernels
 
 ROOT = Path(__file__).parents[2]
 needs_compiler = pytest.mark.skipif("ziglang" in hatch_build.compiler(), reason="this machine has no C compiler")
@@ -75,7 +75,7 @@ def test_the_wheel_is_for_this_platform_and_every_python(sources, tmp_path):
     assert "-py3-none-" in name
     assert "any" not in name
     with zipfile.ZipFile(tmp_path / name) as archive:
-        assert f"seqattractor/learning/{kernels.library_path().name}" in archive.namelist()
+        assert f"seqattractor/engine/{kernels.library_path().name}" in archive.namelist()
     assert not list(sources.rglob("_core.*")), "a wheel leaves the sources as they were"
 
 
@@ -87,7 +87,7 @@ def test_a_wheel_without_the_core_can_be_asked_for(sources, tmp_path):
 
 @needs_compiler
 def test_sources_that_cannot_be_compiled_end_in_one_sentence_and_the_messages_of_the_compiler(sources, tmp_path):
-    with open(sources / "src" / "seqattractor" / "learning" / "csrc" / "core.c", "a") as file:
+    with open(sources / "src" / "seqattractor" / "engine" / "csrc" / "core.c", "a") as file:
         file.write("int broken(void) { return nothing; }\n")
     done = build(f"build_wheel({str(tmp_path)!r})", sources)
     assert done.returncode != 0

@@ -15,8 +15,8 @@ import kept_pages
 import seqattractor as sa
 from dask_cluster import dask_cluster
 from quiet import fit_quietly, quietly
-from seqattractor.learning.exact import cluster as cluster_module
-from seqattractor.learning.problem import Problem
+from seqattractor.engine.exact import cluster as cluster_module
+from seqattractor.engine.problem import Problem
 
 distributed = pytest.importorskip("distributed")
 

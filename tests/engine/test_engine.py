@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from seqattractor.learning import reference
-from seqattractor.learning.exact import blocks, engine, fields
-from seqattractor.learning.exact.workers import call_uninterrupted
-from seqattractor.learning.problem import Problem
+from seqattractor.engine import reference
+from seqattractor.engine.exact import blocks, engine, fields
+from seqattractor.engine.exact.workers import call_uninterrupted
+from seqattractor.engine.problem import Problem
 
 CASES = settings(max_examples=70, deadline=None)
 
@@ -374,9 +374,9 @@ def test_a_senseless_number_of_threads_is_refused(n_jobs, error):
 
 LEARN = """
 import numpy as np, pathlib, sys, time
-from seqattractor.learning.exact import engine
-from seqattractor.learning.grid import on_grid
-from seqattractor.learning.problem import Problem
+from seqattractor.engine.exact import engine
+from seqattractor.engine.grid import on_grid
+from seqattractor.engine.problem import Problem
 def peak():
     return next(int(line.split()[1]) for line in pathlib.Path("/proc/self/status").open() if line.startswith("VmHWM")) / 1024
 N, M, T, S = map(int, sys.argv[1:])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kernel_calls import KERNELS, Case
-from seqattractor.learning import kernels
+from seqattractor.engine import kernels
 
 HERE = Path(__file__).parents[1]
 PACKAGE = Path(kernels.__file__).parents[1]
@@ -133,7 +133,7 @@ def test_bound_arrays_live_as_long_as_the_function():
 def test_constants_are_those_of_the_sources():
     """Work space is made for them here, and filled by C."""
     defined = {}
-    for source in sorted((PACKAGE / "learning" / "csrc").glob("*.h")):
+    for source in sorted((PACKAGE / "engine" / "csrc").glob("*.h")):
         defined |= dict(re.findall(r"^#define ([A-Z_]{2,}) +([\d(][^/\n]*)", source.read_text(), flags=re.MULTILINE))
     shared = {name: value for name, value in kernels.CONSTANTS.items() if name in defined and isinstance(value, int)}
     assert {"LANES", "AHEAD", "SLOTS", "ROWS", "SIDE", "SPAN", "ABREAST", "BLOCK", "WINDOW"} <= set(shared)
@@ -177,7 +177,7 @@ def test_a_process_that_was_forked_after_use_computes_the_same():
 import os, sys, threading, warnings
 warnings.simplefilter("ignore")  # Python 3.12 and newer warn of a fork beside threads
 import numpy as np
-from seqattractor.learning import kernels
+from seqattractor.engine import kernels
 bits = np.random.default_rng(0).integers(0, 2**32, size=(300, 9), dtype=np.uint32)
 def products():
     K = np.zeros((300, 320), np.int16)
@@ -207,7 +207,7 @@ def copy(tmp_path):
 
 
 def why_unavailable(copy):
-    code = "from seqattractor.learning import kernels; print(kernels.available(), kernels.why_unavailable())"
+    code = "from seqattractor.engine import kernels; print(kernels.available(), kernels.why_unavailable())"
     done = run("-c", code, PYTHONPATH=str(copy))
     assert done.returncode == 0, done.stderr
     answer, _, sentence = done.stdout.strip().partition(" ")
@@ -215,7 +215,7 @@ def why_unavailable(copy):
 
 
 def library(copy):
-    (found,) = (copy / "seqattractor" / "learning").glob("_core.*")
+    (found,) = (copy / "seqattractor" / "engine").glob("_core.*")
     return found
 
 
@@ -236,7 +236,7 @@ def test_without_a_library_a_sentence_says_how_to_make_one(copy):
 def test_a_kernel_called_without_a_library_says_how_to_make_one(copy):
     library(copy).unlink()
     arrays = "numpy.zeros((0, 0), 'int16'), numpy.zeros((0, 66, 32), 'int16')"
-    code = f"import numpy; from seqattractor.learning import kernels; kernels.look_ahead({arrays})"
+    code = f"import numpy; from seqattractor.engine import kernels; kernels.look_ahead({arrays})"
     done = run("-c", code, PYTHONPATH=str(copy))
     assert "RuntimeError: seqattractor computes without its compiled core" in done.stderr
     assert "`pip install .`" in done.stderr
@@ -253,7 +253,7 @@ def test_a_library_that_cannot_be_loaded_is_as_none(copy):
 
 def test_a_library_of_other_sources_is_not_used(copy):
     """Its kernels may take other arguments."""
-    with open(copy / "seqattractor" / "learning" / "csrc" / "core.c", "a") as source:
+    with open(copy / "seqattractor" / "engine" / "csrc" / "core.c", "a") as source:
         source.write("/* edited */\n")
     answer, sentence = why_unavailable(copy)
     assert answer == "False"

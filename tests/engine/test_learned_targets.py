@@ -13,9 +13,10 @@ from test_biases import start as start_with_biases
 import oracle
 import seqattractor as sa
 from quiet import fit_quietly, quietly
-from seqattractor.learning import reference, rule
-from seqattractor.learning.exact import engine as exact
-from seqattractor.learning.problem import Feedback, Problem
+from seqattractor import rule
+from seqattractor.engine import reference
+from seqattractor.engine.exact import engine as exact
+from seqattractor.engine.problem import Feedback, Problem
 from seqattractor.networks.registry import make_network
 from seqattractor.study.trial import run_trial
 from strategies import sequences

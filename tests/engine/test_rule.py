@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import oracle
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.learning import rule
+from seqattractor import rule
 from strategies import sequences
 
 ETA = 2.0**-10  # with this eta and such a kappa every sum is exact in float64

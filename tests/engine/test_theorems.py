@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import oracle
 import seqattractor as sa
-from seqattractor.learning import rule
+from seqattractor import rule
 
 vectors = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 

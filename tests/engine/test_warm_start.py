@@ -10,7 +10,7 @@ from test_partial_fit import NETWORKS, STEPS, WEIGHTS, errors
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.learning import reference
+from seqattractor.engine import reference
 
 
 def in_goes(make, X, epochs, **options):

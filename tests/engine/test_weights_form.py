@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from test_engine import assert_same, hard_problem, in_steps, patterns, problems, run, run_visible
 
 import oracle
-from seqattractor.learning import kernels, reference
-from seqattractor.learning.exact import engine, forms, weights
-from seqattractor.learning.problem import Problem
+from seqattractor.engine import kernels, reference
+from seqattractor.engine.exact import engine, forms, weights
+from seqattractor.engine.problem import Problem
 
 CASES = settings(max_examples=60, deadline=None)
 SIZES = {

@@ -14,7 +14,7 @@ import pytest
 
 import seqattractor as sa
 from quiet import fit_quietly
-from seqattractor.learning import kernels
+from seqattractor.engine import kernels
 from seqattractor.zoo import innate as _innate
 from seqattractor.zoo import pinned as _pinned
 

@@ -14,12 +14,12 @@ from PIL import Image
 import lab_server
 import seqattractor as sa
 from lab_server import LONG, QUICK, SMALL, Visitor, running_lab
+from seqattractor.engine import reference
 from seqattractor.lab.choices import NETWORKS, degree_for, read_network
 from seqattractor.lab.jobs import Job, Visits
 from seqattractor.lab.materials import CATALOGUE, make_material
 from seqattractor.lab.requests import Fields, Limits, Refusal, pack
 from seqattractor.lab.requests import unpack as bits
-from seqattractor.learning import reference
 
 lab, visitor = lab_server.lab, lab_server.visitor
 

@@ -9,8 +9,8 @@ import oracle
 import seqattractor as sa
 from every_network import all_states, draw_network
 from quiet import fit_quietly
-from seqattractor.learning import firing, kernels
-from seqattractor.learning.firing import respond
+from seqattractor.engine import firing, kernels
+from seqattractor.engine.firing import respond
 from seqattractor.networks import network_class, network_names
 from seqattractor.networks import run as _known_states
 from seqattractor.networks.run import Run

@@ -15,9 +15,9 @@ import oracle_sparse
 import seqattractor as sa
 from films import as_sequences, textured_film
 from quiet import fit_quietly
-from seqattractor.learning import kernels
-from seqattractor.learning.sparse.engine import learn_sparse
-from seqattractor.learning.sparse.rule import Epoch, SparseSettings, SparseState, present
+from seqattractor.engine import kernels
+from seqattractor.engine.sparse.engine import learn_sparse
+from seqattractor.engine.sparse.rule import Epoch, SparseSettings, SparseState, present
 from seqattractor.networks.sparse import choose_defaults, how_alike, typical_distance
 from seqattractor.sequences import check_sequences, transitions
 from strategies import sequences

@@ -15,7 +15,7 @@ import hatchling.build
 import pytest
 
 import seqattractor as sa
-from seqattractor.learning import kernels
+from seqattractor.engine import kernels
 
 ROOT = Path(__file__).parents[2]
 STEM = f"seqattractor-{sa.__version__}"
@@ -61,7 +61,7 @@ def sdist(folder):
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     installed = {name for name in wheel.namelist() if not name.startswith(f"{STEM}.dist-info/")}
-    core = f"seqattractor/learning/{kernels.library_path().name}"
+    core = f"seqattractor/engine/{kernels.library_path().name}"
     assert installed == {name.removeprefix("src/") for name in in_repository("src/seqattractor")} | {core}
 
 
@@ -74,7 +74,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         "plots/house.mplstyle",
         "report/templates/base.html",
         "lab/static/index.html",
-        "learning/csrc/core.c",
+        "engine/csrc/core.c",
     ],
 )
 def test_the_wheel_holds_files_that_are_not_python(wheel, name):

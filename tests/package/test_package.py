@@ -25,7 +25,7 @@ FLOORS = [
         "sequences",
         "noise",
     ),
-    ("learning", "exchange"),
+    ("rule", "engine", "exchange"),
     ("networks",),
     ("zoo",),
     ("encoders",),
@@ -110,7 +110,7 @@ def test_no_imports_go_round():
     "floor",
     [
         "sequences",
-        "learning",
+        "engine",
         "networks",
         "encoders",
         "datasets",

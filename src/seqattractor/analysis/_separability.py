@@ -14,7 +14,7 @@ from seqattractor._faces import Result
 from seqattractor._named_axes import NamedAxes
 from seqattractor.analysis._exact import combine_or_separate, kernel_vector
 from seqattractor.analysis._work import Told
-from seqattractor.learning.rule import with_constant
+from seqattractor.rule import with_constant
 from seqattractor.sequences import Patterns, check_sequences, transitions
 
 # Weights with a margin are rounded to this many bits: far finer than any margin that counts, and exact in float64 sums.

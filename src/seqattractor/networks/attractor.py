@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from seqattractor import rule as equations
 from seqattractor._checks import (
     check_choice,
     check_flag,
@@ -19,11 +20,10 @@ from seqattractor._checks import (
     check_positive,
     is_auto,
 )
-from seqattractor.learning import engines
-from seqattractor.learning import rule as equations
-from seqattractor.learning.firing import respond
-from seqattractor.learning.grid import InSteps, held_steps, hold_steps, in_steps, on_grid
-from seqattractor.learning.problem import Feedback, Learned, Problem, ProgressCallback
+from seqattractor.engine import engines
+from seqattractor.engine.firing import respond
+from seqattractor.engine.grid import InSteps, held_steps, hold_steps, in_steps, on_grid
+from seqattractor.engine.problem import Feedback, Learned, Problem, ProgressCallback
 from seqattractor.networks.base import check_learned
 from seqattractor.networks.choose_hidden import check_size, epochs_at_most, fit_smallest, given_size, remedies
 from seqattractor.networks.online import OnlineMemory, Weights, split_bias
@@ -44,7 +44,7 @@ class SequenceAttractor(OnlineMemory):
 
         zeta = sign(U xi)          xi' = sign(V zeta)
 
-    Both weight matrices are learned online, one transition at a time, eqs. (4)-(9); `seqattractor.learning.rule` has them
+    Both weight matrices are learned online, one transition at a time, eqs. (4)-(9); `seqattractor.rule` has them
     in plain numpy. The defaults are the settings of all experiments of the paper.
 
     The paper leaves biases out "as they can be absorbed into the equations": with ``bias=True`` a unit that is always +1 joins
@@ -279,7 +279,7 @@ class SequenceAttractor(OnlineMemory):
         >>> client = distributed.Client("tcp://host:8786")  # doctest: +SKIP
         >>> net = sa.SequenceAttractor(n_hidden=4000).fit_on_cluster(client, X)  # doctest: +SKIP
         """
-        from seqattractor.learning.exact import cluster
+        from seqattractor.engine.exact import cluster
 
         if self._learns_targets:
             raise ValueError(

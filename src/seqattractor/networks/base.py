@@ -30,8 +30,8 @@ from seqattractor._checks import (
 )
 from seqattractor._progress import epoch_progress, say_line
 from seqattractor._unchanged import unchanged_by_failure
-from seqattractor.learning.grid import held_arrays
-from seqattractor.learning.problem import ProgressCallback
+from seqattractor.engine.grid import held_arrays
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks import card, model_file
 from seqattractor.networks import exporting as _export
 from seqattractor.networks.run import Run, led_memory

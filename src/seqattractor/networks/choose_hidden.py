@@ -13,7 +13,7 @@ from sklearn.base import clone
 from seqattractor import noise
 from seqattractor._checks import NotEnoughMemoryError, check_count_or_auto, is_auto
 from seqattractor._progress import say_line
-from seqattractor.learning.problem import ProgressCallback
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.sequences import Transitions
 from seqattractor.sequences._transitions import lock_row
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from seqattractor._checks import check_count, check_finite, is_count, say
+from seqattractor.engine.firing import respond
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.exchange.layers import PlainLayer
 from seqattractor.exchange.nir_format import layers_of_nir
 from seqattractor.exchange.torch_format import layers_of_torch
-from seqattractor.learning.firing import respond
-from seqattractor.learning.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions, check_frame_shape

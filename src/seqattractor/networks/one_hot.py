@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 
 from seqattractor._checks import check_count, is_auto
-from seqattractor.learning.firing import respond
-from seqattractor.learning.rule import hidden_state
+from seqattractor.engine.firing import respond
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
+from seqattractor.rule import hidden_state
 from seqattractor.sequences import Patterns, Transitions
 
 _ROWS = 256  # patterns that are compared with all others at once

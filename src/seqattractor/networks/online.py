@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import is_auto
 from seqattractor._unchanged import unchanged_by_failure
-from seqattractor.learning.problem import ProgressCallback
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.sequences import Patterns, Transitions, check_patterns
 

@@ -19,17 +19,17 @@ from seqattractor._checks import (
     is_auto,
     say,
 )
-from seqattractor.learning.fallback import usable
-from seqattractor.learning.firing import respond
-from seqattractor.learning.problem import ProgressCallback
-from seqattractor.learning.rule import field
-from seqattractor.learning.sparse.engine import learn_sparse
-from seqattractor.learning.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
-from seqattractor.learning.sparse.schedule import Schedule
+from seqattractor.engine.fallback import usable
+from seqattractor.engine.firing import respond
+from seqattractor.engine.problem import ProgressCallback
+from seqattractor.engine.sparse.engine import learn_sparse
+from seqattractor.engine.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
+from seqattractor.engine.sparse.schedule import Schedule
 from seqattractor.networks.choose_hidden import LADDER, check_size, epochs_at_most, fit_smallest, given_size, remedies
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
+from seqattractor.rule import field
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._patterns import as_items
 
@@ -52,7 +52,7 @@ class SparseSequenceAttractor(OnlineMemory):
         zeta = H(U [xi; b])          xi' = sign(V zeta)
 
     Learning is as local as the paper's: every weight changes by presynaptic activity x postsynaptic target x an error of 0 or
-    1, one transition at a time. `seqattractor.learning.sparse.rule` has the rule in plain numpy, and the guide explains why
+    1, one transition at a time. `seqattractor.engine.sparse.rule` has the rule in plain numpy, and the guide explains why
     each part is there. Values that are "auto" are chosen from N, M, the number of transitions and the data; what was chosen
     stands in fitted attributes of the same name with ``_``.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor.learning.rule import field, heaviside
+from seqattractor.rule import field, heaviside
 
 Array = NDArray[np.float64]
 # Unit roundoff of float64, with room for both the network's sums and ours.

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from seqattractor import rule as equations
 from seqattractor._checks import check_choice, check_count, check_flag, check_in_steps, check_not_negative, check_positive
-from seqattractor.learning import engines
-from seqattractor.learning import rule as equations
-from seqattractor.learning.firing import respond
-from seqattractor.learning.grid import InSteps, exact_rows, held_steps, in_steps
-from seqattractor.learning.problem import Problem, ProgressCallback
+from seqattractor.engine import engines
+from seqattractor.engine.firing import respond
+from seqattractor.engine.grid import InSteps, exact_rows, held_steps, in_steps
+from seqattractor.engine.problem import Problem, ProgressCallback
 from seqattractor.networks.online import OnlineMemory, Weights, split_bias
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator

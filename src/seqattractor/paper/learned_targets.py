@@ -9,7 +9,6 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from seqattractor import plots
-from seqattractor.learning.rule import field, hidden_target
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper import agreement
@@ -17,6 +16,7 @@ from seqattractor.paper.retrieval import AXES, COLORS, FIXED
 from seqattractor.paper.settings import LEARNED_FEEDBACK, LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval
 from seqattractor.report.page import Table, Verdict
+from seqattractor.rule import field, hidden_target
 from seqattractor.sequences import Patterns
 from seqattractor.study.settings import PERIODS
 from seqattractor.study.trial import draw_sequences, retrieve_with

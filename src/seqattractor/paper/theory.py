@@ -14,15 +14,14 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor import plots
+from seqattractor import plots, rule
 from seqattractor.datasets._random import random_periodic
-from seqattractor.learning import rule
-from seqattractor.learning.rule import sign
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.one_hot import OneHotNetwork
 from seqattractor.paper.settings import LEARNING, RECONSTRUCTION
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target
 from seqattractor.report.page import Table, Verdict
+from seqattractor.rule import sign
 from seqattractor.sequences import Sequences
 
 

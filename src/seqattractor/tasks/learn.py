@@ -14,7 +14,7 @@ from seqattractor._checks import is_auto
 from seqattractor._faces import Result
 from seqattractor.analysis._certificate import Certificate, certify
 from seqattractor.analysis._threshold_view import supports_certificate
-from seqattractor.learning.problem import ProgressCallback
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.choose_hidden import CUES, ENOUGH, FLIPS, Attempt, choose_hidden, recalls_from_noise

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive
-from seqattractor.learning.problem import ProgressCallback
-from seqattractor.learning.rule import field
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
+from seqattractor.rule import field
 from seqattractor.sequences import Patterns, Transitions, split
 
 Floats = NDArray[np.float64]

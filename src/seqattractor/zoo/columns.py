@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_count, check_finite, check_memory, check_not_negative, check_positive
-from seqattractor.learning.problem import ProgressCallback
-from seqattractor.learning.rule import sign
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.traits import Traits
+from seqattractor.rule import sign
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._patterns import as_items
 from seqattractor.sequences._transitions import rejoin

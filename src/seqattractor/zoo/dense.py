@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_choice, check_count, check_count_or_auto, check_flag, check_positive, is_auto
-from seqattractor.learning.problem import ProgressCallback
-from seqattractor.learning.rule import sign
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
+from seqattractor.rule import sign
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._patterns import pieces
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_memory, check_positive
-from seqattractor.learning.rule import sign
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
+from seqattractor.rule import sign
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.zoo.continuous import ContinuousMemory, States
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_count, check_finite, check_memory, check_number, check_positive
-from seqattractor.learning.rule import hebbian
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
+from seqattractor.rule import hebbian
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.zoo.continuous import ContinuousMemory, States
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
-from seqattractor.learning.firing import respond
-from seqattractor.learning.rule import hebbian
+from seqattractor.engine.firing import respond
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
+from seqattractor.rule import hebbian
 from seqattractor.sequences import Patterns, Transitions
 
 

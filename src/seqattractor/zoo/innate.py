@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive, is_auto
-from seqattractor.learning import kernels
-from seqattractor.learning.fallback import has_kernels
-from seqattractor.learning.problem import ProgressCallback
-from seqattractor.learning.rule import sign
+from seqattractor.engine import kernels
+from seqattractor.engine.fallback import has_kernels
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator, flip
+from seqattractor.rule import sign
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._transitions import rejoin
 from seqattractor.zoo.continuous import ContinuousMemory, States

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.rule import field
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
+from seqattractor.rule import field
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._patterns import pieces
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import LARGEST, check_choice, check_count, check_memory, check_not_negative, check_positive
-from seqattractor.learning.problem import ProgressCallback
-from seqattractor.learning.rule import field, sign
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
+from seqattractor.rule import field, sign
 from seqattractor.sequences import Patterns, Transitions
 from seqattractor.sequences._transitions import rejoin
 

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
-from seqattractor.learning.firing import respond
-from seqattractor.learning.grid import exact_rows
-from seqattractor.learning.problem import ProgressCallback
+from seqattractor.engine.firing import respond
+from seqattractor.engine.grid import exact_rows
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.sequences import Patterns, Transitions

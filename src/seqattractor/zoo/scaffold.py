@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import check_choice, check_count, check_memory, check_number, check_positive, is_auto, is_count, say
-from seqattractor.learning.grid import exact_rows
-from seqattractor.learning.problem import ProgressCallback
-from seqattractor.learning.rule import sign
+from seqattractor.engine.grid import exact_rows
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator
+from seqattractor.rule import sign
 from seqattractor.sequences import Patterns, Transitions, split
 from seqattractor.sequences._patterns import as_items
 

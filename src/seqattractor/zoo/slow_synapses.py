@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_not_negative
-from seqattractor.learning.problem import ProgressCallback
-from seqattractor.learning.rule import field, hebbian, sign
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
+from seqattractor.rule import field, hebbian, sign
 from seqattractor.sequences import Patterns, Transitions
 
 Weights = NDArray[np.float64]

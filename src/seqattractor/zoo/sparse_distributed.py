@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_count_or_auto, check_memory, is_auto
-from seqattractor.learning.firing import respond
-from seqattractor.learning.rule import field, heaviside
+from seqattractor.engine.firing import respond
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Layer, Traits
 from seqattractor.noise import Seed, as_generator
+from seqattractor.rule import field, heaviside
 from seqattractor.sequences import Patterns, Transitions
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import LARGEST, check_count, check_memory, check_not_negative, check_number, check_positive
-from seqattractor.learning.problem import ProgressCallback
+from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning import kernels
-from seqattractor.learning.exact.fields import Integers, aligned_zeros, gram, in_bits, narrowest, padded
-from seqattractor.learning.kernels import AHEAD, LANES
+from seqattractor.engine import kernels
+from seqattractor.engine.exact.fields import Integers, aligned_zeros, gram, in_bits, narrowest, padded
+from seqattractor.engine.kernels import AHEAD, LANES
 from seqattractor.sequences import Patterns
 
 _PIECE_BYTES = 2**21  # codes and Gram matrices of one piece of tape; they should stay in the cache

@@ -18,13 +18,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from seqattractor._dask import ClusterLost, Watch, in_a_line, quiet_logs
-from seqattractor.learning import kernels
-from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.learning.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
-from seqattractor.learning.exact.tape import Codes
-from seqattractor.learning.exact.workers import Workers
-from seqattractor.learning.problem import Learned, Problem, ProgressCallback
-from seqattractor.learning.rule import sign
+from seqattractor.engine import kernels
+from seqattractor.engine.exact.blocks import LayerBlock, VisibleBlock
+from seqattractor.engine.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
+from seqattractor.engine.exact.tape import Codes
+from seqattractor.engine.exact.workers import Workers
+from seqattractor.engine.problem import Learned, Problem, ProgressCallback
+from seqattractor.rule import sign
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 

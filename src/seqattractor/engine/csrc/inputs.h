@@ -71,7 +71,7 @@ EXPORT int64_t KERNEL(list_changes)(int64_t n, int64_t words, int64_t ups, int64
 }
 
 /* Add to fields (m, n) those of weights[:, first:first + N], for patterns given by changes. Weights are multiples of a power of two,
- * so that their sums are exact in any order (learning/grid.py). */
+ * so that their sums are exact in any order (engine/grid.py). */
 EXPORT int64_t KERNEL(add_start_fields)(int64_t m, int64_t n, int64_t inputs, double *fields, const double *weights, const int16_t *up,
                                         const int16_t *down, const int64_t *up_starts, const int64_t *down_starts, int64_t first,
                                         int64_t N, double *space)

@@ -5,8 +5,8 @@ A module of its own, so that only networks that learn by an engine import one.
 
 from __future__ import annotations
 
-from seqattractor.learning.fallback import usable
-from seqattractor.learning.problem import Learned, Problem, ProgressCallback
+from seqattractor.engine.fallback import usable
+from seqattractor.engine.problem import Learned, Problem, ProgressCallback
 
 FEW = 4
 """Transitions below which the plain loop presents them once in less time than the exact engine needs to begin and to end."""
@@ -27,9 +27,9 @@ def learn(problem: Problem, engine: str, *, n_jobs: int | None = None, callback:
     # One presentation does not pay for comparing every two transitions, as learned targets need it.
     once = problem.max_epochs == 1 and (problem.feedback is not None or len(problem.inputs) < FEW)
     if once or usable(engine) == "reference":
-        from seqattractor.learning import reference
+        from seqattractor.engine import reference
 
         return reference.learn(problem, callback=callback)
-    from seqattractor.learning.exact import engine as exact
+    from seqattractor.engine.exact import engine as exact
 
     return exact.learn(problem, n_jobs=n_jobs, callback=callback)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning import kernels
-from seqattractor.learning.kernels import AHEAD, LANES, aligned
+from seqattractor.engine import kernels
+from seqattractor.engine.kernels import AHEAD, LANES, aligned
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning import kernels
-from seqattractor.learning.kernels import aligned, padded, row
-from seqattractor.learning.problem import ProgressCallback
-from seqattractor.learning.sparse.rule import (
+from seqattractor.engine import kernels
+from seqattractor.engine.kernels import aligned, padded, row
+from seqattractor.engine.problem import ProgressCallback
+from seqattractor.engine.sparse.rule import (
     PROTOTYPE,
     Epoch,
     Floats,

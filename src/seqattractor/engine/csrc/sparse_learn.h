@@ -1,4 +1,4 @@
-/* The kernel of the sparse rule: a stretch of an epoch in whole numbers of type T, exactly what `rule.present` in learning/sparse does.
+/* The kernel of the sparse rule: a stretch of an epoch in whole numbers of type T, exactly what `rule.present` in engine/sparse does.
  * Whoever calls it has made sure that no number of the coming stretch leaves T. Chance comes from outside: which units of each x(t) are
  * flipped, and the random part of scores where targets are redrawn.
  *

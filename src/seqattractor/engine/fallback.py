@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from functools import cache
 
-from seqattractor.learning import kernels
+from seqattractor.engine import kernels
 
 
 def usable(engine: str) -> str:

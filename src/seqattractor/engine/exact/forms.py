@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import ceil
 from typing import Literal
 
-from seqattractor.learning.exact.weights import CHUNK
-from seqattractor.learning.kernels import SIDE
+from seqattractor.engine.exact.weights import CHUNK
+from seqattractor.engine.kernels import SIDE
 
 Form = Literal["fields", "weights"]
 

@@ -1,6 +1,6 @@
 /* The weights form of the exact engine: neurons learn on their weights, for presentations and for long sequences.
  *
- * Weights are in steps of eta on a dyadic grid, on which every sum is exact in double and in any order (learning/grid.py). SIDE
+ * Weights are in steps of eta on a dyadic grid, on which every sum is exact in double and in any order (engine/grid.py). SIDE
  * neurons are worked on side by side, one in each lane of a vector. They learn SPAN transitions at a time: first their fields at all
  * of them, then, transition by transition, which of them learn, where an update moves the fields of the rest of the span by the
  * overlap x(s) . x(t), and at the end what all updates of the span add to the weights.

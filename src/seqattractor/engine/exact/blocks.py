@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from seqattractor.learning import kernels
-from seqattractor.learning.exact.fields import (
+from seqattractor.engine import kernels
+from seqattractor.engine.exact.fields import (
     WIDTHS,
     Floats,
     Gram,
@@ -24,8 +24,8 @@ from seqattractor.learning.exact.fields import (
     padded,
     start_fields,
 )
-from seqattractor.learning.exact.tape import Restorable, Tape
-from seqattractor.learning.kernels import LANES
+from seqattractor.engine.exact.tape import Restorable, Tape
+from seqattractor.engine.kernels import LANES
 from seqattractor.sequences import Patterns
 
 _NO_FLIPS = np.empty((0, 4), dtype=np.int32)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning import kernels
-from seqattractor.learning.rule import field
+from seqattractor.engine import kernels
+from seqattractor.rule import field
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.learning.rule import with_constant
+from seqattractor.rule import with_constant
 from seqattractor.sequences import Patterns
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ class Problem:
 
     Examples
     --------
-    >>> from seqattractor.learning import reference
+    >>> from seqattractor.engine import reference
     >>> X = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
     >>> z = np.array([[1, -1], [1, 1]], dtype=np.int8)
     >>> problem = Problem(X[:-1], X[1:], V=np.zeros((3, 2)), U=np.zeros((2, 3)), hidden_targets=z, kappa=2.0, max_epochs=50)

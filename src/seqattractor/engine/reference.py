@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqattractor.learning import rule
-from seqattractor.learning.problem import Learned, Problem, ProgressCallback, repeat
+from seqattractor import rule
+from seqattractor.engine.problem import Learned, Problem, ProgressCallback, repeat
 
 
 def learn(problem: Problem, *, callback: ProgressCallback | None = None) -> Learned:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqattractor.learning import kernels
-from seqattractor.learning.firing import Array, Layer, States, round_layer
+from seqattractor.engine import kernels
+from seqattractor.engine.firing import Array, Layer, States, round_layer
 
 _MOST_WEIGHTS = 2**20  # of a layer: with more, and the few steps of most runs, to round them would take longer than it gains
 

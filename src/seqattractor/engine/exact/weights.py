@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqattractor.learning import kernels
-from seqattractor.learning.exact.fields import Floats, Inputs, start_fields
-from seqattractor.learning.exact.workers import Workers, count_jobs
-from seqattractor.learning.kernels import SIDE
-from seqattractor.learning.problem import Learned, Problem, ProgressCallback, repeat
-from seqattractor.learning.rule import sign
+from seqattractor.engine import kernels
+from seqattractor.engine.exact.fields import Floats, Inputs, start_fields
+from seqattractor.engine.exact.workers import Workers, count_jobs
+from seqattractor.engine.kernels import SIDE
+from seqattractor.engine.problem import Learned, Problem, ProgressCallback, repeat
+from seqattractor.rule import sign
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 

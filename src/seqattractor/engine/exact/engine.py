@@ -14,14 +14,14 @@ from functools import partial
 
 import numpy as np
 
-from seqattractor.learning.exact import learned_targets, weights
-from seqattractor.learning.exact.blocks import LayerBlock, VisibleBlock
-from seqattractor.learning.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
-from seqattractor.learning.exact.forms import Form, choose_form
-from seqattractor.learning.exact.tape import Codes, Restorable
-from seqattractor.learning.exact.workers import Workers, count_jobs
-from seqattractor.learning.problem import Learned, Problem, ProgressCallback
-from seqattractor.learning.rule import sign
+from seqattractor.engine.exact import learned_targets, weights
+from seqattractor.engine.exact.blocks import LayerBlock, VisibleBlock
+from seqattractor.engine.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
+from seqattractor.engine.exact.forms import Form, choose_form
+from seqattractor.engine.exact.tape import Codes, Restorable
+from seqattractor.engine.exact.workers import Workers, count_jobs
+from seqattractor.engine.problem import Learned, Problem, ProgressCallback
+from seqattractor.rule import sign
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
 

@@ -1,6 +1,6 @@
 """The sparse rule in plain numpy: the paper's rule with few active hidden neurons, which learn what to stand for. The truth.
 
-The network and the shape of every update are those of the paper (`learning.rule`): a weight changes by presynaptic activity x
+The network and the shape of every update are those of the paper (`rule`): a weight changes by presynaptic activity x
 postsynaptic target x an error of 0 or 1, one transition at a time. What differs:
 
 - hidden neurons are 0 or 1, and only the `n_winners` with the highest score should be active;
@@ -28,7 +28,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from seqattractor.learning.rule import field, heaviside, sign
+from seqattractor.rule import field, heaviside, sign
 from seqattractor.sequences import Patterns
 
 Integers = NDArray[np.int64]
@@ -229,7 +229,7 @@ def present(
 ) -> tuple[int, int]:
     """One epoch: every transition once, in order, with fresh noise; returns the errors sum mu and sum nu.
 
-    It changes the state; parameters are those of `seqattractor.learning.sparse.engine.learn_sparse`.
+    It changes the state; parameters are those of `seqattractor.engine.sparse.engine.learn_sparse`.
     """
     hidden, visible = np.zeros(len(state.U), dtype=np.int64), 0
     order = np.arange(inputs.shape[1])

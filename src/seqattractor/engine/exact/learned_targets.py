@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seqattractor.learning import kernels
-from seqattractor.learning.exact.fields import Floats, Inputs, Integers, add_learned, gram, start_fields
-from seqattractor.learning.problem import Feedback, Learned, Problem, ProgressCallback, repeat
-from seqattractor.learning.rule import sign
+from seqattractor.engine import kernels
+from seqattractor.engine.exact.fields import Floats, Inputs, Integers, add_learned, gram, start_fields
+from seqattractor.engine.problem import Feedback, Learned, Problem, ProgressCallback, repeat
+from seqattractor.rule import sign
 from seqattractor.sequences import Patterns
 
 

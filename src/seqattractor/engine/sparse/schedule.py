@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from seqattractor.learning.sparse.rule import STEP_BITS, Epoch
+from seqattractor.engine.sparse.rule import STEP_BITS, Epoch
 
 CHOOSING = 0.3  # of the epochs: then targets are frozen, and learned with more noise
 NOISE_WHILE_CHOOSING = 0.4  # of the noise of later epochs: fields should tell which neurons suit a pattern
