@@ -1,6 +1,6 @@
 """Time and memory of the two forms of the exact engine, around the point where one overtakes the other and for long sequences.
 
-    python benchmarks/long_sequences.py            # both forms, and what the model of `engine/exact/forms.py` says
+    python benchmarks/long_sequences.py            # both forms, and what the model of `choose_form` says
     python benchmarks/long_sequences.py --long     # 20,000 and 100,000 patterns by `fit`, from a file on disk
     python benchmarks/long_sequences.py --continue # an epoch of `fit`, of a warm start, and of `partial_fit`
 
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import seqattractor as sa
-from seqattractor.engine.exact import engine, forms
+from seqattractor.engine.exact import engine
 from seqattractor.engine.grid import on_grid
 from seqattractor.engine.problem import Problem
 
@@ -68,9 +68,9 @@ def crossover() -> None:
             epochs = EPOCHS if n <= 3 * N else 10
             took, learned = both_forms(N, M, n, epochs, rng)
             layers = [(M, N), (N, M)]
-            model = [1e-6 * cost(n, layers) for cost in (forms.fields_cost, forms.weights_cost)]
+            model = [1e-6 * cost(n, layers) for cost in (engine.fields_cost, engine.weights_cost)]
             rate = learned.hidden_errors.mean() / n / M
-            chosen = forms.choose_form(n, layers, 500)
+            chosen = engine.choose_form(n, layers, 500)
             print(
                 f"{N:5} {M:5} {n:6} {learned.n_iter:6}  {1e3 * took['fields']:6.1f}  {1e3 * took['weights']:7.1f}  {rate:20.2f}  "
                 f"{chosen} ({model[0]:.1f}, {model[1]:.1f})",

@@ -2,7 +2,7 @@
 
     python benchmarks/recall_many.py
 
-"Plain" is eqs. (2)-(3) in float64 for every cue at every step. "Whole numbers" is the same batch by `learning.firing`, and
+"Plain" is eqs. (2)-(3) in float64 for every cue at every step. "Whole numbers" is the same batch by `engine.firing`, and
 "recall" is the network's own `recall`, which also computes each state only once. One thread, processor time, best of several.
 """
 

@@ -9,7 +9,7 @@ import oracle
 import seqattractor as sa
 from every_network import KINDS, draw_network
 from quiet import fit_quietly
-from seqattractor.engine.walking import Walk, can_walk
+from seqattractor.engine.firing import Walk, can_walk
 from seqattractor.networks import run as _walk
 from seqattractor.networks.run import states_along
 

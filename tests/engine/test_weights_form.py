@@ -10,7 +10,7 @@ from test_engine import assert_same, hard_problem, in_steps, patterns, problems,
 
 import oracle
 from seqattractor.engine import kernels, reference
-from seqattractor.engine.exact import engine, forms, weights
+from seqattractor.engine.exact import engine, weights
 from seqattractor.engine.problem import Problem
 
 CASES = settings(max_examples=60, deadline=None)
@@ -95,10 +95,10 @@ def test_a_callback_hears_of_every_epoch_and_leaves_the_weights_of_the_one_at_wh
 
 def test_the_form_is_chosen_by_the_numbers_of_transitions_neurons_and_inputs(monkeypatch):
     paper, long = [(500, 100), (100, 500)], [(2000, 200), (200, 2000)]
-    assert [forms.choose_form(n, paper, 500) for n in (20, 70, 20_000)] == ["fields", "fields", "weights"]
-    assert forms.choose_form(20_000, long, 500) == "weights"
-    assert forms.choose_form(70, paper, 1) == "weights"  # a Gram matrix does not pay for one presentation
-    assert forms.choose_form(50_000, [(100, 10**6)], 500) == "weights"  # or it would not fit into memory
+    assert [engine.choose_form(n, paper, 500) for n in (20, 70, 20_000)] == ["fields", "fields", "weights"]
+    assert engine.choose_form(20_000, long, 500) == "weights"
+    assert engine.choose_form(70, paper, 1) == "weights"  # a Gram matrix does not pay for one presentation
+    assert engine.choose_form(50_000, [(100, 10**6)], 500) == "weights"  # or it would not fit into memory
     problem = in_steps(hard_problem(np.random.default_rng(2), 3))
     monkeypatch.setattr(weights, "learn", lambda problem, **options: "weights")
     assert engine.learn(problem, form="weights") == "weights"
@@ -110,5 +110,5 @@ def test_the_form_is_chosen_by_the_numbers_of_transitions_neurons_and_inputs(mon
 @given(n=st.integers(1, 10**6), N=st.integers(1, 10**5))
 def test_costs_grow_with_the_square_of_the_sequence_on_fields_only(n, N):
     layers = [(100, N)]
-    assert forms.weights_cost(2 * n, layers) <= 2.0 * forms.weights_cost(n, layers)
-    assert forms.fields_cost(2 * n, layers) > 2.0 * forms.fields_cost(n, layers)
+    assert engine.weights_cost(2 * n, layers) <= 2.0 * engine.weights_cost(n, layers)
+    assert engine.fields_cost(2 * n, layers) > 2.0 * engine.fields_cost(n, layers)

@@ -5,7 +5,7 @@ A module of its own, so that only networks that learn by an engine import one.
 
 from __future__ import annotations
 
-from seqattractor.engine.fallback import usable
+from seqattractor.engine.kernels import has_kernels
 from seqattractor.engine.problem import Learned, Problem, ProgressCallback
 
 FEW = 4
@@ -26,7 +26,7 @@ def learn(problem: Problem, engine: str, *, n_jobs: int | None = None, callback:
     """
     # One presentation does not pay for comparing every two transitions, as learned targets need it.
     once = problem.max_epochs == 1 and (problem.feedback is not None or len(problem.inputs) < FEW)
-    if once or usable(engine) == "reference":
+    if once or engine == "reference" or not has_kernels():
         from seqattractor.engine import reference
 
         return reference.learn(problem, callback=callback)

@@ -4,6 +4,8 @@ A kernel adds up whole numbers of 30 bits (``csrc/firing.h``), and for four inpu
 further from the threshold than what rounding took off the weights, and than float64 itself may err, decides as float64 does. The
 few states with a sum nearer than that are added up again in float64. Where weights are multiples of a power of two (whole
 numbers, the dyadic weights of the sparse network), nothing is taken off, and every sum decides.
+
+A single state takes many steps in one call of a kernel (`Walk`, ``csrc/walk.h``), since BLAS has little to do for one state.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ Floats = NDArray[np.float64]
 States = NDArray[np.int8]
 
 _BITS = 30  # of the whole numbers
+_MOST_WEIGHTS = 2**20  # of a layer: with more, and the few steps of most runs, to round them would take longer than it gains
 _FEWEST_STATES = 64  # for fewer the rounding of W costs more than it gains
 _AT_A_TIME = 1024  # states whose sums stay in the cache
 _LANES = 32  # neurons are padded to a multiple of this, so that loops over them have no scalar rest
@@ -88,3 +91,45 @@ def by_whole_numbers(layer: Layer, x: States, low: int, silent: int, states: Sta
     if number < 0:
         return None
     return np.flatnonzero(doubtful) if number else np.empty(0, dtype=np.intp)
+
+
+class Walk:
+    """A way for single states through layers that have learned.
+
+    Parameters
+    ----------
+    hidden, visible : tuple of weights (neurons, inputs) and offset, (neurons,) or a number
+        A neuron is active where weights . input + offset >= 0.
+    silent : int
+        The state of a silent hidden neuron, -1 or 0; silent visible ones are -1.
+
+    Examples
+    --------
+    >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> Walk((swap, 0.0), (np.eye(2), 0.0)).path(np.array([1, -1], dtype=np.int8), 3)
+    array([[-1,  1],
+           [ 1, -1],
+           [-1,  1]], dtype=int8)
+    """
+
+    def __init__(self, hidden: tuple[Array, Array | float], visible: tuple[Array, Array | float], silent: int = -1) -> None:
+        self.width = len(visible[0])
+        self._layers = _rounded(*hidden, -1), _rounded(*visible, silent)
+
+    def path(self, state: States, steps: int) -> States:
+        """The states that follow a state (N,), up to so many; fewer, (k, N), if the one after them is not decided."""
+        path = np.empty((steps, self.width), dtype=np.int8)
+        return path[: kernels.walk(*self._layers, np.ascontiguousarray(state), path)]
+
+
+def can_walk(W: Array, offset: Array | float) -> bool:
+    """Whether it pays to round the weights of a layer, and they and its offset are of sizes that may be rounded."""
+    return W.size <= _MOST_WEIGHTS and round_layer(W, offset, -1) is not None
+
+
+def _rounded(W: Array, offset: Array | float, low: int) -> Layer:
+    """A layer that can be rounded."""
+    layer = round_layer(W, offset, low)
+    if layer is None:
+        raise ValueError("weights or offsets are too large or too small to be rounded; see can_walk.")
+    return layer

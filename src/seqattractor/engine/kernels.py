@@ -40,6 +40,7 @@ import operator
 import re
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from functools import cache
 from numbers import Real
@@ -138,8 +139,20 @@ def why_unavailable() -> str:
 
 
 def available() -> bool:
-    """Whether the kernels can be called here."""
+    """Return whether the kernels can be called here."""
     return not why_unavailable()
+
+
+def has_kernels() -> bool:
+    """Return whether the kernels can be called; warn once in a process if plain numpy has to learn instead."""
+    if not available():
+        _warn()
+    return available()
+
+
+@cache
+def _warn() -> None:
+    warnings.warn(why_unavailable(), RuntimeWarning, stacklevel=2)
 
 
 def _library() -> ctypes.CDLL:

@@ -22,7 +22,7 @@ class Problem:
     """Transitions to learn, the start weights and the settings of the rule, with eta = 1.
 
     The rule is homogeneous: weights, kappa and thresholds divided by eta, learned at the rate 1 and multiplied by eta again, are
-    the weights that eta gives. Weights, kappa and thresholds here are in such steps, on the grid of `learning.grid`, so that
+    the weights that eta gives. Weights, kappa and thresholds here are in such steps, on the grid of `engine.grid`, so that
     every sum is exact.
 
     Examples

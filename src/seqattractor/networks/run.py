@@ -12,7 +12,7 @@ from seqattractor.noise import flip
 from seqattractor.sequences import Patterns, Transitions, split
 
 if TYPE_CHECKING:
-    from seqattractor.engine.walking import Walk
+    from seqattractor.engine.firing import Walk
     from seqattractor.networks.base import SequenceMemory
 
 Ids = NDArray[np.int64]
@@ -175,7 +175,7 @@ def _walk_of(net: SequenceMemory) -> Walk | None:
     layers = net._walked_layers()
     if layers is None:
         return None
-    from seqattractor.engine.walking import Walk, can_walk
+    from seqattractor.engine.firing import Walk, can_walk
 
     hidden, visible = layers
     if not all(can_walk(layer.weights, layer.offset) for layer in layers):

@@ -19,8 +19,8 @@ from seqattractor._checks import (
     is_auto,
     say,
 )
-from seqattractor.engine.fallback import usable
 from seqattractor.engine.firing import respond
+from seqattractor.engine.kernels import has_kernels
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.engine.sparse.engine import learn_sparse
 from seqattractor.engine.sparse.rule import PROTOTYPE, Epoch, SparseSettings, SparseState
@@ -361,7 +361,7 @@ class SparseSequenceAttractor(OnlineMemory):
         rng = as_generator(self.random_state)
         N, (n, n_in) = self.n_features_in_, inputs.shape
         check_memory(16 * M * (n_in + N), f"a network of {M} hidden neurons")
-        if usable(self.engine) == "exact":
+        if self.engine == "exact" and has_kernels():
             check_memory(12 * n**2, f"learning {n} transitions, of which every two are compared")
         self.hidden_unit_, self.hidden_step_ = _in_units(self.eta_hidden_, self.decay_)
         self.visible_unit_, self.visible_step_ = _in_units(self.eta_visible_, self.decay_)
@@ -419,7 +419,7 @@ class SparseSequenceAttractor(OnlineMemory):
             settings,
             epochs,
             rng=self.rng_,
-            compiled=usable(self.engine) == "exact",
+            compiled=self.engine == "exact" and has_kernels(),
             callback=callback,
         )
         self.U_ = state.U[:, :-1] * self.hidden_unit_

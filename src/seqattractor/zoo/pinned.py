@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_memory, check_not_negative, check_positive
 from seqattractor.engine import kernels
-from seqattractor.engine.fallback import has_kernels
+from seqattractor.engine.kernels import has_kernels
 from seqattractor.engine.problem import ProgressCallback
 from seqattractor.networks.traits import Traits
 from seqattractor.noise import Seed, as_generator

@@ -25,15 +25,6 @@
 
 enum { RUNNING, SETTLED, NARROW, FULL }; /* goes on; had an epoch without update; needs a wider integer; more room for flips */
 
-#define EACH_OF_1(X) X(0)
-#define EACH_OF_2(X) EACH_OF_1(X) X(1)
-#define EACH_OF_3(X) EACH_OF_2(X) X(2)
-#define EACH_OF_4(X) EACH_OF_3(X) X(3)
-#define EACH_OF_5(X) EACH_OF_4(X) X(4)
-#define EACH_OF_6(X) EACH_OF_5(X) X(5)
-#define EACH_OF_7(X) EACH_OF_6(X) X(6)
-#define EACH_OF_8(X) EACH_OF_7(X) X(7)
-
 #endif
 
 /* Find the updates of SLOTS rows at LANES transitions, as bits in updated[slot].
@@ -47,85 +38,67 @@ enum { RUNNING, SETTLED, NARROW, FULL }; /* goes on; had an epoch without update
 INLINE void PAIRED(decide)(const T *f, const T *flip, const T *bound, const T *edge, int64_t stride, const KT *ahead,
                           uint32_t *updated, uint32_t *wrong)
 {
-    /* Variables of their own, not arrays: the compiler then keeps all of them in registers. */
     const Lanes none = {0};
-    uint32_t left = 0;
-#define BEGIN(k)                                                                                              \
-    const uint64_t minus##k = (uint32_t)~PAIRED(le_bits)(none, PAIRED(load)(flip + k * stride));              \
-    const Lanes bound##k = PAIRED(load)(bound + k * stride);                                                  \
-    Lanes fields##k = PAIRED(load)(f + k * stride);                                                           \
-    uint32_t violated##k = PAIRED(le_bits)(fields##k, bound##k) ^ (uint32_t)minus##k;                         \
-    left |= violated##k;
-#define STEP(k)                                                                                               \
-    {                                                                                                         \
-        const int t = lowest_bit(violated##k | (uint64_t)1 << LANES); /* LANES, a row of zeros, if none is left */ \
-        const uint64_t row = 2 * (uint64_t)t + (minus##k >> t & 1);                                           \
-        fields##k = PAIRED(plus)(fields##k, PAIRED(load_K)(ahead + row * LANES));                             \
-        const uint32_t later = ~(violated##k ^ (violated##k - 1));                                            \
-        violated##k = (PAIRED(le_bits)(fields##k, bound##k) ^ (uint32_t)minus##k) & later;                    \
-        left |= violated##k;                                                                                  \
+    Lanes fields[SLOTS], bounds[SLOTS];
+    uint32_t minus[SLOTS], violated[SLOTS], left = 0;
+    UNROLL for (int k = 0; k < SLOTS; k++) {
+        minus[k] = ~PAIRED(le_bits)(none, PAIRED(load)(flip + k * stride));
+        bounds[k] = PAIRED(load)(bound + k * stride);
+        fields[k] = PAIRED(load)(f + k * stride);
+        violated[k] = PAIRED(le_bits)(fields[k], bounds[k]) ^ minus[k];
+        left |= violated[k];
     }
-#define END(k)                                                                                                \
-    updated[k] = PAIRED(le_bits)(fields##k, bound##k) ^ (uint32_t)minus##k;                                   \
-    if (edge)                                                                                                 \
-        wrong[k] = (PAIRED(le_bits)(fields##k, PAIRED(load)(edge + k * stride)) ^ (uint32_t)minus##k) & updated[k];
-    EACH_OF_8(BEGIN)
     while (left) {
         left = 0;
-        EACH_OF_8(STEP)
+        UNROLL for (int k = 0; k < SLOTS; k++) {
+            const int t = lowest_bit(violated[k] | (uint64_t)1 << LANES); /* LANES, a row of zeros, if none is left */
+            const uint64_t row = 2 * (uint64_t)t + ((uint64_t)minus[k] >> t & 1);
+            fields[k] = PAIRED(plus)(fields[k], PAIRED(load_K)(ahead + row * LANES));
+            const uint32_t later = ~(violated[k] ^ (violated[k] - 1));
+            violated[k] = (PAIRED(le_bits)(fields[k], bounds[k]) ^ minus[k]) & later;
+            left |= violated[k];
+        }
     }
-    EACH_OF_8(END)
-#undef BEGIN
-#undef STEP
-#undef END
+    UNROLL for (int k = 0; k < SLOTS; k++) {
+        updated[k] = PAIRED(le_bits)(fields[k], bounds[k]) ^ minus[k];
+        if (edge)
+            wrong[k] = (PAIRED(le_bits)(fields[k], PAIRED(load)(edge + k * stride)) ^ minus[k]) & updated[k];
+    }
 }
 
 /* Add the updates at t, for each bit t, to some vectors of a row of fields: K[t], or minus that where flip[t] is -1. */
-#define LOAD(k) Lanes sum##k = PAIRED(load)(f + k * LANES);
-#define ADD(k) sum##k = PAIRED(plus_signed)(sum##k, PAIRED(load_K)(row + k * LANES), sign);
-#define STORE(k) PAIRED(store)(f + k * LANES, PAIRED(plus_number)(sum##k, subtracted));
-#define DEFINE_ADD(number)                                                                                             \
-    INLINE void PAIRED(add_##number)(T *f, const T *flip, const KT *K, int64_t padded, uint32_t updates)               \
-    {                                                                                                                  \
-        T subtracted = 0;                                                                                              \
-        EACH_OF_##number(LOAD)                                                                                         \
-        for (; updates; updates &= updates - 1) {                                                                      \
-            const int t = lowest_bit(updates);                                                                         \
-            const KT *row = K + t * padded;                                                                            \
-            const T sign = flip[t]; /* -K is (K ^ -1) + 1, and the ones are added at the end */                        \
-            subtracted = (T)(subtracted - sign);                                                                       \
-            EACH_OF_##number(ADD)                                                                                      \
-        }                                                                                                              \
-        EACH_OF_##number(STORE)                                                                                        \
+INLINE void PAIRED(add_to)(T *f, const int vectors, const T *flip, const KT *K, int64_t padded, uint32_t updates)
+{
+    Lanes sum[8];
+    T subtracted = 0;
+    UNROLL for (int k = 0; k < vectors; k++)
+        sum[k] = PAIRED(load)(f + k * LANES);
+    for (; updates; updates &= updates - 1) {
+        const int t = lowest_bit(updates);
+        const T sign = flip[t]; /* -K is (K ^ -1) + 1, and the ones are added at the end */
+        subtracted = (T)(subtracted - sign);
+        UNROLL for (int k = 0; k < vectors; k++)
+            sum[k] = PAIRED(plus_signed)(sum[k], PAIRED(load_K)(K + t * padded + k * LANES), sign);
     }
-DEFINE_ADD(1)
-DEFINE_ADD(2)
-DEFINE_ADD(3)
-DEFINE_ADD(4)
-DEFINE_ADD(5)
-DEFINE_ADD(6)
-DEFINE_ADD(7)
-DEFINE_ADD(8)
-#undef LOAD
-#undef ADD
-#undef STORE
-#undef DEFINE_ADD
+    UNROLL for (int k = 0; k < vectors; k++)
+        PAIRED(store)(f + k * LANES, PAIRED(plus_number)(sum[k], subtracted));
+}
 
-/* Not inlined: three copies for each pair of types would take the compiler a third of its time. */
+/* Add them to a whole row. Not inlined: three copies for each pair of types would take the compiler a third of its time. */
 static __attribute__((noinline)) void PAIRED(add_updates)(T *f, const T *flip, const KT *K, int64_t padded, uint32_t updates)
 {
     int64_t left = padded / LANES;
     for (; left > 8; left -= 8, f += 8 * LANES, K += 8 * LANES)
-        PAIRED(add_8)(f, flip, K, padded, updates);
-    switch (left) {
-    case 1: PAIRED(add_1)(f, flip, K, padded, updates); break;
-    case 2: PAIRED(add_2)(f, flip, K, padded, updates); break;
-    case 3: PAIRED(add_3)(f, flip, K, padded, updates); break;
-    case 4: PAIRED(add_4)(f, flip, K, padded, updates); break;
-    case 5: PAIRED(add_5)(f, flip, K, padded, updates); break;
-    case 6: PAIRED(add_6)(f, flip, K, padded, updates); break;
-    case 7: PAIRED(add_7)(f, flip, K, padded, updates); break;
-    default: PAIRED(add_8)(f, flip, K, padded, updates);
+        PAIRED(add_to)(f, 8, flip, K, padded, updates);
+    switch (left) { /* a number that the compiler knows: sums are then held in registers */
+    case 1: PAIRED(add_to)(f, 1, flip, K, padded, updates); break;
+    case 2: PAIRED(add_to)(f, 2, flip, K, padded, updates); break;
+    case 3: PAIRED(add_to)(f, 3, flip, K, padded, updates); break;
+    case 4: PAIRED(add_to)(f, 4, flip, K, padded, updates); break;
+    case 5: PAIRED(add_to)(f, 5, flip, K, padded, updates); break;
+    case 6: PAIRED(add_to)(f, 6, flip, K, padded, updates); break;
+    case 7: PAIRED(add_to)(f, 7, flip, K, padded, updates); break;
+    default: PAIRED(add_to)(f, 8, flip, K, padded, updates);
     }
 }
 
@@ -140,60 +113,40 @@ static int64_t PAIRED(room_for)(const T *f, int64_t length, int64_t limit, int64
     return (limit - most(highest, -(int64_t)lowest)) / step;
 }
 
-/* Add updates to a row that seems to have no room; returns for how many more it has room, -1 if integers are too narrow. */
-static int64_t PAIRED(room_after)(T *f, const T *flip, const KT *K, int64_t padded, uint32_t updates, int64_t limit, int64_t step)
-{
-    int64_t left = 0;
-    while (updates) {
-        left = PAIRED(room_for)(f, padded, limit, step);
-        if (left < 1)
-            return -1;
-        /* Perhaps there is no room for all of them at their worst, but one by one, as they are. */
-        uint32_t later = left >= number_of_bits(updates) ? 0 : updates & (updates - 1);
-        PAIRED(add_updates)(f, flip, K, padded, updates ^ later);
-        left -= number_of_bits(updates ^ later);
-        updates = later;
-    }
-    return left;
-}
-
-/* Add updates if *room is enough for them; returns whether integers are wide enough. */
+/* Add updates to a row with *room for so many; returns whether integers are wide enough. */
 INLINE int PAIRED(add)(T *f, const T *flip, const KT *K, int64_t padded, uint32_t updates, int64_t *room, int64_t limit, int64_t step)
 {
-    *room -= number_of_bits(updates);
-    if (*room >= 0)
-        PAIRED(add_updates)(f, flip, K, padded, updates);
-    else
-        *room = PAIRED(room_after)(f, flip, K, padded, updates, limit, step);
-    return *room >= 0;
+    if (*room < number_of_bits(updates))
+        *room = PAIRED(room_for)(f, padded, limit, step);
+    while (updates) { /* perhaps there is no room for all of them at their worst, but one by one, as they are */
+        const uint32_t now = *room < number_of_bits(updates) ? updates & -updates : updates;
+        if (*room < 1)
+            *room = PAIRED(room_for)(f, padded, limit, step);
+        if (*room < 1)
+            return 0;
+        PAIRED(add_updates)(f, flip, K, padded, now);
+        *room -= number_of_bits(now);
+        updates ^= now;
+    }
+    return 1;
 }
 
-/* The signed updates of a register of rows at CHUNK transitions. */
-#define Updates PAIRED(Updates)
-typedef struct {
-    Reg at0, at1, at2, at3;
-} Updates;
-
-/* Find them, one transition after another; `numbers` begins with what the first of them adds to itself. */
-INLINE Updates PAIRED(decide_chunk)(const T *fields, const T *flip, const T *bound, const T *edge, const Broadcast *numbers,
-                                    int first_bit, Reg *done, Reg *wrong)
+/* Find the signed updates (CHUNK) of a register of rows, one transition after another; `numbers` begins with what the first of them
+ * adds to itself. */
+INLINE void PAIRED(decide_chunk)(const T *fields, const T *flip, const T *bound, const T *edge, const Broadcast *numbers,
+                                 int first_bit, Reg *updates, Reg *done, Reg *wrong)
 {
 #define AT(array, i) (*(const Reg *)((array) + (i) * ROWS))
-#define NUMBER(i, j) PAIRED(everywhere)(numbers[(i) * LANES + (j)])
-#define DECIDE(i) PAIRED(violations)(f##i, AT(bound, i), AT(edge, i), AT(flip, i), (T)(1 << (first_bit + i)), done, wrong)
-    Updates updates;
-    Reg f0 = AT(fields, 0), f1 = AT(fields, 1), f2 = AT(fields, 2), f3 = AT(fields, 3);
-    updates.at0 = DECIDE(0);
-    f1 += updates.at0 * NUMBER(0, 1), f2 += updates.at0 * NUMBER(0, 2), f3 += updates.at0 * NUMBER(0, 3);
-    updates.at1 = DECIDE(1);
-    f2 += updates.at1 * NUMBER(1, 2), f3 += updates.at1 * NUMBER(1, 3);
-    updates.at2 = DECIDE(2);
-    f3 += updates.at2 * NUMBER(2, 3);
-    updates.at3 = DECIDE(3);
+    Reg f[CHUNK];
+    UNROLL for (int i = 0; i < CHUNK; i++)
+        f[i] = AT(fields, i);
+    UNROLL for (int i = 0; i < CHUNK; i++) {
+        const T bit = (T)(1 << (first_bit + i));
+        updates[i] = PAIRED(violations)(f[i], AT(bound, i), AT(edge, i), AT(flip, i), bit, done, wrong);
+        UNROLL for (int later = i + 1; later < CHUNK; later++)
+            f[later] += updates[i] * PAIRED(everywhere)(numbers[i * LANES + later]);
+    }
 #undef AT
-#undef NUMBER
-#undef DECIDE
-    return updates;
 }
 
 /* The same as `decide` for ROWS rows at once: a lane is a row here, not a transition.
@@ -208,32 +161,37 @@ INLINE void PAIRED(decide_columns)(const T *f, int64_t stride, const T *flip, co
     for (int row = 0; row < ROWS; row += PER_REG)
         for (int t = 0; t < LANES; t += PER_REG)
             PAIRED(turn)(f + row * stride + t, stride, turned + t * ROWS + row, ROWS);
-    for (int row = 0; row < ROWS; row += 2 * PER_REG) {
-        Reg done0 = {0}, done1 = {0}, wrong0 = {0}, wrong1 = {0};
+    for (int row = 0; row < ROWS; row += 2 * PER_REG) { /* two registers: while one waits for what was decided, the other goes on */
+        Reg done[2] = {{0}}, off[2] = {{0}};
         for (int begin = 0; begin < LANES; begin += CHUNK) {
-            const int place = begin * ROWS + row;
             const Broadcast *here = numbers + begin * LANES + begin;
-            const Updates updates0 = PAIRED(decide_chunk)(turned + place, flip + place, bound + place, edge + place, here,
-                                                          begin % 16, &done0, &wrong0);
-            const Updates updates1 = PAIRED(decide_chunk)(turned + place + PER_REG, flip + place + PER_REG, bound + place + PER_REG,
-                                                          edge + place + PER_REG, here, begin % 16, &done1, &wrong1);
+            Reg updates[2][CHUNK];
+            UNROLL for (int k = 0; k < 2; k++) {
+                const int place = begin * ROWS + row + k * PER_REG;
+                PAIRED(decide_chunk)(turned + place, flip + place, bound + place, edge + place, here, begin % 16, updates[k],
+                                     &done[k], &off[k]);
+            }
             for (int later = CHUNK; later < LANES - begin; later++) {
-                Reg *fields = (Reg *)(turned + place + later * ROWS);
-                const Reg n0 = PAIRED(everywhere)(here[later]), n1 = PAIRED(everywhere)(here[LANES + later]);
-                const Reg n2 = PAIRED(everywhere)(here[2 * LANES + later]), n3 = PAIRED(everywhere)(here[3 * LANES + later]);
-                fields[0] += updates0.at0 * n0 + updates0.at1 * n1 + (updates0.at2 * n2 + updates0.at3 * n3);
-                fields[1] += updates1.at0 * n0 + updates1.at1 * n1 + (updates1.at2 * n2 + updates1.at3 * n3);
+                Reg *fields = (Reg *)(turned + (begin + later) * ROWS + row), more[2] = {{0}};
+                UNROLL for (int i = 0; i < CHUNK; i++) {
+                    const Reg number = PAIRED(everywhere)(here[i * LANES + later]);
+                    more[0] += updates[0][i] * number;
+                    more[1] += updates[1][i] * number;
+                }
+                fields[0] += more[0];
+                fields[1] += more[1];
             }
             if (begin % 16 == 16 - CHUNK) { /* as many bits fit into the narrowest number */
                 T found[2 * PER_REG], found_wrong[2 * PER_REG];
-                *(Reg *)found = done0, *(Reg *)(found + PER_REG) = done1;
-                *(Reg *)found_wrong = wrong0, *(Reg *)(found_wrong + PER_REG) = wrong1;
+                memcpy(found, done, sizeof found);
+                memcpy(found_wrong, off, sizeof found_wrong);
                 for (int k = 0; k < 2 * PER_REG; k++) {
-                    const uint32_t bits = (uint16_t)found[k], off = (uint16_t)found_wrong[k];
+                    const uint32_t bits = (uint16_t)found[k], wrong_bits = (uint16_t)found_wrong[k];
                     updated[row + k] = begin < 16 ? bits : updated[row + k] | bits << 16;
-                    wrong[row + k] = begin < 16 ? off : wrong[row + k] | off << 16;
+                    wrong[row + k] = begin < 16 ? wrong_bits : wrong[row + k] | wrong_bits << 16;
                 }
-                done0 = done1 = wrong0 = wrong1 = (Reg){0};
+                memset(done, 0, sizeof done);
+                memset(off, 0, sizeof off);
             }
         }
     }

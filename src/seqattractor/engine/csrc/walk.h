@@ -1,4 +1,4 @@
-/* A single state on its way through a hidden and a visible layer, one step after another (walking.py). */
+/* A single state on its way through a hidden and a visible layer, one step after another (firing.py). */
 #include "lanes.h"
 
 #define UNDECIDED (-1)

@@ -2,8 +2,8 @@
 
 Hidden neurons depend on no other neuron; visible neurons depend on the codes that the hidden ones produced on the way. So
 learning goes in windows of epochs: all hidden neurons learn a window and leave a tape of their codes, then all visible
-neurons replay it. Sequences that are long for their number of units are learned on weights instead (`weights`); `forms`
-chooses. `docs/engine.rst` has the mathematics.
+neurons replay it. Sequences that are long for their number of units are learned on weights instead (`weights`);
+`choose_form` decides. `docs/engine.rst` has the mathematics.
 """
 
 from __future__ import annotations
@@ -11,19 +11,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import ceil
+from typing import Literal
 
 import numpy as np
 
 from seqattractor.engine.exact import learned_targets, weights
 from seqattractor.engine.exact.blocks import LayerBlock, VisibleBlock
 from seqattractor.engine.exact.fields import Floats, Gram, Inputs, Integers, gram, start_fields
-from seqattractor.engine.exact.forms import Form, choose_form
 from seqattractor.engine.exact.tape import Codes, Restorable
+from seqattractor.engine.exact.weights import CHUNK
 from seqattractor.engine.exact.workers import Workers, count_jobs
+from seqattractor.engine.kernels import SIDE
 from seqattractor.engine.problem import Learned, Problem, ProgressCallback
 from seqattractor.rule import sign
 from seqattractor.sequences import Patterns
 from seqattractor.sequences._patterns import pieces
+
+Form = Literal["fields", "weights"]
 
 BLOCK_ROWS, BLOCK_ROWS_ALONE = 256, 1024  # neurons in a block: several threads share smaller ones more evenly
 _WINDOW_SECONDS = 0.2  # Ctrl-C gets through between windows
@@ -53,7 +58,7 @@ def learn(
     block_rows : int, optional
         Neurons in a block of work. The result does not depend on it.
     form : {"fields", "weights"}, optional
-        How it is done; by default as `forms` chooses. The result does not depend on it.
+        How it is done; by default as `choose_form` decides. The result does not depend on it.
 
     Returns
     -------
@@ -201,3 +206,46 @@ def _next_size(size: int, seconds: float, *, told: bool) -> int:
     """The number of epochs for the next window, so that it takes about `_WINDOW_SECONDS`."""
     most = min(size * (_TOLD_GROWTH if told else _GROWTH), _WINDOW_EPOCHS)
     return int(np.clip(size * _WINDOW_SECONDS / max(seconds, 1e-6), 1, most))
+
+
+# -- the choice between fields and weights ---------------------------------------------------------------------
+
+MOST_FIELDS_BYTES = 2**31
+"""Memory for products of every two transitions above which fields are not considered."""
+
+# Nanoseconds on one core of the machine on which they were measured; only their ratios count.
+_FIELD = 0.027  # to add one entry of a Gram matrix to a field
+_VISIT = 1.5  # to test one transition of one neuron, and what goes with it
+_WEIGHT = 0.24  # to go through one input of a block of SIDE neurons
+_STEP = 35.0  # to test one transition of such a block
+_CALL = 50_000.0  # to call the kernel for a chunk of transitions
+
+
+def choose_form(n: int, layers: list[tuple[int, int]], max_epochs: int) -> Form:
+    """Choose the form for n transitions and layers of (neurons, inputs of each).
+
+    Examples
+    --------
+    >>> choose_form(70, [(500, 100), (100, 500)], 500), choose_form(20_000, [(2000, 200), (200, 2000)], 500)
+    ('fields', 'weights')
+    """
+    if max_epochs == 1 or len(layers) * 3 * n**2 > MOST_FIELDS_BYTES:
+        return "weights"
+    return "fields" if fields_cost(n, layers) < weights_cost(n, layers) else "weights"
+
+
+def error_rate(n: int, n_inputs: int) -> float:
+    """How many of n random transitions a neuron with this many inputs gets wrong in a usual epoch, from 0 to 1."""
+    return n / (n + 2 * n_inputs)
+
+
+def fields_cost(n: int, layers: list[tuple[int, int]]) -> float:
+    """Nanoseconds of an epoch on fields: an update goes through those of all n transitions."""
+    rate = error_rate(n, layers[0][1])
+    return sum(neurons * n * (_VISIT + rate * n * _FIELD) for neurons, _ in layers)
+
+
+def weights_cost(n: int, layers: list[tuple[int, int]]) -> float:
+    """Nanoseconds of an epoch on weights: every transition goes through those of all inputs, whether it is learned or not."""
+    calls = ceil(n / CHUNK) * _CALL
+    return sum(calls + ceil(neurons / SIDE) * n * (_STEP + inputs * _WEIGHT) for neurons, inputs in layers)

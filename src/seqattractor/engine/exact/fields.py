@@ -156,7 +156,7 @@ def least_width(step: int) -> int:
 
 
 def start_fields(weights: Floats, inputs: Inputs, theta: float = 0.0) -> Floats:
-    """Start fields weights . x(t) - theta, shape (rows, n): exact, since weights are on the grid of `learning.grid`."""
+    """Start fields weights . x(t) - theta, shape (rows, n): exact, since weights are on the grid of `engine.grid`."""
     fields = np.zeros((len(weights), len(inputs.X)))
     if weights.any():
         for some in inputs.changes:

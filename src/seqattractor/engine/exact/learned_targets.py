@@ -7,15 +7,14 @@ side works on weights, since codes change too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import numpy as np
 
 from seqattractor.engine import kernels
-from seqattractor.engine.exact.fields import Floats, Inputs, Integers, add_learned, gram, start_fields
+from seqattractor.engine.exact.fields import Floats, Inputs, add_learned, gram, start_fields
 from seqattractor.engine.problem import Feedback, Learned, Problem, ProgressCallback, repeat
 from seqattractor.rule import sign
-from seqattractor.sequences import Patterns
 
 
 def learn(problem: Problem, U: Floats, feedback: Feedback, callback: ProgressCallback | None = None) -> Learned:
@@ -27,7 +26,7 @@ def learn(problem: Problem, U: Floats, feedback: Feedback, callback: ProgressCal
     whole = np.dtype(np.int32 if largest < 2**31 else np.int64)
     hidden_start = np.ascontiguousarray(start_fields(U, x, problem.input_threshold).T)
     codes = problem.seen(sign(hidden_start))
-    net = _Network(
+    net = SimpleNamespace(  # csrc/learned_targets.h has the meaning of each
         targets=np.ascontiguousarray(problem.targets),
         gram=gram(x.X).astype(whole),
         hidden_start=hidden_start,
@@ -54,23 +53,3 @@ def learn(problem: Problem, U: Floats, feedback: Feedback, callback: ProgressCal
     add_learned(U, net.updates.T, x)
     V += net.learned.T
     return Learned(V, errors, U, Q + net.learned[: len(Q)])
-
-
-class _Network(NamedTuple):
-    """All that the kernel works on; csrc/learned_targets.h has the meaning of each."""
-
-    targets: Patterns
-    gram: Integers
-    hidden_start: Floats
-    hidden_learned: Integers
-    updates: Integers
-    start: Floats
-    start_fields: Floats
-    learned: Integers
-    learned_fields: Integers
-    version: Integers
-    codes: Patterns
-    drive: Floats
-    projected: Integers
-    kappa: float
-    feedback: float

@@ -1,9 +1,8 @@
 """The exact engine on weights instead of fields, for long sequences: memory and time grow with n, not with its square.
 
-Weights are on the grid of `learning.grid`, on which float64 adds without rounding in any order. An epoch goes through the
+Weights are on the grid of `engine.grid`, on which float64 adds without rounding in any order. An epoch goes through the
 transitions in chunks. In each, first all hidden neurons learn and write their codes, then all visible neurons learn from these:
-the order of the plain loop, since U does not depend on V. `docs/engine.rst` has the mathematics, and `forms` decides which form
-is used.
+the order of the plain loop, since U does not depend on V. `docs/engine.rst` has the mathematics; `engine.choose_form` decides when.
 """
 
 from __future__ import annotations
