@@ -2,7 +2,7 @@
 
 Weights are on the grid of `engine.grid`, on which float64 adds without rounding in any order. An epoch goes through the
 transitions in chunks. In each, first all hidden neurons learn and write their codes, then all visible neurons learn from these:
-the order of the plain loop, since U does not depend on V. `docs/engine.rst` has the mathematics; `engine.choose_form` decides when.
+the order of the plain loop, since U does not depend on V. `docs/engine.rst` has the mathematics; `choose_form` decides.
 """
 
 from __future__ import annotations
