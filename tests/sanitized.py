@@ -24,7 +24,7 @@ def main(tests):
         shutil.copytree(ROOT / "src" / "seqattractor", package, ignore=shutil.ignore_patterns("__pycache__"))
         cc = hatch_build.compiler()
         hatch_build.compile_core(package / "engine" / hatch_build.library_name(), cc, SANITIZE)
-        # The run-time of the sanitizer must be loaded before anything else, and that of C++ with it, or an exception in a library ends the
+        # The run-time of the sanitizer must be loaded before anything else, and that of C++ with it, or an exception ends the
         # process. Leaks are Python's own: the core allocates nothing.
         ask_for = [[*cc, f"-print-file-name={name}"] for name in ("libasan.so", "libstdc++.so.6")]
         runtime = " ".join(subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip() for ask in ask_for)
