@@ -296,7 +296,7 @@ def test_a_new_fit_forgets_what_was_attached_to_the_old_one():
     assert not hasattr(net, "metadata_")
 
 
-@pytest.mark.parametrize("name", [name for name in sa.networks.REGISTRY if hasattr(sa.networks.network_class(name), "present")])
+@pytest.mark.parametrize("name", [name for name in sa.networks.REGISTRY if hasattr(sa.networks.network_class(name), "_present")])
 @pytest.mark.parametrize("learned", [True, False], ids=["learned", "new"])
 def test_a_partial_fit_that_is_stopped_leaves_the_network_as_it_was(name, learned, monkeypatch):
     known = parameters_of(name)
@@ -306,13 +306,13 @@ def test_a_partial_fit_that_is_stopped_leaves_the_network_as_it_was(name, learne
     if learned:
         net.partial_fit(X)
         twin.partial_fit(X)
-    present = type(net).present
+    present = type(net)._present
 
     def stopped(self, transitions):
         present(self, transitions)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(type(net), "present", stopped)
+    monkeypatch.setattr(type(net), "_present", stopped)
     with pytest.raises(KeyboardInterrupt):
         net.partial_fit(sa.datasets.random_periodic(5, X.shape[1], rng=1))
     monkeypatch.undo()
