@@ -5,7 +5,7 @@ SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN    := $(VENV)/$(SCRIPTS)
 OUT    ?= results
 
-.PHONY: run test test-lowest lint sanitize paper trust bench watch docs dist clean
+.PHONY: run test test-all test-touched test-lowest lint sanitize paper trust bench watch docs dist clean
 .DELETE_ON_ERROR:
 
 # What the core in C is compiled from: installing compiles it, in seconds.
@@ -22,7 +22,7 @@ run: $(VENV)/installed-run
 	$(BIN)/seqattractor reproduce --quick --out $(OUT)
 
 # Two test processes on two cores: more BLAS threads would only fight for them.
-test test-lowest paper trust: export OPENBLAS_NUM_THREADS = 1
+test test-all test-touched test-lowest paper trust: export OPENBLAS_NUM_THREADS = 1
 
 # A test that is stuck, where the longest takes a minute, says where and fails, and the others go on.
 STUCK := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
@@ -34,6 +34,16 @@ PYTEST := -m pytest -n 2 $(STUCK) $(if $(ORDER),--order $(ORDER))
 test: $(VENV)/installed-dev
 	sh tests/install_browser.sh
 	$(BIN)/python $(PYTEST) -m "not slow and not trust"
+
+# Everything: `make test` and the statistical, slow, killing and attacking checks.
+test-all: $(VENV)/installed-dev
+	sh tests/install_browser.sh
+	$(BIN)/python $(PYTEST)
+
+# The slow ones of the folders that the last commit has touched.
+test-touched: $(VENV)/installed-dev
+	sh tests/install_browser.sh
+	$(BIN)/python tests/touched.py -n 2 $(STUCK)
 
 # The same, without a browser, with the lowest version of each direct dependency that pyproject.toml allows, in a venv of its own.
 LOWEST := $(VENV)-lowest
