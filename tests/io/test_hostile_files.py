@@ -18,7 +18,7 @@ from own_files import FRAMES, PATTERNS, needs_ffmpeg, save_animation, save_folde
 from seqattractor.io import load
 from seqattractor.io._apart import Bounds, load_apart
 from seqattractor.io._load import NoPicturesError
-from seqattractor.io._terms import Terms, TooLargeError, on_terms
+from seqattractor.io._options import Terms, TooLargeError, on_terms
 
 IN_PYTHON = {"terms": Terms(), "bounds": Bounds()}
 
@@ -168,10 +168,10 @@ def test_ctrl_c_and_the_time_limit_end_a_process_that_hangs(tmp_path, stop):
     )  # a decoder that hangs
     script = """
         import sys
-        from seqattractor.io import _apart, _terms
+        from seqattractor.io import _apart, _options
         sys.path.insert(0, ".")
         try:
-            _apart.load_apart(["a.gif"], {}, terms=_terms.Terms(), bounds=_apart.Bounds(seconds=float(sys.argv[1])))
+            _apart.load_apart(["a.gif"], {}, terms=_options.Terms(), bounds=_apart.Bounds(seconds=float(sys.argv[1])))
         except ValueError as error:
             print(error)
     """

@@ -23,8 +23,7 @@ from hostile_files import HOSTILE, tiff_loop
 from nwb_files import empty_session, with_epochs, with_spikes, write_session
 from own_files import FRAMES, PATTERNS
 from seqattractor.io._apart import Bounds, load_apart
-from seqattractor.io._options import FORMATS
-from seqattractor.io._terms import Terms
+from seqattractor.io._options import FORMATS, Terms
 from seqattractor.io._video import ffmpeg, write_video
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from seqattractor._checks import check_choice, check_count, check_memory, is_count, say
-from seqattractor.io._units import note_name
 from seqattractor.sequences import Sequences
+from seqattractor.sequences._columns import note_name
 
 # Drawn as in Figure 1: a row is a unit, a column a time step, # is +1. In both, four patterns satisfy
 # x(a) + x(b) = x(c) + x(d), while some unit must be on after a and b and off after c and d: no weights can do that.

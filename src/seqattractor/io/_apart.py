@@ -25,8 +25,8 @@ from seqattractor._children import python_command
 from seqattractor._files import named_path
 from seqattractor.io._epochs import NoEpochsError
 from seqattractor.io._load import NoPicturesError, join, load
+from seqattractor.io._options import Terms, TooLargeError, on_terms, remedy
 from seqattractor.io._recording import MAX_VALUES
-from seqattractor.io._terms import Terms, TooLargeError, on_terms, remedy
 from seqattractor.sequences import Sequences
 
 MAX_LINE = 2**26  # bytes of JSON in an answer: names of units and sequences

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import as_numbers, check_count, check_number, check_positive, refuse_masked
 from seqattractor.encoders._spike_binner import bins_of, n_bins_within, spike_raster
+from seqattractor.io._options import TooLargeError, brief, remedy
 from seqattractor.io._orientation import seconds_of
 from seqattractor.io._recording import MAX_FRAMES, MAX_VALUES, Recording
-from seqattractor.io._terms import TooLargeError, brief, remedy
 from seqattractor.io._text import cells_in, number_of
 
 MAX_BYTES = 2**31  # of a raster

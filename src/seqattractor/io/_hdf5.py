@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._terms import TooLargeError, brief, terms
+from seqattractor.io._options import TooLargeError, brief, terms
 
 BEGINNING = b"\x89HDF\r\n\x1a\n"
 HEAP = b"GCOL\1\0\0\0"  # how a heap of texts begins; its size follows

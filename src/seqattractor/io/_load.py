@@ -6,23 +6,25 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import say
+from seqattractor._checks import check_kind, say
 from seqattractor._files import named_path
 from seqattractor.io._epochs import NoEpochsError
-from seqattractor.io._options import FORMATS, Options
+from seqattractor.io._options import FORMATS, Options, remedy
 from seqattractor.io._recording import Recording, to_patterns
-from seqattractor.io._terms import remedy
-from seqattractor.io._units import align_units, all_units
 from seqattractor.sequences import Patterns, Sequences
+from seqattractor.sequences._columns import natural_key, note_name, pitches_of
 from seqattractor.sequences._level_code import CHANNELS
 from seqattractor.sequences._patterns import is_loop
 from seqattractor.sequences._transitions import close_loop
+
+MOST_UNITS = 2**20
 
 
 class NoPicturesError(ValueError):
@@ -183,6 +185,57 @@ def join(paths: Sequence[str | os.PathLike[str]], parts: list[Sequences]) -> Seq
         names=[name for part in parts for name in part.names],
         kind=first.kind if all(part.kind == first.kind for part in parts) else "array",
     )
+
+
+def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
+    """Bring the named columns of loaded sequences into a given order.
+
+    Parameters
+    ----------
+    part : Sequences
+        Without named columns they stay as they are.
+    units : list of str
+        The names, in the order of the columns of the result; a unit that `part` lacks is off there.
+
+    Returns
+    -------
+    Sequences
+
+    Examples
+    --------
+    >>> part = Sequences([[1, -1]], units=["C4", "D4"])
+    >>> align_units(part, ["B3", "C4", "D4"]).patterns
+    array([[-1,  1, -1]], dtype=int8)
+    """
+    check_kind(part, Sequences, "part", "Sequences, as loaders give them")
+    check_kind(units, Iterable, "units", "a list of names")
+    units = list(islice(units, MOST_UNITS + 1))
+    if len(units) > MOST_UNITS:
+        raise ValueError(f"there are more than {MOST_UNITS} units, more than a network can have.")
+    if part.units is None or list(part.units) == units:
+        return part
+    if not units:
+        raise ValueError("there are no units to bring the columns into line with; give at least one name.")
+    columns = dict(zip(part.units, part.patterns.T, strict=True))
+    used = [name for name, x in columns.items() if name not in units and (x > 0).any()]
+    if used:
+        raise ValueError(
+            f"{part.names[0]} has the unit {used[0]!r}, which is not among those of the network ({units[0]} to {units[-1]})."
+        )
+    off = np.full(len(part), -1, dtype=np.int8)
+    X = np.column_stack([columns.get(name, off) for name in units])
+    return replace(part, patterns=X, units=units, frame_shape=(len(units),))
+
+
+def all_units(lists: list[list[str]]) -> list[str]:
+    """All names in natural order; of notes, all keys from the lowest to the highest."""
+    names = {name for names in lists for name in names}
+    pitches = pitches_of(names)
+    if pitches and not any(name.isdigit() for name in names):
+        return [note_name(pitch) for pitch in range(min(pitches), max(pitches) + 1)]
+    if all(part == lists[0] for part in lists):
+        return lists[0]
+    return sorted(names, key=natural_key)
 
 
 def _read(path: Path, options: Options) -> Recording:

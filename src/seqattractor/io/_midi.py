@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike
 
 from seqattractor._checks import check_count, check_positive, refuse_masked
 from seqattractor._files import atomic_write
-from seqattractor.io._options import Options
+from seqattractor.io._options import Options, TooLargeError
 from seqattractor.io._recording import Recording, check_room
-from seqattractor.io._terms import TooLargeError
-from seqattractor.io._units import note_name
+from seqattractor.sequences._columns import note_name
 
 MAX_BYTES = 2**23
 LONGEST_PAUSE = 2**28  # ticks: four bytes of seven bits

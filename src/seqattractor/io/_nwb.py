@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from seqattractor.io._epochs import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
 from seqattractor.io._hdf5 import Refused, open_hdf5, read_numbers
-from seqattractor.io._options import Options
+from seqattractor.io._options import Options, TooLargeError, brief, brief_list, remedy
 from seqattractor.io._recording import MAX_FRAMES, Recording
-from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy
 from seqattractor.io._text import MAX_COLUMNS
 
 AXES = ("x", "y", "z")

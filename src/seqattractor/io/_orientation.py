@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._terms import brief, remedy, terms
+from seqattractor.io._options import brief, remedy, terms
 
 STEP_NAMES = ("frame", "frames", "bin", "bins", "step", "steps", "sample", "samples")
 UNIT_NAMES = ("id", *(word + end for word in ("unit", "neuron", "cell", "cluster", "roi") for end in ("", "s", "_id", " id")))

@@ -20,8 +20,8 @@ from seqattractor._checks import check_count, check_kind, say
 from seqattractor._files import named_path
 from seqattractor.datasets._moving_digits import moving_digits, without_conflicts
 from seqattractor.io._arrays import open_arrays
+from seqattractor.io._options import TooLargeError, terms
 from seqattractor.io._pictures import pictures_in, read_still
-from seqattractor.io._terms import TooLargeError, terms
 from seqattractor.noise import Seed
 from seqattractor.sequences import Sequences, binarize
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._options import FORMATS, Options
+from seqattractor.io._options import FORMATS, Budget, Options, TooLargeError
 from seqattractor.io._recording import MAX_FRAMES, Recording, collect_frames
-from seqattractor.io._terms import Budget, TooLargeError
-from seqattractor.io._units import natural_key
+from seqattractor.sequences._columns import natural_key
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.encoders._threshold_encoder import otsu, row_medians
-from seqattractor.io._options import Options
-from seqattractor.io._terms import TooLargeError, remedy, terms
+from seqattractor.io._options import Options, TooLargeError, remedy, terms
 from seqattractor.sequences import LevelCode, Patterns, binarize
 from seqattractor.sequences._patterns import as_signs
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from seqattractor.encoders._spike_binner import bins_of
 from seqattractor.io._arrays import Arrays, open_arrays
 from seqattractor.io._epochs import bin_spikes, cut_spikes, read_epochs
-from seqattractor.io._options import FORMATS, Options
+from seqattractor.io._options import FORMATS, Options, TooLargeError, brief, brief_list, remedy
 from seqattractor.io._recording import Recording, check_room
-from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy
 from seqattractor.io._text import MAX_COLUMNS, cells_in, number_of, spike_columns
-from seqattractor.io._units import natural_key
+from seqattractor.sequences._columns import natural_key
 
 Spikes = tuple[NDArray[Any], list[str], NDArray[Any]]
 """Times, the names of the units, and for each spike the place of its unit among them."""

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._options import Options
+from seqattractor.io._options import Budget, Options, TooLargeError, brief, remedy
 from seqattractor.io._orientation import STEP_NAMES, UNIT_NAMES, Table, is_turned, seconds_of, times_in
 from seqattractor.io._recording import Recording, check_room, collect_frames
-from seqattractor.io._terms import Budget, TooLargeError, brief, remedy
 
 OFF = " .·-_0"  # these characters are off in text art, all others on
 MAX_BYTES = 2**26

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._options import Options
+from seqattractor.io._options import Budget, Options
 from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, collect_frames
-from seqattractor.io._terms import Budget
 
 LONGEST_LINE = 4096
 ALLOWANCE = 32  # times the pixels of pictures: a video has many frames, and ffmpeg is quick

@@ -19,8 +19,8 @@ from seqattractor.io import _compose as compose
 from seqattractor.io import _midi as midi
 from seqattractor.io import _video as video
 from seqattractor.io._compose import Recalled
-from seqattractor.io._units import pitches_of
 from seqattractor.sequences import Patterns, Sequences, check_patterns, unbinarize
+from seqattractor.sequences._columns import pitches_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image

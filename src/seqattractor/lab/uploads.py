@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from seqattractor.io._apart import Bounds, load_apart
-from seqattractor.io._terms import Terms, TooLargeError
-from seqattractor.io._units import natural_key
+from seqattractor.io._options import Terms, TooLargeError
 from seqattractor.lab.choices import counted_from_1
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Limits, Refusal, parse
 from seqattractor.sequences import Sequences
+from seqattractor.sequences._columns import natural_key
 from seqattractor.sequences._level_code import MOST_LEVELS
 
 _PICTURES = (".gif", ".png", ".apng", ".webp", ".jpg", ".jpeg", ".bmp", ".pgm", ".pbm", ".ppm")

@@ -1,10 +1,14 @@
-"""Names of columns that frames of other packages bring along, and where their time runs, without importing these packages."""
+"""Names of columns: those of frames of other packages (without importing these packages), notes, and natural order."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from seqattractor._checks import say
+
+_SCALE = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -61,3 +65,44 @@ def _units_dimension(X: Any) -> Any:
     if not isinstance(dims, tuple) or len(dims) != 2 or not hasattr(X, "coords"):
         return None
     return dims[0] if dims[1] == "time" else dims[1]
+
+
+def natural_key(name: str) -> list[tuple[int, int, str]]:
+    """Sort key by which frame2 comes before frame10.
+
+    Examples
+    --------
+    >>> sorted(["f10.png", "f2.png", "F1.png"], key=natural_key)
+    ['F1.png', 'f2.png', 'f10.png']
+    """
+    parts = re.split(r"([0-9]+)", name)
+    # Of two numbers the one with more digits is larger; this has no limit, as int() has.
+    numbers = [part.lstrip("0") for part in parts]
+    key = [(1, len(numbers[k]), numbers[k]) if k % 2 else (0, 0, part.lower()) for k, part in enumerate(parts)]
+    return [*key, (0, 0, name)]
+
+
+def note_name(pitch: int) -> str:
+    """Name a MIDI number, with 60 as C4.
+
+    Examples
+    --------
+    >>> note_name(69), pitch_of("A4"), pitch_of("69")
+    ('A4', 69, 69)
+    """
+    return f"{_SCALE[pitch % 12]}{pitch // 12 - 1}"
+
+
+def pitch_of(name: str) -> int | None:
+    """Give the MIDI number of a note's name, or None if it is not one; a number from 0 to 127 names itself."""
+    if match := re.fullmatch(r"([A-G]#?)(-1|[0-9])", name):
+        pitch = _SCALE.index(match[1]) + 12 * (int(match[2]) + 1) if match[1] in _SCALE else 128
+        return pitch if pitch <= 127 else None
+    return int(name) if re.fullmatch(r"[0-9]{1,3}", name) and int(name) <= 127 else None
+
+
+def pitches_of(names: Iterable[str]) -> list[int]:
+    """Give the MIDI numbers of names, or none at all if a name is not that of a note."""
+    pitches = [pitch_of(name) for name in names]
+    known = [pitch for pitch in pitches if pitch is not None]
+    return known if len(known) == len(pitches) else []
