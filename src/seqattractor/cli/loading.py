@@ -172,8 +172,8 @@ def load_like(
     picture_shape: tuple[int, int] | None, read: Callable[..., Sequences], known: dict[str, Any], wanted: dict[str, Any]
 ) -> Sequences:
     """Read as the stored sequences were read, with the options `known`, unless those that are `wanted` say otherwise."""
-    from seqattractor.io._epochs import NoEpochsError
     from seqattractor.io._load import NoPicturesError
+    from seqattractor.io._options import NoEpochsError
 
     size = {} if picture_shape is None else {"size": picture_shape}
     try:

@@ -23,9 +23,8 @@ import numpy as np
 
 from seqattractor._children import python_command
 from seqattractor._files import named_path
-from seqattractor.io._epochs import NoEpochsError
 from seqattractor.io._load import NoPicturesError, join, load
-from seqattractor.io._options import Terms, TooLargeError, on_terms, remedy
+from seqattractor.io._options import NoEpochsError, Terms, TooLargeError, on_terms, remedy
 from seqattractor.io._recording import MAX_VALUES
 from seqattractor.sequences import Sequences
 

@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from seqattractor.io._hdf5 import Refused, open_hdf5, read_numbers
 from seqattractor.io._options import Options, TooLargeError, brief, brief_list, remedy, terms
-from seqattractor.io._orientation import UNIT_NAMES, Table, assume_turned, seconds_of
 from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, check_room, collect_frames
-from seqattractor.io._text import MAX_COLUMNS, refuse_spikes
+from seqattractor.io._text import MAX_COLUMNS, UNIT_NAMES, Table, assume_turned, refuse_spikes, seconds_of
 from seqattractor.networks.model_file import DAMAGED
 from seqattractor.sequences import split
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_kind, say
 from seqattractor._files import named_path
-from seqattractor.io._epochs import NoEpochsError
-from seqattractor.io._options import FORMATS, Options, remedy
+from seqattractor.io._options import FORMATS, NoEpochsError, Options, remedy
 from seqattractor.io._recording import Recording, to_patterns
 from seqattractor.sequences import Patterns, Sequences
 from seqattractor.sequences._columns import natural_key, note_name, pitches_of

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._epochs import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
 from seqattractor.io._hdf5 import Refused, open_hdf5, read_numbers
 from seqattractor.io._options import Options, TooLargeError, brief, brief_list, remedy
 from seqattractor.io._recording import MAX_FRAMES, Recording
+from seqattractor.io._spikes import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
 from seqattractor.io._text import MAX_COLUMNS
 
 AXES = ("x", "y", "z")

@@ -39,7 +39,7 @@ FORMATS = {
     "array": Format((".npy", ".npz", ".mat"), "_arrays:read_array"),
     "text": Format((".txt", ".asc", ".art"), "_text:read_text"),
     "table": Format((".csv", ".tsv", ".tab", ".dat"), "_text:read_table"),
-    "spikes": Format((), "_spike_files:read_spikes"),
+    "spikes": Format((), "_spikes:read_spikes"),
     "midi": Format((".mid", ".midi"), "_midi:read_midi"),
     "nwb": Format((".nwb",), "_nwb:read_nwb"),
 }
@@ -146,6 +146,10 @@ class Options:
 
 class TooLargeError(ValueError):
     """A file, or what it unpacks to, is larger than what is read."""
+
+
+class NoEpochsError(ValueError):
+    """Epochs were asked for that a file cannot have, or that are not there."""
 
 
 @dataclass(frozen=True)
