@@ -173,6 +173,6 @@ def _random_block(shape: tuple[int, ...], fraction: float, rng: np.random.Genera
 
 
 def _as_batch(x: ArrayLike) -> Patterns:
-    """See one pattern as a batch of one."""
+    """Return patterns as a batch; one pattern is a batch of one."""
     array = as_numbers(x, "x")
     return check_patterns(array[None] if array.ndim == 1 else array, "x", shape=array.shape)

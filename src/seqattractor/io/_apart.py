@@ -55,14 +55,6 @@ def load_apart(
     """Read files as `load_all` does, or one as `load` does (`several=False`), in a process with bounds.
 
     Its sentences and warnings are passed on. It ends with this call, whatever happens: Ctrl-C too.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
-    >>> _ = path.write_text("0,1,1")
-    >>> load_apart([path], {"invert": True}, terms=Terms(), bounds=Bounds()).patterns
-    array([[ 1, -1, -1]], dtype=int8)
     """
     seconds = bounds.seconds * max(1, len(paths))
     job = {
@@ -97,7 +89,7 @@ def load_apart(
 
 
 def stop_reading() -> None:
-    """End all processes that read files for this one; whoever waits for them gets a refusal at once."""
+    """End all processes that read files for this one; their callers get an error at once."""
     with _lock:
         for process in _running:
             _kill(process)

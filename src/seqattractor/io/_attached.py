@@ -1,8 +1,4 @@
-"""What a model file keeps beside the network: where its sequences came from, and the sequences themselves, bit by bit.
-
-A network does not keep what it learned from. A model *file* may: recall then has something to compare with, and can write the
-same kind of thing back. One bit per unit is little beside the weights.
-"""
+"""Sequences that are saved in a model file beside the network, so that a recall can be compared with them and drawn like them."""
 
 from __future__ import annotations
 
@@ -39,24 +35,7 @@ class Attached:
 
 
 def attach(net: Any, data: Sequences, *, patterns: bool = True) -> None:
-    """Attach sequences to a fitted network, to be saved with it.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-        Gets ``metadata_`` and, with `patterns`, ``attached_patterns_`` (T, ceil(N / 8)) uint8.
-    data : Sequences
-    patterns : bool
-        Keep the patterns too, not only what is known about them.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> net = sa.OneHotNetwork().fit(sa.datasets.xor())
-    >>> attach(net, sa.datasets.xor())
-    >>> attached(net).sequences
-    Sequences: 1 loop of 5 patterns, 2 units
-    """
+    """Attach sequences to a fitted network, to be saved with it."""
     net.metadata_ = {
         **{name: getattr(data, name) for name in (*_ABOUT_FRAMES, *_ABOUT_SEQUENCES)},
         "frame_shape": list(data.frame_shape),
@@ -68,7 +47,7 @@ def attach(net: Any, data: Sequences, *, patterns: bool = True) -> None:
 
 
 def attached(net: Any) -> Attached:
-    """Give what `attach` attached; a model without such information has frames of N units.
+    """Return what `attach` attached; a model without such information has frames of N units.
 
     A model file may come from anywhere: what it says about its sequences is checked as if a person had said it.
     """

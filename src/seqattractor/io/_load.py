@@ -42,7 +42,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         with blank lines between frames (txt); a CSV or TSV table with a row for each time step; a MIDI file, read as a piano
         roll; with `bin`, spike times in seconds and units, as two columns of text, an array (n, 2), two arrays of one file, or a
         cell of MATLAB with the times of each unit; or an NWB file with spikes, calcium traces or behaviour (needs the extra
-        ``nwb``). A file is read only as what its ending says, and what is too large is refused before it is decoded; reading
+        ``nwb``). A file is read only as what its ending says, and sizes are checked before anything is decoded; reading
         takes place in this process, so let files that you do not trust be read by the command line or the lab.
     format : {"pictures", "video", "array", "text", "table", "spikes", "midi", "nwb"}, optional
         By default it follows from the name of the file.
@@ -299,13 +299,7 @@ def as_sequences(recording: Recording, options: Options, path: Path | str) -> Se
 
 
 def without_repeats(patterns: Patterns, near: int) -> Patterns:
-    """Leave out every pattern that differs from the last one kept in at most so many units.
-
-    Examples
-    --------
-    >>> without_repeats(np.array([[1, 1], [1, -1], [-1, -1]]), 1).tolist()
-    [[1, 1], [-1, -1]]
-    """
+    """Leave out every pattern that differs from the last one kept in at most so many units."""
     kept = [0]
     for t in range(1, len(patterns)):
         if np.count_nonzero(patterns[t] != patterns[kept[-1]]) > near:

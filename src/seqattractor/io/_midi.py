@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import check_count, check_positive, refuse_masked
+from seqattractor._checks import check_count, check_positive, reject_masked
 from seqattractor._files import atomic_write
 from seqattractor.io._options import Options, TooLargeError
 from seqattractor.io._recording import Recording, check_room
@@ -97,7 +97,7 @@ def write_midi(
     >>> parse_midi(path.read_bytes()).notes
     [Note(pitch=60, start=0, end=960), Note(pitch=64, start=960, end=1440)]
     """
-    refuse_masked(roll, "roll")
+    reject_masked(roll, "roll")
     if not isinstance(pitches, Iterable):
         raise TypeError(f"pitches must be a list of MIDI numbers, one for each column, but it is {pitches!r}.")
     values, keys = np.asarray(roll), [check_count(pitch, "a pitch", 0) for pitch in pitches]
@@ -127,18 +127,7 @@ def write_midi(
 
 
 def parse_midi(data: bytes) -> Score:
-    """Read the notes of a Standard MIDI File; a ValueError says what is wrong with a broken one.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-
-    Returns
-    -------
-    Score
-        Notes by start and pitch, without percussion.
-    """
+    """Read the notes of a Standard MIDI File; a ValueError says what is wrong with a broken one."""
     if data[:4] != b"MThd" or len(data) < 14:
         raise ValueError("it has no MIDI header.")
     size, _, n_tracks, division = struct.unpack(">IHHH", data[4:14])

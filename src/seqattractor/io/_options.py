@@ -70,7 +70,7 @@ class Options:
     epochs: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse choices that make no sense, each with a sentence; lists from a model file become tuples."""
+        """Reject choices that make no sense, each with a sentence; lists from a model file become tuples."""
         for name in ("size", "frames", "crop", "value_range"):
             if isinstance(value := getattr(self, name), list):
                 object.__setattr__(self, name, tuple(value))
@@ -100,7 +100,7 @@ class Options:
                 raise ValueError(f"the {name} is a width in {unit} above 0, but it is {value!r}.")
 
     def _check_levels(self) -> None:
-        """Refuse levels of grey that are none, and options that go with levels where there are none."""
+        """Reject levels of grey that are none, and options that go with levels where there are none."""
         if self.levels is not None and not (is_count(self.levels, 2) and self.levels <= MOST_LEVELS):
             raise ValueError(f"levels must be a whole number from 2 to {MOST_LEVELS}, but it is {self.levels!r}.")
         if not isinstance(self.colour, bool):
@@ -129,7 +129,7 @@ class Options:
         return bits * (CHANNELS if self.colour else 1)
 
     def _check_ranges(self) -> None:
-        """Refuse an empty range of frames or an empty crop."""
+        """Reject an empty range of frames or an empty crop."""
         if self.frames is not None:
             first, last = self.frames if len(self.frames) == 2 else (-1, None)
             if not (is_count(first, 0) and (last is None or is_count(last, first + 1))):
@@ -139,7 +139,7 @@ class Options:
             raise ValueError(f"the crop must be (left, top, right, bottom) in pixels, but it is {crop!r}.")
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the choices that differ from the defaults, as plain values for a model file."""
+        """Return the choices that differ from the defaults, as plain values for a model file."""
         defaults = {f.name: f.default for f in fields(self)}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items() if v != defaults[k]}
 
@@ -172,7 +172,7 @@ _TERMS: ContextVar[Terms] = ContextVar("terms", default=Terms())  # noqa: B039  
 
 
 def terms() -> Terms:
-    """Give the terms on which files are read here and now."""
+    """Return the terms on which files are read here and now."""
     return _TERMS.get()
 
 
@@ -187,7 +187,7 @@ def on_terms(chosen: Terms) -> Iterator[None]:
 
 
 def remedy(words: str, instead: str) -> str:
-    """Say what to do with options in braces as the caller writes them; `instead` is for a caller who has none.
+    """Return advice with {options} as the caller writes them; `instead` is for the lab, which has none.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class Budget:
         self.spent, self.allowance = 0, allowance
 
     def spend(self, path: Path, width: int, height: int, times: int = 1) -> None:
-        """Refuse a frame that is too large, or one too many."""
+        """Reject a frame that is too large, or one too many."""
         most, together = terms().pixels, terms().all_pixels * self.allowance
         if width * height > most:
             raise TooLargeError(

@@ -37,7 +37,7 @@ def formats_of(path: Path) -> list[str]:
 
 
 def _kind_of(path: Path) -> str:
-    """Give the format of a picture by its first bytes, which must be one that its name allows."""
+    """Return the format of a picture by its first bytes, which must be one that its name allows."""
     with path.open("rb") as file:
         start = file.read(16)
     kind = next((name for name, begins in _BEGINNINGS.items() if re.match(begins, start, re.DOTALL)), None)
@@ -165,7 +165,7 @@ def _frames_of(
 
 
 def _check_frame(path: Path, frame: Image, budget: Budget) -> None:
-    """Refuse a frame that is too large before it is decoded, or the tiles of which are."""
+    """Reject a frame that is too large before it is decoded, or the tiles of which are."""
     budget.spend(path, *frame.size)
     tags = getattr(frame, "tag_v2", {})
     tile = [tags.get(tag, 1) for tag in (TILE_WIDTH, TILE_LENGTH)]

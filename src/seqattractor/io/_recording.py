@@ -44,7 +44,7 @@ class Recording:
 
 
 def check_room(n_frames: int, n_values: int, path: Path) -> None:
-    """Refuse more frames or values than can be stored, before memory is used for them."""
+    """Reject more frames or values than can be stored, before memory is used for them."""
     if n_frames > MAX_FRAMES:
         fewer = remedy("choose some with {frames} or {stride}", "leave some out")
         raise TooLargeError(f"{path} has more than {MAX_FRAMES} frames; {fewer}.")

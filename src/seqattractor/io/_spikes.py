@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import as_numbers, check_count, check_number, check_positive, refuse_masked
+from seqattractor._checks import as_numbers, check_count, check_number, check_positive, reject_masked
 from seqattractor.encoders._spike_binner import bins_of, n_bins_within, spike_raster
 from seqattractor.io._arrays import Arrays, open_arrays
 from seqattractor.io._options import FORMATS, NoEpochsError, Options, TooLargeError, brief, brief_list, remedy
@@ -93,7 +93,7 @@ def bin_spikes(
 
 def _flat(values: ArrayLike, name: str, least: int) -> NDArray[np.float64]:
     """Check one of the two columns of a list of spikes, of which there may have to be at least one."""
-    refuse_masked(values, name)
+    reject_masked(values, name)
     try:
         array = as_numbers(values, name).astype(np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -124,13 +124,7 @@ class Epochs:
 
 
 def name_epochs(table: str, labels: list[str] | None, count: int) -> list[str]:
-    """Name epochs by their labels, with their number where two are called the same, or by the table that they stand in.
-
-    Examples
-    --------
-    >>> name_epochs("laps", None, 2), name_epochs("laps", ["left", "right"], 2), name_epochs("laps", ["left", "left"], 2)
-    (['laps 0', 'laps 1'], ['left', 'right'], ['left 0', 'left 1'])
-    """
+    """Name epochs by their labels, with their number where two are called the same, or by the table that they stand in."""
     if labels is None:
         return [f"{table} {s}" for s in range(count)]
     return labels if len(set(labels)) == count else [f"{label} {s}" for s, label in enumerate(labels)]
@@ -261,7 +255,7 @@ def _of_some_length(epochs: Epochs, width: float, what: Path | str) -> Epochs:
 
 
 def _check_room(n_bins: int, n_units: int, width: float, what: Path | str) -> None:
-    """Refuse more bins than can be stored, before memory is used for them."""
+    """Reject more bins than can be stored, before memory is used for them."""
     if n_bins > MAX_FRAMES or n_bins * n_units > MAX_VALUES:
         room = f"{n_bins} bins of {width:g} s and {n_units} units, more than can be stored"
         raise TooLargeError(f"{what} has {room}; {_wider(what)}.")
@@ -390,12 +384,12 @@ def _from_text(path: Path) -> Spikes:
             times.append(value * scale)
             which.append(names.setdefault(cells[who], len(names)))
     if not headed:
-        _refuse_swapped(path, np.array(times), list(names))
+        _reject_swapped(path, np.array(times), list(names))
     return np.array(times), list(names), np.array(which)
 
 
-def _refuse_swapped(path: Path, times: NDArray[Any], names: list[str]) -> None:
-    """Refuse two columns without names of which the first looks like units and the second like times."""
+def _reject_swapped(path: Path, times: NDArray[Any], names: list[str]) -> None:
+    """Reject two columns without names of which the first looks like units and the second like times."""
     others = [number_of(name) for name in names[:1000]]
     if len(times) > 2 and (times == np.floor(times)).all() and any(value is not None and value % 1 for value in others):
         raise ValueError(

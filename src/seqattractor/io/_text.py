@@ -66,7 +66,7 @@ def read_table(path: Path, options: Options) -> Recording:
     first = tables[0]
     if first.values.shape[1] == 0:
         raise ValueError(f"{path} has a column of times, but no units.")
-    refuse_spikes(first, path)
+    reject_spikes(first, path)
     if rate is None and is_turned(first, path, options.time_axis):
         if len(tables) > 1:
             raise ValueError(f"{path} has times along its columns, so it can hold only one sequence; write one file for each.")
@@ -108,13 +108,7 @@ def number_of(cell: str) -> float | None:
 
 
 def spike_columns(header: list[str]) -> tuple[int, int, float] | None:
-    """Find the columns of spike times and units among named columns, and how many seconds times count by; else None.
-
-    Examples
-    --------
-    >>> spike_columns(["unit", "time (ms)"]), spike_columns(["time", "neuron_1"])
-    ((1, 0, 0.001), None)
-    """
+    """Find the columns of spike times and units among named columns, and how many seconds times count by; else None."""
     scales = [seconds_of(name) for name in header]
     times = [k for k, scale in enumerate(scales) if scale is not None]
     units = [k for k, name in enumerate(header) if name.lower() in UNIT_NAMES]
@@ -233,8 +227,8 @@ def _without_times(tables: list[Table]) -> tuple[list[Table], float | None]:
     return [replace(tables[0], columns=columns, corner=corner), *tables[1:]], rate
 
 
-def refuse_spikes(table: Table, path: Path) -> None:
-    """Refuse two columns without names, of which one rises like times and the other counts units."""
+def reject_spikes(table: Table, path: Path) -> None:
+    """Reject two columns without names, of which one rises like times and the other counts units."""
     if table.columns is not None or table.rows is not None or table.values.shape[1] != 2 or len(table.values) < 5:
         return
     for time, unit in ((0, 1), (1, 0)):
@@ -268,30 +262,18 @@ class Table:
     """What stands above those, or above a first column that was taken off."""
 
     def turned(self) -> Table:
-        """Give it with rows and columns exchanged."""
+        """Return it with rows and columns exchanged."""
         return replace(self, values=self.values.T, columns=self.rows, rows=self.columns)
 
 
 def seconds_of(name: str) -> float | None:
-    """Tell how many seconds a column of this name counts by, or None if it is not a column of times.
-
-    Examples
-    --------
-    >>> seconds_of("time (ms)"), seconds_of("spike_times"), seconds_of("left")
-    (0.001, 1.0, None)
-    """
+    """Return how many seconds a column of this name counts by, or None if it is not a column of times."""
     match = _TIME.fullmatch(name.strip().lower())
     return None if match is None else _PER_SECOND[match[2] or "s"]
 
 
 def times_in(names: list[str] | None) -> NDArray[np.float64] | None:
-    """Give the times that names of columns stand for, if they are numbers that rise in equal steps; else None.
-
-    Examples
-    --------
-    >>> times_in(["0", "0.5", "1.0"]), times_in(["3", "1", "2"])
-    (array([0. , 0.5, 1. ]), None)
-    """
+    """Return the times that names of columns stand for, if they are numbers that rise in equal steps; else None."""
     try:
         values = np.array([float(name) for name in names or ()])
     except ValueError:
@@ -301,26 +283,7 @@ def times_in(names: list[str] | None) -> NDArray[np.float64] | None:
 
 
 def is_turned(table: Table, path: Path, time_axis: int | None) -> bool:
-    """Tell whether time runs along the columns: as the user says, or else as what stands beside the numbers says.
-
-    Parameters
-    ----------
-    table : Table
-    path : Path
-        For sentences.
-    time_axis : {0, 1} or None
-        What the user says.
-
-    Returns
-    -------
-    bool
-        Where the table alone says so, with a warning that tells what was assumed.
-
-    Raises
-    ------
-    ValueError
-        If rows have names of which nothing says whether these are units or times.
-    """
+    """Return whether time runs along the columns: as the user says, or else as what stands beside the numbers says."""
     if time_axis is not None:
         return time_axis == 1
     if seconds_of(table.corner) is not None or table.corner.lower() in STEP_NAMES:
@@ -337,15 +300,7 @@ def is_turned(table: Table, path: Path, time_axis: int | None) -> bool:
 
 
 def assume_turned(shape: tuple[int, ...], evidence: str, path: Path) -> None:
-    """Warn that rows are taken for units, and why; the lab, which offers no choice, refuses instead.
-
-    Parameters
-    ----------
-    shape : (rows, columns)
-    evidence : str
-        Why, in words that follow "because".
-    path : Path
-    """
+    """Warn that rows are taken for units, and why; in the lab, which offers no choice, raise instead."""
     if terms().caller == "lab":
         raise ValueError(
             f"{path} seems to hold a row for each unit, because {evidence}; turn it so that each row is a time step."

@@ -74,7 +74,7 @@ def write_recall(path: str | os.PathLike[str], recalled: Recalled) -> None:
 
 
 def check_writable(path: Path, recalled: Recalled) -> None:
-    """Refuse, before anything is written, a name or a kind of data that does not fit."""
+    """Raise, before anything is written, if the name and the kind of data do not fit."""
     suffix = path.suffix.lower()
     if suffix not in _WRITERS:
         known = ", ".join(s[1:] for s in _WRITERS if s)

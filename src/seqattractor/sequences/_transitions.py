@@ -19,7 +19,7 @@ LOCKED_ON = "locked on: every frame from there to the end right and in phase"
 
 
 def lock_row(path: Patterns, truth: Patterns, cue_rows: int = 1) -> int | None:
-    """Give the first row from which on a path (K, N) equals the truth (L, N), L <= K, up to the truth's end.
+    """Return the first row from which on a path (K, N) equals the truth (L, N), L <= K, up to the truth's end.
 
     None if these are fewer than half of the rows after the cue: a recall that only runs into the last pattern has not followed
     the sequence.
@@ -107,14 +107,7 @@ def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
 
 
 def rejoin(transitions: Transitions) -> list[Patterns]:
-    """The sequences that transitions of order 1 are made of, for networks that are shown whole sequences.
-
-    Examples
-    --------
-    >>> X = np.array([[1], [-1], [1], [-1], [-1]], dtype=np.int8)
-    >>> [x.ravel().tolist() for x in rejoin(transitions(X, np.array([3, 2])))]
-    [[1, -1, 1], [-1, -1]]
-    """
+    """The sequences that transitions of order 1 are made of, for networks that are shown whole sequences."""
     inputs, targets = (split(part, transitions.lengths) for part in transitions[:2])
     return [np.concatenate([x, x_next[-1:]]) for x, x_next in zip(inputs, targets, strict=True)]
 
@@ -139,7 +132,7 @@ def close_loop(once: Patterns, order: int) -> Patterns:
 
 
 def close_loops(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int) -> Sequences:
-    """Let loops go on for a few patterns, so that a network that sees the last `order` patterns learns to go round.
+    """Continue loops for a few patterns, so that a network that sees the last `order` patterns learns to go round.
 
     Parameters
     ----------
@@ -213,7 +206,7 @@ class Conflicts(Result, tuple[Conflict, ...]):
         return (dict(zip(names, (*each.first, *each.second), strict=True)) for each in self)
 
     def describe(self) -> str:
-        """Say in one sentence what conflicts and which context would resolve it."""
+        """Describe in one sentence what conflicts and which context would resolve it."""
         if not self:
             return "Every pattern has one successor."
         first, second = self[0].first, self[0].second
@@ -262,7 +255,7 @@ def find_conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None
 
 
 def check_leak(leak: float) -> float:
-    """Refuse a leak with which sums would grow without end, or change their sign."""
+    """Reject a leak with which sums would grow without end, or change their sign."""
     if check_not_negative(leak, "leak") >= 1:
         raise ValueError(f"leak must be below 1, or what neurons sum never fades, but it is {leak}.")
     return float(leak)
@@ -346,7 +339,7 @@ class _Contexts:
 
 
 def _name_patterns(X: Patterns) -> NDArray[np.int64]:
-    """Give equal patterns equal numbers, shape (T,)."""
+    """Return equal patterns equal numbers, shape (T,)."""
     return np.asarray(np.unique(as_items(X), return_inverse=True)[1], dtype=np.int64).ravel()
 
 
@@ -389,29 +382,7 @@ class ConflictError(ValueError):
 
 
 def prepare(data: Sequences, order: int | Literal["auto"] = 1) -> Sequences:
-    """Close loops with as many patterns as the context needs, and refuse what no network with this context can learn.
-
-    Parameters
-    ----------
-    data : Sequences
-    order : int or "auto"
-        How many past patterns the network sees; "auto": as few as resolve all conflicts.
-
-    Returns
-    -------
-    Sequences
-
-    Raises
-    ------
-    ConflictError
-        If the same context is followed by different patterns.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> prepare(sa.datasets.xor(), order=1).closed
-    1
-    """
+    """Close loops with as many patterns as the context needs; raise `ConflictError` where that does not resolve all conflicts."""
     for name, length in zip(data.names, data.lengths, strict=True):
         if length < 2:
             raise ValueError(f"{name} has only one pattern, but a sequence needs at least two: a pattern and its successor.")
