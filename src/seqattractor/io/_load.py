@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from seqattractor._checks import check_kind, say
 from seqattractor._files import named_path
+from seqattractor._suggest import no_such
 from seqattractor.io._options import FORMATS, NoEpochsError, Options, remedy
 from seqattractor.io._recording import Recording, to_patterns
 from seqattractor.sequences import Patterns, Sequences
@@ -111,10 +112,11 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     Sequences: 1 loop of 3 patterns, 3 x 3 pixels
     """
     target = named_path(path)
-    try:
-        chosen = Options(**options)
-    except TypeError as error:
-        raise TypeError(f"load has no such option ({error}).") from None
+    known = [option.name for option in fields(Options)]
+    for option in options:
+        if option not in known:
+            raise TypeError(no_such("option", option, known))
+    chosen = Options(**options)
     if not target.exists():
         raise FileNotFoundError(f"there is no file or folder {target}.")
     if not (target.is_file() or target.is_dir()):

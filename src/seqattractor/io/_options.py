@@ -15,7 +15,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seqattractor._checks import is_count, say
+from seqattractor._checks import check_choice, check_count, check_flag, check_kind, check_positive, is_count, say
 from seqattractor.sequences._level_code import CHANNELS, CODES, MOST_LEVELS, count_bits
 
 LEAST_COST = 4096  # pixels: a frame costs something, however small it is
@@ -70,43 +70,36 @@ class Options:
     epochs: str | None = None
 
     def __post_init__(self) -> None:
-        """Reject choices that make no sense, each with a sentence; lists from a model file become tuples."""
+        """Check all options; lists from a model file become tuples."""
         for name in ("size", "frames", "crop", "value_range"):
             if isinstance(value := getattr(self, name), list):
                 object.__setattr__(self, name, tuple(value))
-        if self.format is not None and self.format not in FORMATS:
-            raise ValueError(f"the format must be one of {', '.join(FORMATS)}, but it is {self.format!r}.")
+        if self.format is not None:
+            check_choice(self.format, "format", tuple(FORMATS))
         size = self.size
         pair = isinstance(size, tuple) and len(size) == 2 and all(is_count(s) for s in size)
         if not (size is None or size == "auto" or is_count(size) or pair):
-            raise ValueError(f'the size must be a number of pixels, (height, width), "auto" or None, but it is {size!r}.')
-        if isinstance(self.threshold, str) and self.threshold not in ("otsu", "median"):
-            raise ValueError(f'the threshold must be a number, "otsu" or "median", but it is {self.threshold!r}.')
-        if not is_count(self.stride):
-            raise ValueError(f"the stride must be a whole number, 1 or more, but it is {self.stride!r}.")
-        if not is_count(self.drop_near, 0):
-            raise ValueError(f"drop_near must be a whole number of units, 0 or more, but it is {self.drop_near!r}.")
+            raise ValueError(f'size must be a number of pixels, (height, width), "auto" or None, but it is {say(size)}.')
+        if isinstance(self.threshold, str):
+            check_choice(self.threshold, "a threshold that is not a number", ("otsu", "median"))
+        check_count(self.stride, "stride")
+        check_count(self.drop_near, "drop_near", 0)
         self._check_levels()
         self._check_ranges()
-        if self.time_axis is not None and self.time_axis not in (0, 1):
-            raise ValueError(f"the time axis must be 0 or 1, but it is {self.time_axis!r}.")
-        if self.epochs is not None and not isinstance(self.epochs, str):
-            raise ValueError(
-                f"epochs is the name of a table or a file of intervals, such as 'trials', but it is {say(self.epochs)}."
-            )
-        for name, unit in (("bin", "seconds"), ("step", "quarter notes")):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, Real) and 0 < float(value) < float("inf")):
-                raise ValueError(f"the {name} is a width in {unit} above 0, but it is {value!r}.")
+        if self.time_axis is not None:
+            check_count(self.time_axis, "time_axis", 0, 1)
+        if self.epochs is not None:
+            check_kind(self.epochs, str, "epochs", "the name of a table or a file of intervals, such as 'trials'")
+        for name in ("bin", "step"):
+            if (width := getattr(self, name)) is not None:
+                check_positive(width, name)
 
     def _check_levels(self) -> None:
-        """Reject levels of grey that are none, and options that go with levels where there are none."""
-        if self.levels is not None and not (is_count(self.levels, 2) and self.levels <= MOST_LEVELS):
-            raise ValueError(f"levels must be a whole number from 2 to {MOST_LEVELS}, but it is {self.levels!r}.")
-        if not isinstance(self.colour, bool):
-            raise ValueError(f"colour must be True or False, but it is {self.colour!r}.")
-        if self.code not in CODES:
-            raise ValueError(f"the code must be one of {', '.join(CODES)}, but it is {self.code!r}.")
+        """Check levels, and that options which go with levels are given only with them."""
+        if self.levels is not None:
+            check_count(self.levels, "levels", 2, MOST_LEVELS)
+        check_flag(self.colour, "colour")
+        check_choice(self.code, "code", CODES)
         coded = self.n_levels is not None
         if coded and self.threshold is not None:
             raise ValueError("a threshold makes black and white, and levels make grey; give one of them.")
@@ -115,7 +108,17 @@ class Options:
         ends = (0.0, 1.0) if self.value_range is None else self.value_range
         two = isinstance(ends, tuple) and len(ends) == 2 and all(isinstance(end, Real) and isfinite(end) for end in ends)
         if not two or not ends[0] < ends[1]:
-            raise ValueError(f"the value range must be two numbers, (low, high), but it is {self.value_range!r}.")
+            raise ValueError(f"value_range must be two numbers, (low, high), but it is {say(self.value_range)}.")
+
+    def _check_ranges(self) -> None:
+        """Reject an empty range of frames or an empty crop."""
+        if self.frames is not None:
+            first, last = self.frames if len(self.frames) == 2 else (-1, None)
+            if not (is_count(first, 0) and (last is None or is_count(last, first + 1))):
+                raise ValueError(f"frames must be a range (first, end) of frame numbers from 0, but it is {say(self.frames)}.")
+        crop = (0, 0, 1, 1) if self.crop is None else self.crop
+        if len(crop) != 4 or not all(is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
+            raise ValueError(f"crop must be (left, top, right, bottom) in pixels, but it is {say(crop)}.")
 
     @property
     def n_levels(self) -> int | None:
@@ -127,16 +130,6 @@ class Options:
         """How many units a pixel takes."""
         bits = 1 if self.n_levels is None else count_bits(self.n_levels, self.code)
         return bits * (CHANNELS if self.colour else 1)
-
-    def _check_ranges(self) -> None:
-        """Reject an empty range of frames or an empty crop."""
-        if self.frames is not None:
-            first, last = self.frames if len(self.frames) == 2 else (-1, None)
-            if not (is_count(first, 0) and (last is None or is_count(last, first + 1))):
-                raise ValueError(f"frames must be a range (first, end) of frame numbers from 0, but it is {self.frames!r}.")
-        crop = (0, 0, 1, 1) if self.crop is None else self.crop
-        if len(crop) != 4 or not all(is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
-            raise ValueError(f"the crop must be (left, top, right, bottom) in pixels, but it is {crop!r}.")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the choices that differ from the defaults, as plain values for a model file."""
