@@ -162,10 +162,10 @@ def read_file(path: str | os.PathLike[str], **options: Any) -> Sequences:
 
 def _read(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any], *, several: bool) -> Sequences:
     """Read files apart; refusals speak of flags."""
-    from seqattractor.io._apart import Bounds, load_apart
     from seqattractor.io._options import Terms
+    from seqattractor.io._subprocess import Bounds, load_in_subprocess
 
-    return load_apart(paths, options, terms=Terms("command line"), bounds=Bounds(), several=several)
+    return load_in_subprocess(paths, options, terms=Terms("command line"), bounds=Bounds(), several=several)
 
 
 def load_like(

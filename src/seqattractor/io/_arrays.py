@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._hdf5 import BadFileError, open_hdf5, read_numbers
-from seqattractor.io._options import Options, TooLargeError, brief, brief_list, remedy, terms
+from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy, terms
 from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, check_room, collect_frames
 from seqattractor.io._text import MAX_COLUMNS, UNIT_NAMES, Table, assume_turned, reject_spikes, seconds_of
@@ -367,8 +367,7 @@ def _reject_spikes(arrays: Arrays, path: Path) -> None:
     if len(times) == len(units) == 1:
         pair = [_flat(arrays[name]()) for name in (*times, *units)]
         if all(array.ndim == 1 for array in pair) and len(pair[0]) == len(pair[1]):
-            how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
-            raise ValueError(f"{path} looks like spike times (its arrays {times[0]} and {units[0]}); {how}.")
+            raise ValueError(f"{path} looks like spike times (its arrays {times[0]} and {units[0]}); {bin_spikes_first()}.")
 
 
 def _reject_models(arrays: Arrays, path: Path) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.io._hdf5 import BadFileError, open_hdf5, read_numbers
-from seqattractor.io._options import Options, TooLargeError, brief, brief_list, remedy
+from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy
 from seqattractor.io._recording import MAX_FRAMES, Recording
 from seqattractor.io._spikes import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
 from seqattractor.io._text import MAX_COLUMNS
@@ -48,8 +48,7 @@ def read_nwb(path: Path, options: Options) -> Recording:
             times, found.values, found.units, epochs or Epochs(times[:1], times[-1:], [path.stem]), options.bin, path
         )
     if options.bin is None:
-        how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
-        raise ValueError(f"to read spikes from {path}, {how}.")
+        raise ValueError(f"to read spikes from {path}, {bin_spikes_first()}.")
     times = np.concatenate(found.trains)
     if not len(times):
         raise ValueError(f"{path} holds no spikes.")

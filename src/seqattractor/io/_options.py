@@ -196,6 +196,16 @@ def remedy(words: str, instead: str) -> str:
     return re.sub(r"\{(\w+)\}", lambda option: f"--{option[1].replace('_', '-')}" if flags else option[1], words)
 
 
+def shrink_it() -> str:
+    """Return advice for what is too large."""
+    return remedy("shrink it first, or take fewer frames with {frames}", "shrink it first, or take fewer frames")
+
+
+def bin_spikes_first() -> str:
+    """Return advice for spike times that are given without a bin width."""
+    return remedy("give the width of a time bin in seconds with {bin}", "bin them first")
+
+
 def brief(text: object) -> str:
     """Quote what stands in a file for a sentence: printable, and not longer than a sentence can bear."""
     whole = repr(str(text)[: LONGEST_NAME + 1])
@@ -223,5 +233,4 @@ class Budget:
             )
         self.spent += max(width * height, LEAST_COST) * times
         if self.spent > together:
-            fewer = remedy("shrink it first, or take fewer frames with {frames}", "shrink it first, or take fewer frames")
-            raise TooLargeError(f"{path} has more than {together / 1e6:.0f} million pixels in all its frames; {fewer}.")
+            raise TooLargeError(f"{path} has more than {together / 1e6:.0f} million pixels in all its frames; {shrink_it()}.")

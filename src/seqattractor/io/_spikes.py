@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from seqattractor._checks import as_numbers, check_count, check_number, check_positive, reject_masked
 from seqattractor.encoders._spike_binner import bins_of, n_bins_within, spike_raster
 from seqattractor.io._arrays import Arrays, open_arrays
-from seqattractor.io._options import FORMATS, NoEpochsError, Options, TooLargeError, brief, brief_list, remedy
+from seqattractor.io._options import FORMATS, NoEpochsError, Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy
 from seqattractor.io._recording import MAX_FRAMES, MAX_VALUES, Recording, check_room
 from seqattractor.io._text import MAX_COLUMNS, cells_in, number_of, seconds_of, spike_columns
 from seqattractor.sequences._columns import natural_key
@@ -283,8 +283,7 @@ Spikes = tuple[NDArray[Any], list[str], NDArray[Any]]
 def read_spikes(path: Path, options: Options) -> Recording:
     """Read spike times and units from a file of arrays or two columns of text, and bin them, in each epoch if there are some."""
     if options.bin is None:
-        how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
-        raise ValueError(f"to read spikes from {path}, {how}.")
+        raise ValueError(f"to read spikes from {path}, {bin_spikes_first()}.")
     is_array = path.suffix.lower() in FORMATS["array"].suffixes
     times, labels, which = _from_arrays(path, options.key) if is_array else _from_text(path)
     if len(times) == 0:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._options import Budget, Options, TooLargeError, brief, remedy, terms
+from seqattractor.io._options import Budget, Options, TooLargeError, bin_spikes_first, brief, remedy, terms
 from seqattractor.io._recording import Recording, check_room, collect_frames
 
 OFF = " .·-_0"  # these characters are off in text art, all others on
@@ -171,10 +171,9 @@ def _is_header(cells: list[str], row: list[float | None], path: Path) -> bool:
     if None not in row:
         return False
     if (columns := spike_columns(cells)) is not None:
-        how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
         more = "" if len(cells) == 2 else ", and keep no other columns"
         names = " and ".join(cells[k] for k in sorted(columns[:2]))
-        raise ValueError(f"{path} looks like spike times (its columns are {names}); {how}{more}.")
+        raise ValueError(f"{path} looks like spike times (its columns are {names}); {bin_spikes_first()}{more}.")
     if row[0] is not None or None in row[1:] or len(row) == 1:
         return True
     corner = cells[0].lower()
@@ -237,9 +236,8 @@ def reject_spikes(table: Table, path: Path) -> None:
         apart = np.diff(when)
         even = len(apart) and np.ptp(apart) <= 1e-6 * apart.max()  # then it may be one unit beside the times of its bins
         if whole and (apart >= 0).all() and (when % 1).any() and not (even and who.max() <= 1):
-            how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
             where = f"times in column {time + 1} and units in column {unit + 1}"
-            raise ValueError(f"{path} looks like spike times ({where}); {how}.")
+            raise ValueError(f"{path} looks like spike times ({where}); {bin_spikes_first()}.")
 
 
 def _rate(times: NDArray[Any]) -> float | None:
