@@ -135,12 +135,13 @@ class Result:
         return answer[:1].lower() + answer[1:] if rest == rest.lower() else answer
 
     def _repr_html_(self) -> str:
-        """The sentences and the first rows, for notebooks; what is long folds away."""
+        """The description and the first rows, for notebooks; a long description folds away."""
         words = self.describe()
         head = _heading(type(self).__name__, words)
         if len(words) > _CHARACTERS_SHOWN:
             answer = repr(self).removeprefix(f"{type(self).__name__}: ").partition("\n")[0]
-            head = _heading(type(self).__name__, answer) + _folded("Described", words)
+            head = _heading(type(self).__name__, answer)
+            head += f"<details><summary>Described</summary><p>{_lines(words)}</p></details>"
         return head + _table(list(islice(self.rows(), _ROWS_READ)))
 
 
@@ -160,13 +161,8 @@ def _table(rows: list[Mapping[str, Any]]) -> str:
 
 
 def _heading(name: str, words: str) -> str:
-    """A name and what there is to say, in the colours of the page; names of files and sequences in it may be anybody's."""
+    """A name and a description, as HTML."""
     return f"<p><b>{escape(name)}</b> {_lines(words)}</p>"
-
-
-def _folded(title: str, words: str) -> str:
-    """Words that are seen when their title is clicked."""
-    return f"<details><summary>{escape(title)}</summary><p>{_lines(words)}</p></details>"
 
 
 def _lines(words: str) -> str:

@@ -58,8 +58,8 @@ RADIUS = 2.7  # of a place field, in cells
 def xor() -> Sequences:
     """Return the sequence of section 3: its first neuron would have to compute XOR.
 
-    No threshold neurons without hidden ones can make it, and with them only a network that has thresholds or biases
-    (``SequenceAttractor(bias=True)``): without these, where no field is exactly zero, it maps -xi to minus what it maps xi to.
+    No network without hidden neurons can make it, and with them only one that has biases (``SequenceAttractor(bias=True)``):
+    without these, where no field is exactly zero, a network maps -xi to minus what it maps xi to.
 
     Returns
     -------
@@ -78,8 +78,8 @@ def xor() -> Sequences:
 def toy(which: int = 1) -> Sequences:
     """Return one of two sequences of ten neurons in the spirit of Figure 1.
 
-    No threshold neurons without hidden ones can make them, not even with biases (`sa.separable` proves it); a network with 50
-    hidden neurons learns them and recalls them with two units of the first pattern flipped.
+    No network without hidden neurons can make them, not even with biases (`sa.separable` proves it); one with 50 hidden neurons
+    learns them and recalls them with two units of the first pattern flipped.
 
     Parameters
     ----------

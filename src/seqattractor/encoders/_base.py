@@ -1,4 +1,4 @@
-"""What all encoders share: numbers in and patterns of +-1 out, names of the units, and the way back."""
+"""The base class of encoders: numbers in and patterns of +-1 out, names of the units, and the way back."""
 
 from __future__ import annotations
 
@@ -122,10 +122,10 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         endings = self._endings()
         return np.array([f"{name}{ending}" for name in names for ending in endings], dtype=object)
 
-    # -- what each encoder says of itself -------------------------------------------------------------------------------------
+    # -- hooks of each encoder ------------------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        """Reject parameters that make no sense."""
+        """Check the parameters."""
         raise NotImplementedError
 
     def _learn(self, values: NDArray[Any]) -> None:
@@ -148,7 +148,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         """How many units a feature has."""
         return 1
 
-    # -- what they share ------------------------------------------------------------------------------------------------------
+    # -- shared by all --------------------------------------------------------------------------------------------------------
 
     def _numbers(self, X: ArrayLike, *, reset: bool) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Check numbers as scikit-learn does; frames are flattened, and their shape is given, too."""

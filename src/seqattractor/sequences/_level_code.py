@@ -1,8 +1,4 @@
-"""Numbers of several levels, such as grey values, as groups of +-1 units: thermometer and Gray codes, there and back.
-
-The arithmetic stands here, below everything, because sequences carry their code; `seqattractor.encoders.LevelEncoder` is its
-face as a scikit-learn transformer.
-"""
+"""Numbers of several levels, such as grey values, as groups of +-1 units; `encoders.LevelEncoder` is the transformer."""
 
 from __future__ import annotations
 

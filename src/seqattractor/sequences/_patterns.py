@@ -24,18 +24,9 @@ Lengths = NDArray[np.int64]
 def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, shape: tuple[int, ...] | None = None) -> Patterns:
     """Check that `X` is a two-dimensional array of patterns and return it as int8 of +-1, shape (T, N).
 
-    The rule, for arrays, lists, frames and tensors of every numeric type alike: -1 and +1 are taken as they are; True and False,
-    or 1 and 0 in an array that has no other values, stand for +1 and -1; all else is an error. A message names the place of a
-    wrong value in an array of the given `shape`: that of what the user wrote.
-
-    Examples
-    --------
-    >>> check_patterns([[1.0, -1.0]]), check_patterns([[True, False]]), check_patterns([[1, 0]])
-    (array([[ 1, -1]], dtype=int8), array([[ 1, -1]], dtype=int8), array([[ 1, -1]], dtype=int8))
-    >>> check_patterns([[1, 0, -1]])
-    Traceback (most recent call last):
-    ValueError: X must hold only -1 and +1, or only 0 and 1, but X[0, 1] is 0; convert your data with
-    sa.binarize(X, threshold=...).
+    For every numeric type alike: -1 and +1 are taken as they are; True and False, or 1 and 0 in an array without other values,
+    stand for +1 and -1; all else is an error. A message names the place of a wrong value in an array of the given `shape`, that
+    of the user's input.
     """
     if X is None:
         raise TypeError(f"{name} is missing: it must be an array of -1 and +1 with two dimensions (time, neurons).")

@@ -21,7 +21,7 @@ from seqattractor.sequences._patterns import Lengths, Patterns, check_frame_shap
 class Sequences(Result, NDArrayOperatorsMixin):
     """One or several sequences of +-1 patterns, with what is known about them; every dataset and loader gives one.
 
-    It stands wherever an array of its patterns may stand: ``X[0]``, ``X.shape``, ``len(X)``, ``X > 0``, ``np.asarray(X)`` and
+    It can be used wherever an array of its patterns can: ``X[0]``, ``X.shape``, ``len(X)``, ``X > 0``, ``np.asarray(X)`` and
     ``net.fit(X)`` do what they do with ``X.patterns``. It cannot be changed; ``np.array(X)`` is a copy that can.
 
     Parameters
@@ -223,31 +223,16 @@ class Sequences(Result, NDArrayOperatorsMixin):
 def check_sequences(
     X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int = 1
 ) -> tuple[Patterns, Lengths]:
-    """Check sequences of +-1 patterns and bring them into one array.
+    """Check sequences of +-1 patterns and bring them into one array: patterns (T, N) as int8, and lengths (S,) as int64.
 
-    Parameters
-    ----------
-    X : Sequences, array of shape (T, N), a list of these, or array of shape (S, T, N)
-        The patterns, one row per time step, all values -1 or +1. An array of three dimensions is S sequences of equal length;
-        frames (time, height, width) must be flattened first, ``X.reshape(len(X), -1)``.
-    lengths : array of shape (S,), optional
-        How many rows of `X` belong to each sequence. By default `Sequences` have lengths of their own, and an array (T, N) is
-        one sequence.
-    order : int
-        How many past patterns a prediction uses; every sequence needs one more than that.
-
-    Returns
-    -------
-    X : ndarray of int8, shape (T, N)
-    lengths : ndarray of int64, shape (S,)
+    `X` is `Sequences`, an array (T, N) with `lengths`, a list of these, or an array (S, T, N); frames must be flattened
+    first. Every sequence needs one pattern more than the `order` past patterns that a prediction uses.
 
     Examples
     --------
     >>> X, lengths = check_sequences([[[1, -1], [1, 1]], [[-1, -1], [-1, 1], [1, 1]]])
     >>> X.shape, lengths
     ((5, 2), array([2, 3]))
-    >>> check_sequences(np.ones((4, 3, 2)))[1]
-    array([3, 3, 3, 3])
     """
     order = check_count(order, "order", 0)
     if _is_list_of_sequences(X):

@@ -47,13 +47,7 @@ class Transitions(NamedTuple):
 
 
 def stack_context(X: NDArray[Any], order: int) -> NDArray[Any]:
-    """Stack each pattern with its `order - 1` predecessors, oldest first: (T, N) -> (T - order + 1, order * N).
-
-    Examples
-    --------
-    >>> stack_context(np.array([[1], [-1], [1]]), order=2)
-    array([[ 1, -1], [-1,  1]])
-    """
+    """Stack each pattern with its `order - 1` predecessors, oldest first: (T, N) -> (T - order + 1, order * N)."""
     if order == 1:
         return X
     rows = len(X) - order + 1
@@ -61,13 +55,7 @@ def stack_context(X: NDArray[Any], order: int) -> NDArray[Any]:
 
 
 def sum_context(inputs: Patterns, lengths: Lengths, leak: float) -> NDArray[np.float64]:
-    """Sum each input with all before it in its sequence, s(t) = x(t) + leak s(t-1): (n, width) -> (n, width).
-
-    Examples
-    --------
-    >>> sum_context(np.array([[1], [-1], [1], [1]]), np.array([3, 1]), leak=0.5).T
-    array([[ 1.  , -0.5 ,  0.75,  1.  ]])
-    """
+    """Sum each input with all before it in its sequence, s(t) = x(t) + leak s(t-1): (n, width) -> (n, width)."""
     sums = inputs.astype(np.float64)
     for s in split(sums, lengths):
         for t in range(1, len(s)):
@@ -76,26 +64,9 @@ def sum_context(inputs: Patterns, lengths: Lengths, leak: float) -> NDArray[np.f
 
 
 def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
-    """Pairs (x(t), x(t+1)) from the start to the end of each sequence, the order in which the paper learns them.
+    """Return the pairs (x(t), x(t+1)) of each sequence in order, as the paper learns them; n = T - order * S of them.
 
-    Parameters
-    ----------
-    X : ndarray, shape (T, N)
-    lengths : ndarray, shape (S,)
-    order : int
-        With ``order=k`` the input is the stack of the last k patterns, oldest first.
-
-    Returns
-    -------
-    Transitions
-        n = T - order * S of them. They are copies, except those of one sequence on disk (`numpy.memmap`), which stay there.
-
-    Examples
-    --------
-    >>> X, lengths = check_sequences([[1, 1], [1, -1], [-1, 1]])
-    >>> inputs, targets, _ = transitions(X, lengths)
-    >>> inputs.tolist(), targets.tolist()
-    ([[1, 1], [1, -1]], [[1, -1], [-1, 1]])
+    They are copies, except those of one sequence on disk (`numpy.memmap`), which stay there.
     """
     if order == 1 and len(lengths) == 1 and is_on_disk(X):
         return Transitions(X[:-1], X[1:], lengths - order)
@@ -121,13 +92,7 @@ def is_on_disk(X: NDArray[Any]) -> bool:
 
 
 def close_loop(once: Patterns, order: int) -> Patterns:
-    """Repeat the first `order` patterns of a sequence, given as one round, at its end: (T, N) -> (T + order, N).
-
-    Examples
-    --------
-    >>> close_loop(np.array([[1, 1], [1, -1], [-1, 1]]), order=2).tolist()
-    [[1, 1], [1, -1], [-1, 1], [1, 1], [1, -1]]
-    """
+    """Repeat the first `order` patterns of a sequence, given as one round, at its end: (T, N) -> (T + order, N)."""
     return np.concatenate([once, np.resize(once, (order, once.shape[1]))])
 
 
