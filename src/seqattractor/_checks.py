@@ -19,13 +19,7 @@ _STEPS = 2.0**40
 
 
 def say(value: Any) -> str:
-    """Write a value in a sentence: on one line, and not longer than a line.
-
-    Examples
-    --------
-    >>> say(10**400), say(np.zeros((2, 2))), say("x")
-    ('a number of 401 digits', 'an array of shape (2, 2)', "'x'")
-    """
+    """Write a value in a sentence: on one line, and not longer than a line."""
     if isinstance(value, np.ndarray) and value.ndim:
         return f"an array of shape {value.shape}"
     if _is_number(value, numbers.Integral) and abs(int(value)) >= 10**40:
@@ -38,7 +32,7 @@ def say(value: Any) -> str:
 
 
 def _digits(value: int) -> int:
-    """How many decimal digits a large number has; Python refuses to write very large ones."""
+    """How many decimal digits a large number has; Python does not write very large ones."""
     return int(value.bit_length() * 0.30102999566398120) + 1
 
 
@@ -47,22 +41,15 @@ def _is_number(value: Any, kind: type = numbers.Real) -> bool:
     return isinstance(value, kind) and not isinstance(value, (bool, np.timedelta64))
 
 
-def refuse_masked(values: Any, name: str) -> None:
-    """Refuse an array with masked values, also as a row of lists: they would be taken for values that were measured.
-
-    Examples
-    --------
-    >>> refuse_masked(np.ma.masked_equal([1, -1], -1), "X")
-    Traceback (most recent call last):
-    ValueError: X has masked values, and a pattern has a value for every unit; fill them first, as in X.filled(-1).
-    """
+def reject_masked(values: Any, name: str) -> None:
+    """Reject an array with masked values, also as a row of lists: they would be taken for values that were measured."""
     ma = sys.modules.get("numpy.ma")  # without it there is no masked array, and it takes a while to import
     if ma is None:
         return
     if isinstance(values, (list, tuple)):
         for part in values:
             if isinstance(part, (list, tuple, ma.MaskedArray)):
-                refuse_masked(part, name)
+                reject_masked(part, name)
     elif isinstance(values, ma.MaskedArray) and ma.is_masked(values):
         raise ValueError(
             f"{name} has masked values, and a pattern has a value for every unit; fill them first, as in {name}.filled(-1)."
@@ -80,14 +67,7 @@ def is_auto(value: Any) -> bool:
 
 
 def check_count(value: Any, name: str, least: int = 1, most: int = MOST) -> int:
-    """Check a whole number, at least `least` and at most `most`.
-
-    Examples
-    --------
-    >>> check_count(0, "n_hidden")
-    Traceback (most recent call last):
-    ValueError: n_hidden must be at least 1, but it is 0.
-    """
+    """Check a whole number, at least `least` and at most `most`."""
     if not _is_number(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, but it is {say(value)}.")
     if int(value) < least:
@@ -98,14 +78,7 @@ def check_count(value: Any, name: str, least: int = 1, most: int = MOST) -> int:
 
 
 def check_count_or_auto(value: Any, name: str) -> int | None:
-    """Check a whole number, 1 or more, or the word "auto", for which it gives None.
-
-    Examples
-    --------
-    >>> check_count_or_auto("many", "n_hidden")
-    Traceback (most recent call last):
-    TypeError: n_hidden must be a whole number or 'auto', but it is 'many'.
-    """
+    """Check a whole number, 1 or more, or the word "auto", for which it gives None."""
     if is_auto(value):
         return None
     if not _is_number(value, numbers.Integral):
@@ -151,14 +124,7 @@ def check_not_negative(value: Any, name: str) -> float:
 
 
 def check_in_steps(eta: float, **parameters: float) -> None:
-    """Refuse parameters that are too many learning steps: what is learned is counted in whole steps of eta.
-
-    Examples
-    --------
-    >>> check_in_steps(1e-3, kappa=2**63)
-    Traceback (most recent call last):
-    ValueError: kappa must be at most 1.09951e+12 learning steps, which are eta = 0.001 each, but it is 9.22337e+18.
-    """
+    """Reject parameters that are too many learning steps: what is learned is counted in whole steps of eta."""
     for name, value in parameters.items():
         if abs(float(value)) > _STEPS * float(eta):
             steps = f"{_STEPS:g} learning steps, which are eta = {float(eta):g} each"
@@ -173,30 +139,16 @@ def check_flag(value: Any, name: str) -> bool:
 
 
 def check_kind(value: Any, kind: type | tuple[type, ...], name: str, source: str) -> None:
-    """Refuse what is not of a class; `source` says what gives one.
-
-    Examples
-    --------
-    >>> check_kind("x", dict, "settings", "a dict of settings")
-    Traceback (most recent call last):
-    TypeError: settings must be a dict of settings, but it is 'x'.
-    """
+    """Reject what is not of a class; `source` says what gives one."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be {source}, but it is {say(value)}.")
 
 
 def as_array(value: Any, name: str) -> NDArray[Any]:
-    """See what a user gave as an array; refuse what is none, or has values that no array of numbers can hold.
-
-    Examples
-    --------
-    >>> as_array([[1, -1], [1]], "X")
-    Traceback (most recent call last):
-    ValueError: the rows of X differ in length, so that they make no array.
-    """
+    """Return a user's value as an array; raise for values that no array of numbers can hold."""
     if hasattr(value, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; patterns of +-1 have no zeros, so pass a dense array instead.")
-    refuse_masked(value, name)
+    reject_masked(value, name)
     try:
         array: NDArray[Any] = np.asarray(_readable(value))
     except OverflowError:
@@ -215,7 +167,7 @@ def _readable(value: Any) -> Any:
 
 
 def as_numbers(value: Any, name: str) -> NDArray[Any]:
-    """See what a user gave as an array of real numbers: booleans, whole numbers or floats."""
+    """Return a user's value as an array of real numbers: booleans, whole numbers or floats."""
     array = as_array(value, name)
     if array.dtype == object or array.dtype.kind in "USVmM":
         try:
@@ -235,14 +187,7 @@ def as_numbers(value: Any, name: str) -> NDArray[Any]:
 
 
 def check_finite(value: Any, name: str, *axes: str) -> NDArray[np.float64]:
-    """Check an array of finite numbers with these axes, none of them empty.
-
-    Examples
-    --------
-    >>> check_finite([[1.0]], "weights", "neurons")
-    Traceback (most recent call last):
-    ValueError: weights must be numbers of shape (neurons), but the shape is (1, 1).
-    """
+    """Check an array of finite numbers with these axes, none of them empty."""
     array = as_numbers(value, name).astype(np.float64)
     if array.ndim != len(axes) or not array.size:
         raise ValueError(f"{name} must be numbers of shape ({', '.join(axes)}), but the shape is {array.shape}.")
@@ -268,14 +213,7 @@ class NotEnoughMemoryError(ValueError):
 
 
 def check_memory(n_bytes: int, what: str) -> None:
-    """Refuse what needs more memory than there is, before any of it is taken.
-
-    Examples
-    --------
-    >>> check_memory(2**70, "a network")
-    Traceback (most recent call last):
-    seqattractor._checks.NotEnoughMemoryError: there is not enough memory for a network: it needs 1.07e+09 TiB; ask for less.
-    """
+    """Reject what needs more memory than there is, before any of it is taken."""
     if n_bytes > _memory():
         size = f"{n_bytes / 2**40:.3g} TiB" if n_bytes >= 2**40 else f"{n_bytes / 2**30:.3g} GiB"
         raise NotEnoughMemoryError(f"there is not enough memory for {what}: it needs {size}; ask for less.")

@@ -9,14 +9,7 @@ from contextlib import contextmanager
 
 
 def python_command(code: str) -> list[str]:
-    """Give the command line that runs some code in a new Python with the module path of this one.
-
-    Examples
-    --------
-    >>> import subprocess
-    >>> subprocess.run(python_command("print(sys.path[0] == '')"), capture_output=True, text=True).stdout.strip() == "True"
-    False
-    """
+    """Return the command line that runs some code in a new Python with the module path of this one."""
     # With -c alone, and until its path is set, Python would import from the current folder whatever has the right name.
     path = [entry for entry in sys.path if isinstance(entry, str)]  # Python ignores others
     return [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {path!r}\n{code}"]

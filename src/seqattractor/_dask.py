@@ -1,4 +1,4 @@
-"""Waiting for a Dask cluster that may be lost: bounded, and without the words that `distributed` has for it."""
+"""Bounded waiting for a Dask cluster that may be lost, without the logs of `distributed`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PATIENCE = 60.0
 """Seconds to wait for a worker, or for an answer of the scheduler."""
 
 _BETWEEN = 2.0  # seconds between two questions to the scheduler; workers come and go
-_TELLERS = ("distributed", "tornado", "asyncio")  # loggers that tell, with tracebacks, what we say in a sentence
+_TELLERS = ("distributed", "tornado", "asyncio")  # loggers of tracebacks where one sentence is enough
 
 _Result = TypeVar("_Result")
 
@@ -22,14 +22,7 @@ class ClusterLost(OSError):
 
 
 class Watch:
-    """Asks a cluster now and then whether it is still there.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    patience : float
-        Seconds after which a cluster without an answer or without workers is given up.
-    """
+    """Asks a cluster now and then whether it is still there."""
 
     def __init__(self, client: Any, patience: float = PATIENCE) -> None:
         self.client, self.patience = client, patience
@@ -55,7 +48,7 @@ class Watch:
         return threads
 
     def ask(self, question: Callable[[], _Result]) -> _Result:
-        """Let the client do something for which it needs the scheduler."""
+        """Call a function that needs the scheduler; raise `ClusterLost` if it does not answer."""
         try:
             try:
                 return question()
@@ -67,7 +60,7 @@ class Watch:
 
 @contextmanager
 def quiet_logs() -> Iterator[None]:
-    """Keep what `distributed` tells about lost connections off the terminal."""
+    """Silence the logs of `distributed` about lost connections."""
 
     def nothing(record: logging.LogRecord) -> bool:
         return False

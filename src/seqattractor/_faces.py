@@ -1,4 +1,4 @@
-"""Results that say what they are: one line at the prompt, a table in a notebook, a DataFrame, a picture, a few sentences."""
+"""The base class of results: one line at the prompt, a table in a notebook, a DataFrame, a figure, a few sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Result:
     _drawn_by: ClassVar[str | None] = None
 
     def describe(self) -> str:
-        """Say the result in a few sentences, the answer in the first one.
+        """Describe the result in a few sentences, the answer in the first one.
 
         Returns
         -------
@@ -43,7 +43,7 @@ class Result:
         raise NotImplementedError
 
     def rows(self) -> Iterable[Mapping[str, Any]]:
-        """Give the result as rows of a table.
+        """Return the result as rows of a table.
 
         Returns
         -------
@@ -58,7 +58,7 @@ class Result:
         return [{name: value for name, value in vars(self).items() if isinstance(value, (int, float, str))}]
 
     def to_pandas(self) -> Any:
-        """Give the rows as a ``pandas.DataFrame``.
+        """Return the rows as a ``pandas.DataFrame``.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class Result:
         return pandas.DataFrame([dict(row) for row in self.rows()])
 
     def to_xarray(self) -> Any:
-        """Give the numbers as an ``xarray.Dataset``: arrays with named axes, and what was measured in its attributes.
+        """Return the numbers as an ``xarray.Dataset``: arrays with named axes, and what was measured in its attributes.
 
         Returns
         -------
@@ -121,11 +121,11 @@ class Result:
         """
         if self._drawn_by is None:
             raise NotImplementedError(f"there is no picture of a {type(self).__name__}; its numbers are in rows().")
-        # By name and only now: pictures stand on a floor above.
+        # By name and only now: plots are a layer above.
         return getattr(importlib.import_module("seqattractor.plots"), self._drawn_by)(self, ax=ax, **options)
 
     def __repr__(self) -> str:
-        """Say the answer in one line."""
+        """Return the answer in one line."""
         return f"{type(self).__name__}: {self._answer()}"
 
     def _answer(self) -> str:
@@ -135,12 +135,13 @@ class Result:
         return answer[:1].lower() + answer[1:] if rest == rest.lower() else answer
 
     def _repr_html_(self) -> str:
-        """The sentences and the first rows, for notebooks; what is long folds away."""
+        """The description and the first rows, for notebooks; a long description folds away."""
         words = self.describe()
         head = _heading(type(self).__name__, words)
         if len(words) > _CHARACTERS_SHOWN:
             answer = repr(self).removeprefix(f"{type(self).__name__}: ").partition("\n")[0]
-            head = _heading(type(self).__name__, answer) + _folded("Described", words)
+            head = _heading(type(self).__name__, answer)
+            head += f"<details><summary>Described</summary><p>{_lines(words)}</p></details>"
         return head + _table(list(islice(self.rows(), _ROWS_READ)))
 
 
@@ -160,13 +161,8 @@ def _table(rows: list[Mapping[str, Any]]) -> str:
 
 
 def _heading(name: str, words: str) -> str:
-    """A name and what there is to say, in the colours of the page; names of files and sequences in it may be anybody's."""
+    """A name and a description, as HTML."""
     return f"<p><b>{escape(name)}</b> {_lines(words)}</p>"
-
-
-def _folded(title: str, words: str) -> str:
-    """Words that are seen when their title is clicked."""
-    return f"<details><summary>{escape(title)}</summary><p>{_lines(words)}</p></details>"
 
 
 def _lines(words: str) -> str:
@@ -175,13 +171,7 @@ def _lines(words: str) -> str:
 
 
 def html_card(name: str, words: str, facts: Mapping[str, str]) -> str:
-    """Give what there is to say of a thing, and facts under titles, as HTML for notebooks.
-
-    Examples
-    --------
-    >>> html_card("Thing", "Small.", {"Colour": "<red>"}).count("&lt;red&gt;")
-    1
-    """
+    """Return what there is to say of a thing, and facts under titles, as HTML for notebooks."""
     left = 'style="text-align: left"'
     rows = "".join(f"<tr><th {left}>{escape(title)}</th><td {left}>{escape(fact)}</td></tr>" for title, fact in facts.items())
     return f'{_heading(name, words)}<table style="margin-bottom: 0.6em"><tbody>{rows}</tbody></table>'

@@ -12,15 +12,7 @@ from typing import IO
 
 
 def named_path(path: str | os.PathLike[str]) -> Path:
-    r"""Take a path that can stand in a sentence: line breaks and other control characters in a name are refused.
-
-    Examples
-    --------
-    >>> named_path("a\nb.npz")
-    Traceback (most recent call last):
-    ...
-    ValueError: 'a\nb.npz' has a line break or another control character in it; rename the file.
-    """
+    """Return a path that can be printed in a sentence; reject line breaks and other control characters in it."""
     taken = Path(path)
     if not str(taken).isprintable():
         raise ValueError(f"{str(taken)[:200]!r} has a line break or another control character in it; rename the file.")
@@ -32,7 +24,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name only when it is complete.
 
     An error, a full disk or Ctrl-C in between leaves what stood there before, and no half-written file. A file that is replaced
-    passes its permissions on, a link leads to the file that is replaced, and a read-only file is refused.
+    passes its permissions on, a link leads to the file that is replaced, and a read-only file is an error.
 
     Examples
     --------

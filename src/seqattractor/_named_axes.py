@@ -15,13 +15,7 @@ Variable = tuple[str | tuple[str, ...], ArrayLike, str]
 
 @dataclass(frozen=True)
 class NamedAxes:
-    """Arrays with named axes.
-
-    Examples
-    --------
-    >>> NamedAxes({"rate": ("flips", [1.0, 0.5], "right steps")}, {"flips": ("flips", [0, 9], "flipped units")}).dataset().sizes
-    Frozen({'flips': 2})
-    """
+    """Arrays with named axes."""
 
     variables: Mapping[str, Variable]
     coordinates: Mapping[str, Variable] = field(default_factory=dict)
@@ -29,7 +23,7 @@ class NamedAxes:
     """What was measured, in single values; those that are None are left out."""
 
     def dataset(self) -> Any:
-        """Give an ``xarray.Dataset``, whose attributes are of kinds that files can hold, too."""
+        """Return an ``xarray.Dataset``, whose attributes are of kinds that files can hold, too."""
         try:
             import xarray
         except ImportError:
@@ -46,20 +40,14 @@ def _described(variables: Mapping[str, Variable]) -> dict[str, tuple[Any, Any, d
 
 
 def varying(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> list[str]:
-    """Give those of some columns whose values differ between rows.
-
-    Examples
-    --------
-    >>> varying([{"t": 5, "n": 20}, {"t": 9, "n": 20}], ["t", "n"])
-    ['t']
-    """
+    """Return those of some columns whose values differ between rows."""
     return [name for name in names if len({repr(row[name]) for row in rows}) > 1]
 
 
 def on_grid(
     rows: Sequence[Mapping[str, Any]], settings: Sequence[str], measured: Mapping[str, str], *, always: bool = False
 ) -> NamedAxes:
-    """Give rows of a table as arrays: an axis for each setting that differs between rows, the first one if none does.
+    """Return rows of a table as arrays: an axis for each setting that differs between rows, the first one if none does.
 
     Parameters
     ----------
@@ -94,13 +82,7 @@ def on_grid(
 
 
 def plain(values: ArrayLike) -> NDArray[Any]:
-    """Give values of any kinds as an array of one: whole numbers, numbers with NaN where there is none, flags or words.
-
-    Examples
-    --------
-    >>> plain([1, None]), plain([1, 2]), plain(["a", None])
-    (array([ 1., nan]), array([1, 2]), array(['a', ''], dtype='<U1'))
-    """
+    """Return values of any kinds as an array of one: whole numbers, numbers with NaN where there is none, flags or words."""
     array = np.asarray(values, dtype=object)
     known = [value for value in array.ravel() if value is not None]
     if any(isinstance(value, str) for value in known):

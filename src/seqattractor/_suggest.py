@@ -1,4 +1,4 @@
-"""Names that somebody may have meant, for sentences that refuse a misspelt one."""
+"""Names that somebody may have meant, for messages about a misspelt one."""
 
 from __future__ import annotations
 
@@ -7,29 +7,17 @@ from typing import Any
 
 
 def near(name: Any, known: Iterable[str]) -> list[str]:
-    """Give up to three known names that a name may be a misspelling of, the nearest first.
-
-    Examples
-    --------
-    >>> near("Sparce", ["sparse", "dense", "lookup"]), near("xor", ["sparse", "dense"])
-    (['sparse'], [])
-    """
+    """Return up to three known names that a name may be a misspelling of, the nearest first."""
     if not isinstance(name, str):
         return []
-    from difflib import get_close_matches  # only where something is refused
+    from difflib import get_close_matches  # only for an error
 
     spelt = {each.lower(): each for each in known}
     return [spelt[match] for match in get_close_matches(name.lower(), spelt)]
 
 
 def did_you_mean(name: Any, known: Iterable[str]) -> str:
-    """Ask for the known names that a name may be a misspelling of; an empty text if none is like it.
-
-    Examples
-    --------
-    >>> did_you_mean("lern", ["learn", "lab"])
-    "did you mean 'learn'?"
-    """
+    """Ask for the known names that a name may be a misspelling of; an empty text if none is like it."""
     *first, last = [repr(each) for each in near(name, known)] or [""]
     if not last:
         return ""
@@ -37,26 +25,7 @@ def did_you_mean(name: Any, known: Iterable[str]) -> str:
 
 
 def no_such(kind: str, name: Any, known: Iterable[str], groups: Iterable[str] = ()) -> str:
-    """Say that there is nothing of this name, and what was meant; all names only where none is like it.
-
-    Parameters
-    ----------
-    kind : str
-        What it would be, as in "network".
-    name : object
-    known : iterable of str
-    groups : iterable of str
-        Names that stand for several of them.
-
-    Examples
-    --------
-    >>> no_such("network", "sparce", ["sparse", "dense"])
-    "there is no network 'sparce'; did you mean 'sparse'?"
-    >>> no_such("network", "?", ["sparse", "dense"])
-    "there is no network '?'; the networks are sparse, dense."
-    >>> no_such("network", "?", ["sparse", "dense"], groups=["ours", "rival", "all"])
-    "there is no network '?'; the networks are sparse, dense, and together ours, rival and all."
-    """
+    """Return the message for an unknown name: similar names, or all names (and `groups` of them) if none is similar."""
     from seqattractor._checks import say  # brings numpy, for which a misspelt command need not wait
 
     names, several = list(known), list(groups)
@@ -66,15 +35,7 @@ def no_such(kind: str, name: Any, known: Iterable[str], groups: Iterable[str] = 
 
 
 def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Give ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose ``__init__.pyi`` lists names that load on first use.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> sa.datasets.walkr
-    Traceback (most recent call last):
-    AttributeError: seqattractor.datasets has no name 'walkr'; did you mean 'walker'?
-    """
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose ``__init__.pyi`` lists its lazy names."""
     import lazy_loader
 
     load, names, public = lazy_loader.attach_stub(package, file)

@@ -1,4 +1,4 @@
-"""An estimator that refuses to learn, or is interrupted, is as it was before."""
+"""Roll back an estimator whose fit fails or is interrupted."""
 
 from __future__ import annotations
 

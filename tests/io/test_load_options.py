@@ -32,7 +32,7 @@ def test_nearly_equal_frames_can_be_left_out(tmp_path):
     assert np.array_equal(load(tmp_path / "slow.npy", drop_near=3), X[[0, 2, 4]])  # compared with the last one kept
     assert np.array_equal(load(tmp_path / "slow.npy", drop_near=2), X[[0, 2, 4]])
     assert np.array_equal(load(tmp_path / "slow.npy", drop_near=1), X[[0, 1, 2, 4]])
-    with pytest.raises(ValueError, match="drop_near must be a whole number"):
+    with pytest.raises(ValueError, match="drop_near must be at least 0"):
         load(tmp_path / "slow.npy", drop_near=-1)
 
 
@@ -111,7 +111,7 @@ def test_transparent_pixels_are_seen_on_a_white_page(tmp_path):
 )
 def test_an_option_that_makes_no_sense_is_one_sentence(tmp_path, options):
     path = save_animation(tmp_path / "a.gif")
-    with pytest.raises(ValueError, match=r"^[^\n]+\.$"):
+    with pytest.raises((TypeError, ValueError), match=r"^[^\n]+\.$"):
         load(path, **options)
     with pytest.raises(TypeError, match="option"):
         load(path, no_such_option=True)

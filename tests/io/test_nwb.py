@@ -138,7 +138,7 @@ def test_epochs_may_overlap(tmp_path):
 def test_only_nwb_files_and_spikes_have_epochs(tmp_path):
     np.save(tmp_path / "a.npy", np.ones((2, 3)))
     says(tmp_path / "a.npy", "is read as neither spikes nor NWB, and only these have epochs; give bin for spikes", epochs="laps")
-    with pytest.raises(ValueError, match="epochs is the name of a table or a file of intervals, such as 'trials', but it is 3"):
+    with pytest.raises(TypeError, match="epochs must be the name of a table or a file of intervals, such as 'trials'"):
         sa.io.load(tmp_path / "a.npy", epochs=3)
 
 

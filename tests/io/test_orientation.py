@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import seqattractor as sa
-from seqattractor.io._terms import Terms, on_terms
+from seqattractor.io._options import Terms, on_terms
 
 RASTER = (np.random.default_rng(0).random((5, 40)) < 0.3).astype(int)  # five neurons, forty bins
 WANTED = np.where(RASTER.T, 1, -1)

@@ -22,9 +22,8 @@ import seqattractor as sa
 from hostile_files import HOSTILE, tiff_loop
 from nwb_files import empty_session, with_epochs, with_spikes, write_session
 from own_files import FRAMES, PATTERNS
-from seqattractor.io._apart import Bounds, load_apart
-from seqattractor.io._options import FORMATS
-from seqattractor.io._terms import Terms
+from seqattractor.io._options import FORMATS, Terms
+from seqattractor.io._subprocess import Bounds, load_in_subprocess
 from seqattractor.io._video import ffmpeg, write_video
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -151,7 +150,7 @@ def read(path, options, apart):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if apart:
-                return load_apart([path], options, terms=Terms(), bounds=Bounds(seconds=100, memory=2**30), several=False)
+                return load_in_subprocess([path], options, terms=Terms(), bounds=Bounds(seconds=100, memory=2**30), several=False)
             return sa.io.load(path, **options)
     except (ValueError, TypeError) as error:
         if str(path) not in str(error):

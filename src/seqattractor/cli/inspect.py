@@ -95,7 +95,7 @@ def command(
 def _sequences(net: SequenceMemory, files: tuple[Path, ...], options: dict[str, Any]) -> tuple[Any, Any, Any]:
     """The sequences to look at, if any, and where they come from; files are read as the stored sequences were."""
     from seqattractor.io._attached import attached
-    from seqattractor.io._units import align_units
+    from seqattractor.io._load import align_units
     from seqattractor.sequences import check_patterns, check_sequences
 
     known = attached(net)

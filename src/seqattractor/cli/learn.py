@@ -198,7 +198,7 @@ def _remedy(data: Sequences, sentence: str, context: int | None) -> str:
 
 def read_to_learn(inputs: tuple[Path, ...], options: dict[str, Any], keep_repeats: bool, say: Callable[[str], None]) -> Sequences:
     """Read the files, leave out what is to be left out, and tell what was, and what is nearly repeated."""
-    from seqattractor.io._orientation import may_be_turned
+    from seqattractor.io._text import may_be_turned
     from seqattractor.tasks.repeats import describe_near_repeats, leave_out_repeats, near_repeats, repeats_that_hinder
 
     near, drop = options.pop("drop_near", 0), options.pop("drop_repeats", False)

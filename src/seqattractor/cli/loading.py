@@ -162,18 +162,18 @@ def read_file(path: str | os.PathLike[str], **options: Any) -> Sequences:
 
 def _read(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any], *, several: bool) -> Sequences:
     """Read files apart; refusals speak of flags."""
-    from seqattractor.io._apart import Bounds, load_apart
-    from seqattractor.io._terms import Terms
+    from seqattractor.io._options import Terms
+    from seqattractor.io._subprocess import Bounds, load_in_subprocess
 
-    return load_apart(paths, options, terms=Terms("command line"), bounds=Bounds(), several=several)
+    return load_in_subprocess(paths, options, terms=Terms("command line"), bounds=Bounds(), several=several)
 
 
 def load_like(
     picture_shape: tuple[int, int] | None, read: Callable[..., Sequences], known: dict[str, Any], wanted: dict[str, Any]
 ) -> Sequences:
     """Read as the stored sequences were read, with the options `known`, unless those that are `wanted` say otherwise."""
-    from seqattractor.io._epochs import NoEpochsError
     from seqattractor.io._load import NoPicturesError
+    from seqattractor.io._options import NoEpochsError
 
     size = {} if picture_shape is None else {"size": picture_shape}
     try:

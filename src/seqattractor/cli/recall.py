@@ -193,7 +193,7 @@ def _start(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str
 
 def _from_file(net: SequenceMemory, known: Attached, stored: Stored | None, cue: str, key: str | None) -> _Start:
     """Read a cue as the stored sequences were read, and look for the stored place that is nearest to it."""
-    from seqattractor.io._units import align_units
+    from seqattractor.io._load import align_units
 
     options = {k: v for k, v in known.options.items() if k not in ("loop", "drop_repeats", "drop_near", "frames", "key")}
     part = load_like(known.picture_shape, partial(read_file, cue), options, {"key": key})

@@ -1,8 +1,4 @@
-"""Moving digits: sequences of two digits that wander over a dark canvas and bounce off its walls.
-
-The motion is that of the Moving MNIST set (Srivastava, Mansimov and Salakhutdinov, 2015). By default the
-digits are those of scikit-learn, enlarged to the size of MNIST's, so that nothing has to be downloaded.
-"""
+"""Moving digits as in the Moving MNIST set (Srivastava, Mansimov and Salakhutdinov, 2015), by default scikit-learn's digits."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -23,11 +19,10 @@ MAX_REDRAWS = 1000
 def moving_digits(
     n_sequences: int = 20, length: int = 20, size: int = 64, n_digits: int = 2, *, digits: ArrayLike | None = None, rng: Seed = 0
 ) -> Sequences:
-    """Sequences of moving digits as patterns of +-1.
+    """Draw sequences of digits that move over a dark canvas and bounce off its walls.
 
-    Each digit starts anywhere on the canvas in a random direction, moves a tenth of the free canvas in each
-    step and bounces off the walls. A sequence in which some frame would have two different successors (within
-    it, or in an earlier sequence) is drawn again, since no network without further context can store it.
+    Each digit starts anywhere in a random direction and moves a tenth of the free canvas in each step. A sequence in which some
+    frame would have two successors (within it, or in an earlier sequence) is drawn again.
 
     Parameters
     ----------

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from seqattractor._checks import check_choice, check_count, check_memory, is_count, say
-from seqattractor.io._units import note_name
 from seqattractor.sequences import Sequences
+from seqattractor.sequences._columns import note_name
 
 # Drawn as in Figure 1: a row is a unit, a column a time step, # is +1. In both, four patterns satisfy
 # x(a) + x(b) = x(c) + x(d), while some unit must be on after a and b and off after c and d: no weights can do that.
@@ -56,10 +56,10 @@ RADIUS = 2.7  # of a place field, in cells
 
 
 def xor() -> Sequences:
-    """Give the sequence of section 3: its first neuron would have to compute XOR.
+    """Return the sequence of section 3: its first neuron would have to compute XOR.
 
-    No threshold neurons without hidden ones can make it, and with them only a network that has thresholds or biases
-    (``SequenceAttractor(bias=True)``): without these, where no field is exactly zero, it maps -xi to minus what it maps xi to.
+    No network without hidden neurons can make it, and with them only one that has biases (``SequenceAttractor(bias=True)``):
+    without these, where no field is exactly zero, a network maps -xi to minus what it maps xi to.
 
     Returns
     -------
@@ -76,10 +76,10 @@ def xor() -> Sequences:
 
 
 def toy(which: int = 1) -> Sequences:
-    """Give one of two sequences of ten neurons in the spirit of Figure 1.
+    """Return one of two sequences of ten neurons in the spirit of Figure 1.
 
-    No threshold neurons without hidden ones can make them, not even with biases (`sa.separable` proves it); a network with 50
-    hidden neurons learns them and recalls them with two units of the first pattern flipped.
+    No network without hidden neurons can make them, not even with biases (`sa.separable` proves it); one with 50 hidden neurons
+    learns them and recalls them with two units of the first pattern flipped.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def toy(which: int = 1) -> Sequences:
 
 
 def tune() -> Sequences:
-    """Give a tune of our own as a piano roll: four bars with a bass, broken chords and a melody, in a closed loop.
+    """Return a tune of our own as a piano roll: four bars with a bass, broken chords and a melody, in a closed loop.
 
     There is a unit for each of 30 keys of a piano, and a pattern for each eighth note.
 
@@ -125,7 +125,7 @@ def tune() -> Sequences:
 
 
 def place_cells(steps: int = 36, path: Literal["loop", "eight"] = "loop") -> Sequences:
-    """Give the activity of 16 x 16 place cells, each active while the animal, running along a closed path, is near its place.
+    """Return the activity of 16 x 16 place cells, each active while the animal, running along a closed path, is near its place.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
-"""A walking figure in silhouette, drawn by this module: the stand-in for the paper's gait sequence.
+"""A walking figure in silhouette, the stand-in for the paper's gait sequence.
 
-Everything is a plain function of the phase of the walk: joint angles (a table over one stride, interpolated)
-give a skeleton, each bone is a tapered capsule, and the silhouette is the union of the capsules. The figure
-walks on the spot, as in size-normalised gait silhouettes, seen from its right-hand side.
+Joint angles over one stride give a skeleton, each bone is a tapered capsule, and the silhouette is their union. The figure walks
+on the spot, as in size-normalised gait silhouettes, seen from its right-hand side.
 """
 
 import numpy as np
@@ -32,11 +31,10 @@ Bone = tuple[Point, Point, float, float]  # both ends (row, column) and the half
 
 
 def walker(n_frames: int = N_FRAMES, *, shrink: int = 1) -> Sequences:
-    """A walking figure: 103 distinct silhouettes in a closed loop of three strides.
+    """Draw a walking figure: 103 distinct silhouettes in a closed loop of three strides.
 
-    The length, the frame size and the kind of picture are those of the gait sequence in section 6.3 of the
-    paper. The three strides differ a little, as a person's do: posture and step length drift around the loop. It is closed by its
-    first frame, which comes again as row 104; since phase and posture are periodic, that step is one like all others.
+    Length and frame size are those of the gait sequence in section 6.3 of the paper. The three strides differ a little, as a
+    person's do. The loop is closed by its first frame, as row 104; that step is like all others.
 
     Parameters
     ----------
@@ -48,8 +46,8 @@ def walker(n_frames: int = N_FRAMES, *, shrink: int = 1) -> Sequences:
     Returns
     -------
     Sequences
-        One loop, of shape (n_frames + 1, 128 * 88 / shrink**2): +1 is figure and -1 background. The last row is the first
-        again, all others are distinct. A frame has the shape (128 / shrink, 88 / shrink).
+        One loop, of shape (n_frames + 1, 128 * 88 / shrink**2), of frames (128 / shrink, 88 / shrink): +1 is figure and -1
+        background.
 
     Examples
     --------

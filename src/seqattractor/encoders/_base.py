@@ -1,4 +1,4 @@
-"""What all encoders share: numbers in and patterns of +-1 out, names of the units, and the way back."""
+"""The base class of encoders: numbers in and patterns of +-1 out, names of the units, and the way back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from seqattractor._checks import LARGEST, as_array, check_memory, check_number, refuse_masked, say
+from seqattractor._checks import LARGEST, as_array, check_memory, check_number, reject_masked, say
 from seqattractor._unchanged import unchanged_by_failure
 from seqattractor.sequences import Patterns, check_patterns
 
@@ -122,10 +122,10 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         endings = self._endings()
         return np.array([f"{name}{ending}" for name in names for ending in endings], dtype=object)
 
-    # -- what each encoder says of itself -------------------------------------------------------------------------------------
+    # -- hooks of each encoder ------------------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Check the parameters."""
         raise NotImplementedError
 
     def _learn(self, values: NDArray[Any]) -> None:
@@ -148,11 +148,11 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         """How many units a feature has."""
         return 1
 
-    # -- what they share ------------------------------------------------------------------------------------------------------
+    # -- shared by all --------------------------------------------------------------------------------------------------------
 
     def _numbers(self, X: ArrayLike, *, reset: bool) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Check numbers as scikit-learn does; frames are flattened, and their shape is given, too."""
-        refuse_masked(X, "X")
+        reject_masked(X, "X")
         array = as_array(X, "X") if isinstance(X, (list, tuple)) else X
         shape = tuple(array.shape[1:]) if getattr(array, "ndim", 2) > 2 else None  # type: ignore[union-attr]  # an array has one
         if shape is not None:
@@ -180,7 +180,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         return np.full(n, low, dtype=np.float64), np.full(n, high, dtype=np.float64)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that patterns are int8, whatever the numbers are."""
+        """Declare to scikit-learn that patterns are int8, whatever the numbers are."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags

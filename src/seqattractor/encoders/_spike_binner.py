@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from seqattractor._checks import check_finite, check_memory, check_number, check_positive
+from seqattractor.encoders._base import Encoder
 from seqattractor.sequences import Patterns, check_patterns
 from seqattractor.sequences._patterns import as_signs
 
@@ -17,7 +17,7 @@ ON_EDGE = 1e-6  # of a bin: a time that is nearer to an edge lies on it
 
 
 def bins_of(seconds: NDArray[np.float64], width: float) -> NDArray[np.int64]:
-    """Tell in which bin from 0 each time lies, counted from the beginning of the first.
+    """Return in which bin from 0 each time lies, counted from the beginning of the first.
 
     A time that falls short of an edge by less than a millionth of a bin lies on it: 0.3 / 0.1 is a little less than 3.
 
@@ -32,28 +32,14 @@ def bins_of(seconds: NDArray[np.float64], width: float) -> NDArray[np.int64]:
 
 
 def n_bins_within(start: float, end: float, width: float) -> int:
-    """How many bins have their middle in an interval; the first begins with it. pynapple counts spikes in the same bins.
-
-    Examples
-    --------
-    >>> n_bins_within(0.0, 2.0, 0.5), n_bins_within(0.0, 2.2, 0.5), n_bins_within(0.0, 2.3, 0.5)
-    (4, 4, 5)
-    """
+    """How many bins have their middle in an interval; the first begins with it. pynapple counts spikes in the same bins."""
     return int(bins_of(np.array([end - start + width / 2]), width)[0])
 
 
 def spike_raster(
     bins: NDArray[np.int64], units: NDArray[np.int64], n_bins: int, n_units: int, *, counts: bool = False
 ) -> NDArray[np.uint8] | NDArray[np.int32]:
-    """How often, or whether, each unit fired in each bin, shape (n_bins, n_units); spikes in later bins are left out.
-
-    Examples
-    --------
-    >>> spike_raster(np.array([0, 2, 2]), np.array([1, 0, 0]), 3, 2).tolist()
-    [[0, 1], [0, 0], [1, 0]]
-    >>> spike_raster(np.array([0, 2, 2]), np.array([1, 0, 0]), 3, 2, counts=True).tolist()
-    [[0, 1], [0, 0], [2, 0]]
-    """
+    """How often, or whether, each unit fired in each bin, shape (n_bins, n_units); spikes in later bins are left out."""
     inside = bins < n_bins
     where = bins[inside], units[inside]
     if counts:
@@ -65,14 +51,11 @@ def spike_raster(
     return raster
 
 
-_MOST_BINS = 2.0**62
-
-
-class SpikeBinner(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]  # scikit-learn has no types
+class SpikeBinner(Encoder, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
     """Bin a list of spikes: a pattern for each time bin, in which a unit is on if it fired.
 
-    What comes out has as many rows as there are bins, not as many as there are spikes; so in a `Pipeline` it is the first step,
-    and cross-validation must split recordings, not spikes.
+    It takes arrays of shape (n_spikes, 2), a time in seconds and the number of a unit for each spike. The result has a row for
+    each bin, not for each spike: in a `Pipeline` it is the first step, and cross-validation must split recordings, not spikes.
 
     Parameters
     ----------
@@ -105,25 +88,7 @@ class SpikeBinner(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.start = start
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Learn which units there are, and when the first bin begins.
-
-        Parameters
-        ----------
-        X : array of shape (n_spikes, 2)
-            A time in seconds and the number of a unit for each spike, in any order.
-        y : None
-            Not used.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> sa.encoders.SpikeBinner(0.1).fit([[0.5, 3], [0.4, 1]]).units_
-        array([1., 3.])
-        """
+        """Learn which units there are, and when the first bin begins, from spikes (n_spikes, 2) in any order."""
         spikes = _spikes(X)
         check_positive(self.bin_size, "bin_size")
         self.start_ = float(spikes[:, 0].min()) if self.start is None else check_number(self.start, "start")
@@ -132,23 +97,7 @@ class SpikeBinner(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return self
 
     def transform(self, X: ArrayLike) -> Patterns:
-        """Bin spikes, from the start to the last one.
-
-        Parameters
-        ----------
-        X : array of shape (n_spikes, 2)
-            Of units seen in `fit`, none of them before the start.
-
-        Returns
-        -------
-        ndarray of int8, shape (bins, N)
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> sa.encoders.SpikeBinner(0.1, start=0.0).fit([[0.0, 1], [0.0, 2]]).transform([[0.25, 2]])
-        array([[-1, -1], [-1, -1], [-1,  1]], dtype=int8)
-        """
+        """Bin spikes (n_spikes, 2) from the start to the last one: patterns of shape (bins, N)."""
         check_is_fitted(self)
         spikes = _spikes(X)
         times, who = spikes[:, 0], spikes[:, 1]
@@ -159,29 +108,12 @@ class SpikeBinner(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if unknown.any():
             raise ValueError(f"there is a spike of unit {who[unknown][0]:g}, which was not there in fit; fit all units.")
         bins = bins_of(times - self.start_, self.bin_size)
-        n_bins = int(min(bins.max(), _MOST_BINS)) + 1
+        n_bins = int(bins.max()) + 1
         check_memory(n_bins * len(self.units_) * 3, f"a raster of {n_bins} bins and {len(self.units_)} units")
         return as_signs(spike_raster(bins, columns, n_bins, len(self.units_)) > 0)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Give a list of spikes for patterns: one in the middle of each bin in which a unit is on.
-
-        Parameters
-        ----------
-        X : array of +-1, shape (bins, N)
-
-        Returns
-        -------
-        ndarray of float64, shape (n_spikes, 2)
-            Times in seconds and units, in the order of time; binned again, they are the same patterns, up to the last spike.
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> binner = sa.encoders.SpikeBinner(1.0, start=0.0).fit([[0.0, 1], [0.0, 2]])
-        >>> binner.inverse_transform([[1, 1]])
-        array([[0.5, 1. ], [0.5, 2. ]])
-        """
+        """Return spikes (n_spikes, 2), one in the middle of each bin in which a unit is on; binned again, they are the same."""
         check_is_fitted(self)
         patterns = check_patterns(X, "X")
         if patterns.shape[1] != len(self.units_):
@@ -190,23 +122,7 @@ class SpikeBinner(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return np.stack([self.start_ + (bins + 0.5) * self.bin_size, self.units_[columns]], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Name the columns of patterns after the units.
-
-        Parameters
-        ----------
-        input_features : None
-            Not used: units were named in the data.
-
-        Returns
-        -------
-        ndarray of str, shape (N,)
-
-        Examples
-        --------
-        >>> import seqattractor as sa
-        >>> sa.encoders.SpikeBinner().fit([[0.5, 3], [0.4, 1]]).get_feature_names_out()
-        array(['unit1', 'unit3'], dtype=object)
-        """
+        """Name the columns of patterns after the units."""
         check_is_fitted(self)
         return np.array([f"unit{unit:g}" for unit in self.units_], dtype=object)
 

@@ -17,23 +17,7 @@ _BINS = 1024
 
 
 def otsu(values: NDArray[Any]) -> float:
-    """Give Otsu's threshold: the cut that leaves the least variance inside the two classes.
-
-    Parameters
-    ----------
-    values : ndarray of numbers, any shape
-        With at least two different values.
-
-    Returns
-    -------
-    float
-        Values above it are the upper class.
-
-    Examples
-    --------
-    >>> otsu(np.array([10, 12, 11, 200, 205], dtype=np.uint8))
-    12.0
-    """
+    """Return Otsu's threshold: the cut that leaves the least variance inside the two classes."""
     low, high = float(values.min()), float(values.max())
     if not low < high:
         raise ValueError(f"all values are {low:g}, so there is no threshold between dark and bright.")

@@ -1,4 +1,4 @@
-from ._epochs import bin_spikes as bin_spikes
+from ._load import align_units as align_units
 from ._load import load as load
 from ._load import load_all as load_all
 from ._midi import write_midi as write_midi
@@ -7,5 +7,5 @@ from ._paper_data import load_mnist as load_mnist
 from ._paper_data import load_moving_mnist as load_moving_mnist
 from ._pynapple import from_pynapple as from_pynapple
 from ._pynapple import to_pynapple as to_pynapple
-from ._units import align_units as align_units
+from ._spikes import bin_spikes as bin_spikes
 from ._write import write as write

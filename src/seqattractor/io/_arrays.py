@@ -18,13 +18,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._hdf5 import Refused, open_hdf5, read_numbers
-from seqattractor.io._options import Options
-from seqattractor.io._orientation import UNIT_NAMES, Table, assume_turned, seconds_of
+from seqattractor.io._hdf5 import BadFileError, open_hdf5, read_numbers
+from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy, terms
 from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, check_room, collect_frames
-from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy, terms
-from seqattractor.io._text import MAX_COLUMNS, refuse_spikes
+from seqattractor.io._text import MAX_COLUMNS, UNIT_NAMES, Table, assume_turned, reject_spikes, seconds_of
 from seqattractor.networks.model_file import DAMAGED
 from seqattractor.sequences import split
 
@@ -169,7 +167,9 @@ def _in_hdf5(path: Path) -> dict[str, Callable[[], NDArray[np.generic]]]:
     def read(name: str) -> NDArray[np.generic]:
         with open_hdf5(path, "a MATLAB file") as file:
             if file[name].attrs.get("MATLAB_class") in (b"char", b"cell"):
-                raise Refused(f"the variable {brief(name)} in {path} holds texts or cells; only numbers are read of version 7.3.")
+                raise BadFileError(
+                    f"the variable {brief(name)} in {path} holds texts or cells; of version 7.3 only numbers are read."
+                )
             return read_numbers(file[name], name, path).T  # whose axes MATLAB writes from the last to the first
 
     return {name: partial(read, name) for name in names}
@@ -195,7 +195,7 @@ def read_array(path: Path, options: Options) -> Recording:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"the array {brief(name)} in {path} holds values of type {array.dtype}, not numbers.")
     if array.ndim == 2 and array.dtype.kind in "iuf" and beside.units is None:
-        refuse_spikes(Table(array), path)
+        reject_spikes(Table(array), path)
     value_range = BRIGHTNESS if array.dtype == np.uint8 else None
     array = _in_colour(array, name, path) if options.colour else _grey(array)
     if not 2 <= array.ndim <= 4 + options.colour:
@@ -243,7 +243,7 @@ def open_arrays(path: Path) -> Iterator[Arrays]:
             yield {m.filename[:-4]: partial(_read, partial(archive.open, m), m.file_size, path) for m in members}
     except zipfile.BadZipFile:
         raise ValueError(f"{path} is not an npz file, or it is damaged or cut short; save it again.") from None
-    except (*DAMAGED, OSError) as error:  # a damaged offset makes the system refuse to go there
+    except (*DAMAGED, OSError) as error:  # a damaged offset may point outside the file
         if isinstance(error, (FileNotFoundError, PermissionError, MemoryError)):
             raise
         raise ValueError(f"{path} is damaged ({_reason(error)}); save it again.") from None
@@ -303,7 +303,7 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
     if key is not None and key not in arrays:
         raise ValueError(f"{path} has no array {key!r}; it holds {brief_list(list(arrays))}.")
     if key is None:
-        _refuse_models(arrays, path)
+        _reject_models(arrays, path)
         usual = [n for n in arrays if n in ("X", "frames", "recall")]
         candidates = usual or [n for n in arrays if not n.endswith("_shape") and n not in BESIDE]
         named = [n for n in candidates if seconds_of(n) is None and n.lower() not in UNIT_NAMES]
@@ -311,7 +311,7 @@ def _choose(arrays: Arrays, key: str | None, path: Path) -> tuple[str, NDArray[A
         if not arrays:
             raise ValueError(f"{path} holds no arrays.")
         if len(candidates) != 1:
-            _refuse_spikes(arrays, path)
+            _reject_spikes(arrays, path)
             choose = remedy("say which one with {key}", "keep only one of them")
             raise ValueError(f"{path} holds the arrays {brief_list(list(arrays))}; {choose}.")
         key = candidates[0]
@@ -361,18 +361,17 @@ def _flat(array: NDArray[Any]) -> NDArray[Any]:
     return array.ravel() if array.ndim == 2 and 1 in array.shape else array
 
 
-def _refuse_spikes(arrays: Arrays, path: Path) -> None:
-    """Refuse arrays of spike times and units where patterns are looked for."""
+def _reject_spikes(arrays: Arrays, path: Path) -> None:
+    """Reject arrays of spike times and units where patterns are looked for."""
     times, units = ([name for name in arrays if is_one(name)] for is_one in (_names_times, _names_units))
     if len(times) == len(units) == 1:
         pair = [_flat(arrays[name]()) for name in (*times, *units)]
         if all(array.ndim == 1 for array in pair) and len(pair[0]) == len(pair[1]):
-            how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
-            raise ValueError(f"{path} looks like spike times (its arrays {times[0]} and {units[0]}); {how}.")
+            raise ValueError(f"{path} looks like spike times (its arrays {times[0]} and {units[0]}); {bin_spikes_first()}.")
 
 
-def _refuse_models(arrays: Arrays, path: Path) -> None:
-    """Refuse a model, whose arrays are what a network has learned, where sequences are looked for."""
+def _reject_models(arrays: Arrays, path: Path) -> None:
+    """Reject a model, whose arrays are what a network has learned, where sequences are looked for."""
     if arrays and all(name.endswith("_") for name in arrays):  # as fitted attributes are called
         raise ValueError(f"{path} looks like a model, which has learned already; `seqattractor recall {path.name}` uses it.")
 

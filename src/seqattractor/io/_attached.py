@@ -1,18 +1,15 @@
-"""What a model file keeps beside the network: where its sequences came from, and the sequences themselves, bit by bit.
-
-A network does not keep what it learned from. A model *file* may: recall then has something to compare with, and can write the
-same kind of thing back. One bit per unit is little beside the weights.
-"""
+"""Sequences that are saved in a model file beside the network, so that a recall can be compared with them and drawn like them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from seqattractor.sequences import LevelCode, Sequences
 from seqattractor.sequences._level_code import picture_shape
+from seqattractor.sequences._patterns import as_signs
 
 _ABOUT_FRAMES = ("frame_shape", "units", "rate", "step", "kind", "options", "code")
 _ABOUT_SEQUENCES = ("lengths", "names", "closed")
@@ -20,17 +17,17 @@ _ABOUT_SEQUENCES = ("lengths", "names", "closed")
 
 @dataclass(frozen=True)
 class Attached:
-    """What a model knows about the sequences that it learned; the fields are those of `Sequences`."""
+    """What a model file holds about the sequences that the network learned; the fields are those of `Sequences`."""
 
     sequences: Sequences | None
-    """The sequences, where the model keeps them."""
+    """The sequences, if they were saved."""
     frame_shape: tuple[int, ...]
-    units: list[str] | None = None
-    rate: float | None = None
-    step: float | None = None
-    kind: str = "array"
-    options: dict[str, Any] = field(default_factory=dict)
-    code: LevelCode | None = None
+    units: list[str] | None
+    rate: float | None
+    step: float | None
+    kind: str
+    options: dict[str, Any]
+    code: LevelCode | None
 
     @property
     def picture_shape(self) -> tuple[int, int] | None:
@@ -39,24 +36,7 @@ class Attached:
 
 
 def attach(net: Any, data: Sequences, *, patterns: bool = True) -> None:
-    """Attach sequences to a fitted network, to be saved with it.
-
-    Parameters
-    ----------
-    net : SequenceMemory
-        Gets ``metadata_`` and, with `patterns`, ``attached_patterns_`` (T, ceil(N / 8)) uint8.
-    data : Sequences
-    patterns : bool
-        Keep the patterns too, not only what is known about them.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> net = sa.OneHotNetwork().fit(sa.datasets.xor())
-    >>> attach(net, sa.datasets.xor())
-    >>> attached(net).sequences
-    Sequences: 1 loop of 5 patterns, 2 units
-    """
+    """Attach sequences to a fitted network: ``metadata_`` and, with `patterns`, ``attached_patterns_`` (T, ceil(N / 8)) uint8."""
     net.metadata_ = {
         **{name: getattr(data, name) for name in (*_ABOUT_FRAMES, *_ABOUT_SEQUENCES)},
         "frame_shape": list(data.frame_shape),
@@ -68,23 +48,17 @@ def attach(net: Any, data: Sequences, *, patterns: bool = True) -> None:
 
 
 def attached(net: Any) -> Attached:
-    """Give what `attach` attached; a model without such information has frames of N units.
-
-    A model file may come from anywhere: what it says about its sequences is checked as if a person had said it.
-    """
+    """Return what `attach` attached, checked like any input; a model without it has frames of N units."""
     known = {name: value for name, value in (getattr(net, "metadata_", None) or {}).items() if value is not None}
     N, packed = int(net.n_features_in_), getattr(net, "attached_patterns_", None)
-    about = {name: known[name] for name in _ABOUT_FRAMES if name in known}
+    wanted = _ABOUT_FRAMES if packed is None else (*_ABOUT_FRAMES, *_ABOUT_SEQUENCES)
+    about = {name: known[name] for name in wanted if name in known}
     try:
         if not isinstance(about.get("kind", ""), str) or not isinstance(about.get("options", {}), dict):
             raise ValueError("kind is a word, and options are a table")
-        if packed is None:
-            X = np.ones((1, N), dtype=np.int8)  # stands in for the patterns, so that the rest can be checked
-        else:
-            about |= {name: known[name] for name in _ABOUT_SEQUENCES if name in known}
-            X = np.where(np.unpackbits(packed, axis=1, count=N), 1, -1).astype(np.int8)
+        # Without patterns one row of +1 takes their place, so that the rest can be checked.
+        X = np.ones((1, N), dtype=np.int8) if packed is None else as_signs(np.unpackbits(packed, axis=1, count=N) > 0)
         data = Sequences(X, **about)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"what the model says about its sequences does not fit it ({error}); learn it again.") from None
-    kept = {name: getattr(data, name) for name in _ABOUT_FRAMES}
-    return Attached(None if packed is None else data, **kept)
+    return Attached(None if packed is None else data, **{name: getattr(data, name) for name in _ABOUT_FRAMES})

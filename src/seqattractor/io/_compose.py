@@ -91,7 +91,7 @@ class Recalled:
         return f"caught: {self.caught[1]}" if self.caught and t >= self.caught[0] else "stored"
 
     def step_at(self, t: int) -> int:
-        """Give the number of steps that the network has made at a row; 0 for the cue."""
+        """Return the number of steps that the network has made at a row; 0 for the cue."""
         return max(0, t - self.order + 1)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The structure of HDF5 files: what leads out of a file is refused, and sizes are checked before an array is read."""
+"""HDF5 files, whose structure and sizes are checked before anything is read; links to other files are rejected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._terms import TooLargeError, brief, terms
+from seqattractor.io._options import TooLargeError, brief, terms
 
 BEGINNING = b"\x89HDF\r\n\x1a\n"
 HEAP = b"GCOL\1\0\0\0"  # how a heap of texts begins; its size follows
@@ -22,7 +22,7 @@ MAX_SEARCHED = 2**30  # bytes of a file in which heaps are looked for, which tak
 MAX_OBJECTS = 2**16  # groups and datasets: a recording has hundreds, or some thousands
 
 
-class Refused(ValueError):
+class BadFileError(ValueError):
     """A sentence of ours about a file, in the midst of libraries that raise anything."""
 
 
@@ -30,7 +30,7 @@ class Refused(ValueError):
 def open_hdf5(path: Path, what: str) -> Iterator[Any]:
     """Open a file whose structure is in order as an h5py.File; whatever libraries say about it is one sentence.
 
-    Inside the block, raise `Refused` for a sentence of your own. `what` the file should be is said where it is not that.
+    Inside the block, raise `BadFileError` for a sentence of your own. `what` the file should be is said where it is not that.
     """
     with path.open("rb") as start:
         head = start.read(512 + len(BEGINNING))  # before which MATLAB writes words of its own
@@ -45,7 +45,7 @@ def open_hdf5(path: Path, what: str) -> Iterator[Any]:
         with h5py.File(path, "r") as file:
             _check_structure(file, h5py, path)
             yield file
-    except Refused as error:
+    except BadFileError as error:
         raise ValueError(str(error)) from None
     except (TooLargeError, MemoryError):
         raise
@@ -74,7 +74,7 @@ def read_numbers(data: Any, name: str, path: Path) -> NDArray[Any]:
     """Read an array of numbers whose size is in order; `data` is a dataset, or an array of a library that looks like one."""
     dtype = getattr(data, "dtype", np.dtype(object))
     if not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":
-        raise Refused(f"{path} holds values of type {brief(dtype)[1:-1]} in {brief(name)}, not numbers.")
+        raise BadFileError(f"{path} holds values of type {brief(dtype)[1:-1]} in {brief(name)}, not numbers.")
     parts = [getattr(data, "chunks", None) or (), data.shape]  # a part that was packed together is unpacked as a whole
     if max(prod(int(n) for n in shape) for shape in parts) * max(dtype.itemsize, 8) > terms().array_bytes:
         raise TooLargeError(f"{path} holds {' x '.join(map(str, data.shape))} values in {brief(name)}, more than are read.")
@@ -112,7 +112,9 @@ def _address(thing: Any, h5py: Any) -> int:
     return int(h5py.h5o.get_info(thing.id).addr)
 
 
-def _leads_out(path: Path, place: str, target: object) -> Refused:
+def _leads_out(path: Path, place: str, target: object) -> BadFileError:
     """The error of a file that takes data from elsewhere."""
     there = brief(str(place).replace("//", "/"))
-    return Refused(f"{path} takes {there} from another file, {brief(target)}; only what a file holds itself is read: export it.")
+    return BadFileError(
+        f"{path} takes {there} from another file, {brief(target)}; only what a file holds itself is read: export it."
+    )

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor._checks import say
+from seqattractor._checks import check_kind, say
 from seqattractor._files import named_path
-from seqattractor.io._epochs import NoEpochsError
-from seqattractor.io._options import FORMATS, Options
+from seqattractor._suggest import no_such
+from seqattractor.io._options import FORMATS, NoEpochsError, Options, remedy
 from seqattractor.io._recording import Recording, to_patterns
-from seqattractor.io._terms import remedy
-from seqattractor.io._units import align_units, all_units
 from seqattractor.sequences import Patterns, Sequences
+from seqattractor.sequences._columns import natural_key, note_name, pitches_of
 from seqattractor.sequences._level_code import CHANNELS
 from seqattractor.sequences._patterns import is_loop
 from seqattractor.sequences._transitions import close_loop
+
+MOST_UNITS = 2**20
 
 
 class NoPicturesError(ValueError):
@@ -35,37 +37,33 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     Parameters
     ----------
     path : path
-        An animated GIF, WebP or PNG; a folder of pictures, which are sorted naturally; a video (needs the extra ``video``); an
-        npy, npz or MATLAB file (mat; of version 7.3 it needs the extra ``nwb``) with patterns (T, N), frames (T, height, width)
-        or several sequences of frames (S, T, height, width), or with an array ``lengths`` beside patterns or frames; text art
-        with blank lines between frames (txt); a CSV or TSV table with a row for each time step; a MIDI file, read as a piano
-        roll; with `bin`, spike times in seconds and units, as two columns of text, an array (n, 2), two arrays of one file, or a
-        cell of MATLAB with the times of each unit; or an NWB file with spikes, calcium traces or behaviour (needs the extra
-        ``nwb``). A file is read only as what its ending says, and what is too large is refused before it is decoded; reading
-        takes place in this process, so let files that you do not trust be read by the command line or the lab.
+        An animated GIF, WebP or PNG; a folder of pictures, in natural order; a video (needs the extra ``video``); an npy, npz or
+        MATLAB file (version 7.3 needs the extra ``nwb``) with patterns (T, N), frames (T, height, width) or several sequences of
+        frames (S, T, height, width), or with an array ``lengths`` beside them; text art with blank lines between frames (txt); a
+        CSV or TSV table with a row for each time step; a MIDI file, read as a piano roll; with `bin`, spike times in seconds and
+        units, as two columns of text, an array (n, 2), two arrays of a file, or a MATLAB cell with the times of each unit; or an
+        NWB file with spikes, calcium traces or behaviour (needs the extra ``nwb``). A file is read only as what its ending says,
+        and sizes are checked before anything is decoded. Files are read in this process: let the command line or the lab, which
+        read in a subprocess with limits, read files that you do not trust.
     format : {"pictures", "video", "array", "text", "table", "spikes", "midi", "nwb"}, optional
         By default it follows from the name of the file.
     size : int, (height, width), "auto" or None
         Pixels of the longer side, or both sides. "auto" (the default) shrinks pictures with a side above 128 to that, and
-        those in grey or colour to at most 16,384 units, which a black and white picture of 128 x 128 has; None never.
+        those in grey or colour to at most 16,384 units; None never.
     threshold : float, "otsu", "median" or None
         A unit is on where the value is above it; pictures have values from 0 to 255. "otsu" finds one threshold for the whole
-        file, "median" takes that of each frame. By default values of two kinds are cut between them, pictures by Otsu's
-        threshold, and other numbers need a choice. Of spikes it is the number of spikes in a bin that a unit must exceed, by
-        default 0. Of spikes, and in NWB files, "otsu" and "median" are found for each unit.
+        file, "median" one for each frame; of spikes and NWB files both find one for each unit. By default values of two kinds
+        are cut between them, pictures by Otsu's threshold, a unit with spikes in a bin is on, and other numbers need a choice.
     levels : int, optional
-        From 2 to 256: keep so many levels of grey instead of black and white. Each pixel becomes a group of units (see `code`),
-        and the result remembers how, so that it is drawn and written in grey.
+        From 2 to 256 levels of grey instead of black and white; each pixel becomes a group of units (see `code`).
     colour : bool
-        Keep red, green and blue, each with so many levels; 8 where nothing is said.
+        Keep red, green and blue, each with so many levels; 8 by default.
     code : {"thermometer", "gray"}
-        How levels become units: see `encoders.LevelCode`. A thermometer takes levels - 1 units for a value, and a wrong
-        unit costs one level; a Gray code takes as few units as can be.
+        How levels become units: see `encoders.LevelCode`.
     value_range : (low, high), optional
-        Between which values levels are spread: by default 0 and 255 for pictures, the smallest and the largest value for arrays
-        of other numbers.
+        Values between which levels are spread: by default 0 and 255 for pictures, the smallest and the largest value of arrays.
     invert : bool
-        Make on what was off, and bright what was dark: for dark figures on a bright page.
+        Exchange on and off, bright and dark: for dark figures on a bright page.
     frames : (first, end), optional
         Which frames to take, as in a slice; the end may be None.
     stride : int
@@ -77,16 +75,15 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     drop_repeats : bool
         Drop a pattern that equals the one before it.
     drop_near : int
-        Drop a pattern that differs from the last one that was kept in at most so many units.
+        Drop a pattern that differs from the last one taken in at most so many units.
     key : str, optional
         The name of the array in an npz or mat file; for spikes also two, ``"times,units"``. An array with a twin ``<key>_shape``
-        is taken as bit-packed and unpacked to that shape. In an NWB file the table of units or the time series, such as
-        ``"position"`` or ``"ophys/DfOverF"``; by default the units, or the only series.
+        is bit-packed. In an NWB file the table of units or the time series, such as ``"position"`` or ``"ophys/DfOverF"``; by
+        default the units, or the only series.
     time_axis : {0, 1}, optional
-        Which axis of an array or a table is time: 0, rows are time steps; 1, columns are, and rows are units (neurons x time). By
-        default what stands beside the numbers decides, with a warning where rows are taken for units: names of units before the
-        rows, times above the columns, an array of as many times as there are columns; else time is the first axis, of several
-        sequences the second.
+        Which axis of an array or a table is time: 1 for neurons x time. By default 0 (of several sequences their first axis),
+        unless names of units before the rows, times above the columns or an array of as many times as there are columns show
+        otherwise, which a warning reports.
     bin : float, optional
         The width of a time bin in seconds; makes a raster of spike times, and averages the time series of an NWB file, of which
         otherwise every sample is a time step.
@@ -94,7 +91,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
         Of music: quarter notes per time step. By default the coarsest grid on which the notes start.
     epochs : str, optional
         Intervals, each of which becomes a sequence: of an NWB file the name of a table in it, such as ``"trials"``; of other
-        spikes a CSV file with a start and an end in seconds in each line, and a name if you like. By default the whole
+        spikes a CSV file with a start and an end in seconds in each line, and optionally a name. By default the whole
         recording is one. See `from_pynapple` for the bins of an epoch.
 
     Returns
@@ -110,10 +107,11 @@ def load(path: str | os.PathLike[str], **options: Any) -> Sequences:
     Sequences: 1 loop of 3 patterns, 3 x 3 pixels
     """
     target = named_path(path)
-    try:
-        chosen = Options(**options)
-    except TypeError as error:
-        raise TypeError(f"load has no such option ({error}).") from None
+    known = [option.name for option in fields(Options)]
+    for option in options:
+        if option not in known:
+            raise TypeError(no_such("option", option, known))
+    chosen = Options(**options)
     if not target.exists():
         raise FileNotFoundError(f"there is no file or folder {target}.")
     if not (target.is_file() or target.is_dir()):
@@ -160,7 +158,7 @@ def load_all(paths: Iterable[str | os.PathLike[str]], **options: Any) -> Sequenc
 
 
 def join(paths: Sequence[str | os.PathLike[str]], parts: list[Sequences]) -> Sequences:
-    """Make one set of what was read from several files."""
+    """Join sequences of several files into one set."""
     if not parts:
         raise ValueError("there is nothing to load: give at least one file or folder.")
     named = [part.units for part in parts if part.units is not None]
@@ -183,6 +181,57 @@ def join(paths: Sequence[str | os.PathLike[str]], parts: list[Sequences]) -> Seq
         names=[name for part in parts for name in part.names],
         kind=first.kind if all(part.kind == first.kind for part in parts) else "array",
     )
+
+
+def align_units(part: Sequences, units: Sequence[str]) -> Sequences:
+    """Bring the named columns of loaded sequences into a given order.
+
+    Parameters
+    ----------
+    part : Sequences
+        Without named columns they stay as they are.
+    units : list of str
+        The names, in the order of the columns of the result; a unit that `part` lacks is off there.
+
+    Returns
+    -------
+    Sequences
+
+    Examples
+    --------
+    >>> part = Sequences([[1, -1]], units=["C4", "D4"])
+    >>> align_units(part, ["B3", "C4", "D4"]).patterns
+    array([[-1,  1, -1]], dtype=int8)
+    """
+    check_kind(part, Sequences, "part", "Sequences, as loaders give them")
+    check_kind(units, Iterable, "units", "a list of names")
+    units = list(islice(units, MOST_UNITS + 1))
+    if len(units) > MOST_UNITS:
+        raise ValueError(f"there are more than {MOST_UNITS} units, more than a network can have.")
+    if part.units is None or list(part.units) == units:
+        return part
+    if not units:
+        raise ValueError("there are no units to bring the columns into line with; give at least one name.")
+    columns = dict(zip(part.units, part.patterns.T, strict=True))
+    used = [name for name, x in columns.items() if name not in units and (x > 0).any()]
+    if used:
+        raise ValueError(
+            f"{part.names[0]} has the unit {used[0]!r}, which is not among those of the network ({units[0]} to {units[-1]})."
+        )
+    off = np.full(len(part), -1, dtype=np.int8)
+    X = np.column_stack([columns.get(name, off) for name in units])
+    return replace(part, patterns=X, units=units, frame_shape=(len(units),))
+
+
+def all_units(lists: list[list[str]]) -> list[str]:
+    """All names in natural order; of notes, all keys from the lowest to the highest."""
+    names = {name for names in lists for name in names}
+    pitches = pitches_of(names)
+    if pitches and not any(name.isdigit() for name in names):
+        return [note_name(pitch) for pitch in range(min(pitches), max(pitches) + 1)]
+    if all(part == lists[0] for part in lists):
+        return lists[0]
+    return sorted(names, key=natural_key)
 
 
 def _read(path: Path, options: Options) -> Recording:
@@ -212,7 +261,7 @@ def _format(path: Path, options: Options) -> str:
 
 
 def as_sequences(recording: Recording, options: Options, path: Path | str) -> Sequences:
-    """Make patterns of a recording, with what is known about them; `path` names it in sentences."""
+    """Turn a recording into patterns with their metadata; `path` names it in messages."""
     if recording.sequences[0].ndim == 2:
         if options.crop is not None or options.size not in ("auto", None):
             raise NoPicturesError(f"size and crop are for pictures, but {path} has none; leave them out.")
@@ -247,13 +296,7 @@ def as_sequences(recording: Recording, options: Options, path: Path | str) -> Se
 
 
 def without_repeats(patterns: Patterns, near: int) -> Patterns:
-    """Leave out every pattern that differs from the last one kept in at most so many units.
-
-    Examples
-    --------
-    >>> without_repeats(np.array([[1, 1], [1, -1], [-1, -1]]), 1).tolist()
-    [[1, 1], [-1, -1]]
-    """
+    """Leave out every pattern that differs from the last one kept in at most so many units."""
     kept = [0]
     for t in range(1, len(patterns)):
         if np.count_nonzero(patterns[t] != patterns[kept[-1]]) > near:

@@ -6,18 +6,18 @@ import os
 import struct
 from collections import defaultdict, deque
 from collections.abc import Iterable
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from seqattractor._checks import check_count, check_positive, refuse_masked
+from seqattractor._checks import check_count, check_positive, reject_masked
 from seqattractor._files import atomic_write
-from seqattractor.io._options import Options
+from seqattractor.io._options import Options, TooLargeError
 from seqattractor.io._recording import Recording, check_room
-from seqattractor.io._terms import TooLargeError
-from seqattractor.io._units import note_name
+from seqattractor.sequences._columns import note_name
 
 MAX_BYTES = 2**23
 LONGEST_PAUSE = 2**28  # ticks: four bytes of seven bits
@@ -98,7 +98,7 @@ def write_midi(
     >>> parse_midi(path.read_bytes()).notes
     [Note(pitch=60, start=0, end=960), Note(pitch=64, start=960, end=1440)]
     """
-    refuse_masked(roll, "roll")
+    reject_masked(roll, "roll")
     if not isinstance(pitches, Iterable):
         raise TypeError(f"pitches must be a list of MIDI numbers, one for each column, but it is {pitches!r}.")
     values, keys = np.asarray(roll), [check_count(pitch, "a pitch", 0) for pitch in pitches]
@@ -128,18 +128,7 @@ def write_midi(
 
 
 def parse_midi(data: bytes) -> Score:
-    """Read the notes of a Standard MIDI File; a ValueError says what is wrong with a broken one.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-
-    Returns
-    -------
-    Score
-        Notes by start and pitch, without percussion.
-    """
+    """Read the notes of a Standard MIDI File; a ValueError says what is wrong with a broken one."""
     if data[:4] != b"MThd" or len(data) < 14:
         raise ValueError("it has no MIDI header.")
     size, _, n_tracks, division = struct.unpack(">IHHH", data[4:14])
@@ -154,7 +143,7 @@ def parse_midi(data: bytes) -> Score:
         if len(body) < length:
             raise ValueError("it is cut short in the middle of a track.")
         if name == b"MTrk":
-            _Track(body).play(notes, tempos)
+            _play(body, notes, tempos)
             seen += 1
         at += 8 + length
     if seen < n_tracks:
@@ -163,73 +152,57 @@ def parse_midi(data: bytes) -> Score:
     return Score(sorted(notes, key=lambda n: (n.start, n.pitch, n.end)), division, tempo or DEFAULT_TEMPO)
 
 
-class _Track:
-    """Reads the events of one track, byte by byte."""
+def _play(track: bytes, notes: list[Note], tempos: list[tuple[int, int]]) -> None:
+    """Go through the events of one track and collect notes and tempos."""
+    stream = BytesIO(track)
 
-    def __init__(self, body: bytes) -> None:
-        self.body, self.at = body, 0
-
-    def play(self, notes: list[Note], tempos: list[tuple[int, int]]) -> None:
-        """Go through the events and collect notes and tempos."""
-        now, status = 0, 0
-        sounding: dict[tuple[int, int], deque[int]] = defaultdict(deque)
-        while self.at < len(self.body):
-            now += self._number()
-            if self.body[self.at : self.at + 1] >= b"\x80":
-                status = self._byte()
-            if status < 0x80:
-                raise ValueError("a track starts with data that belong to no event.")
-            if status in (0xF0, 0xF7):  # system exclusive
-                self._bytes(self._number())
-            elif status == 0xFF:
-                kind, content = self._byte(), self._bytes(self._number())
-                if kind == 0x51 and len(content) == 3:
-                    tempos.append((now, int.from_bytes(content, "big")))
-                if kind == 0x2F:  # end of track
-                    break
-            else:
-                self._channel_event(status, now, sounding, notes)
-        for (_, pitch), starts in sounding.items():  # notes that were never ended
-            notes.extend(Note(pitch, start, max(now, start + 1)) for start in starts)
-
-    def _channel_event(self, status: int, now: int, sounding: dict[tuple[int, int], deque[int]], notes: list[Note]) -> None:
-        """Read one event of a channel; only notes count."""
-        kind, channel = status & 0xF0, status & 0x0F
-        if kind == 0xF0:
-            raise ValueError(f"there is an event {status:#x} that files do not have.")
-        first = self._byte()
-        second = 0 if kind in (0xC0, 0xD0) else self._byte()
-        if channel == DRUMS or kind not in (0x80, 0x90):
-            return
-        if first > 127:
-            raise ValueError(f"there is a note {first}, above the highest, 127.")
-        if kind == 0x90 and second:
-            sounding[channel, first].append(now)
-        elif sounding[channel, first]:
-            start = sounding[channel, first].popleft()
-            notes.append(Note(first, start, max(now, start + 1)))
-
-    def _byte(self) -> int:
-        """The next byte."""
-        return self._bytes(1)[0]
-
-    def _bytes(self, n: int) -> bytes:
-        """The next n bytes."""
-        taken = self.body[self.at : self.at + n]
+    def take(n: int) -> bytes:
+        taken = stream.read(n)
         if len(taken) < n:
             raise ValueError("a track ends in the middle of an event.")
-        self.at += n
         return taken
 
-    def _number(self) -> int:
-        """A number of variable length: seven bits in a byte, four bytes at most."""
+    def take_number() -> int:  # of variable length: seven bits in a byte, four bytes at most
         value = 0
         for _ in range(4):
-            byte = self._byte()
+            byte = take(1)[0]
             value = value << 7 | byte & 0x7F
             if byte < 0x80:
                 return value
         raise ValueError("a track holds a number of more than four bytes.")
+
+    now, status = 0, 0
+    sounding: dict[tuple[int, int], deque[int]] = defaultdict(deque)
+    while stream.tell() < len(track):
+        now += take_number()
+        if track[stream.tell() : stream.tell() + 1] >= b"\x80":
+            status = take(1)[0]
+        if status < 0x80:
+            raise ValueError("a track starts with data that belong to no event.")
+        if status in (0xF0, 0xF7):  # system exclusive
+            take(take_number())
+        elif status == 0xFF:
+            kind, content = take(1)[0], take(take_number())
+            if kind == 0x51 and len(content) == 3:
+                tempos.append((now, int.from_bytes(content, "big")))
+            if kind == 0x2F:  # end of track
+                break
+        elif status > 0xF0:
+            raise ValueError(f"there is an event {status:#x} that files do not have.")
+        else:
+            kind, channel = status & 0xF0, status & 0x0F
+            pitch, velocity = take(1)[0], 0 if kind in (0xC0, 0xD0) else take(1)[0]
+            if channel == DRUMS or kind not in (0x80, 0x90):
+                continue
+            if pitch > 127:
+                raise ValueError(f"there is a note {pitch}, above the highest, 127.")
+            if kind == 0x90 and velocity:
+                sounding[channel, pitch].append(now)
+            elif sounding[channel, pitch]:
+                start = sounding[channel, pitch].popleft()
+                notes.append(Note(pitch, start, max(now, start + 1)))
+    for (_, pitch), starts in sounding.items():  # notes that were never ended
+        notes.extend(Note(pitch, start, max(now, start + 1)) for start in starts)
 
 
 def _variable(value: int) -> bytes:

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._epochs import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
-from seqattractor.io._hdf5 import Refused, open_hdf5, read_numbers
-from seqattractor.io._options import Options
+from seqattractor.io._hdf5 import BadFileError, open_hdf5, read_numbers
+from seqattractor.io._options import Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy
 from seqattractor.io._recording import MAX_FRAMES, Recording
-from seqattractor.io._terms import TooLargeError, brief, brief_list, remedy
+from seqattractor.io._spikes import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
 from seqattractor.io._text import MAX_COLUMNS
 
 AXES = ("x", "y", "z")
@@ -49,8 +48,7 @@ def read_nwb(path: Path, options: Options) -> Recording:
             times, found.values, found.units, epochs or Epochs(times[:1], times[-1:], [path.stem]), options.bin, path
         )
     if options.bin is None:
-        how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
-        raise ValueError(f"to read spikes from {path}, {how}.")
+        raise ValueError(f"to read spikes from {path}, {bin_spikes_first()}.")
     times = np.concatenate(found.trains)
     if not len(times):
         raise ValueError(f"{path} holds no spikes.")
@@ -111,8 +109,8 @@ def _choose(things: dict[str, Any], key: str | None, path: Path) -> str:
             return places[0]
         if places:
             choose = remedy("choose one with {key}", "only a file with one of them can be read here")
-            raise Refused(f"{path} holds {brief_list(places)}; {choose}.")
-    raise Refused(f"{path} holds neither spikes nor a time series with one or two axes.")
+            raise BadFileError(f"{path} holds {brief_list(places)}; {choose}.")
+    raise BadFileError(f"{path} holds neither spikes nor a time series with one or two axes.")
 
 
 def _find(things: dict[str, Any], kind: Callable[[Any], bool], name: str, what: str, option: str, path: Path) -> str:
@@ -125,8 +123,8 @@ def _find(things: dict[str, Any], kind: Callable[[Any], bool], name: str, what: 
         return fitting[0]
     if fitting:
         choose = remedy("give more of its place with " + option, "give more of its place")
-        raise Refused(f"{path} holds {len(fitting)} things called {brief(name)}: {brief_list(fitting)}; {choose}.")
-    raise Refused(f"{path} holds no {what} called {brief(name)}; there are: {brief_list(places)}.")
+        raise BadFileError(f"{path} holds {len(fitting)} things called {brief(name)}: {brief_list(fitting)}; {choose}.")
+    raise BadFileError(f"{path} holds no {what} called {brief(name)}; there are: {brief_list(places)}.")
 
 
 def _spikes(table: Any, place: str, path: Path) -> Spikes:
@@ -138,7 +136,7 @@ def _spikes(table: Any, place: str, path: Path) -> Spikes:
         raise TooLargeError(f"{path} names more than {MAX_COLUMNS} units, more than a network can have.")
     edges = [0, *ends]
     if not ends or len(set(ids)) != len(ends) or edges != sorted(edges) or edges[-1] > len(times):
-        raise Refused(f"{path} is damaged: {brief(place)} does not tell which spikes belong to which unit; save it again.")
+        raise BadFileError(f"{path} is damaged: {brief(place)} does not tell which spikes belong to which unit; save it again.")
     return Spikes([str(unit) for unit in ids], [times[a:b] for a, b in zip(edges, ends, strict=False)])
 
 
@@ -153,7 +151,7 @@ def _signal(series: Any, place: str, path: Path) -> Signal:
     else:
         times = float(series.starting_time or 0.0) + np.arange(len(values)) / float(series.rate)
     if not values.size or times.shape != values.shape[:1] or not np.isfinite(times).all():
-        raise Refused(f"{path} has {len(values)} samples in {brief(place)}, but not a time for each of them.")
+        raise BadFileError(f"{path} has {len(values)} samples in {brief(place)}, but not a time for each of them.")
     return Signal(_columns(series, values.shape[1], place, path), times, values)
 
 
@@ -173,7 +171,7 @@ def _epochs(table: Any, place: str, path: Path) -> Epochs:
     """The intervals of a table, named by its column of names or labels, or by the table."""
     starts, ends = (read_numbers(table[name].data, place, path).astype(np.float64) for name in ("start_time", "stop_time"))
     if starts.ndim != 1 or starts.shape != ends.shape:
-        raise Refused(f"{path} is damaged: {brief(place)} does not have an end for each start; save it again.")
+        raise BadFileError(f"{path} is damaged: {brief(place)} does not have an end for each start; save it again.")
     if len(starts) > MAX_FRAMES:
         raise TooLargeError(f"{path} has {len(starts)} intervals in {brief(place)}, more than can be stored.")
     column = next((name for name in LABELS if name in table.colnames and len(table[name].data) == len(starts)), None)

@@ -1,18 +1,25 @@
-"""How a file is read: the table of formats (a new one is a file with its reader, and a line here), and the user's choices.
+"""How files are read: the table of formats (a new one is a file with its reader, and a line here), options, and limits.
 
-The choices travel with the model, so that a cue is read in the same way.
+Options are saved with the model, so that a cue is read in the same way.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from math import isfinite
 from numbers import Real
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from seqattractor._checks import is_count, say
+from seqattractor._checks import check_choice, check_count, check_flag, check_kind, check_positive, is_count, say
 from seqattractor.sequences._level_code import CHANNELS, CODES, MOST_LEVELS, count_bits
 
+LEAST_COST = 4096  # pixels: a frame costs something, however small it is
+LONGEST_NAME = 60
 LEVELS_OF_COLOUR = 8  # where nothing else is said
 
 
@@ -32,7 +39,7 @@ FORMATS = {
     "array": Format((".npy", ".npz", ".mat"), "_arrays:read_array"),
     "text": Format((".txt", ".asc", ".art"), "_text:read_text"),
     "table": Format((".csv", ".tsv", ".tab", ".dat"), "_text:read_table"),
-    "spikes": Format((), "_spike_files:read_spikes"),
+    "spikes": Format((), "_spikes:read_spikes"),
     "midi": Format((".mid", ".midi"), "_midi:read_midi"),
     "nwb": Format((".nwb",), "_nwb:read_nwb"),
 }
@@ -63,43 +70,36 @@ class Options:
     epochs: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse choices that make no sense, each with a sentence; lists from a model file become tuples."""
+        """Check all options; lists from a model file become tuples."""
         for name in ("size", "frames", "crop", "value_range"):
             if isinstance(value := getattr(self, name), list):
                 object.__setattr__(self, name, tuple(value))
-        if self.format is not None and self.format not in FORMATS:
-            raise ValueError(f"the format must be one of {', '.join(FORMATS)}, but it is {self.format!r}.")
+        if self.format is not None:
+            check_choice(self.format, "format", tuple(FORMATS))
         size = self.size
         pair = isinstance(size, tuple) and len(size) == 2 and all(is_count(s) for s in size)
         if not (size is None or size == "auto" or is_count(size) or pair):
-            raise ValueError(f'the size must be a number of pixels, (height, width), "auto" or None, but it is {size!r}.')
-        if isinstance(self.threshold, str) and self.threshold not in ("otsu", "median"):
-            raise ValueError(f'the threshold must be a number, "otsu" or "median", but it is {self.threshold!r}.')
-        if not is_count(self.stride):
-            raise ValueError(f"the stride must be a whole number, 1 or more, but it is {self.stride!r}.")
-        if not is_count(self.drop_near, 0):
-            raise ValueError(f"drop_near must be a whole number of units, 0 or more, but it is {self.drop_near!r}.")
+            raise ValueError(f'size must be a number of pixels, (height, width), "auto" or None, but it is {say(size)}.')
+        if isinstance(self.threshold, str):
+            check_choice(self.threshold, "a threshold that is not a number", ("otsu", "median"))
+        check_count(self.stride, "stride")
+        check_count(self.drop_near, "drop_near", 0)
         self._check_levels()
         self._check_ranges()
-        if self.time_axis is not None and self.time_axis not in (0, 1):
-            raise ValueError(f"the time axis must be 0 or 1, but it is {self.time_axis!r}.")
-        if self.epochs is not None and not isinstance(self.epochs, str):
-            raise ValueError(
-                f"epochs is the name of a table or a file of intervals, such as 'trials', but it is {say(self.epochs)}."
-            )
-        for name, unit in (("bin", "seconds"), ("step", "quarter notes")):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, Real) and 0 < float(value) < float("inf")):
-                raise ValueError(f"the {name} is a width in {unit} above 0, but it is {value!r}.")
+        if self.time_axis is not None:
+            check_count(self.time_axis, "time_axis", 0, 1)
+        if self.epochs is not None:
+            check_kind(self.epochs, str, "epochs", "the name of a table or a file of intervals, such as 'trials'")
+        for name in ("bin", "step"):
+            if (width := getattr(self, name)) is not None:
+                check_positive(width, name)
 
     def _check_levels(self) -> None:
-        """Refuse levels of grey that are none, and options that go with levels where there are none."""
-        if self.levels is not None and not (is_count(self.levels, 2) and self.levels <= MOST_LEVELS):
-            raise ValueError(f"levels must be a whole number from 2 to {MOST_LEVELS}, but it is {self.levels!r}.")
-        if not isinstance(self.colour, bool):
-            raise ValueError(f"colour must be True or False, but it is {self.colour!r}.")
-        if self.code not in CODES:
-            raise ValueError(f"the code must be one of {', '.join(CODES)}, but it is {self.code!r}.")
+        """Check levels, and that options which go with levels are given only with them."""
+        if self.levels is not None:
+            check_count(self.levels, "levels", 2, MOST_LEVELS)
+        check_flag(self.colour, "colour")
+        check_choice(self.code, "code", CODES)
         coded = self.n_levels is not None
         if coded and self.threshold is not None:
             raise ValueError("a threshold makes black and white, and levels make grey; give one of them.")
@@ -108,7 +108,17 @@ class Options:
         ends = (0.0, 1.0) if self.value_range is None else self.value_range
         two = isinstance(ends, tuple) and len(ends) == 2 and all(isinstance(end, Real) and isfinite(end) for end in ends)
         if not two or not ends[0] < ends[1]:
-            raise ValueError(f"the value range must be two numbers, (low, high), but it is {self.value_range!r}.")
+            raise ValueError(f"value_range must be two numbers, (low, high), but it is {say(self.value_range)}.")
+
+    def _check_ranges(self) -> None:
+        """Reject an empty range of frames or an empty crop."""
+        if self.frames is not None:
+            first, last = self.frames if len(self.frames) == 2 else (-1, None)
+            if not (is_count(first, 0) and (last is None or is_count(last, first + 1))):
+                raise ValueError(f"frames must be a range (first, end) of frame numbers from 0, but it is {say(self.frames)}.")
+        crop = (0, 0, 1, 1) if self.crop is None else self.crop
+        if len(crop) != 4 or not all(is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
+            raise ValueError(f"crop must be (left, top, right, bottom) in pixels, but it is {say(crop)}.")
 
     @property
     def n_levels(self) -> int | None:
@@ -121,17 +131,106 @@ class Options:
         bits = 1 if self.n_levels is None else count_bits(self.n_levels, self.code)
         return bits * (CHANNELS if self.colour else 1)
 
-    def _check_ranges(self) -> None:
-        """Refuse an empty range of frames or an empty crop."""
-        if self.frames is not None:
-            first, last = self.frames if len(self.frames) == 2 else (-1, None)
-            if not (is_count(first, 0) and (last is None or is_count(last, first + 1))):
-                raise ValueError(f"frames must be a range (first, end) of frame numbers from 0, but it is {self.frames!r}.")
-        crop = (0, 0, 1, 1) if self.crop is None else self.crop
-        if len(crop) != 4 or not all(is_count(c, 0) for c in crop) or crop[0] >= crop[2] or crop[1] >= crop[3]:
-            raise ValueError(f"the crop must be (left, top, right, bottom) in pixels, but it is {crop!r}.")
-
     def as_dict(self) -> dict[str, Any]:
-        """Give the choices that differ from the defaults, as plain values for a model file."""
+        """Return the choices that differ from the defaults, as plain values for a model file."""
         defaults = {f.name: f.default for f in fields(self)}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items() if v != defaults[k]}
+
+
+class TooLargeError(ValueError):
+    """A file, or what it unpacks to, is larger than what is read."""
+
+
+class NoEpochsError(ValueError):
+    """Epochs were asked for that a file cannot have, or that are not there."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a caller of `load` can do and stand; the defaults are those of Python."""
+
+    caller: str = "python"
+    """"python", "command line" or "lab": options are keywords, or flags, or there are none."""
+    pixels: int = 2**25
+    """Of one frame: 8K video has that many."""
+    all_pixels: int = 2**31
+    """Of all frames that a file makes us decode, one after the other."""
+    array_bytes: int = 2**31
+    """Of one array when it is unpacked."""
+    units: int = 2**14
+    """Of a picture that is shrunk because no size is given: as many as one of 128 x 128 has in black and white."""
+
+
+_TERMS: ContextVar[Terms] = ContextVar("terms", default=Terms())  # noqa: B039  # frozen: nobody can change the default
+
+
+def terms() -> Terms:
+    """Return the terms on which files are read here and now."""
+    return _TERMS.get()
+
+
+@contextmanager
+def on_terms(chosen: Terms) -> Iterator[None]:
+    """Read files on these terms inside the block."""
+    token = _TERMS.set(chosen)
+    try:
+        yield
+    finally:
+        _TERMS.reset(token)
+
+
+def remedy(words: str, instead: str) -> str:
+    """Return advice with {options} as the caller writes them; `instead` is for the lab, which has none.
+
+    Examples
+    --------
+    >>> remedy("choose some with {frames}", "leave some out")
+    'choose some with frames'
+    >>> with on_terms(Terms("command line")):
+    ...     remedy("turn it with {time_axis}", "turn it")
+    'turn it with --time-axis'
+    """
+    if terms().caller == "lab":
+        return instead
+    flags = terms().caller == "command line"
+    return re.sub(r"\{(\w+)\}", lambda option: f"--{option[1].replace('_', '-')}" if flags else option[1], words)
+
+
+def shrink_it() -> str:
+    """Return advice for what is too large."""
+    return remedy("shrink it first, or take fewer frames with {frames}", "shrink it first, or take fewer frames")
+
+
+def bin_spikes_first() -> str:
+    """Return advice for spike times that are given without a bin width."""
+    return remedy("give the width of a time bin in seconds with {bin}", "bin them first")
+
+
+def brief(text: object) -> str:
+    """Quote what stands in a file for a sentence: printable, and not longer than a sentence can bear."""
+    whole = repr(str(text)[: LONGEST_NAME + 1])
+    return whole if len(str(text)) <= LONGEST_NAME else whole[:LONGEST_NAME] + "...'"
+
+
+def brief_list(names: list[str]) -> str:
+    """List names for a sentence; of many only the first."""
+    shown = ", ".join(brief(name)[1:-1] for name in names[:8])
+    return f"{shown}, and {len(names) - 8} more" if len(names) > 8 else shown or "none"
+
+
+class Budget:
+    """Counts the pixels that a file makes us decode, before they are decoded."""
+
+    def __init__(self, allowance: int = 1) -> None:
+        self.spent, self.allowance = 0, allowance
+
+    def spend(self, path: Path, width: int, height: int, times: int = 1) -> None:
+        """Reject a frame that is too large, or one too many."""
+        most, together = terms().pixels, terms().all_pixels * self.allowance
+        if width * height > most:
+            raise TooLargeError(
+                f"{path} promises {width} x {height} pixels, more than the {most / 1e6:.0f} million that are read; shrink it."
+            )
+        self.spent += max(width * height, LEAST_COST) * times
+        if self.spent > together:
+            raise TooLargeError(f"{path} has more than {together / 1e6:.0f} million pixels in all its frames; {shrink_it()}.")

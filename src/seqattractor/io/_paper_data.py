@@ -1,8 +1,7 @@
 """The paper's data from the user's own copies: gait silhouettes of the OU-ISIR database, MNIST and Moving MNIST.
 
-The gait database may not be passed on, so nothing of it is here. Its download is laid out as
-``OULP-C1V1_NormalizedSilhouette(88x128)/Seq00/<subject>/00000017.png``, with seven digits for a subject and
-frame numbers that need not start at 1.
+The gait database may not be passed on. Its download is laid out as
+``OULP-C1V1_NormalizedSilhouette(88x128)/Seq00/<subject>/00000017.png``; frame numbers need not start at 1.
 """
 
 import gzip
@@ -20,8 +19,8 @@ from seqattractor._checks import check_count, check_kind, say
 from seqattractor._files import named_path
 from seqattractor.datasets._moving_digits import moving_digits, without_conflicts
 from seqattractor.io._arrays import open_arrays
+from seqattractor.io._options import TooLargeError, terms
 from seqattractor.io._pictures import pictures_in, read_still
-from seqattractor.io._terms import TooLargeError, terms
 from seqattractor.noise import Seed
 from seqattractor.sequences import Sequences, binarize
 

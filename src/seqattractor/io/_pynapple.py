@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from seqattractor._checks import check_finite, check_kind, check_number, check_positive
-from seqattractor.io._epochs import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
 from seqattractor.io._load import as_sequences
 from seqattractor.io._options import Options
 from seqattractor.io._recording import MAX_VALUES
+from seqattractor.io._spikes import LABELS, Epochs, cut_signal, cut_spikes, name_epochs
 from seqattractor.sequences import Sequences, check_sequences
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqattractor.encoders._threshold_encoder import otsu, row_medians
-from seqattractor.io._options import Options
-from seqattractor.io._terms import TooLargeError, remedy, terms
+from seqattractor.io._options import Options, TooLargeError, remedy, terms
 from seqattractor.sequences import LevelCode, Patterns, binarize
 from seqattractor.sequences._patterns import as_signs
 
@@ -45,7 +44,7 @@ class Recording:
 
 
 def check_room(n_frames: int, n_values: int, path: Path) -> None:
-    """Refuse more frames or values than can be stored, before memory is used for them."""
+    """Reject more frames or values than can be stored, before memory is used for them."""
     if n_frames > MAX_FRAMES:
         fewer = remedy("choose some with {frames} or {stride}", "leave some out")
         raise TooLargeError(f"{path} has more than {MAX_FRAMES} frames; {fewer}.")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
+import warnings
 from array import array
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,14 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._options import Options
-from seqattractor.io._orientation import STEP_NAMES, UNIT_NAMES, Table, is_turned, seconds_of, times_in
+from seqattractor.io._options import Budget, Options, TooLargeError, bin_spikes_first, brief, remedy, terms
 from seqattractor.io._recording import Recording, check_room, collect_frames
-from seqattractor.io._terms import Budget, TooLargeError, brief, remedy
 
 OFF = " .·-_0"  # these characters are off in text art, all others on
 MAX_BYTES = 2**26
 MAX_COLUMNS = 2**20
+STEP_NAMES = ("frame", "frames", "bin", "bins", "step", "steps", "sample", "samples")
+UNIT_NAMES = ("id", *(word + end for word in ("unit", "neuron", "cell", "cluster", "roi") for end in ("", "s", "_id", " id")))
+_PER_SECOND = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6}
+_TIME = re.compile(r"(times?|t|timestamps?|seconds|spike[_ ]?times?)(?:[ _]?[\[(]?(s|sec|seconds|ms|us)[\])]?)?")
+_NAMED_UNIT = re.compile(r"(?:unit|neuron|cell|cluster|roi|n|u|c)[ _#-]*\d+")
+_NAMED_TIME = re.compile(r"(?:t|time|bin|frame)[ _=#-]*\d+(?:\.\d+)?(?: ?m?s)?|\d+(?:\.\d+)? ?m?s")
+_FAR_MORE = 4  # times as many columns as rows: time is longer than a population is large
 
 
 def read_text(path: Path, options: Options) -> Recording:
@@ -59,7 +66,7 @@ def read_table(path: Path, options: Options) -> Recording:
     first = tables[0]
     if first.values.shape[1] == 0:
         raise ValueError(f"{path} has a column of times, but no units.")
-    refuse_spikes(first, path)
+    reject_spikes(first, path)
     if rate is None and is_turned(first, path, options.time_axis):
         if len(tables) > 1:
             raise ValueError(f"{path} has times along its columns, so it can hold only one sequence; write one file for each.")
@@ -101,13 +108,7 @@ def number_of(cell: str) -> float | None:
 
 
 def spike_columns(header: list[str]) -> tuple[int, int, float] | None:
-    """Find the columns of spike times and units among named columns, and how many seconds times count by; else None.
-
-    Examples
-    --------
-    >>> spike_columns(["unit", "time (ms)"]), spike_columns(["time", "neuron_1"])
-    ((1, 0, 0.001), None)
-    """
+    """Find the columns of spike times and units among named columns, and how many seconds times count by; else None."""
     scales = [seconds_of(name) for name in header]
     times = [k for k, scale in enumerate(scales) if scale is not None]
     units = [k for k, name in enumerate(header) if name.lower() in UNIT_NAMES]
@@ -170,10 +171,9 @@ def _is_header(cells: list[str], row: list[float | None], path: Path) -> bool:
     if None not in row:
         return False
     if (columns := spike_columns(cells)) is not None:
-        how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
         more = "" if len(cells) == 2 else ", and keep no other columns"
         names = " and ".join(cells[k] for k in sorted(columns[:2]))
-        raise ValueError(f"{path} looks like spike times (its columns are {names}); {how}{more}.")
+        raise ValueError(f"{path} looks like spike times (its columns are {names}); {bin_spikes_first()}{more}.")
     if row[0] is not None or None in row[1:] or len(row) == 1:
         return True
     corner = cells[0].lower()
@@ -226,8 +226,8 @@ def _without_times(tables: list[Table]) -> tuple[list[Table], float | None]:
     return [replace(tables[0], columns=columns, corner=corner), *tables[1:]], rate
 
 
-def refuse_spikes(table: Table, path: Path) -> None:
-    """Refuse two columns without names, of which one rises like times and the other counts units."""
+def reject_spikes(table: Table, path: Path) -> None:
+    """Reject two columns without names, of which one rises like times and the other counts units."""
     if table.columns is not None or table.rows is not None or table.values.shape[1] != 2 or len(table.values) < 5:
         return
     for time, unit in ((0, 1), (1, 0)):
@@ -236,12 +236,105 @@ def refuse_spikes(table: Table, path: Path) -> None:
         apart = np.diff(when)
         even = len(apart) and np.ptp(apart) <= 1e-6 * apart.max()  # then it may be one unit beside the times of its bins
         if whole and (apart >= 0).all() and (when % 1).any() and not (even and who.max() <= 1):
-            how = remedy("give the width of a time bin in seconds with {bin}", "bin them first")
             where = f"times in column {time + 1} and units in column {unit + 1}"
-            raise ValueError(f"{path} looks like spike times ({where}); {how}.")
+            raise ValueError(f"{path} looks like spike times ({where}); {bin_spikes_first()}.")
 
 
 def _rate(times: NDArray[Any]) -> float | None:
     """Rows per second, from a column of times."""
     apart = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
     return float(f"{1.0 / apart:.9g}") if apart > 0 else None  # 0.05 s are 20 rows, not 19.999999999999982
+
+
+@dataclass(frozen=True)
+class Table:
+    """A block of numbers with what stands beside it."""
+
+    values: NDArray[Any]
+    """Shape (rows, columns)."""
+    columns: list[str] | None = None
+    """What stands above the columns."""
+    rows: list[str] | None = None
+    """What stands before the rows, where that is not a number."""
+    corner: str = ""
+    """What stands above those, or above a first column that was taken off."""
+
+    def turned(self) -> Table:
+        """Return it with rows and columns exchanged."""
+        return replace(self, values=self.values.T, columns=self.rows, rows=self.columns)
+
+
+def seconds_of(name: str) -> float | None:
+    """Return how many seconds a column of this name counts by, or None if it is not a column of times."""
+    match = _TIME.fullmatch(name.strip().lower())
+    return None if match is None else _PER_SECOND[match[2] or "s"]
+
+
+def times_in(names: list[str] | None) -> NDArray[np.float64] | None:
+    """Return the times that names of columns stand for, if they are numbers that rise in equal steps; else None."""
+    try:
+        values = np.array([float(name) for name in names or ()])
+    except ValueError:
+        return None
+    apart = np.diff(values)
+    return values if len(values) > 2 and apart.min() > 0 and np.ptp(apart) <= 0.01 * apart.max() else None
+
+
+def is_turned(table: Table, path: Path, time_axis: int | None) -> bool:
+    """Return whether time runs along the columns: as the user says, or else as what stands beside the numbers says."""
+    if time_axis is not None:
+        return time_axis == 1
+    if seconds_of(table.corner) is not None or table.corner.lower() in STEP_NAMES:
+        return False
+    evidence = _evidence(table)
+    if evidence is None:
+        if table.rows is not None and not _are_times(table):
+            asked = "and nothing says whether rows are units or time steps: give {time_axis} 1 for units, 0 for time steps"
+            words = remedy(asked, "which is not read: take it away")
+            raise ValueError(f"{path} has a name before each row, such as {brief(table.rows[0])}, {words}.")
+        return False
+    assume_turned(table.values.shape, evidence, path)
+    return True
+
+
+def assume_turned(shape: tuple[int, ...], evidence: str, path: Path) -> None:
+    """Warn that rows are taken for units, and why; in the lab, which offers no choice, raise instead."""
+    if terms().caller == "lab":
+        raise ValueError(
+            f"{path} seems to hold a row for each unit, because {evidence}; turn it so that each row is a time step."
+        )
+    instead = remedy("{time_axis} 1 says so without this warning, {time_axis} 0 makes rows time steps", "")
+    warnings.warn(
+        f"{path} is read as {shape[0]} units (rows) x {shape[1]} time steps (columns), because {evidence}; {instead}.",
+        stacklevel=2,
+    )
+
+
+def _evidence(table: Table) -> str | None:
+    """Why rows should be units, in words; None where nothing says so."""
+    rows, columns = table.rows, table.columns
+    times = times_in(columns)
+    fractions = times is not None and bool((times % 1).any())
+    if rows is not None:
+        if table.corner.lower() in UNIT_NAMES:
+            return f"the first column is called {brief(table.corner)}"
+        if all(_NAMED_UNIT.fullmatch(name.lower()) for name in rows):
+            return f"the rows are called {brief(rows[0])} to {brief(rows[-1])}"
+        if times is not None and not _are_times(table):
+            return f"the rows have names and the columns times, {columns[0]} to {columns[-1]}" if columns else None
+    elif fractions and columns:
+        return f"the columns are headed by times, {columns[0]} to {columns[-1]}"
+    if columns and len(columns) > 2 and all(_NAMED_TIME.fullmatch(name.lower()) for name in columns):
+        return f"the columns are called {brief(columns[0])} to {brief(columns[-1])}"
+    return None
+
+
+def _are_times(table: Table) -> bool:
+    """Whether the names before the rows are those of time steps, such as t1, or dates and times of day."""
+    clock = re.compile(r"(?=.*\d)[\d\s:./T+-]+Z?|" + _NAMED_TIME.pattern, re.IGNORECASE)
+    return table.rows is not None and all(clock.fullmatch(name) for name in table.rows)
+
+
+def may_be_turned(rows: int, columns: int) -> bool:
+    """Whether a table without names has so many more columns than rows that time might run along them."""
+    return columns >= _FAR_MORE * rows

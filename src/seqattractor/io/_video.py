@@ -7,16 +7,16 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqattractor.io._options import Options
+from seqattractor.io._options import Budget, Options
 from seqattractor.io._pictures import BRIGHTNESS
 from seqattractor.io._recording import Recording, collect_frames
-from seqattractor.io._terms import Budget
 
 LONGEST_LINE = 4096
 ALLOWANCE = 32  # times the pixels of pictures: a video has many frames, and ffmpeg is quick
@@ -42,36 +42,40 @@ def read_video(path: Path, options: Options) -> Recording:
     broken = ValueError(f"{path} cannot be read as a video; it is damaged, cut short, or unknown to ffmpeg.")
     # Only this file may be opened, and only as what its name says: a playlist under the name of a video must not make ffmpeg
     # read other files or the network.
-    # yuv4mpeg is plain frames behind one line that tells their size and rate, after any rotation.
     kinds = DEMUXERS.get(path.suffix.lower(), ",".join(dict.fromkeys(DEMUXERS.values())))
     guard = ["-protocol_whitelist", "file,pipe", "-format_whitelist", kinds, "-threads", THREADS]
-    source = [*guard, "-xerror", "-i", f"file:{path}"]
-    budget = Budget(ALLOWANCE)
-    with _running(*source, "-an", "-f", "yuv4mpegpipe", "-pix_fmt", "gray", "-strict", "-1", "pipe:1") as process:
+    source = [*guard, "-xerror", "-i", f"file:{path}", "-an"]
+    # The header of yuv4mpeg is one line with the size and the rate of frames, after any rotation.
+    with _running(*source, "-f", "yuv4mpegpipe", "-pix_fmt", "gray", "-strict", "-1", "pipe:1") as process:
         assert process.stdout is not None
-        line = process.stdout.readline(LONGEST_LINE)
-        header = re.match(rb"YUV4MPEG2 W(\d+) H(\d+) F(\d+):(\d+) ", line)
-        if header is None:
-            raise broken
-        width, height, above, below = (int(group) for group in header.groups())
-
-        def collected(decoded: Iterator[NDArray[Any]]) -> NDArray[Any]:
-            return collect_frames(_counted(decoded, lambda: budget.spend(path, width, height)), options, path)
-
-        frames = None if options.colour else collected(_frames(process, width, height, broken))
-    if frames is None:  # yuv4mpeg has no red, green and blue; its header has told the size of plain ones
-        with _running(*source, "-an", "-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1") as process:
-            frames = collected(_colour_frames(process, width, height, broken))
+        header = re.match(rb"YUV4MPEG2 W(\d+) H(\d+) F(\d+):(\d+) ", process.stdout.readline(LONGEST_LINE))
+    if header is None:
+        raise broken
+    width, height, above, below = (int(group) for group in header.groups())
+    shape = (height, width, 3) if options.colour else (height, width)
+    budget = Budget(ALLOWANCE)
+    with _running(*source, "-f", "rawvideo", "-pix_fmt", "rgb24" if options.colour else "gray", "pipe:1") as process:
+        frames = collect_frames(_frames(process, shape, lambda: budget.spend(path, width, height), broken), options, path)
     rate = above / below if above and below else None
     return Recording([frames], "pictures", [path.stem], rate=rate, value_range=BRIGHTNESS)
 
 
-def _counted(frames: Iterator[NDArray[Any]], count: Callable[[], None]) -> Iterator[NDArray[Any]]:
-    """Count each frame before it is read."""
-    count()
-    for frame in frames:
-        yield frame
+def _frames(
+    process: subprocess.Popen[bytes], shape: tuple[int, ...], count: Callable[[], None], broken: ValueError
+) -> Iterator[NDArray[Any]]:
+    """Go through the frames, each counted before it is read; an end that ffmpeg complains about is an error."""
+    assert process.stdout is not None
+    size = prod(shape)
+    while True:
         count()
+        data = process.stdout.read(size)
+        if not data:
+            break
+        if len(data) < size:
+            raise broken
+        yield np.frombuffer(data, dtype=np.uint8).reshape(shape)
+    if process.wait() != 0:
+        raise broken
 
 
 def write_video(path: Path, frames: list[NDArray[np.uint8]], rate: float) -> None:
@@ -99,26 +103,3 @@ def _running(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
             yield process
         finally:
             process.kill()
-
-
-def _frames(process: subprocess.Popen[bytes], width: int, height: int, broken: ValueError) -> Iterator[NDArray[Any]]:
-    """Go through the frames, each of shape (height, width); an end that ffmpeg complains about is an error."""
-    assert process.stdout is not None
-    while line := process.stdout.readline(LONGEST_LINE):
-        data = process.stdout.read(width * height)
-        if not line.startswith(b"FRAME") or len(data) < width * height:
-            raise broken
-        yield np.frombuffer(data, dtype=np.uint8).reshape(height, width)
-    if process.wait() != 0:
-        raise broken
-
-
-def _colour_frames(process: subprocess.Popen[bytes], width: int, height: int, broken: ValueError) -> Iterator[NDArray[Any]]:
-    """Go through the frames, each of shape (height, width, 3)."""
-    assert process.stdout is not None
-    while data := process.stdout.read(3 * width * height):
-        if len(data) < 3 * width * height:
-            raise broken
-        yield np.frombuffer(data, dtype=np.uint8).reshape(height, width, 3)
-    if process.wait() != 0:
-        raise broken

@@ -19,8 +19,8 @@ from seqattractor.io import _compose as compose
 from seqattractor.io import _midi as midi
 from seqattractor.io import _video as video
 from seqattractor.io._compose import Recalled
-from seqattractor.io._units import pitches_of
 from seqattractor.sequences import Patterns, Sequences, check_patterns, unbinarize
+from seqattractor.sequences._columns import pitches_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -74,7 +74,7 @@ def write_recall(path: str | os.PathLike[str], recalled: Recalled) -> None:
 
 
 def check_writable(path: Path, recalled: Recalled) -> None:
-    """Refuse, before anything is written, a name or a kind of data that does not fit."""
+    """Raise, before anything is written, if the name and the kind of data do not fit."""
     suffix = path.suffix.lower()
     if suffix not in _WRITERS:
         known = ", ".join(s[1:] for s in _WRITERS if s)

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from seqattractor import __version__
-from seqattractor.io._apart import stop_reading
+from seqattractor.io._subprocess import stop_reading
 from seqattractor.lab import downloads
 from seqattractor.lab.choices import NETWORKS, Chosen, degree_for, read_network
 from seqattractor.lab.jobs import Job, Pool, Visit, Visits

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from seqattractor.io._apart import Bounds, load_apart
-from seqattractor.io._terms import Terms, TooLargeError
-from seqattractor.io._units import natural_key
+from seqattractor.io._options import Terms, TooLargeError
+from seqattractor.io._subprocess import Bounds, load_in_subprocess
 from seqattractor.lab.choices import counted_from_1
 from seqattractor.lab.materials import Material
 from seqattractor.lab.requests import Limits, Refusal, parse
 from seqattractor.sequences import Sequences
+from seqattractor.sequences._columns import natural_key
 from seqattractor.sequences._level_code import MOST_LEVELS
 
 _PICTURES = (".gif", ".png", ".apng", ".webp", ".jpg", ".jpeg", ".bmp", ".pgm", ".pbm", ".ppm")
@@ -94,7 +94,7 @@ def read_upload(upload: Upload, limits: Limits) -> Material:
             options["size"] = _SIDE
         terms = Terms("lab", limits.pixels, ALL_PIXELS, limits.unpacked, limits.units)
         try:
-            data = load_apart([target], options, terms=terms, bounds=BOUNDS, several=False)
+            data = load_in_subprocess([target], options, terms=terms, bounds=BOUNDS, several=False)
         except (ValueError, TypeError, OSError) as error:
             status = 413 if isinstance(error, TooLargeError) else 400
             raise Refusal(status, _without_path(error, {**names, Path(folder): "the pictures"})) from None

@@ -1,8 +1,4 @@
-"""Numbers of several levels, such as grey values, as groups of +-1 units: thermometer and Gray codes, there and back.
-
-The arithmetic stands here, below everything, because sequences carry their code; `seqattractor.encoders.LevelEncoder` is its
-face as a scikit-learn transformer.
-"""
+"""Numbers of several levels, such as grey values, as groups of +-1 units; `encoders.LevelEncoder` is the transformer."""
 
 from __future__ import annotations
 
@@ -40,15 +36,7 @@ def from_levels(levels: NDArray[Any], low: Any, high: Any, n_levels: int) -> NDA
 
 
 def to_bits(levels: NDArray[np.int64], n_levels: int, kind: str) -> Patterns:
-    """Levels of shape (...) as units of shape (..., bits).
-
-    Examples
-    --------
-    >>> to_bits(np.array([0, 2, 3]), 4, "thermometer").tolist()
-    [[-1, -1, -1], [1, 1, -1], [1, 1, 1]]
-    >>> to_bits(np.array([0, 2, 3]), 4, "gray").tolist()
-    [[-1, -1], [1, 1], [1, -1]]
-    """
+    """Levels of shape (...) as units of shape (..., bits)."""
     if kind == "thermometer":
         return as_signs(levels[..., None] >= np.arange(1, n_levels))
     places = np.arange(count_bits(n_levels, kind))[::-1]  # the highest comes first
@@ -180,7 +168,7 @@ class LevelCode:
         return np.asarray(table[self.levels(units)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the parameters as plain values for JSON.
+        """Return the parameters as plain values for JSON.
 
         Returns
         -------

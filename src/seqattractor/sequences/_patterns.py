@@ -24,18 +24,9 @@ Lengths = NDArray[np.int64]
 def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, shape: tuple[int, ...] | None = None) -> Patterns:
     """Check that `X` is a two-dimensional array of patterns and return it as int8 of +-1, shape (T, N).
 
-    The rule, for arrays, lists, frames and tensors of every numeric type alike: -1 and +1 are taken as they are; True and False,
-    or 1 and 0 in an array that has no other values, stand for +1 and -1; all else is refused. A message names the place of a
-    wrong value in an array of the given `shape`: that of what the user wrote.
-
-    Examples
-    --------
-    >>> check_patterns([[1.0, -1.0]]), check_patterns([[True, False]]), check_patterns([[1, 0]])
-    (array([[ 1, -1]], dtype=int8), array([[ 1, -1]], dtype=int8), array([[ 1, -1]], dtype=int8))
-    >>> check_patterns([[1, 0, -1]])
-    Traceback (most recent call last):
-    ValueError: X must hold only -1 and +1, or only 0 and 1, but X[0, 1] is 0; convert your data with
-    sa.binarize(X, threshold=...).
+    For every numeric type alike: -1 and +1 are taken as they are; True and False, or 1 and 0 in an array without other values,
+    stand for +1 and -1; all else is an error. A message names the place of a wrong value in an array of the given `shape`, that
+    of the user's input.
     """
     if X is None:
         raise TypeError(f"{name} is missing: it must be an array of -1 and +1 with two dimensions (time, neurons).")
@@ -61,26 +52,15 @@ def check_patterns(X: Any, name: str = "X", *, n_features: int | None = None, sh
 
 
 def pieces(total: int, size: int) -> Iterator[slice]:
-    """Cut range(total) into slices of at most `size`, so that long sequences can be gone through a piece at a time.
-
-    Examples
-    --------
-    >>> list(pieces(5, 2))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Cut range(total) into slices of at most `size`, so that long sequences can be gone through a piece at a time."""
     return (slice(start, min(start + size, total)) for start in range(0, total, max(size, 1)))
 
 
 def as_items(X: NDArray[Any]) -> NDArray[np.void]:
-    """Give each pattern as one item, of its bits, shape (T,): items are equal and in order as the patterns are.
+    """Return each pattern as one item, of its bits, shape (T,): items are equal and in order as the patterns are.
 
     For `np.unique`, in which numpy may make a TypeError of a Ctrl-C with ``axis=0``, and nothing at all while it makes a type of
     ``np.void``.
-
-    Examples
-    --------
-    >>> np.unique(as_items(np.array([[1, -1], [-1, 1], [1, -1]])), return_inverse=True)[1]
-    array([1, 0, 1])
     """
     bits = np.ascontiguousarray(np.concatenate([np.packbits(X[part] > 0, axis=1) for part in pieces(len(X), 2**14)]))
     return bits.view(f"V{bits.shape[1]}").ravel()
@@ -183,7 +163,7 @@ def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:
     Parameters
     ----------
     frames : array of shape (T, ...), for example (T, height, width)
-        Numbers or booleans. NaN is refused. Of several sequences, (S, T, N), give one at a time: ``[binarize(x) for x in X]``.
+        Numbers or booleans. NaN is an error. Of several sequences, (S, T, N), give one at a time: ``[binarize(x) for x in X]``.
     threshold : float, optional
         Values above it become +1, all others -1. By default the middle between the smallest and the largest value.
 
@@ -218,7 +198,7 @@ def binarize(frames: ArrayLike, threshold: float | None = None) -> Patterns:
 
 
 def as_signs(on: NDArray[np.bool_]) -> Patterns:
-    """Give +1 where a unit is on and -1 elsewhere, without an array of larger numbers in between."""
+    """Return +1 where a unit is on and -1 elsewhere, without an array of larger numbers in between."""
     return np.where(on, np.int8(1), np.int8(-1))
 
 

@@ -21,7 +21,7 @@ from seqattractor.sequences._patterns import Lengths, Patterns, check_frame_shap
 class Sequences(Result, NDArrayOperatorsMixin):
     """One or several sequences of +-1 patterns, with what is known about them; every dataset and loader gives one.
 
-    It stands wherever an array of its patterns may stand: ``X[0]``, ``X.shape``, ``len(X)``, ``X > 0``, ``np.asarray(X)`` and
+    It can be used wherever an array of its patterns can: ``X[0]``, ``X.shape``, ``len(X)``, ``X > 0``, ``np.asarray(X)`` and
     ``net.fit(X)`` do what they do with ``X.patterns``. It cannot be changed; ``np.array(X)`` is a copy that can.
 
     Parameters
@@ -104,7 +104,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
         self._check_closed()
 
     def _check_closed(self) -> None:
-        """Refuse sequences that are said to be closed and are not."""
+        """Reject sequences that are said to be closed and are not."""
         for name, x in zip(self.names, self.split(), strict=True):
             period = len(x) - self.closed
             if period < 1 or not np.array_equal(x[period:], x[: self.closed]):
@@ -112,7 +112,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
                 raise ValueError(f"closed is {self.closed}, but {name} does not end with its first {repeated}.")
 
     def split(self) -> list[Patterns]:
-        """Give the sequences one by one.
+        """Return the sequences one by one.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
         return tuple(self.closed > 0 or is_loop(x) for x in self.split())
 
     def describe(self) -> str:
-        """Say how many sequences there are, of which size, and how many units are on."""
+        """Describe how many sequences there are, of which size, and how many units are on."""
         what = "loop" if all(self.loops) else "sequence"
         few, many = self.lengths.min(), self.lengths.max()
         patterns = f"{many} pattern{'s' if many != 1 else ''}" if few == many else f"{few} to {many} patterns"
@@ -168,7 +168,7 @@ class Sequences(Result, NDArrayOperatorsMixin):
         return f" in {self.code.n_levels} levels{of} ({self.shape[1]} units)"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a row for each sequence: its name, how many patterns it has, whether it is a loop, and how many units are on."""
+        """Return a row for each sequence: its name, how many patterns it has, whether it is a loop, and how many units are on."""
         each = zip(self.names, self.split(), self.loops, strict=True)
         return [{"name": n, "patterns": len(x), "loop": loop, "on": float((x > 0).mean())} for n, x, loop in each]
 
@@ -223,31 +223,16 @@ class Sequences(Result, NDArrayOperatorsMixin):
 def check_sequences(
     X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int = 1
 ) -> tuple[Patterns, Lengths]:
-    """Check sequences of +-1 patterns and bring them into one array.
+    """Check sequences of +-1 patterns and bring them into one array: patterns (T, N) as int8, and lengths (S,) as int64.
 
-    Parameters
-    ----------
-    X : Sequences, array of shape (T, N), a list of these, or array of shape (S, T, N)
-        The patterns, one row per time step, all values -1 or +1. An array of three dimensions is S sequences of equal length;
-        frames (time, height, width) must be flattened first, ``X.reshape(len(X), -1)``.
-    lengths : array of shape (S,), optional
-        How many rows of `X` belong to each sequence. By default `Sequences` have lengths of their own, and an array (T, N) is
-        one sequence.
-    order : int
-        How many past patterns a prediction uses; every sequence needs one more than that.
-
-    Returns
-    -------
-    X : ndarray of int8, shape (T, N)
-    lengths : ndarray of int64, shape (S,)
+    `X` is `Sequences`, an array (T, N) with `lengths`, a list of these, or an array (S, T, N); frames must be flattened
+    first. Every sequence needs one pattern more than the `order` past patterns that a prediction uses.
 
     Examples
     --------
     >>> X, lengths = check_sequences([[[1, -1], [1, 1]], [[-1, -1], [-1, 1], [1, 1]]])
     >>> X.shape, lengths
     ((5, 2), array([2, 3]))
-    >>> check_sequences(np.ones((4, 3, 2)))[1]
-    array([3, 3, 3, 3])
     """
     order = check_count(order, "order", 0)
     if _is_list_of_sequences(X):
@@ -272,14 +257,14 @@ def check_sequences(
 
 
 def _has_sequences_first(X: Any) -> bool:
-    """Tell an array (S, T, N) from others; one of xarray with its time elsewhere has frames, or axes to be put in order."""
+    """Whether X is an array (S, T, N); one of xarray whose second axis is not time has frames, or axes in another order."""
     dims = getattr(X, "dims", None)
     time_elsewhere = isinstance(dims, tuple) and "time" in dims and dims[1] != "time"
     return getattr(X, "ndim", 2) == 3 and bool(np.size(X)) and not time_elsewhere
 
 
 def _is_list_of_sequences(X: Any) -> bool:
-    """Tell a list of two-dimensional arrays from one array written as nested lists."""
+    """Whether X is a list of two-dimensional arrays, not one array written as nested lists."""
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(_depth(x) == 2 for x in X)
 
 

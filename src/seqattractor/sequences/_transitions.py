@@ -19,7 +19,7 @@ LOCKED_ON = "locked on: every frame from there to the end right and in phase"
 
 
 def lock_row(path: Patterns, truth: Patterns, cue_rows: int = 1) -> int | None:
-    """Give the first row from which on a path (K, N) equals the truth (L, N), L <= K, up to the truth's end.
+    """Return the first row from which on a path (K, N) equals the truth (L, N), L <= K, up to the truth's end.
 
     None if these are fewer than half of the rows after the cue: a recall that only runs into the last pattern has not followed
     the sequence.
@@ -47,13 +47,7 @@ class Transitions(NamedTuple):
 
 
 def stack_context(X: NDArray[Any], order: int) -> NDArray[Any]:
-    """Stack each pattern with its `order - 1` predecessors, oldest first: (T, N) -> (T - order + 1, order * N).
-
-    Examples
-    --------
-    >>> stack_context(np.array([[1], [-1], [1]]), order=2)
-    array([[ 1, -1], [-1,  1]])
-    """
+    """Stack each pattern with its `order - 1` predecessors, oldest first: (T, N) -> (T - order + 1, order * N)."""
     if order == 1:
         return X
     rows = len(X) - order + 1
@@ -61,13 +55,7 @@ def stack_context(X: NDArray[Any], order: int) -> NDArray[Any]:
 
 
 def sum_context(inputs: Patterns, lengths: Lengths, leak: float) -> NDArray[np.float64]:
-    """Sum each input with all before it in its sequence, s(t) = x(t) + leak s(t-1): (n, width) -> (n, width).
-
-    Examples
-    --------
-    >>> sum_context(np.array([[1], [-1], [1], [1]]), np.array([3, 1]), leak=0.5).T
-    array([[ 1.  , -0.5 ,  0.75,  1.  ]])
-    """
+    """Sum each input with all before it in its sequence, s(t) = x(t) + leak s(t-1): (n, width) -> (n, width)."""
     sums = inputs.astype(np.float64)
     for s in split(sums, lengths):
         for t in range(1, len(s)):
@@ -76,26 +64,9 @@ def sum_context(inputs: Patterns, lengths: Lengths, leak: float) -> NDArray[np.f
 
 
 def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
-    """Pairs (x(t), x(t+1)) from the start to the end of each sequence, the order in which the paper learns them.
+    """Return the pairs (x(t), x(t+1)) of each sequence in order, as the paper learns them; n = T - order * S of them.
 
-    Parameters
-    ----------
-    X : ndarray, shape (T, N)
-    lengths : ndarray, shape (S,)
-    order : int
-        With ``order=k`` the input is the stack of the last k patterns, oldest first.
-
-    Returns
-    -------
-    Transitions
-        n = T - order * S of them. They are copies, except those of one sequence on disk (`numpy.memmap`), which stay there.
-
-    Examples
-    --------
-    >>> X, lengths = check_sequences([[1, 1], [1, -1], [-1, 1]])
-    >>> inputs, targets, _ = transitions(X, lengths)
-    >>> inputs.tolist(), targets.tolist()
-    ([[1, 1], [1, -1]], [[1, -1], [-1, 1]])
+    They are copies, except those of one sequence on disk (`numpy.memmap`), which stay there.
     """
     if order == 1 and len(lengths) == 1 and is_on_disk(X):
         return Transitions(X[:-1], X[1:], lengths - order)
@@ -107,14 +78,7 @@ def transitions(X: Patterns, lengths: Lengths, order: int = 1) -> Transitions:
 
 
 def rejoin(transitions: Transitions) -> list[Patterns]:
-    """The sequences that transitions of order 1 are made of, for networks that are shown whole sequences.
-
-    Examples
-    --------
-    >>> X = np.array([[1], [-1], [1], [-1], [-1]], dtype=np.int8)
-    >>> [x.ravel().tolist() for x in rejoin(transitions(X, np.array([3, 2])))]
-    [[1, -1, 1], [-1, -1]]
-    """
+    """The sequences that transitions of order 1 are made of, for networks that are shown whole sequences."""
     inputs, targets = (split(part, transitions.lengths) for part in transitions[:2])
     return [np.concatenate([x, x_next[-1:]]) for x, x_next in zip(inputs, targets, strict=True)]
 
@@ -128,18 +92,12 @@ def is_on_disk(X: NDArray[Any]) -> bool:
 
 
 def close_loop(once: Patterns, order: int) -> Patterns:
-    """Repeat the first `order` patterns of a sequence, given as one round, at its end: (T, N) -> (T + order, N).
-
-    Examples
-    --------
-    >>> close_loop(np.array([[1, 1], [1, -1], [-1, 1]]), order=2).tolist()
-    [[1, 1], [1, -1], [-1, 1], [1, 1], [1, -1]]
-    """
+    """Repeat the first `order` patterns of a sequence, given as one round, at its end: (T, N) -> (T + order, N)."""
     return np.concatenate([once, np.resize(once, (order, once.shape[1]))])
 
 
 def close_loops(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None, *, order: int) -> Sequences:
-    """Let loops go on for a few patterns, so that a network that sees the last `order` patterns learns to go round.
+    """Continue loops for a few patterns, so that a network that sees the last `order` patterns learns to go round.
 
     Parameters
     ----------
@@ -213,7 +171,7 @@ class Conflicts(Result, tuple[Conflict, ...]):
         return (dict(zip(names, (*each.first, *each.second), strict=True)) for each in self)
 
     def describe(self) -> str:
-        """Say in one sentence what conflicts and which context would resolve it."""
+        """Describe in one sentence what conflicts and which context would resolve it."""
         if not self:
             return "Every pattern has one successor."
         first, second = self[0].first, self[0].second
@@ -262,7 +220,7 @@ def find_conflicts(X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None
 
 
 def check_leak(leak: float) -> float:
-    """Refuse a leak with which sums would grow without end, or change their sign."""
+    """Reject a leak with which sums would grow without end, or change their sign."""
     if check_not_negative(leak, "leak") >= 1:
         raise ValueError(f"leak must be below 1, or what neurons sum never fades, but it is {leak}.")
     return float(leak)
@@ -346,7 +304,7 @@ class _Contexts:
 
 
 def _name_patterns(X: Patterns) -> NDArray[np.int64]:
-    """Give equal patterns equal numbers, shape (T,)."""
+    """Return equal patterns equal numbers, shape (T,)."""
     return np.asarray(np.unique(as_items(X), return_inverse=True)[1], dtype=np.int64).ravel()
 
 
@@ -389,29 +347,7 @@ class ConflictError(ValueError):
 
 
 def prepare(data: Sequences, order: int | Literal["auto"] = 1) -> Sequences:
-    """Close loops with as many patterns as the context needs, and refuse what no network with this context can learn.
-
-    Parameters
-    ----------
-    data : Sequences
-    order : int or "auto"
-        How many past patterns the network sees; "auto": as few as resolve all conflicts.
-
-    Returns
-    -------
-    Sequences
-
-    Raises
-    ------
-    ConflictError
-        If the same context is followed by different patterns.
-
-    Examples
-    --------
-    >>> import seqattractor as sa
-    >>> prepare(sa.datasets.xor(), order=1).closed
-    1
-    """
+    """Close loops with as many patterns as the context needs; raise `ConflictError` where that does not resolve all conflicts."""
     for name, length in zip(data.names, data.lengths, strict=True):
         if length < 2:
             raise ValueError(f"{name} has only one pattern, but a sequence needs at least two: a pattern and its successor.")

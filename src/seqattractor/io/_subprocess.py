@@ -1,8 +1,7 @@
-"""People's files read by a process of their own, with limits of memory and time.
+"""Read people's files in a subprocess with limits of memory and time.
 
-A picture of a few kilobytes can keep a decoder busy for hours, or make it break down. The command line and the lab therefore
-let another Python process read a file, and end it when it takes too much. What comes back are JSON and bits, never objects:
-whatever a file may do to the process that reads it, it can only answer with patterns or with a sentence.
+A picture of a few kilobytes can keep a decoder busy for hours, or crash it. The subprocess answers with JSON and bits, never with
+objects: whatever a file does to it, the caller gets patterns or a message.
 """
 
 from __future__ import annotations
@@ -23,17 +22,15 @@ import numpy as np
 
 from seqattractor._children import python_command
 from seqattractor._files import named_path
-from seqattractor.io._epochs import NoEpochsError
 from seqattractor.io._load import NoPicturesError, join, load
+from seqattractor.io._options import NoEpochsError, Terms, TooLargeError, on_terms, shrink_it
 from seqattractor.io._recording import MAX_VALUES
-from seqattractor.io._terms import Terms, TooLargeError, on_terms, remedy
 from seqattractor.sequences import Sequences
+from seqattractor.sequences._patterns import as_signs
 
 MAX_LINE = 2**26  # bytes of JSON in an answer: names of units and sequences
-_ERRORS: dict[str, type[Exception]] = {
-    **{kind.__name__: kind for kind in (ValueError, TypeError, OSError, FileNotFoundError)},
-    **{kind.__name__: kind for kind in (NoEpochsError, NoPicturesError, TooLargeError)},
-}
+_KINDS = (ValueError, TypeError, OSError, FileNotFoundError, NoEpochsError, NoPicturesError, TooLargeError)
+_ERRORS: dict[str, type[Exception]] = {kind.__name__: kind for kind in _KINDS}
 _PROGRAM = "import json; job = json.load(sys.stdin.buffer); from {} import work; work(job)"
 _THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _running: set[subprocess.Popen[bytes]] = set()
@@ -50,38 +47,22 @@ class Bounds:
     """Bytes, where the system can limit them (Linux); elsewhere the limits of sizes and of time hold."""
 
 
-def load_apart(
+def load_in_subprocess(
     paths: Sequence[str | os.PathLike[str]], options: dict[str, Any], *, terms: Terms, bounds: Bounds, several: bool = True
 ) -> Sequences:
     """Read files as `load_all` does, or one as `load` does (`several=False`), in a process with bounds.
 
     Its sentences and warnings are passed on. It ends with this call, whatever happens: Ctrl-C too.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
-    >>> _ = path.write_text("0,1,1")
-    >>> load_apart([path], {"invert": True}, terms=Terms(), bounds=Bounds()).patterns
-    array([[ 1, -1, -1]], dtype=int8)
     """
     seconds = bounds.seconds * max(1, len(paths))
-    job = {
-        **{"paths": [os.fspath(named_path(path)) for path in paths], "several": several},
-        **{"options": options, "terms": asdict(terms), "memory": bounds.memory, "seconds": seconds},
-    }
+    job: dict[str, Any] = {"paths": [os.fspath(named_path(path)) for path in paths], "several": several, "options": options}
+    job |= {"terms": asdict(terms), "memory": bounds.memory, "seconds": seconds}
     command = python_command(_PROGRAM.format(__name__))
     environment = {**os.environ, **_THREADS, "MALLOC_ARENA_MAX": "2"}  # each thread would reserve memory that counts
     with tempfile.TemporaryFile() as answer:
         late = False
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=answer,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            start_new_session=True,  # what it starts, such as ffmpeg, ends with it
-        )
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": answer, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(command, **pipes, env=environment, start_new_session=True)  # so that ffmpeg ends with it
         try:
             with _lock:
                 _running.add(process)
@@ -89,7 +70,10 @@ def load_apart(
         except subprocess.TimeoutExpired:
             late = True
         finally:
-            _end(process)
+            _kill(process)
+            with suppress(OSError):
+                process.stdin.close()  # type: ignore[union-attr]  # it is a pipe
+            process.wait()
             with _lock:
                 _running.discard(process)
         answer.seek(0)
@@ -98,19 +82,10 @@ def load_apart(
 
 
 def stop_reading() -> None:
-    """End all processes that read files for this one; whoever waits for them gets a refusal at once."""
+    """End all processes that read files for this one; their callers get an error at once."""
     with _lock:
         for process in _running:
             _kill(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process with all that it started, and wait until it is gone."""
-    _kill(process)
-    if process.stdin is not None:
-        with suppress(OSError):
-            process.stdin.close()
-    process.wait()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -123,7 +98,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _understand(answer: IO[bytes], code: int, late: bool, bounds: Bounds, first: str) -> Sequences:
-    """Make sequences of an answer, or raise what it says; an answer that ends early is explained by how the process ended."""
+    """Return the sequences of an answer, or raise its error; one that ends early is explained by how the process ended."""
     path, started = first, False
     while line := answer.readline(MAX_LINE):
         try:
@@ -140,9 +115,8 @@ def _understand(answer: IO[bytes], code: int, late: bool, bounds: Bounds, first:
             raise _ERRORS.get(said["error"], RuntimeError)(str(said["sentence"]))
         else:
             return _sequences(said, answer)
-    fewer = remedy("shrink it first, or take fewer frames with {frames}", "shrink it first, or take fewer frames")
     if late or code == -getattr(signal, "SIGXCPU", 0):
-        raise TooLargeError(f"{path} takes longer than {bounds.seconds:g} seconds to read; {fewer}.")
+        raise TooLargeError(f"{path} takes longer than {bounds.seconds:g} seconds to read; {shrink_it()}.")
     if code == -getattr(signal, "SIGKILL", 0):
         raise _too_much_memory(path, bounds)
     if not started:
@@ -152,25 +126,24 @@ def _understand(answer: IO[bytes], code: int, late: bool, bounds: Bounds, first:
 
 def _too_much_memory(path: str, bounds: Bounds) -> TooLargeError:
     """The error of a process that was ended because of its memory."""
-    fewer = remedy("shrink it first, or take fewer frames with {frames}", "shrink it first, or take fewer frames")
-    return TooLargeError(f"{path} takes more than {bounds.memory / 1e9:.1f} GB of memory to read; {fewer}.")
+    return TooLargeError(f"{path} takes more than {bounds.memory / 1e9:.1f} GB of memory to read; {shrink_it()}.")
 
 
 def _sequences(said: dict[str, Any], answer: IO[bytes]) -> Sequences:
-    """Unpack the bits behind the last line, and check all of it as anything that a user gives is checked."""
+    """Unpack the bits behind the last line; they are checked like any input."""
     rows, units = said.pop("rows"), said.pop("columns")
     bits = answer.read(MAX_VALUES // 8 + rows + 1)
     packed = np.frombuffer(bits, dtype=np.uint8).reshape(rows, -(-units // 8))
-    patterns = np.where(np.unpackbits(packed, axis=1, count=units), np.int8(1), np.int8(-1))
+    patterns = as_signs(np.unpackbits(packed, axis=1, count=units) > 0)
     return Sequences(patterns, **{**said, "lengths": np.array(said["lengths"], dtype=np.int64)})
 
 
 def work(job: dict[str, Any]) -> None:
-    """Read files in the process that is there for it, and write the answer to what was its standard output."""
+    """Read files in the subprocess, and write the answer to what was its standard output."""
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # a library that prints must not disturb the answer
 
-        def tell(**said: Any) -> None:
+        def answer(**said: Any) -> None:
             out.write(json.dumps(said).encode() + b"\n")
             out.flush()
 
@@ -179,25 +152,25 @@ def work(job: dict[str, Any]) -> None:
         try:
             with warnings.catch_warnings(), on_terms(Terms(**job["terms"])):
                 warnings.simplefilter("default")
-                warnings.showwarning = lambda message, *_: tell(warning=str(message))
+                warnings.showwarning = lambda message, *_: answer(warning=str(message))
                 for path in job["paths"]:
-                    tell(reading=path)
+                    answer(reading=path)
                     parts.append(load(path, **job["options"]))
                 data = join(job["paths"], parts) if job["several"] else parts[0]
                 known = {field.name: getattr(data, field.name) for field in fields(data) if field.name != "patterns"}
                 bits = np.packbits(data.patterns > 0, axis=1).tobytes()
             known |= {"lengths": data.lengths.tolist(), "code": None if data.code is None else data.code.to_dict()}
-            tell(rows=len(data), columns=data.shape[1], **known)
+            answer(rows=len(data), columns=data.shape[1], **known)
             out.write(bits)
         except MemoryError:
             parts.clear()  # else there is no room for the sentence either
-            tell(error="MemoryError")
+            answer(error="MemoryError")
         except OSError as error:
             sentence = f"{error.filename}: {error.strerror.lower()}." if error.filename and error.strerror else str(error)
-            tell(error="FileNotFoundError" if isinstance(error, FileNotFoundError) else "OSError", sentence=sentence)
+            answer(error="FileNotFoundError" if isinstance(error, FileNotFoundError) else "OSError", sentence=sentence)
         except Exception as error:
             known_kind = type(error).__name__ in _ERRORS
-            tell(error=type(error).__name__, sentence=str(error) if known_kind else f"{type(error).__name__}: {error}")
+            answer(error=type(error).__name__, sentence=str(error) if known_kind else f"{type(error).__name__}: {error}")
 
 
 def _limit(memory: int, seconds: float) -> None:

@@ -1,9 +1,10 @@
-"""Recordings of neurons and behaviour, cut at epochs: one sequence for each lap or trial, of spikes or of a signal."""
+"""Spikes and signals: read from files of times and units, binned, and cut at epochs into one sequence for each lap or trial."""
 
 from __future__ import annotations
 
 import re
 import warnings
+from array import array
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -12,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seqattractor._checks import as_numbers, check_count, check_number, check_positive, refuse_masked
+from seqattractor._checks import as_numbers, check_count, check_number, check_positive, reject_masked
 from seqattractor.encoders._spike_binner import bins_of, n_bins_within, spike_raster
-from seqattractor.io._orientation import seconds_of
-from seqattractor.io._recording import MAX_FRAMES, MAX_VALUES, Recording
-from seqattractor.io._terms import TooLargeError, brief, remedy
-from seqattractor.io._text import cells_in, number_of
+from seqattractor.io._arrays import Arrays, open_arrays
+from seqattractor.io._options import FORMATS, NoEpochsError, Options, TooLargeError, bin_spikes_first, brief, brief_list, remedy
+from seqattractor.io._recording import MAX_FRAMES, MAX_VALUES, Recording, check_room
+from seqattractor.io._text import MAX_COLUMNS, cells_in, number_of, seconds_of, spike_columns
+from seqattractor.sequences._columns import natural_key
 
 MAX_BYTES = 2**31  # of a raster
 
@@ -91,7 +93,7 @@ def bin_spikes(
 
 def _flat(values: ArrayLike, name: str, least: int) -> NDArray[np.float64]:
     """Check one of the two columns of a list of spikes, of which there may have to be at least one."""
-    refuse_masked(values, name)
+    reject_masked(values, name)
     try:
         array = as_numbers(values, name).astype(np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -104,10 +106,6 @@ def _flat(values: ArrayLike, name: str, least: int) -> NDArray[np.float64]:
 LABELS = ("name", "label")  # columns of a table of epochs in which their names stand
 EDGES = (re.compile(r"(?:start|begin|onset)(?:[ _]?times?)?"), re.compile(r"(?:end|stop|offset)(?:[ _]?times?)?"))
 UNEVEN = 1.5  # times the usual step between samples: a longer one is a gap
-
-
-class NoEpochsError(ValueError):
-    """Epochs were asked for that a file cannot have, or that are not there."""
 
 
 @dataclass(frozen=True)
@@ -126,13 +124,7 @@ class Epochs:
 
 
 def name_epochs(table: str, labels: list[str] | None, count: int) -> list[str]:
-    """Name epochs by their labels, with their number where two are called the same, or by the table that they stand in.
-
-    Examples
-    --------
-    >>> name_epochs("laps", None, 2), name_epochs("laps", ["left", "right"], 2), name_epochs("laps", ["left", "left"], 2)
-    (['laps 0', 'laps 1'], ['left', 'right'], ['left 0', 'left 1'])
-    """
+    """Name epochs by their labels, with their number where two are called the same, or by the table that they stand in."""
     if labels is None:
         return [f"{table} {s}" for s in range(count)]
     return labels if len(set(labels)) == count else [f"{label} {s}" for s, label in enumerate(labels)]
@@ -263,7 +255,7 @@ def _of_some_length(epochs: Epochs, width: float, what: Path | str) -> Epochs:
 
 
 def _check_room(n_bins: int, n_units: int, width: float, what: Path | str) -> None:
-    """Refuse more bins than can be stored, before memory is used for them."""
+    """Reject more bins than can be stored, before memory is used for them."""
     if n_bins > MAX_FRAMES or n_bins * n_units > MAX_VALUES:
         room = f"{n_bins} bins of {width:g} s and {n_units} units, more than can be stored"
         raise TooLargeError(f"{what} has {room}; {_wider(what)}.")
@@ -282,3 +274,124 @@ def _wider(what: Path | str) -> str:
 def _option(what: Path | str) -> str:
     """How the width of bins is called where a file is read, and where an object of pynapple is."""
     return "{bin}" if isinstance(what, Path) else "bin_size"
+
+
+Spikes = tuple[NDArray[Any], list[str], NDArray[Any]]
+"""Times, the names of the units, and for each spike the place of its unit among them."""
+
+
+def read_spikes(path: Path, options: Options) -> Recording:
+    """Read spike times and units from a file of arrays or two columns of text, and bin them, in each epoch if there are some."""
+    if options.bin is None:
+        raise ValueError(f"to read spikes from {path}, {bin_spikes_first()}.")
+    is_array = path.suffix.lower() in FORMATS["array"].suffixes
+    times, labels, which = _from_arrays(path, options.key) if is_array else _from_text(path)
+    if len(times) == 0:
+        raise ValueError(f"{path} holds no spikes.")
+    if times.dtype.kind not in "iuf" or not np.isfinite(times.astype(np.float64)).all():
+        raise ValueError(f"the spike times in {path} are not all finite numbers.")
+    seconds = times.astype(np.float64)
+    if len(labels) > MAX_COLUMNS:
+        raise TooLargeError(f"{path} names more than {MAX_COLUMNS} units, more than a network can have.")
+    names = sorted(labels, key=natural_key)
+    place = {name: k for k, name in enumerate(names)}
+    units = np.array([place[name] for name in labels])[which]
+    counts = options.threshold is not None
+    if options.epochs is not None:
+        trains = [seconds[units == k] for k in range(len(names))]
+        return cut_spikes(trains, names, read_epochs(Path(options.epochs), path), options.bin, path, counts=counts)
+    n_bins = int(bins_of(np.array([np.ptp(seconds)]), options.bin)[0]) + 1
+    check_room(n_bins, n_bins * len(labels), path)
+    raster = bin_spikes(seconds, units, options.bin, n_units=len(names), counts=counts)
+    return Recording([raster], "spikes", [path.stem], units=names, rate=1.0 / options.bin, per_unit=True)
+
+
+def _from_arrays(path: Path, key: str | None) -> Spikes:
+    """Read spike times and units: two arrays by their names, or one array (n, 2), or one cell with the times of each unit."""
+    with open_arrays(path) as arrays:
+        if key is not None:
+            names = [part.strip() for part in key.split(",")]
+            if len(names) > 2 or any(name not in arrays for name in names):
+                which = "two arrays, times and units, or one array (n, 2)"
+                raise ValueError(f"the key must name {which}, of those in {path}: {brief_list(list(arrays))}.")
+        elif len(arrays) == 1:
+            names = list(arrays)
+        else:
+            names = [_named(list(arrays), words, path) for words in (("time",), ("unit", "neuron", "cell", "cluster"))]
+        if len(names) == 1:
+            return _from_one(arrays, names[0], path)
+        times, units = (arrays[name]().ravel() for name in names)
+    if len(times) != len(units):
+        raise ValueError(f"{path} has {len(times)} spike times, but {len(units)} unit numbers; they must be equally many.")
+    return times, *_numbered(units)
+
+
+def _from_one(arrays: Arrays, name: str, path: Path) -> Spikes:
+    """Read an array with a time and a unit in each row, or a cell with the times of each unit, counted from 1 as in MATLAB."""
+    array = arrays[name]()
+    if array.dtype == object:
+        trains = [np.asarray(train, dtype=np.float64) for train in array]
+        units = [str(k) for k in range(1, len(trains) + 1)]
+        return np.concatenate([np.zeros(0), *trains]), units, np.repeat(np.arange(len(trains)), [len(train) for train in trains])
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
+        two = remedy("or two arrays that {key} names", "or two arrays that are called times and units")
+        shape = f"is of type {array.dtype} and has the shape {array.shape}"
+        raise ValueError(f"the array {brief(name)} in {path} {shape}; spikes have (n, 2), a time and a unit in each row, {two}.")
+    if (array[:, 1] % 1 != 0).any():
+        raise ValueError(
+            f"the array {brief(name)} in {path} has fractions in its second column; "
+            "spikes have a time in seconds in the first and the number of a unit in the second."
+        )
+    return array[:, 0], *_numbered(array[:, 1])
+
+
+def _numbered(units: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
+    """Units as names and, for each spike, its place among them; whole numbers of any type are named alike."""
+    whole = units.dtype.kind == "f" and bool((units % 1 == 0).all()) and bool((np.abs(units) < 2**53).all())
+    values, which = np.unique(units.astype(np.int64) if whole else units, return_inverse=True)
+    return [str(value) for value in values], which.ravel()
+
+
+def _named(names: list[str], words: tuple[str, ...], path: Path) -> str:
+    """The only array whose name contains one of the words."""
+    fitting = [name for name in names if any(word in name.lower() for word in words)]
+    if len(fitting) != 1:
+        choose = remedy("say which are the spike times and units with {key}", "call them times and units")
+        raise ValueError(f"{path} holds the arrays {brief_list(names)}; {choose}.")
+    return fitting[0]
+
+
+def _from_text(path: Path) -> Spikes:
+    """Read two columns, spike times and units, which may be any words: times, names, and whose each spike is.
+
+    A first line of names says which column is which; without one, times come first.
+    """
+    times, which = array("d"), array("q")
+    names: dict[str, int] = {}
+    when, who, scale = 0, 1, 1.0
+    headed = False
+    for number, cells in chain.from_iterable(cells_in(path)):
+        if len(cells) != 2:
+            raise ValueError(f"line {number} of {path} has {len(cells)} columns; spikes have two, a time in seconds and a unit.")
+        if not times and not headed and (columns := spike_columns(cells)) is not None:
+            (when, who, scale), headed = columns, True
+            continue
+        value = number_of(cells[when])
+        if value is None and times:
+            raise ValueError(f"line {number} of {path} has {brief(cells[when])} for a time, which is not a number of seconds.")
+        if value is not None:
+            times.append(value * scale)
+            which.append(names.setdefault(cells[who], len(names)))
+    if not headed:
+        _reject_swapped(path, np.array(times), list(names))
+    return np.array(times), list(names), np.array(which)
+
+
+def _reject_swapped(path: Path, times: NDArray[Any], names: list[str]) -> None:
+    """Reject two columns without names of which the first looks like units and the second like times."""
+    others = [number_of(name) for name in names[:1000]]
+    if len(times) > 2 and (times == np.floor(times)).all() and any(value is not None and value % 1 for value in others):
+        raise ValueError(
+            f"{path} has whole numbers in its first column and fractions in its second, as if units came before times; "
+            "write a first line with the names of the columns, such as unit,time, or put times first."
+        )
