@@ -29,29 +29,13 @@ class DynamicEnergyMemory(DelayedMemory):
         The weights of the features and of the delayed signal.
     beta : float
         The steepness of the softmax. It is divided by N, as in the authors' code; their text has no such division.
-    T_f, T_d : float
-        The time constants of features and delayed signal.
-    dt : float
-        The step of Euler's method, at most.
-    read_out_interval : float
-        The time between two steps of `recall`. A run starts as if the cue had been there for long, v = s = cue, so that the first
-        step already goes on, as with slow synapses; then each pattern is held for several steps.
-    on_conflict : {"raise", "learn"}
-        As in `SequenceAttractor`. Where a pattern has two successors, both are called.
-
-    Attributes
-    ----------
-    patterns_ : ndarray of int8, shape (P, N)
-        Xi^T, every pattern once.
-    graph_ : ndarray of int8, shape (P, P)
-        Phi: 1 in row mu and column nu where nu follows mu.
-    n_features_in_, order_ : int
+    T_f, T_d, dt, read_out_interval, on_conflict
+        As in `DenseEpisodicMemory`, and so are the attributes. A run starts with v = s = cue.
 
     Notes
     -----
     Equations and parameters are those of the authors' published code; the law of the escape time was derived from their ansatz
-    lambda = sqrt(r) and is tested here against the dynamics. Their count of capacity, O(gamma^N) per feature neuron, leaves out
-    the P hidden units, one per pattern; it is not reproduced here.
+    lambda = sqrt(r) and is tested here against the dynamics.
 
     References
     ----------
@@ -67,6 +51,8 @@ class DynamicEnergyMemory(DelayedMemory):
     >>> [int((state == X[:-1]).all(axis=1).argmax()) for state in path[1:]]
     [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3]
     """
+
+    _gains = ("a_s", "a_c", "beta")
 
     def __init__(
         self,
@@ -99,10 +85,6 @@ class DynamicEnergyMemory(DelayedMemory):
 
     def _strength_of_holding(self) -> float:
         return float(self.a_s) / float(self.a_c)
-
-    def _check_gains(self) -> None:
-        for name in ("a_s", "a_c", "beta"):
-            check_positive(getattr(self, name), name)
 
 
 def escape_time(r: float, T_d: float = 20.0) -> float:
