@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -23,6 +24,7 @@ _PATIENCE = 4  # tau_a: a pattern that is held for longer is held for good
 
 
 @final
+@dataclass(eq=False, repr=False)
 class BayesianColumnMemory(ContinuousMemory):
     """BCPNN as a network of rates: a winner in each hypercolumn, adaptation that ends its time, and weights that say who is next.
 
@@ -81,40 +83,21 @@ class BayesianColumnMemory(ContinuousMemory):
     [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3]
     """
 
-    W_: States
-    beta_: States
-    minicolumns_: Patterns
+    units_per_hypercolumn: int = 10
+    _: KW_ONLY
+    tau_s: float = 10.0
+    tau_a: float = 250.0
+    tau_z_pre: float = 25.0
+    tau_z_post: float = 5.0
+    pulse: float = 100.0
+    g_a: float = 1.0
+    g_beta: float = 1.0
+    epsilon: float = 1e-4
+    dt: float = 1.0
+    read_out_interval: float = 50.0
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     _arrays: ClassVar[dict[str, str]] = {"W_": "float K K", "beta_": "float K", "minicolumns_": "ternary K N"}
-
-    def __init__(
-        self,
-        units_per_hypercolumn: int = 10,
-        *,
-        tau_s: float = 10.0,
-        tau_a: float = 250.0,
-        tau_z_pre: float = 25.0,
-        tau_z_post: float = 5.0,
-        pulse: float = 100.0,
-        g_a: float = 1.0,
-        g_beta: float = 1.0,
-        epsilon: float = 1e-4,
-        dt: float = 1.0,
-        read_out_interval: float = 50.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.units_per_hypercolumn = units_per_hypercolumn
-        self.tau_s = tau_s
-        self.tau_a = tau_a
-        self.tau_z_pre = tau_z_pre
-        self.tau_z_post = tau_z_post
-        self.pulse = pulse
-        self.g_a = g_a
-        self.g_beta = g_beta
-        self.epsilon = epsilon
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> None:
         """Show every sequence once, closed ones on and on, and take the logarithms of what was active together."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
@@ -309,6 +309,7 @@ class PatternStore(OnlineMemory):
 
 
 @final
+@dataclass(eq=False, repr=False)
 class DenseSequenceMemory(PatternStore):
     """A dense associative memory for sequences: every stored pattern calls its successor, the more strongly the nearer it is.
 
@@ -380,29 +381,17 @@ class DenseSequenceMemory(PatternStore):
     (36, 1.0)
     """
 
-    degree_: int
+    interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial"
+    _: KW_ONLY
+    degree: int | Literal["auto"] = "auto"
+    beta: float = 1.0
+    pseudo_inverse: bool = False
+    self_overlap: bool = False
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     deterministic = True
     _values: ClassVar[dict[str, str]] = {"degree_": "count"}
-
-    def __init__(
-        self,
-        interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial",
-        *,
-        degree: int | Literal["auto"] = "auto",
-        beta: float = 1.0,
-        pseudo_inverse: bool = False,
-        self_overlap: bool = False,
-        order: int | Literal["auto"] = 1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.interaction = interaction
-        self.degree = degree
-        self.beta = beta
-        self.pseudo_inverse = pseudo_inverse
-        self.self_overlap = self_overlap
-        self.order = order
-        self.on_conflict = on_conflict
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Store the transitions, and count the units that are wrong after them, unless the degree was chosen so that none is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, final
 
 import numpy as np
@@ -12,6 +13,7 @@ from seqattractor.zoo.episodic import DelayedMemory, softmax
 
 
 @final
+@dataclass(eq=False, repr=False)
 class DynamicEnergyMemory(DelayedMemory):
     """EDEN (Karuvally et al. 2025): a softmax memory draws the state to a pattern until a delayed signal calls the next one.
 
@@ -52,28 +54,17 @@ class DynamicEnergyMemory(DelayedMemory):
     [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3]
     """
 
-    _gains = ("a_s", "a_c", "beta")
+    _: KW_ONLY
+    a_s: float = 0.5
+    a_c: float = 1.0
+    beta: float = 100.0
+    T_f: float = 1.0
+    T_d: float = 20.0
+    dt: float = 0.1
+    read_out_interval: float = 5.0
+    on_conflict: Literal["raise", "learn"] = "raise"
 
-    def __init__(
-        self,
-        *,
-        a_s: float = 0.5,
-        a_c: float = 1.0,
-        beta: float = 100.0,
-        T_f: float = 1.0,
-        T_d: float = 20.0,
-        dt: float = 0.1,
-        read_out_interval: float = 5.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.a_s = a_s
-        self.a_c = a_c
-        self.beta = beta
-        self.T_f = T_f
-        self.T_d = T_d
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
+    _gains = ("a_s", "a_c", "beta")
 
     def _drive(self, features: States, delayed: States) -> States:
         held, called = self._overlaps(features, delayed)

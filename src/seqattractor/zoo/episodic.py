@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -211,6 +212,7 @@ class EpisodicMemory(DelayedMemory):
 
 
 @final
+@dataclass(eq=False, repr=False)
 class DenseEpisodicMemory(EpisodicMemory):
     """A dense memory in continuous time, whose delayed signal calls the next pattern (DSEM; Karuvally et al. 2023).
 
@@ -264,28 +266,16 @@ class DenseEpisodicMemory(EpisodicMemory):
     [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3]
     """
 
-    def __init__(
-        self,
-        *,
-        a_s: float = 1.0,
-        a_c: float = 4.9,
-        b_d: float = 7.0,
-        gain: float = 1.0,
-        T_f: float = 1.0,
-        T_d: float = 20.0,
-        dt: float = 0.1,
-        read_out_interval: float = 2.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.a_s = a_s
-        self.a_c = a_c
-        self.b_d = b_d
-        self.gain = gain
-        self.T_f = T_f
-        self.T_d = T_d
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
+    _: KW_ONLY
+    a_s: float = 1.0
+    a_c: float = 4.9
+    b_d: float = 7.0
+    gain: float = 1.0
+    T_f: float = 1.0
+    T_d: float = 20.0
+    dt: float = 0.1
+    read_out_interval: float = 2.0
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     def _s_h(self, hidden: States) -> States:
         return softmax(float(self.gain) * hidden)
@@ -297,6 +287,7 @@ class DenseEpisodicMemory(EpisodicMemory):
 
 
 @final
+@dataclass(eq=False, repr=False)
 class LinearEpisodicMemory(EpisodicMemory):
     """A Hopfield network in continuous time, whose delayed signal calls the next pattern (LISEM; Karuvally et al. 2023).
 
@@ -320,7 +311,7 @@ class LinearEpisodicMemory(EpisodicMemory):
     Notes
     -----
     Equations are those of the authors' notes and code. There patterns are not divided by sqrt(N), a_s = .045 with N = 100, which
-    is 4.5 here, and the delayed term has the factor a_c where the general equations, used here, have sqrt(a_s) a_c. The parameters
+    is 4.5 here, and the delayed term has the factor a_c where the general equations, used here, have sqrt(a_s) a_c. Parameters
     with which they show sequences could not be read; T_d and a_c here (r = .8) were chosen for random patterns.
 
     Examples
@@ -332,28 +323,16 @@ class LinearEpisodicMemory(EpisodicMemory):
     [0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 0]
     """
 
-    def __init__(
-        self,
-        *,
-        a_s: float = 4.5,
-        a_c: float = 0.38,
-        b_d: float = 7.0,
-        gain: float = 1.0,
-        T_f: float = 1.0,
-        T_d: float = 20.0,
-        dt: float = 0.1,
-        read_out_interval: float = 5.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.a_s = a_s
-        self.a_c = a_c
-        self.b_d = b_d
-        self.gain = gain
-        self.T_f = T_f
-        self.T_d = T_d
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
+    _: KW_ONLY
+    a_s: float = 4.5
+    a_c: float = 0.38
+    b_d: float = 7.0
+    gain: float = 1.0
+    T_f: float = 1.0
+    T_d: float = 20.0
+    dt: float = 0.1
+    read_out_interval: float = 5.0
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     def _length(self) -> float:
         return 1 / float(np.sqrt(self.n_features_in_))

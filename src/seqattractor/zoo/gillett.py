@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -108,6 +109,7 @@ class RateMemory(ContinuousMemory, OnlineMemory):
 
 
 @final
+@dataclass(eq=False, repr=False)
 class HebbianRateMemory(RateMemory):
     """Rate neurons that pass through a sequence, about one pattern per time constant (Gillett, Pereira & Brunel 2020).
 
@@ -173,31 +175,20 @@ class HebbianRateMemory(RateMemory):
     [0, 1, 2, 3, 4]
     """
 
-    def __init__(
-        self,
-        *,
-        A: float = 1.0,
-        theta: float = 0.22,
-        sigma: float = 0.1,
-        connectivity: float = 1.0,
-        tau: float = 10.0,
-        dt: float = 1.0,
-        read_out_interval: float = 10.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-    ) -> None:
-        self.A = A
-        self.theta = theta
-        self.sigma = sigma
-        self.connectivity = connectivity
-        self.tau = tau
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
-        self.random_state = random_state
+    _: KW_ONLY
+    A: float = 1.0
+    theta: float = 0.22
+    sigma: float = 0.1
+    connectivity: float = 1.0
+    tau: float = 10.0
+    dt: float = 1.0
+    read_out_interval: float = 10.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
 
 @final
+@dataclass(eq=False, repr=False)
 class SparseRateMemory(RateMemory):
     """Rate neurons whose Hebbian rule sees only whether a unit is active in a pattern (Gillett, Pereira & Brunel 2020).
 
@@ -235,32 +226,18 @@ class SparseRateMemory(RateMemory):
     [0, 1, 2, 3, 4]
     """
 
-    def __init__(
-        self,
-        *,
-        A: float = 4.0,
-        q_f: float = 0.6,
-        q_g: float = 0.5,
-        theta: float = 0.07,
-        sigma: float = 0.05,
-        connectivity: float = 1.0,
-        tau: float = 10.0,
-        dt: float = 1.0,
-        read_out_interval: float = 10.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-    ) -> None:
-        self.A = A
-        self.q_f = q_f
-        self.q_g = q_g
-        self.theta = theta
-        self.sigma = sigma
-        self.connectivity = connectivity
-        self.tau = tau
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
-        self.random_state = random_state
+    _: KW_ONLY
+    A: float = 4.0
+    q_f: float = 0.6
+    q_g: float = 0.5
+    theta: float = 0.07
+    sigma: float = 0.05
+    connectivity: float = 1.0
+    tau: float = 10.0
+    dt: float = 1.0
+    read_out_interval: float = 10.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
     def _f(self, patterns: States) -> States:
         return _step(patterns, float(self.q_f))

@@ -5,6 +5,7 @@ The rule is recursive least squares, as in `PinnedRateMemory`, but every plastic
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, NamedTuple, final
 
 import numpy as np
@@ -26,6 +27,7 @@ _EVERY = 2  # steps: as often weights learn
 
 
 @final
+@dataclass(eq=False, repr=False)
 class InnateTrajectoryMemory(ContinuousMemory):
     """Innate training: the path that a random network takes after a cue is made stable, and patterns are read off it.
 
@@ -90,10 +92,22 @@ class InnateTrajectoryMemory(ContinuousMemory):
     True
     """
 
-    W_: States
-    W_in_: States
-    W_out_: States
-    trajectory_errors_: States
+    n_hidden: int = 300
+    _: KW_ONLY
+    g: float = 1.5
+    connection_probability: float = 0.1
+    plastic_fraction: float = 0.6
+    trials: int = 30
+    noise: float = 0.001
+    cue_flips: int | Literal["auto"] = "auto"
+    pulse: float = 50.0
+    input_strength: float = 5.0
+    delta: float = 1.0
+    tau: float = 10.0
+    dt: float = 1.0
+    read_out_interval: float = 40.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
     _arrays: ClassVar[dict[str, str]] = {
         "W_": "float M M",
@@ -102,41 +116,6 @@ class InnateTrajectoryMemory(ContinuousMemory):
         "trajectory_errors_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "trials": "size E"}
-
-    def __init__(
-        self,
-        n_hidden: int = 300,
-        *,
-        g: float = 1.5,
-        connection_probability: float = 0.1,
-        plastic_fraction: float = 0.6,
-        trials: int = 30,
-        noise: float = 0.001,
-        cue_flips: int | Literal["auto"] = "auto",
-        pulse: float = 50.0,
-        input_strength: float = 5.0,
-        delta: float = 1.0,
-        tau: float = 10.0,
-        dt: float = 1.0,
-        read_out_interval: float = 40.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.g = g
-        self.connection_probability = connection_probability
-        self.plastic_fraction = plastic_fraction
-        self.trials = trials
-        self.noise = noise
-        self.cue_flips = cue_flips
-        self.pulse = pulse
-        self.input_strength = input_strength
-        self.delta = delta
-        self.tau = tau
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
-        self.random_state = random_state
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Record what the network does by itself, practise it, and learn to read patterns off it."""

@@ -10,6 +10,7 @@ The same presynaptic neurons are trained for all units, so that one P serves all
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal, final
 
@@ -29,6 +30,7 @@ from seqattractor.zoo.continuous import ContinuousMemory, States
 
 
 @final
+@dataclass(eq=False, repr=False)
 class PinnedRateMemory(ContinuousMemory):
     """Partial in-network training (PINning): recursive least squares for the columns of a fraction of the neurons.
 
@@ -87,40 +89,21 @@ class PinnedRateMemory(ContinuousMemory):
     True
     """
 
-    J_: States
-    visible_errors_: NDArray[np.int64]
-    n_iter_: int
-    converged_: bool
+    plastic_fraction: float = 1.0
+    _: KW_ONLY
+    g: float = 1.35
+    tau: float = 10.0
+    amplitude: float = 2.2
+    alpha: float = 100.0
+    max_epochs: int = 100
+    dt: float = 1.0
+    read_out_interval: float = 40.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    verbose: int = 0
 
     _arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(
-        self,
-        plastic_fraction: float = 1.0,
-        *,
-        g: float = 1.35,
-        tau: float = 10.0,
-        amplitude: float = 2.2,
-        alpha: float = 100.0,
-        max_epochs: int = 100,
-        dt: float = 1.0,
-        read_out_interval: float = 40.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        verbose: int = 0,
-    ) -> None:
-        self.plastic_fraction = plastic_fraction
-        self.g = g
-        self.tau = tau
-        self.amplitude = amplitude
-        self.alpha = alpha
-        self.max_epochs = max_epochs
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Practise all sequences until an epoch has no error."""
@@ -161,7 +144,7 @@ class PinnedRateMemory(ContinuousMemory):
 
     def _velocity(self, states: States) -> States:
         rates = 0.5 + 0.5 * np.tanh(0.5 * states)  # 1 / (1 + e^-x), without overflow
-        return (rates @ self.J_.T - states) / float(self.tau)
+        return np.asarray((rates @ self.J_.T - states) / float(self.tau))
 
     def _read_out(self, states: States) -> Patterns:
         return sign(states)

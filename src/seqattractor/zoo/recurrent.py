@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
@@ -32,6 +33,7 @@ class Shown(NamedTuple):
 
 
 @final
+@dataclass(eq=False, repr=False)
 class RecurrentNetwork(SequenceMemory):
     """An Elman network trained by backpropagation through time: what "just train an RNN" comes to.
 
@@ -95,11 +97,16 @@ class RecurrentNetwork(SequenceMemory):
     True
     """
 
-    W_in_: Floats
-    W_rec_: Floats
-    W_out_: Floats
-    hidden_bias_: Floats
-    visible_bias_: Floats
+    n_hidden: int = 100
+    _: KW_ONLY
+    learning_rate: float = 0.01
+    max_epochs: int = 500
+    tol: float = 5e-3
+    noise: float = 0.1
+    forgetting: float = 0.1
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    verbose: int = 0
 
     _arrays: ClassVar[dict[str, str]] = {
         "W_in_": "float H N",
@@ -111,29 +118,6 @@ class RecurrentNetwork(SequenceMemory):
         "losses_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size H", "n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(
-        self,
-        n_hidden: int = 100,
-        *,
-        learning_rate: float = 0.01,
-        max_epochs: int = 500,
-        tol: float = 5e-3,
-        noise: float = 0.1,
-        forgetting: float = 0.1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.learning_rate = learning_rate
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.noise = noise
-        self.forgetting = forgetting
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Go down the gradient until an epoch predicts well enough."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
@@ -80,6 +81,7 @@ def enough_periods(labels: int) -> tuple[int, int]:
 
 
 @final
+@dataclass(eq=False, repr=False)
 class ScaffoldMemory(SequenceMemory):
     """A scaffold memory (MESH, Vector-HaSH): every place of a sequence has a label, and labels step on by themselves.
 
@@ -171,13 +173,16 @@ class ScaffoldMemory(SequenceMemory):
     True
     """
 
-    W_pg_: Floats
-    W_gp_: Floats
-    W_sp_: Floats
-    W_ps_: Floats
-    periods_: Labels
-    ends_: Labels
-    goes_to_: Labels
+    n_hidden: int = 500
+    _: KW_ONLY
+    periods: Sequence[int] | Literal["auto"] = "auto"
+    code: Literal["sign", "relu"] = "sign"
+    threshold: float = 0.5
+    cue: Literal["ridge", "pinv", "hebb"] = "ridge"
+    ridge: float = 100.0
+    query: Literal["offline", "recalled"] = "offline"
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
     _arrays: ClassVar[dict[str, str]] = {
         "W_pg_": "float M G",
@@ -195,29 +200,6 @@ class ScaffoldMemory(SequenceMemory):
         "n_iter_": "size E",
         "converged_": "flag",
     }
-
-    def __init__(
-        self,
-        n_hidden: int = 500,
-        *,
-        periods: Sequence[int] | Literal["auto"] = "auto",
-        code: Literal["sign", "relu"] = "sign",
-        threshold: float = 0.5,
-        cue: Literal["ridge", "pinv", "hebb"] = "ridge",
-        ridge: float = 100.0,
-        query: Literal["offline", "recalled"] = "offline",
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.periods = periods
-        self.code = code
-        self.threshold = threshold
-        self.cue = cue
-        self.ridge = ridge
-        self.query = query
-        self.on_conflict = on_conflict
-        self.random_state = random_state
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Lay the sequences out along the labels, and tie patterns and hidden codes to each other."""

@@ -10,6 +10,7 @@ States are 0 and 1, one step is one burst. W, shape (n, n), is never negative, a
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
@@ -26,6 +27,7 @@ Floats = NDArray[np.float64]
 
 
 @final
+@dataclass(eq=False, repr=False)
 class SpikeTimingMemory(OnlineMemory):
     """Excitatory neurons that learn who fires next, with a limit to what goes into and out of each (Fiete et al. 2010).
 
@@ -86,35 +88,20 @@ class SpikeTimingMemory(OnlineMemory):
     (1.0, array([12]))
     """
 
-    W_: Floats
-    n_iter_: int
+    _: KW_ONLY
+    synapses: float = 10.0
+    competition: float = 0.2
+    eta: float = 0.1
+    inhibition: float = 0.5
+    adaptation: float = 0.0
+    adaptation_steps: float = 4.0
+    max_epochs: int = 100
+    on_conflict: Literal["raise", "learn"] = "raise"
+    verbose: int = 0
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N N"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "count"}
-
-    def __init__(
-        self,
-        *,
-        synapses: float = 10.0,
-        competition: float = 0.2,
-        eta: float = 0.1,
-        inhibition: float = 0.5,
-        adaptation: float = 0.0,
-        adaptation_steps: float = 4.0,
-        max_epochs: int = 100,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self.synapses = synapses
-        self.competition = competition
-        self.eta = eta
-        self.inhibition = inhibition
-        self.adaptation = adaptation
-        self.adaptation_steps = adaptation_steps
-        self.max_epochs = max_epochs
-        self.on_conflict = on_conflict
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Present the transitions until all are stored."""

@@ -12,7 +12,7 @@ where r(t) is the log likelihood of the next visible pattern, per neuron, and rb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 
 
 @final
+@dataclass(eq=False, repr=False)
 class StochasticMemory(OnlineMemory):
     """Visible and hidden neurons that fire by chance, taught to make a visible sequence likely (Brea, Senn & Pfister).
 
@@ -104,10 +105,21 @@ class StochasticMemory(OnlineMemory):
     1.0
     """
 
+    n_hidden: int = 50
+    _: KW_ONLY
+    beta: float = 1.0
+    psp_decay: float = 0.0
+    eta: float = 0.05
+    trace: float = 0.5
+    baseline_rate: float = 0.05
+    max_epochs: int = 500
+    tol: float = 0.01
+    init_scale: float = 3.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    verbose: int = 0
+
     deterministic = True
-    rng_: np.random.Generator
-    losses_: Floats
-    baseline_: float
 
     _arrays: ClassVar[dict[str, str]] = {
         "W_": "float N N",
@@ -126,35 +138,6 @@ class StochasticMemory(OnlineMemory):
         "baseline_": "number",
         "n_hidden": "size H",
     }
-
-    def __init__(
-        self,
-        n_hidden: int = 50,
-        *,
-        beta: float = 1.0,
-        psp_decay: float = 0.0,
-        eta: float = 0.05,
-        trace: float = 0.5,
-        baseline_rate: float = 0.05,
-        max_epochs: int = 500,
-        tol: float = 0.01,
-        init_scale: float = 3.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.beta = beta
-        self.psp_decay = psp_decay
-        self.eta = eta
-        self.trace = trace
-        self.baseline_rate = baseline_rate
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.init_scale = init_scale
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until the sequences are likely enough."""
