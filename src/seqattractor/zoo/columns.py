@@ -39,16 +39,11 @@ class BayesianColumnMemory(ContinuousMemory):
     tau dz/dt = o - z, with `tau_z_pre` for the presynaptic and `tau_z_post` for the postsynaptic side. The presynaptic
     trace is the slower one, so that what comes next is seen together with what was there just before.
 
-    The equations and time constants are those of a published reduction of the spiking model to rates. How patterns of +-1
-    become columns, and that the averages are taken over one presentation (the limit of slow probabilities), is ours.
-
     Parameters
     ----------
     units_per_hypercolumn : int
-    tau_s, tau_a : float
-        Time constants of inputs and of adaptation, in ms.
-    tau_z_pre, tau_z_post : float
-        Time constants of the traces, in ms.
+    tau_s, tau_a, tau_z_pre, tau_z_post : float
+        Time constants of inputs, of adaptation and of the traces, in ms.
     pulse : float
         For how long each pattern is shown, in ms.
     g_a, g_beta : float
@@ -71,7 +66,9 @@ class BayesianColumnMemory(ContinuousMemory):
 
     References
     ----------
-    P. Tully, H. Linden, M. Hennig and A. Lansner, Spike-based Bayesian-Hebbian learning of temporal sequences, 2016.
+    P. Tully, H. Linden, M. Hennig and A. Lansner, Spike-based Bayesian-Hebbian learning of temporal sequences, 2016. Equations
+    and time constants are those of a published reduction to rates; how patterns become columns, and averages over one
+    presentation (the limit of slow probabilities), are ours.
 
     Examples
     --------
@@ -124,8 +121,7 @@ class BayesianColumnMemory(ContinuousMemory):
 
             T = tau_a ln(1 / (1 - B)) + tau_a ln(1 / (1 - tau_s / tau_a))      B = (field of x(t) - field of x(t+1)) / g_a
 
-        if neither was active for long before. It is exact where all hypercolumns agree on B, as for patterns that share no
-        minicolumn; else B is their mean.
+        It is exact where all hypercolumns agree on B, as for patterns that share no minicolumn; else B is their mean.
 
         Parameters
         ----------
@@ -232,23 +228,10 @@ class BayesianColumnMemory(ContinuousMemory):
 
 
 def slot_averages(n: int, pulse: float, tau_pre: float, tau_post: float, *, closed: bool) -> tuple[States, States, States]:
-    """Averages over n slots of time in which patterns are shown, one after the other, of the traces that they leave.
+    """Average the traces of n patterns that are shown in consecutive slots of time: post x pre, (n, n), pre (n,) and post (n,).
 
-    The trace of a pattern is 1 - c e^(-u/tau) at time u of its own slot, and in later ones what is left of it. A closed sequence
-    has been shown for ever.
-
-    Returns
-    -------
-    together : ndarray, shape (n, n)
-        The average of postsynaptic trace m times presynaptic trace k.
-    pre, post : ndarray, shape (n,)
-        Of each trace.
-
-    Examples
-    --------
-    >>> together, pre, post = slot_averages(3, 100.0, 25.0, 5.0, closed=True)
-    >>> pre.sum().round(6), bool(together[1, 0] > together[0, 1])  # what comes next is seen with what was before
-    (np.float64(1.0), True)
+    The trace of a pattern is 1 - c e^(-u/tau) at time u of its own slot, and fades in later ones. A closed sequence has been
+    shown for ever.
     """
     left_pre, left_post = _left_over(n, pulse / tau_pre, closed=closed), _left_over(n, pulse / tau_post, closed=closed)
     mean_pre, mean_post = (-np.expm1(-pulse / tau) * tau / pulse for tau in (tau_pre, tau_post))  # of e^(-u/tau) over a slot

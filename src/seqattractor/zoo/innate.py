@@ -40,18 +40,16 @@ class InnateTrajectoryMemory(ContinuousMemory):
     it. Patterns are read out as sign(W_out r), one per `read_out_interval`; W_out is what recursive least squares over noisy
     runs come to, which is ridge regression.
 
-    The equations, the rule and its constants are those of a published replication, whose input is one channel for each
-    sequence. That the cue itself is the input, and that it is practised with `cue_flips` flipped units, is ours. The network
-    is shown the first pattern of a sequence and nothing else: noise on patterns that it has answered does not reach it. What
-    follows the end of a sequence is chaos.
+    The equations, the rule and its constants are those of a published replication; that the cue itself is the input is ours. The
+    network is shown the first pattern of a sequence and nothing else: noise on patterns that it has answered does not reach it.
+    What follows the end of a sequence is chaos.
 
     Parameters
     ----------
     n_hidden : int
         M, the number of recurrent neurons.
-    g : float
-        Strength of the random couplings.
-    connection_probability : float
+    g, connection_probability : float
+        Strength and density of the random couplings.
     plastic_fraction : float
         The fraction of neurons whose incoming weights learn.
     trials : int
@@ -64,13 +62,10 @@ class InnateTrajectoryMemory(ContinuousMemory):
         How long (ms) and how strongly the cue is shown.
     delta : float
         P starts as I / delta; the strength of the ridge.
-    tau : float
-        Time constant, in ms.
-    dt, read_out_interval : float
-        Step of integration, and the time from one pattern to the next, in ms.
-    on_conflict : {"raise", "learn"}
-        As in `SequenceAttractor`. The network knows how late it is, so that a pattern may have different successors.
-    random_state : int, Generator or None
+    tau, dt, read_out_interval : float
+        Time constant, step of integration, and the time from one pattern to the next, in ms.
+    on_conflict, random_state
+        As in `SequenceAttractor`. The state encodes the time since the cue, so that a pattern may have different successors.
 
     Attributes
     ----------
@@ -261,19 +256,9 @@ def draw_wiring(M: int, probability: float, g: float, rng: np.random.Generator) 
 def run_innate(wiring: Wiring, drive: States, wanted: States, P: States, x: States, tau: float, every: int = _EVERY) -> States:
     """Run a sparse network of tanh neurons, tau dx/dt = -x + W r + drive, and train it on the way; returns r of every step.
 
-    Parameters
-    ----------
-    wiring : Wiring
-        Its weights are changed.
-    drive : array, shape (steps, n)
-    wanted : array, shape (steps, n), or (0, n) in order not to train
-        The rates that the plastic neurons should have; they learn at every `every`-th step.
-    P : array, shape (plastic, K, K)
-        Of the plastic neurons, which are the first ones; changed.
-    x : array, shape (n,)
-        The state, changed.
-    tau : float
-        In steps.
+    `drive` is (steps, n), and `wanted` (steps, n) the rates that the plastic neurons should have, which learn at every
+    `every`-th step; (0, n) does not train. Weights, P (plastic, K, K) of the first neurons and the state x (n,) are changed;
+    tau counts steps.
     """
     rates = np.empty_like(drive)
     if has_kernels():

@@ -39,12 +39,11 @@ class PinnedRateMemory(ContinuousMemory):
         tau dx/dt = -x + J r            J_ij ~ N(0, g^2 / N)
 
     While the network runs by itself, the outgoing weights of `plastic_fraction` of its neurons learn at every step to make the
-    input J r of every unit what it should be. That is a path in straight lines from pattern to
-    pattern, which stand at +-`amplitude`, one per `read_out_interval`: the state must keep moving, since it is all that
-    tells the network how late it is.
+    input J r of every unit follow straight lines from pattern to pattern, which stand at +-`amplitude`, one per
+    `read_out_interval`: the state must keep moving, since nothing else encodes the time.
 
-    Verified against a public replication are the equation, the rule and g; the published network also gets frozen noise as an
-    input, the same in every trial, which is a clock of its own. It is left out here, so that the cue decides what is recalled.
+    Equation, rule and g were verified against a public replication. The published network also gets frozen noise as an input, a
+    clock of its own, which is left out here, so that the cue decides what is recalled.
 
     Parameters
     ----------
@@ -52,8 +51,6 @@ class PinnedRateMemory(ContinuousMemory):
         p, the fraction of neurons whose outgoing weights learn.
     g : float
         Strength of the random couplings.
-    tau : float
-        Time constant, in ms.
     amplitude : float
         The x that stands for +1.
     alpha : float
@@ -61,20 +58,16 @@ class PinnedRateMemory(ContinuousMemory):
         sequences that change slowly.
     max_epochs : int
         How often the sequences are practised at most; learning ends when all patterns are read out right.
-    dt, read_out_interval : float
-        Step of integration, and the time from one pattern to the next, in ms.
+    tau, dt, read_out_interval : float
+        Time constant, step of integration, and the time from one pattern to the next, in ms.
     on_conflict, random_state, verbose
         As in `SequenceAttractor`.
 
     Attributes
     ----------
     J_ : ndarray, shape (N, N)
-    visible_errors_ : ndarray of int, shape (n_epochs,)
-        Units that were read out wrong in each epoch.
-    n_iter_ : int
-    converged_ : bool
-        Whether the last epoch had no error.
-    n_features_in_, order_ : int
+    visible_errors_, n_iter_, converged_, n_features_in_, order_
+        As in `SequenceAttractor`; errors are units that were read out wrong.
 
     References
     ----------
@@ -167,21 +160,8 @@ class PinnedRateMemory(ContinuousMemory):
 def run_pinning(J: States, plastic: NDArray[np.int64], drive: States, wanted: States, P: States, x: States, tau: float) -> States:
     """Run a network of sigmoid units, tau dx/dt = -x + J r + drive, and train columns of J; returns x of every step.
 
-    Parameters
-    ----------
-    J : array, shape (N, N)
-        Changed.
-    plastic : array of int, shape (m,)
-        The columns that learn.
-    drive : array, shape (steps, N)
-    wanted : array, shape (steps, N), or (0, N) in order not to train
-        The inputs J r that the units should have.
-    P : array, shape (m, m)
-        Changed.
-    x : array, shape (N,)
-        The state, changed.
-    tau : float
-        In steps.
+    `plastic` (m,) are the columns that learn, `drive` is (steps, N), and `wanted` (steps, N) the inputs J r that the units should
+    have; (0, N) does not train. J (N, N), P (m, m) and the state x (N,) are changed; tau counts steps.
     """
     states = np.empty_like(drive)
     if has_kernels():

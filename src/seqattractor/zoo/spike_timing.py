@@ -50,10 +50,8 @@ class SpikeTimingMemory(OnlineMemory):
         The step of all weights, of which the largest is 1.
     inhibition : float
         beta, by which each active neuron inhibits all.
-    adaptation : float
-        alpha, by which a neuron that has fired is less ready to fire.
-    adaptation_steps : float
-        tau, the steps in which that fades, 1 or more.
+    adaptation, adaptation_steps : float
+        alpha, by which a neuron that has fired is less ready to fire, and tau, the steps in which that fades, 1 or more.
     max_epochs : int
         How often the sequences are presented at most; learning ends when all transitions are stored.
     on_conflict, verbose
@@ -67,17 +65,11 @@ class SpikeTimingMemory(OnlineMemory):
         Presentations, or steps of `self_organise`.
     n_features_in_, order_ : int
 
-    See Also
-    --------
-    seqattractor.analysis.cycle_lengths : of the chains that `self_organise` makes.
-
     References
     ----------
     I. R. Fiete, W. Senn, C. Z. H. Wang and R. H. R. Hahnloser, Spike-time-dependent plasticity and heterosynaptic competition
-    organize networks to produce long scale-free sequences of neural activity, 2010. From its abstract: without sequential
-    training weights become close to permutation matrices, with cycle lengths by a power law of exponent -1. The formulas are
-    those of a later program based on it; that m = 1 gives chains of single neurons is from general knowledge, and is tested here.
-    As a memory of given patterns, with silent units kept silent while it learns, it is ours.
+    organize networks to produce long scale-free sequences of neural activity, 2010. The formulas are those of a later program
+    based on it. As a memory of given patterns, with silent units kept silent while it learns, it is ours.
 
     Examples
     --------

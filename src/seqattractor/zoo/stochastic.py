@@ -63,11 +63,7 @@ class StochasticMemory(OnlineMemory):
     init_scale : float
         The standard deviation of the initial weights to hidden neurons, times the square root of N + H. Weights to visible
         neurons start at zero.
-    on_conflict : {"raise", "learn"}
-        As in `SequenceAttractor`.
-    random_state : int, Generator or None
-        For the initial weights, and for what hidden neurons do while they learn.
-    verbose : int
+    on_conflict, random_state, verbose
         As in `SequenceAttractor`.
 
     Attributes
@@ -83,11 +79,8 @@ class StochasticMemory(OnlineMemory):
         Visible neurons that were likelier in the wrong state, in each epoch.
     losses_ : ndarray, shape (n_epochs,)
         Means of -ln(probability).
-    n_iter_ : int
-    converged_ : bool
-        Whether the last epoch had no error.
-    rng_ : Generator
-    n_features_in_, order_ : int
+    n_iter_, converged_, rng_, n_features_in_, order_
+        As in `SequenceAttractor`.
 
     References
     ----------
@@ -284,20 +277,7 @@ class StochasticMemory(OnlineMemory):
 
 @dataclass
 class StochasticNeurons:
-    """Weights with what they learn by.
-
-    Parameters
-    ----------
-    W : ndarray, shape (N + H, N + H + 1)
-        Changed in place by `learn`.
-    n_visible : int
-        N.
-    beta : float
-    decay : float
-        How much of a postsynaptic potential is left after a step.
-    baseline : float
-        rbar; `learn` changes it.
-    """
+    """Weights W, (N + H, N + H + 1), of N visible and H hidden neurons; `learn` changes them and the baseline rbar."""
 
     W: Floats
     n_visible: int
@@ -318,21 +298,10 @@ class StochasticNeurons:
         return np.exp(_log_logistic(self.beta * u))
 
     def learn(self, x: Floats, draws: Floats, *, eta: float, trace: float, baseline_rate: float) -> tuple[int, float]:
-        """Go once through a sequence.
+        """Go once through a sequence of 0 and 1, (T, N); returns wrong visible neurons and the log likelihood.
 
-        Parameters
-        ----------
-        x : ndarray of 0 and 1, shape (T, N)
-        draws : ndarray, shape (T - 1, H)
-            Numbers from 0 to 1: a hidden neuron fires where its number is below its probability.
-        eta, trace, baseline_rate : float
-
-        Returns
-        -------
-        int
-            Visible neurons that were likelier in the wrong state than in the right one, over all steps.
-        float
-            The log likelihood of the sequence, given what the hidden neurons did.
+        A hidden neuron fires where its number in `draws`, (T - 1, H), is below its probability. A visible one is wrong where it
+        was likelier in the other state.
         """
         N, (hidden, width) = self.n_visible, (len(self.W) - self.n_visible, self.W.shape[1])
         s, h = np.zeros(width - 1), np.zeros(hidden)
