@@ -59,7 +59,7 @@ class Attractor(Result):
         return "cycle" if self.period > 1 else "fixed point"
 
     def describe(self) -> str:
-        """Say what it is, how long, and how many starts came to it."""
+        """Return what it is, how long, and how many starts came to it."""
         return f"{self.name}, period {self.period}, reached from {self.starts} starts."
 
     def _named_axes(self) -> NamedAxes:
@@ -130,7 +130,7 @@ class Attractors(Result):
         )
 
     def describe(self) -> str:
-        """Say in a few sentences where the starts lead."""
+        """Return a few sentences about where the starts lead."""
         total = len(self.which)
         fixed = sum(a.period == 1 for a in self.attractors)
         kinds = {"attractor": len(self), "fixed point": fixed, "cycle": len(self) - fixed}
@@ -194,10 +194,6 @@ def find_attractors(
     Returns
     -------
     Attractors
-
-    See Also
-    --------
-    basin : in phase and after a fixed number of steps.
 
     Examples
     --------

@@ -29,21 +29,9 @@ def breaking_set(transition: Transition, *, at_least: int = 1, work: Work | None
     """Search for a small set of units whose flips make the next pattern wrong.
 
     Rank the units by what they do to each of the most endangered visible neurons, flip the leading ones until something breaks,
-    then exchange units as long as the smallest margin falls, with one unit fewer each time that this breaks the transition.
-
-    Parameters
-    ----------
-    transition : Transition
-    at_least : int
-        Stop at a set of this size, below which there is none.
-    work : Work, optional
-        When it is over, the search ends with what it has found.
-
-    Returns
-    -------
-    ndarray of int, empty if nothing was found
-        The set breaks the transition: that was tried. Whether it is the smallest one is not known, unless it has the size
-        `at_least`.
+    then exchange units as long as the smallest margin falls, with one unit fewer each time that this breaks the transition. Stop
+    at a set of the size `at_least`, below which there is none, or when the work is over. The set returned, empty if none was
+    found, was tried, but need not be the smallest.
     """
     search = _Search(transition, work or Work())
     best, smaller = _NONE, search.first_to_break()
@@ -54,19 +42,9 @@ def breaking_set(transition: Transition, *, at_least: int = 1, work: Work | None
 
 
 def weakest_neuron(view: ThresholdView, x: Patterns, target: Patterns, radius: Units) -> Units:
-    """The smallest set without hidden neurons: the largest supports of the neuron that withstands the fewest flips.
+    """Return the smallest set without hidden neurons: the largest supports of the neuron that withstands the fewest flips.
 
-    Parameters
-    ----------
-    view : ThresholdView without hidden neurons
-    x : ndarray of +-1, shape (order * N,)
-    target : ndarray of +-1, shape (N,)
-    radius : ndarray of int, shape (N,)
-        What `flip_radius` gives for the visible neurons.
-
-    Returns
-    -------
-    ndarray of int, empty if not even all flips break the transition
+    `radius`, (N,), is what `flip_radius` gives for the visible neurons. Empty if not even all flips break the transition.
     """
     layer, j = view.visible, int(radius.argmin())
     support = target[j] * layer.weights[j] * x
@@ -205,25 +183,9 @@ def smallest_breaking_set(
                                         2 sum_k c_ik delta_k >= m_i      if f_i = 1 and the change of i harms j
                                         2 sum_k c_ik delta_k <= m_i      if f_i = 0 and the change of i helps j
 
-    Ties and rounding are settled so that nothing that breaks the transition is left out.
-
-    Parameters
-    ----------
-    transition : Transition
-    radius : int
-        Flips that are already known to do no harm.
-    known : ndarray of int
-        A set that is known to break the transition, or empty.
-    node_limit : int
-        Nodes of the search trees of all programs together, of which each may use a quarter of what is left; what is proven until
-        then is returned.
-
-    Returns
-    -------
-    radius : int
-        The proven number of flips that do no harm.
-    units : ndarray of int
-        A set that breaks the transition with the fewest flips known, empty if none does.
+    Ties and rounding are settled so that nothing that breaks the transition is left out. `radius` flips are already known to do
+    no harm, and the set `known`, unless empty, to break it. Each program may use a quarter of what is left of the nodes. Returns
+    the proven number of harmless flips, and the smallest breaking set known, empty if there is none.
     """
     program, n = _Program(transition), transition.view.n_inputs
     best, proven = known, n

@@ -32,14 +32,12 @@ class Certificate(Result):
     Attributes
     ----------
     radius : ndarray of int
-        In one step: with up to this many units of the input flipped, whichever they are, the next pattern is exactly right.
-        That is proven. 0 promises nothing beyond the transition itself; -1 means that even that goes wrong, or is right only by
-        an accident of rounding. The input of a network of order k is a window of k patterns, and the flips are counted in
-        all of it.
+        In one step: with up to this many units of the input flipped, whichever they are, the next pattern is proven to be exactly
+        right. -1 where even the transition itself goes wrong, or is right only by an accident of rounding. The input of a network
+        of order k is a window of k patterns, and the flips are counted in all of it.
     noise_radius : ndarray of int
-        At every step: with up to this many flips in *each* of the patterns of the window the next one is exactly right. So
-        much noise before every step does no harm: flips stay in the window for k steps, and add up. Proven by itself, and never
-        less than `radius` // k; equal to `radius` for k = 1.
+        At every step: with up to this many flips in *each* of the patterns of the window the next one is proven to be right, so
+        that as much noise before every step does no harm. At least `radius` // k; equal to `radius` for k = 1.
     breaking : ndarray of int
         The fewest flips that are known to make it wrong, found by an attack; 0 where it is wrong already, and one more than the
         number of units where nothing was found. The truth lies between `radius` and `breaking` - 1.
@@ -88,7 +86,7 @@ class Certificate(Result):
         return np.array([self.noise_radius[self.sequence == s].min() for s in np.unique(self.sequence)])
 
     def describe(self) -> str:
-        """Say in a few sentences what is guaranteed."""
+        """Return a few sentences about what is guaranteed."""
         wrong = np.flatnonzero(self.radius < 0)
         n = len(self.radius)
         if wrong.size:
@@ -180,20 +178,18 @@ def certify(
         The stored sequences.
     lengths : array of shape (S,), optional
     method : {"auto", "count", "tight", "exact"}
-        "count" takes together all hidden neurons that could change, each on its own; without hidden neurons it is Amari's
-        condition of 1972 that a transition maps its k-neighbourhood right, with each weight instead of the largest. "tight" also
-        bounds what the *same* flips can do to them, and tries sets of flips one by one where these are few. "exact" then solves
-        a mixed-integer program for each transition where proof and attack still differ (small networks: a few dozen neurons).
-        "auto" is "tight", or "count" for large networks.
+        "count" takes together all hidden neurons that could change, each on its own. "tight" also bounds what the *same* flips
+        can do to them, and tries sets of flips one by one where these are few. "exact" then solves a mixed-integer program for
+        each transition where proof and attack still differ (small networks: a few dozen neurons). "auto" is "tight", or "count"
+        for large networks.
     attack : bool
         Also search for the fewest flips that break each transition.
     node_limit : int
         How many nodes of their search trees the mixed-integer programs of a transition may visit ("exact"); what is proven by
         then is returned. Counted, not timed, so that every machine proves the same.
     work_limit : float, optional
-        How much work the attacks, and proofs beyond those of "count", may take for all transitions together, counted in
-        multiplications, of which a core of today does some 4e9 in a second; what is known by then is returned. By default
-        there is no limit.
+        How many multiplications (a core does some 4e9 in a second) the attacks, and proofs beyond those of "count", may take for
+        all transitions together; what is known by then is returned.
     callback : callable, optional
         Called as ``callback(done, total)`` after each transition of a network with hidden neurons.
 

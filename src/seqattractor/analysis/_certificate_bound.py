@@ -32,20 +32,8 @@ def flip_radius(layer: Layer, inputs: Patterns, fields: Array, patterns: int = 1
     """How many inputs may be flipped, whichever they are, with each neuron's state unchanged.
 
     The r flips that hurt most are those of the r largest supports, so this is exact (up to rounding, which counts against us).
-
-    Parameters
-    ----------
-    layer : Layer of m neurons with n inputs
-    inputs : ndarray of +-1, shape (B, n)
-    fields : ndarray, shape (B, m)
-        What `layer.fields` gives for the inputs.
-    patterns : int
-        In how many parts of equal length the inputs come; so many flips are allowed in each of them.
-
-    Returns
-    -------
-    ndarray of int, shape (B, m)
-        n / patterns where not even all flips matter, -1 where rounding leaves the state itself in doubt.
+    For inputs (B, n) with fields (B, m), returns (B, m): n / patterns where not even all flips matter, -1 where rounding leaves
+    the state itself in doubt.
     """
     B, n = inputs.shape
     units = n // patterns
@@ -96,16 +84,7 @@ def _in_each(weights: Array, inputs: Patterns, limit: Array, active: NDArray[np.
 def theorem_4(view: ThresholdView, inputs: Patterns) -> Counts:
     """The flips that Theorem 4 itself allows, applied to the hidden neurons as the paper suggests: 2 r max_k |U_ik| < kappa.
 
-    It needs mu_i(t) = 0 (a margin above kappa) in all of them; where that fails it promises nothing, which is 0.
-
-    Parameters
-    ----------
-    view : ThresholdView
-    inputs : ndarray of +-1, shape (n, order * N)
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
+    It needs mu_i(t) = 0 (a margin above kappa) in all of them; where that fails it promises nothing, which is 0. Shape (n,).
     """
     layer = view.first
     if layer.kappa is None:

@@ -19,20 +19,9 @@ Integers = NDArray[Any]
 
 
 def kernel_vector(A: Integers, near: NDArray[np.float64], bits: int = 24) -> Integers | None:
-    """A whole-number vector v with A v = 0 exactly, in nearly the direction of `near`.
+    """Return a whole-number vector v with A v = 0 exactly, in nearly the direction of `near`, or None if only zero solves it.
 
-    Parameters
-    ----------
-    A : ndarray of integers, shape (m, n)
-    near : ndarray, shape (n,)
-        A solution up to rounding, of largest entry about 1.
-    bits : int
-        The free coordinates are rounded to this many bits.
-
-    Returns
-    -------
-    ndarray of Python integers, shape (n,), or None
-        None if the kernel holds only the zero vector.
+    `near` is a solution up to rounding, of largest entry about 1; its free coordinates are rounded to `bits` bits.
     """
     rows, columns, _ = reduce_mod_p(A)
     free = np.setdiff1d(np.arange(A.shape[1]), columns)
@@ -49,18 +38,7 @@ def kernel_vector(A: Integers, near: NDArray[np.float64], bits: int = 24) -> Int
 
 
 def solve(A: Integers, b: Integers) -> tuple[Integers, int]:
-    """Solve A x = b for a square matrix that is invertible modulo the prime.
-
-    Parameters
-    ----------
-    A : ndarray of int64, shape (n, n)
-    b : ndarray of int64, shape (n,)
-
-    Returns
-    -------
-    numerators : ndarray of Python integers, shape (n,)
-    denominator : int
-        x = numerators / denominator, exactly; the denominator is above 0.
+    """Solve A x = b for a square matrix that is invertible modulo the prime: x = numerators / denominator, exactly.
 
     Examples
     --------
@@ -126,17 +104,8 @@ def combine_or_separate(rows: Integers, strict: NDArray[np.bool_]) -> tuple[Inte
     """Find lambda >= 0 with lambda . rows = 0 and weight on a strict row, or w with rows w >= 0 and > 0 on the strict rows.
 
     Exactly one of the two exists (Motzkin's theorem of the alternative). Phase 1 of the simplex method with Bland's rule,
-    which cannot cycle, on an integer tableau whose entries share one denominator.
-
-    Parameters
-    ----------
-    rows : ndarray of integers, shape (n, d)
-    strict : ndarray of bool, shape (n,)
-
-    Returns
-    -------
-    combination : ndarray of Python integers, shape (n,), or None
-    weights : ndarray of Python integers, shape (d,), or None
+    which cannot cycle, on an integer tableau whose entries share one denominator. Rows are (n, d); returns lambda, (n,), and w,
+    (d,), of which one is None.
 
     Examples
     --------

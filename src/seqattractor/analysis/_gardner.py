@@ -10,7 +10,7 @@ _FEWEST, _LARGEST_MARGIN = 1e-100, 1e3  # beyond these the integrals lose their 
 
 
 def gardner_capacity(active: float = 0.5, *, kappa: float = 0.0) -> float:
-    """Give the largest number of random patterns for each weight of a perceptron with a bias (Gardner 1988).
+    """Return the largest number of random patterns for each weight of a perceptron with a bias (Gardner 1988).
 
     The inputs are random +-1, and a fraction f of the patterns should be answered with +1, the others with -1. With weights of
     length sqrt(N) the field of a random pattern is a normal number; for a threshold theta the limit is::
@@ -30,10 +30,6 @@ def gardner_capacity(active: float = 0.5, *, kappa: float = 0.0) -> float:
     -------
     float
         Patterns for each input, in the limit of many inputs.
-
-    See Also
-    --------
-    cover_probability : for any number of inputs, without a margin, half of the patterns active.
 
     References
     ----------

@@ -25,8 +25,6 @@ class HiddenActivity(Result):
     ----------
     active : ndarray of bool, shape (n, M)
         Which hidden neurons are active (+1, or 1 in a sparse network) at each of the n transitions.
-    overlap : ndarray, shape (n, n)
-        Of every pair of codes: the fraction of equal neurons less the fraction of different ones, from -1 to 1.
     follows_P : float or None
         The fraction of hidden states that equal their targets sign(P x(t+1)), where the network has learned such targets; here
         and below P is P + lambda Q if the targets themselves are learned.
@@ -64,7 +62,7 @@ class HiddenActivity(Result):
 
     @property
     def overlap(self) -> NDArray[np.float64]:
-        """Of every pair of codes, shape (n, n); 1 on the diagonal."""
+        """The fraction of equal neurons less that of different ones, of every pair of codes, shape (n, n)."""
         code = np.where(self.active, 1.0, -1.0)
         return np.asarray(code @ code.T / code.shape[1])
 
@@ -74,7 +72,7 @@ class HiddenActivity(Result):
         return len(np.unique(as_items(self.active)))
 
     def patterns_of(self, neuron: int) -> NDArray[np.int64]:
-        """Give the transitions at which a neuron is active."""
+        """Return the transitions at which a neuron is active."""
         return np.flatnonzero(self.active[:, check_count(neuron, "neuron", 0, self.active.shape[1] - 1)])
 
     def rows(self) -> Iterable[dict[str, Any]]:
@@ -95,7 +93,7 @@ class HiddenActivity(Result):
         )
 
     def describe(self) -> str:
-        """Say in a few sentences what the code is like."""
+        """Return a few sentences about the code."""
         n, M = self.active.shape
         away = self.overlap[~np.eye(n, dtype=bool)]
         text = f"{self.sparseness.mean():.1%} of {M} hidden neurons are active at a time; "
@@ -110,7 +108,7 @@ class HiddenActivity(Result):
 
 
 def hidden_activity(net: SequenceMemory, X: ArrayLike | Sequence[ArrayLike], lengths: ArrayLike | None = None) -> HiddenActivity:
-    """Look at the hidden states of stored patterns.
+    """Return the hidden states of stored patterns, and how sparse, selective and different they are.
 
     Parameters
     ----------

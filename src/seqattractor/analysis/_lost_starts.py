@@ -82,7 +82,7 @@ class LostStarts(Result):
         )
 
     def describe(self) -> str:
-        """Say how many starts are lost, by what, and where they end."""
+        """Return a sentence about how many starts are lost, by what, and where they end."""
         n, table = len(self.end), self.counts
         lost = int(self.lost.sum())
         text = f"{lost} of {n} starts with {self.flips} flip{'' if self.flips == 1 else 's'} are lost"
@@ -104,7 +104,7 @@ def lost_starts(
     settle: int = 25,
     rng: Seed = None,
 ) -> LostStarts:
-    """Tell where starts from corrupted patterns are lost.
+    """Return where starts from corrupted patterns are lost.
 
     Starts and judgement are those of `seqattractor.basin`: every stored pattern with `flips` flipped units, and after `settle`
     steps the network must be exactly on the sequence and in phase. In the first step each hidden neuron is compared with what it
@@ -126,11 +126,6 @@ def lost_starts(
     Returns
     -------
     LostStarts
-
-    See Also
-    --------
-    basin : the fraction of starts that are not lost.
-    hidden_activity : the hidden states without flips.
 
     Examples
     --------

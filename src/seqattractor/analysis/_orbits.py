@@ -15,7 +15,7 @@ _MOST_NEURONS = 100_000
 
 
 def cycle_lengths(W: ArrayLike, *, threshold: float = 0.5) -> NDArray[np.int64]:
-    """Give the lengths of the closed chains of single neurons in a weight matrix.
+    """Return the lengths of the closed chains of single neurons in a weight matrix.
 
     A link of a chain is a weight above the threshold that is the only such one out of its source and into its target. Of a
     permutation matrix these are all cycles of the permutation.
@@ -54,7 +54,7 @@ def cycle_lengths(W: ArrayLike, *, threshold: float = 0.5) -> NDArray[np.int64]:
 
 
 def expected_cycles(n: int, *, shortest: int = 1) -> NDArray[np.float64]:
-    """Give how many cycles of each length a random permutation has on average: 1 / l of length l.
+    """Return how many cycles of each length a random permutation has on average: 1 / l of length l.
 
     Parameters
     ----------
@@ -95,9 +95,8 @@ _MOST_UNITS = 12  # 4096 states; a search comes nowhere near
 def longest_orbit(n_units: int, *, node_limit: int = 100_000) -> Sequences:
     """Search for an orbit through all 2**N states of a network xi' = sign(W xi) without hidden neurons and biases.
 
-    Muscinelli, Gerstner and Brea (2017) say that there is one for every N. Their construction was not at hand, so that this is a
-    search: pattern after pattern is appended as long as exact arithmetic finds weights for each neuron (as `separable` does).
-    Such a network is odd, -xi leads to minus what xi leads to, so that an orbit with xi and -xi in it has
+    There is one for every N (Muscinelli, Gerstner and Brea 2017). Pattern after pattern is appended as long as exact arithmetic
+    finds weights for each neuron (as `separable` does). Such a network is odd, so that an orbit with xi and -xi in it has
     x(t + 2**(N-1)) = -x(t), and only half of it is sought. What differs only by the names or the signs of neurons is sought once.
 
     Parameters
@@ -111,11 +110,6 @@ def longest_orbit(n_units: int, *, node_limit: int = 100_000) -> Sequences:
     -------
     Sequences
         One, of shape (2**N + 1, N). The last pattern is the first again.
-
-    See Also
-    --------
-    separable : gives the weights, ``separable(X).proof(i).weights``.
-    find_attractors : shows the orbit in a network that has learned it.
 
     References
     ----------

@@ -19,7 +19,7 @@ from seqattractor.sequences._transitions import lock_row
 
 
 def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
-    """Tell whether the sequence was recalled: xi(tau + t) = x(t) for some tau >= 0 and all t = 1..T (section 6.2).
+    """Return whether the sequence was recalled: xi(tau + t) = x(t) for some tau >= 0 and all t = 1..T (section 6.2).
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def retrieved(trajectory: ArrayLike, X: ArrayLike) -> bool:
 
 
 def retrieved_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
-    """Give the tau of section 6.2: the smallest tau with xi(tau + t) = x(t) for all t = 1..T, or None.
+    """Return the tau of section 6.2: the smallest tau with xi(tau + t) = x(t) for all t = 1..T, or None.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def retrieved_at(trajectory: ArrayLike, X: ArrayLike) -> int | None:
 
 
 def lock_on_step(trajectory: ArrayLike, truth: ArrayLike, *, order: int = 1) -> int | None:
-    """Give the step at which recall locks on: every pattern from there to the end is right and in phase.
+    """Return the step at which recall locks on: every pattern from there to the end is right and in phase.
 
     This is the criterion by which commands and lab judge a recall from a given place. Section 6.2 (`retrieved`) asks for the
     whole sequence in any phase, which an open sequence cannot show once its first pattern was corrupted.
@@ -112,7 +112,7 @@ def lock_on_step(trajectory: ArrayLike, truth: ArrayLike, *, order: int = 1) -> 
 
 
 def overlap(trajectory: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
-    """Give the overlap (1/N) xi(t) . x(s) of every state with every pattern.
+    """Return the overlap (1/N) xi(t) . x(s) of every state with every pattern.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class SuccessRate(Result):
         return f"{self.successes}/{self.trials} ({self.confidence:.0%} interval {low:.3f} to {high:.3f})"
 
     def describe(self) -> str:
-        """Say how many trials succeeded."""
+        """Return a sentence about how many trials succeeded."""
         low, high = self.interval
         return (
             f"{self.successes} of {self.trials} trials succeeded, {self.rate:.1%} "
@@ -199,7 +199,7 @@ def success_rate(outcomes: ArrayLike, confidence: float = 0.95) -> SuccessRate:
 
 
 def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Give the Wilson score interval of a binomial rate.
+    """Return the Wilson score interval of a binomial rate.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tu
 
 
 def check_confidence(confidence: Any) -> None:
-    """Refuse a confidence that is no probability of an interval."""
+    """Reject a confidence that is not between 0 and 1."""
     if not 0 < check_positive(confidence, "the confidence") < 1:
         raise ValueError(f"the confidence must lie between 0 and 1, but it is {say(confidence)}.")
 

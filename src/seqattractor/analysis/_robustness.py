@@ -122,7 +122,7 @@ def basin_fraction(
     settle: int = 25,
     rng: Seed = None,
 ) -> float:
-    """Give the fraction of starts from which the network comes to the sequence, exactly and in phase.
+    """Return the fraction of starts from which the network comes to the sequence, exactly and in phase.
 
     Every pattern of every sequence is a start: `flips` of its units are flipped, the network runs for `settle` steps, and its
     state must then equal the pattern that stands `settle` steps after the start. A sequence that ends where it began is a loop
@@ -132,9 +132,6 @@ def basin_fraction(
 
     The network runs as in `recall`. One with a latent context is first shown the sequence, clean, up to the start. For one that
     dwells at each pattern, such as `SlowSynapseMemory`, a step is a passage from one stored pattern to another.
-
-    The criterion of section 6.2 (`retrieved`) asks for one start and any phase; a network that falls back to x(1) from everywhere
-    would meet it. This one asks for all starts and the right phase.
 
     Parameters
     ----------
@@ -156,7 +153,7 @@ def basin_fraction(
 
     See Also
     --------
-    retrieved : the paper's criterion.
+    retrieved : the paper's criterion, which asks for one start and any phase.
 
     Examples
     --------

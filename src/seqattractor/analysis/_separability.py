@@ -44,7 +44,7 @@ class Proof(Result):
     """b, a whole number, in units of the weights."""
 
     def describe(self) -> str:
-        """Say what the proof shows."""
+        """Return a sentence about what the proof shows."""
         with_bias = "with a bias" if self.allows_bias else "without a bias"
         if self.combination is not None:
             used = np.count_nonzero(self.combination)
@@ -68,17 +68,7 @@ class Proof(Result):
 class Separability(Result):
     """Which visible neurons could make the sequences as perceptrons, each with its proof; true if all can.
 
-    Attributes
-    ----------
-    impossible : ndarray of int
-        The neurons that no weights can serve. Empty if a network without hidden neurons can make the sequences.
-    bias : bool
-        Whether neurons may have biases.
-    margin : ndarray, shape (N,)
-        Of each neuron, as in `Proof`; the largest possible one if `largest_margin` is true.
-    largest_margin : bool
-    n_transitions, n_inputs : int
-        n = T - 1 for one sequence, and N (times the order).
+    Margins are the largest possible ones if `largest_margin` is true.
     """
 
     _drawn_by = "separability_margins"
@@ -119,16 +109,7 @@ class Separability(Result):
         return cover_probability(self.n_transitions, self.n_inputs + self.bias)
 
     def proof(self, neuron: int) -> Proof:
-        """Give the weights of a neuron, and its bias if there are biases, or the combination that proves that there are none.
-
-        Parameters
-        ----------
-        neuron : int
-
-        Returns
-        -------
-        Proof
-        """
+        """Return the weights of a neuron, and its bias if it has one, or the combination that proves that there are none."""
         check_count(neuron, "neuron", 0, len(self._which) - 1)
         proof = self._proofs[int(self._which[neuron])]
         w = proof.weights
@@ -139,13 +120,7 @@ class Separability(Result):
         return Proof(w if w is None else w[: self.n_inputs], proof.combination, proof.margin, self.bias, b)
 
     def verify(self) -> bool:
-        """Check every proof by substitution into the sequences, in whole-number arithmetic.
-
-        Returns
-        -------
-        bool
-            True; anything else is a bug.
-        """
+        """Check every proof by substitution into the sequences, in whole-number arithmetic; False would be a bug."""
         columns = self.targets[:, np.unique(self._which, return_index=True)[1]]
         return all(holds(self._features, y, p) for y, p in zip(columns.T, self._proofs, strict=True))
 
@@ -168,7 +143,7 @@ class Separability(Result):
         )
 
     def describe(self) -> str:
-        """Say in a few sentences which neurons are separable."""
+        """Return a few sentences about which neurons are separable."""
         n, d, N = self.n_transitions, self.n_inputs, self.targets.shape[1]
         weights, capacity = (f"{d} weights and a bias", "2(N + 1)") if self.bias else (f"{d} weights", "2N")
         most = 2 * (d + self.bias)
@@ -181,14 +156,10 @@ class Separability(Result):
             return f"A network without hidden neurons can store this, {with_biases}: all {N} neurons are separable. {context}"
         listed = ", ".join(map(str, self.impossible[:10])) + (", ..." if self.impossible.size > 10 else "")
         verb = "is" if self.impossible.size == 1 else "are"
-        which = (
-            "without hidden neurons can store this, not even with biases"
-            if self.bias
-            else ("without hidden neurons and without biases can store this")
-        )
+        both = "can store this, not even with biases" if self.bias else "and without biases can store this"
         return (
-            f"No network {which}: {self.impossible.size} of {N} neurons {verb} not linearly separable (number {listed}), proven "
-            f"for each. {context}"
+            f"No network without hidden neurons {both}: {self.impossible.size} of {N} neurons {verb} not linearly separable "
+            f"(number {listed}), proven for each. {context}"
         )
 
 
@@ -286,7 +257,7 @@ def _seen(inputs: Patterns, bias: bool) -> Patterns:
 
 
 def cover_probability(n_points: int, n_weights: int) -> float:
-    """Give the fraction of all 2**n assignments of n points in general position that a perceptron can make (Cover 1965).
+    """Return the fraction of all 2**n assignments of n points in general position that a perceptron can make (Cover 1965).
 
     It falls from 1 to 0 around n = 2N, which is also the capacity that Gardner found for random patterns (1988).
 

@@ -43,7 +43,7 @@ class ThresholdView:
 
 
 def supports_certificate(net: SequenceMemory) -> bool:
-    """Tell whether a trained network consists of threshold neurons that see its last patterns only, so that `certify` applies.
+    """Return whether a trained network consists of threshold neurons that see its last patterns only, as `certify` needs.
 
     Parameters
     ----------
@@ -69,17 +69,8 @@ def threshold_view(net: SequenceMemory) -> ThresholdView:
     """See a trained network as layers of threshold neurons.
 
     Weights that are multiples of a power of two, as after learning from zero, come out as whole numbers: ties are exact then,
-    if these are the numbers that the network itself adds up (`Layer.rounded`).
-
-    Parameters
-    ----------
-    net : SequenceMemory
-        One that `supports_certificate`.
-
-    Returns
-    -------
-    ThresholdView
-        Its `next` is the network's own, but for sums that are zero up to rounding.
+    if these are the numbers that the network itself adds up (`Layer.rounded`). `next` of the view is the network's own, but for
+    sums that are zero up to rounding.
     """
     check_learned(net)
     layers = net.layers()

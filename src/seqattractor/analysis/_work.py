@@ -10,21 +10,7 @@ Told = Callable[[int, int], object]
 
 
 class Work:
-    """How much may still be done, in multiplications; what takes other operations spends as many as take the same time.
-
-    Parameters
-    ----------
-    limit : float
-        By default there is none.
-    of : Work, optional
-        A larger work of which this is a part.
-
-    Examples
-    --------
-    >>> work = Work(100)
-    >>> work.spend(60), work.over, work.spend(60), work.over
-    (None, False, None, True)
-    """
+    """A budget of multiplications, perhaps a part `of` a larger one; other operations spend as many as take the same time."""
 
     def __init__(self, limit: float = math.inf, *, of: Work | None = None) -> None:
         self.left, self._whole = limit, of

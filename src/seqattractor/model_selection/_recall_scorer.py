@@ -20,12 +20,10 @@ Rows = NDArray[np.int64]
 class LearnAll:
     """A splitter for scikit-learn that learns everything and tests on the same: ``GridSearchCV(net, grid, cv=LearnAll(), ...)``.
 
-    The usual splitters keep some rows back and test on these. For a sequence memory the score is then next to nothing
-    whatever its parameters: no network can know transitions that it was not shown, and rows left out in the middle leave a
-    transition behind that is in no sequence. What can be asked of a memory is how well it recalls what it has learned, from
-    cues that it has not seen (`recall_scorer`).
+    The usual splitters hold some rows out and test on these, but no network can recall transitions that it was not shown. A
+    memory is scored by how well it recalls what it has learned, from cues that it has not seen (`recall_scorer`).
 
-    Give several sequences as a list (``X.split()`` of `Sequences`): a sample is then a sequence. (Not with ``lengths=``, which
+    Pass several sequences as a list (``X.split()`` of `Sequences`): a sample is then a sequence. (Not with ``lengths=``, which
     scikit-learn hands to ``fit`` and not to a scorer.) One sequence can also be an array, whose rows are the samples.
 
     Examples
@@ -40,22 +38,7 @@ class LearnAll:
     """
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
-        """Give the rows to learn and the rows to test on: all of them, both times.
-
-        Parameters
-        ----------
-        X : list of arrays of shape (T_s, N), or array of shape (T, N)
-        y, groups : ignored
-
-        Yields
-        ------
-        train, test : ndarray of int, shape (n,)
-
-        Examples
-        --------
-        >>> list(LearnAll().split([[1, -1], [-1, 1]]))
-        [(array([0, 1]), array([0, 1]))]
-        """
+        """Yield the rows to learn and the rows to test on, (n,) each: all of them, both times."""
         if isinstance(X, Sequences) and len(X.lengths) > 1:
             raise ValueError(
                 f"scikit-learn would take the rows of these {len(X.lengths)} sequences for one; give them as a list: X.split()."
@@ -64,21 +47,7 @@ class LearnAll:
         yield rows, rows.copy()
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Give the number of splits: one.
-
-        Parameters
-        ----------
-        X, y, groups : ignored
-
-        Returns
-        -------
-        int
-
-        Examples
-        --------
-        >>> LearnAll().get_n_splits()
-        1
-        """
+        """Return the number of splits: one."""
         return 1
 
     def __repr__(self) -> str:
@@ -95,7 +64,7 @@ class RecallScorer:
     seed: int
 
     def __call__(self, estimator: Any, X: ArrayLike | Sequence[ArrayLike], y: Any = None) -> float:
-        """Give the mean fraction of starts that come to their sequence, between 0 and 1."""
+        """Return the mean fraction of starts that come to their sequence, between 0 and 1."""
         steps = getattr(estimator, "steps", None)
         if steps is not None:  # a pipeline: encoders, and a network
             X, estimator = estimator[:-1].transform(X) if len(steps) > 1 else X, steps[-1][1]
@@ -127,10 +96,6 @@ def recall_scorer(flips: int | Sequence[int] = 10, *, trials: int = 1, settle: i
     -------
     callable
         ``scorer(net, X)``, as ``scoring=`` of ``GridSearchCV`` and ``cross_val_score`` takes it.
-
-    See Also
-    --------
-    LearnAll : the splitter that goes with it.
 
     Examples
     --------

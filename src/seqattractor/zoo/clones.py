@@ -13,7 +13,7 @@ B[-1] = identity.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
@@ -34,6 +34,7 @@ _MOST_DECISIONS = 100  # steps of Viterbi training; it ends when no clone change
 
 
 @final
+@dataclass(eq=False, repr=False)
 class CloneStructuredMemory(SequenceMemory):
     """A clone-structured hidden Markov model: every pattern is a symbol with several hidden states, its clones.
 
@@ -41,9 +42,6 @@ class CloneStructuredMemory(SequenceMemory):
     in what comes next, so that the place in a sequence decides where a pattern has several successors; the belief is carried
     from step to step, and the most probable successor's pattern is the answer. Where the clones have no successor, as at the end
     of an open sequence, the pattern stays.
-
-    Transition probabilities are learned by Baum-Welch restricted to the clones of the patterns that are seen, then by Viterbi
-    training, from random ones; if transitions are wrong then, from others, and the best are used.
 
     It is a yardstick: the patterns themselves are stored in a table, as in `LookupMemory`, which it equals where all patterns are
     different. What it adds is how far a hidden Markov model gets with *repeated* patterns, without being told the `order`.
@@ -60,9 +58,8 @@ class CloneStructuredMemory(SequenceMemory):
         What is added to all counts of Baum-Welch; none to those of Viterbi training.
     n_init : int
         From how many random starts it learns at most. The first that makes every transition is taken.
-    on_conflict : {"raise", "learn"}
+    on_conflict, random_state
         As in `SequenceAttractor`. With "learn" a pattern may have different successors, which is what clones are for.
-    random_state : int, Generator or None
 
     Attributes
     ----------
@@ -77,19 +74,14 @@ class CloneStructuredMemory(SequenceMemory):
         it was used.
     visible_errors_ : ndarray of int, shape (starts,)
         Wrong units over all transitions, for each random start.
-    n_iter_ : int
-        How many starts there were.
-    converged_ : bool
-        Whether no unit is wrong.
-    n_features_in_, order_ : int
+    n_iter_, converged_, n_features_in_, order_
+        The number of starts, whether no unit is wrong, N and 1.
 
     Notes
     -----
-    Clones, restricted Baum-Welch and Viterbi training are as in the authors' code (naturecomm_cscg); that the pseudocount goes to
-    zero for the last is from general knowledge of it. Ours are: no actions; only pairs of symbols that occur have a block of
-    transition probabilities, so that `T_` grows with the number of pairs instead of its square; the distribution of first clones
-    is learned, too; a sequence that ends with its beginning, if only with its first pattern, is a cycle, which comes back to the
-    clone it started with; and several random starts.
+    Clones, restricted Baum-Welch and Viterbi training are as in the authors' code (naturecomm_cscg). Ours are: no actions; blocks
+    of transition probabilities only for pairs of symbols that occur; a learned distribution of first clones; cycles, which come
+    back to the clone they started with; and several random starts.
 
     References
     ----------
@@ -105,13 +97,14 @@ class CloneStructuredMemory(SequenceMemory):
     1.0
     """
 
-    patterns_: Patterns
-    before_: Whole
-    after_: Whole
-    T_: Floats
-    start_: Floats
-    visible_errors_: Whole
-    n_iter_: int
+    n_clones: int = 10
+    _: KW_ONLY
+    max_steps: int = 200
+    tol: float = 1e-6
+    pseudocount: float = 1e-6
+    n_init: int = 5
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
     _arrays: ClassVar[dict[str, str]] = {
         "patterns_": "pattern P N",
@@ -122,25 +115,6 @@ class CloneStructuredMemory(SequenceMemory):
         "visible_errors_": "count E",
     }
     _values: ClassVar[dict[str, str]] = {"n_clones": "size C", "n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(
-        self,
-        n_clones: int = 10,
-        *,
-        max_steps: int = 200,
-        tol: float = 1e-6,
-        pseudocount: float = 1e-6,
-        n_init: int = 5,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_clones = n_clones
-        self.max_steps = max_steps
-        self.tol = tol
-        self.pseudocount = pseudocount
-        self.n_init = n_init
-        self.on_conflict = on_conflict
-        self.random_state = random_state
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn from one random start after another, until every transition is made; the best is used."""

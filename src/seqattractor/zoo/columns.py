@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -23,6 +24,7 @@ _PATIENCE = 4  # tau_a: a pattern that is held for longer is held for good
 
 
 @final
+@dataclass(eq=False, repr=False)
 class BayesianColumnMemory(ContinuousMemory):
     """BCPNN as a network of rates: a winner in each hypercolumn, adaptation that ends its time, and weights that say who is next.
 
@@ -37,16 +39,11 @@ class BayesianColumnMemory(ContinuousMemory):
     tau dz/dt = o - z, with `tau_z_pre` for the presynaptic and `tau_z_post` for the postsynaptic side. The presynaptic
     trace is the slower one, so that what comes next is seen together with what was there just before.
 
-    The equations and time constants are those of a published reduction of the spiking model to rates. How patterns of +-1
-    become columns, and that the averages are taken over one presentation (the limit of slow probabilities), is ours.
-
     Parameters
     ----------
     units_per_hypercolumn : int
-    tau_s, tau_a : float
-        Time constants of inputs and of adaptation, in ms.
-    tau_z_pre, tau_z_post : float
-        Time constants of the traces, in ms.
+    tau_s, tau_a, tau_z_pre, tau_z_post : float
+        Time constants of inputs, of adaptation and of the traces, in ms.
     pulse : float
         For how long each pattern is shown, in ms.
     g_a, g_beta : float
@@ -69,7 +66,9 @@ class BayesianColumnMemory(ContinuousMemory):
 
     References
     ----------
-    P. Tully, H. Linden, M. Hennig and A. Lansner, Spike-based Bayesian-Hebbian learning of temporal sequences, 2016.
+    P. Tully, H. Linden, M. Hennig and A. Lansner, Spike-based Bayesian-Hebbian learning of temporal sequences, 2016. Equations
+    and time constants are those of a published reduction to rates; how patterns become columns, and averages over one
+    presentation (the limit of slow probabilities), are ours.
 
     Examples
     --------
@@ -81,40 +80,21 @@ class BayesianColumnMemory(ContinuousMemory):
     [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3]
     """
 
-    W_: States
-    beta_: States
-    minicolumns_: Patterns
+    units_per_hypercolumn: int = 10
+    _: KW_ONLY
+    tau_s: float = 10.0
+    tau_a: float = 250.0
+    tau_z_pre: float = 25.0
+    tau_z_post: float = 5.0
+    pulse: float = 100.0
+    g_a: float = 1.0
+    g_beta: float = 1.0
+    epsilon: float = 1e-4
+    dt: float = 1.0
+    read_out_interval: float = 50.0
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     _arrays: ClassVar[dict[str, str]] = {"W_": "float K K", "beta_": "float K", "minicolumns_": "ternary K N"}
-
-    def __init__(
-        self,
-        units_per_hypercolumn: int = 10,
-        *,
-        tau_s: float = 10.0,
-        tau_a: float = 250.0,
-        tau_z_pre: float = 25.0,
-        tau_z_post: float = 5.0,
-        pulse: float = 100.0,
-        g_a: float = 1.0,
-        g_beta: float = 1.0,
-        epsilon: float = 1e-4,
-        dt: float = 1.0,
-        read_out_interval: float = 50.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.units_per_hypercolumn = units_per_hypercolumn
-        self.tau_s = tau_s
-        self.tau_a = tau_a
-        self.tau_z_pre = tau_z_pre
-        self.tau_z_post = tau_z_post
-        self.pulse = pulse
-        self.g_a = g_a
-        self.g_beta = g_beta
-        self.epsilon = epsilon
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> None:
         """Show every sequence once, closed ones on and on, and take the logarithms of what was active together."""
@@ -141,8 +121,7 @@ class BayesianColumnMemory(ContinuousMemory):
 
             T = tau_a ln(1 / (1 - B)) + tau_a ln(1 / (1 - tau_s / tau_a))      B = (field of x(t) - field of x(t+1)) / g_a
 
-        if neither was active for long before. It is exact where all hypercolumns agree on B, as for patterns that share no
-        minicolumn; else B is their mean.
+        It is exact where all hypercolumns agree on B, as for patterns that share no minicolumn; else B is their mean.
 
         Parameters
         ----------
@@ -249,23 +228,10 @@ class BayesianColumnMemory(ContinuousMemory):
 
 
 def slot_averages(n: int, pulse: float, tau_pre: float, tau_post: float, *, closed: bool) -> tuple[States, States, States]:
-    """Averages over n slots of time in which patterns are shown, one after the other, of the traces that they leave.
+    """Average the traces of n patterns that are shown in consecutive slots of time: post x pre, (n, n), pre (n,) and post (n,).
 
-    The trace of a pattern is 1 - c e^(-u/tau) at time u of its own slot, and in later ones what is left of it. A closed sequence
-    has been shown for ever.
-
-    Returns
-    -------
-    together : ndarray, shape (n, n)
-        The average of postsynaptic trace m times presynaptic trace k.
-    pre, post : ndarray, shape (n,)
-        Of each trace.
-
-    Examples
-    --------
-    >>> together, pre, post = slot_averages(3, 100.0, 25.0, 5.0, closed=True)
-    >>> pre.sum().round(6), bool(together[1, 0] > together[0, 1])  # what comes next is seen with what was before
-    (np.float64(1.0), True)
+    The trace of a pattern is 1 - c e^(-u/tau) at time u of its own slot, and fades in later ones. A closed sequence has been
+    shown for ever.
     """
     left_pre, left_post = _left_over(n, pulse / tau_pre, closed=closed), _left_over(n, pulse / tau_post, closed=closed)
     mean_pre, mean_post = (-np.expm1(-pulse / tau) * tau / pulse for tau in (tau_pre, tau_post))  # of e^(-u/tau) over a slot

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
@@ -87,13 +87,7 @@ class Interaction:
 
 
 def whole_power(u: Floats, degree: int) -> Floats:
-    """u^degree by squaring: exact for whole numbers that fit, which a general power function need not be.
-
-    Examples
-    --------
-    >>> whole_power(np.array([-3.0, 2.0]), 5)
-    array([-243.,   32.])
-    """
+    """Return u^degree by squaring: exact for whole numbers that fit, which a general power function need not be."""
     result, square = np.ones_like(u), u
     while degree:
         if degree & 1:
@@ -309,6 +303,7 @@ class PatternStore(OnlineMemory):
 
 
 @final
+@dataclass(eq=False, repr=False)
 class DenseSequenceMemory(PatternStore):
     """A dense associative memory for sequences: every stored pattern calls its successor, the more strongly the nearer it is.
 
@@ -329,10 +324,9 @@ class DenseSequenceMemory(PatternStore):
     interaction : {"polynomial", "exponential", "softmax"}
     degree : int or "auto"
         d of the polynomial. "auto" takes the least from 2 on at which, for every stored pattern, the weights ``|m|^d`` of all
-        others add up to at most half of its own, as the overlaps of the stored patterns tell: then each transition is right. That
-        is low for random patterns that are few beside the units (2 for 20 patterns of 100 units, 5 for 2,000), dozens for
-        pictures, of which degree 2 stores nothing, and 1000 where patterns are too much alike for any. With the pseudo-inverse,
-        which takes out the overlaps, it is 2.
+        others add up to at most half of its own: then each transition is right. That is 2 to 5 for random patterns, dozens for
+        pictures, of which degree 2 stores nothing, and 1000 where patterns are too much alike for any. With the pseudo-inverse it
+        is 2.
     beta : float
         The steepness of the exponential and the softmax; 1 in Chaudhry et al.
     pseudo_inverse : bool
@@ -355,10 +349,6 @@ class DenseSequenceMemory(PatternStore):
         d, as given or chosen.
     n_features_in_, order_ : int
 
-    See Also
-    --------
-    MixedSequenceMemory : holds each pattern for some steps.
-
     References
     ----------
     H. Chaudhry et al., Long sequence Hopfield memory, 2023. M. Tang et al., Sequential memory with temporal predictive coding,
@@ -380,29 +370,17 @@ class DenseSequenceMemory(PatternStore):
     (36, 1.0)
     """
 
-    degree_: int
+    interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial"
+    _: KW_ONLY
+    degree: int | Literal["auto"] = "auto"
+    beta: float = 1.0
+    pseudo_inverse: bool = False
+    self_overlap: bool = False
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     deterministic = True
     _values: ClassVar[dict[str, str]] = {"degree_": "count"}
-
-    def __init__(
-        self,
-        interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial",
-        *,
-        degree: int | Literal["auto"] = "auto",
-        beta: float = 1.0,
-        pseudo_inverse: bool = False,
-        self_overlap: bool = False,
-        order: int | Literal["auto"] = 1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.interaction = interaction
-        self.degree = degree
-        self.beta = beta
-        self.pseudo_inverse = pseudo_inverse
-        self.self_overlap = self_overlap
-        self.order = order
-        self.on_conflict = on_conflict
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int] | None:
         """Store the transitions, and count the units that are wrong after them, unless the degree was chosen so that none is."""
@@ -454,28 +432,11 @@ class DenseSequenceMemory(PatternStore):
 
 
 def least_degree(keys: Patterns, least: int = 2) -> int:
-    """Return the least degree, from `least` on, at which no stored pattern drowns in the others.
+    """Return the least degree, from `least` on, at which no stored pattern, (P, order * N), drowns in the others.
 
     A stored pattern calls its successor with weight 1, and another one, at an overlap m with it, calls its own with |m|^degree.
     At the degree returned the weights of all others add up to at most half of its own, for every pattern: then every transition
-    is right, whatever the others call, and half of the field is to spare for flipped units. The more alike the patterns are, the
-    higher it is: 2 to 5 do for random ones, pictures need dozens.
-
-    Parameters
-    ----------
-    keys : ndarray of int8, shape (P, order * N)
-        Patterns with a successor; one that is stored twice calls twice as strongly.
-    least : int
-
-    Returns
-    -------
-    int
-        At most `MOST_DEGREE`, where patterns are too much alike for any.
-
-    Examples
-    --------
-    >>> least_degree(np.array([[1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, -1, -1, -1, -1]], dtype=np.int8))  # |m| is at most 1/7
-    2
+    is right, and half of the field is to spare for flipped units. `MOST_DEGREE` where patterns are too much alike for any.
     """
     last = {x.tobytes(): k for k, x in enumerate(keys)}
     copies = Counter(x.tobytes() for x in keys)
@@ -508,11 +469,6 @@ def decisive_degree(degree: int, units: int, patterns: int) -> int:
 
     Overlaps u of up to `units` are all odd or all even. From some degree on the largest that does not cancel outweighs all
     smaller ones together, so that higher degrees, whose powers would vanish, can only change a sign by being odd or even.
-
-    Examples
-    --------
-    >>> decisive_degree(3, 100, 500), decisive_degree(1001, 2, 3)
-    (3, 1)
     """
     enough = 1 if units <= 2 else math.ceil(math.log(2 * patterns) / math.log(units / (units - 2)))
     return degree if degree <= enough else enough + (degree - enough) % 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, final
 
 import numpy as np
@@ -12,6 +13,7 @@ from seqattractor.zoo.episodic import DelayedMemory, softmax
 
 
 @final
+@dataclass(eq=False, repr=False)
 class DynamicEnergyMemory(DelayedMemory):
     """EDEN (Karuvally et al. 2025): a softmax memory draws the state to a pattern until a delayed signal calls the next one.
 
@@ -29,29 +31,13 @@ class DynamicEnergyMemory(DelayedMemory):
         The weights of the features and of the delayed signal.
     beta : float
         The steepness of the softmax. It is divided by N, as in the authors' code; their text has no such division.
-    T_f, T_d : float
-        The time constants of features and delayed signal.
-    dt : float
-        The step of Euler's method, at most.
-    read_out_interval : float
-        The time between two steps of `recall`. A run starts as if the cue had been there for long, v = s = cue, so that the first
-        step already goes on, as with slow synapses; then each pattern is held for several steps.
-    on_conflict : {"raise", "learn"}
-        As in `SequenceAttractor`. Where a pattern has two successors, both are called.
-
-    Attributes
-    ----------
-    patterns_ : ndarray of int8, shape (P, N)
-        Xi^T, every pattern once.
-    graph_ : ndarray of int8, shape (P, P)
-        Phi: 1 in row mu and column nu where nu follows mu.
-    n_features_in_, order_ : int
+    T_f, T_d, dt, read_out_interval, on_conflict
+        As in `DenseEpisodicMemory`, and so are the attributes. A run starts with v = s = cue.
 
     Notes
     -----
     Equations and parameters are those of the authors' published code; the law of the escape time was derived from their ansatz
-    lambda = sqrt(r) and is tested here against the dynamics. Their count of capacity, O(gamma^N) per feature neuron, leaves out
-    the P hidden units, one per pattern; it is not reproduced here.
+    lambda = sqrt(r) and is tested here against the dynamics.
 
     References
     ----------
@@ -68,26 +54,17 @@ class DynamicEnergyMemory(DelayedMemory):
     [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3]
     """
 
-    def __init__(
-        self,
-        *,
-        a_s: float = 0.5,
-        a_c: float = 1.0,
-        beta: float = 100.0,
-        T_f: float = 1.0,
-        T_d: float = 20.0,
-        dt: float = 0.1,
-        read_out_interval: float = 5.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.a_s = a_s
-        self.a_c = a_c
-        self.beta = beta
-        self.T_f = T_f
-        self.T_d = T_d
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
+    _: KW_ONLY
+    a_s: float = 0.5
+    a_c: float = 1.0
+    beta: float = 100.0
+    T_f: float = 1.0
+    T_d: float = 20.0
+    dt: float = 0.1
+    read_out_interval: float = 5.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+
+    _gains = ("a_s", "a_c", "beta")
 
     def _drive(self, features: States, delayed: States) -> States:
         held, called = self._overlaps(features, delayed)
@@ -99,10 +76,6 @@ class DynamicEnergyMemory(DelayedMemory):
 
     def _strength_of_holding(self) -> float:
         return float(self.a_s) / float(self.a_c)
-
-    def _check_gains(self) -> None:
-        for name in ("a_s", "a_c", "beta"):
-            check_positive(getattr(self, name), name)
 
 
 def escape_time(r: float, T_d: float = 20.0) -> float:

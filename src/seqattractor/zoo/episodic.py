@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -26,6 +27,8 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
     follows (`_signal`).
     """
 
+    _gains: ClassVar[tuple[str, ...]]
+    """The names of further parameters, all positive."""
     T_f: float
     T_d: float
     patterns_: Patterns
@@ -44,7 +47,7 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
 
     @abstractmethod
     def _strength_of_holding(self) -> float:
-        """r, how strongly a pattern holds itself, as a share of how strongly it calls the next one."""
+        """Return r, how strongly a pattern holds itself, as a share of how strongly it calls the next one."""
 
     def _init_learning(self, transitions: Transitions) -> None:
         """Start with nothing stored."""
@@ -80,13 +83,8 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
         self._check_times()
-        check_positive(self.T_f, "T_f")
-        check_positive(self.T_d, "T_d")
-        self._check_gains()
-
-    @abstractmethod
-    def _check_gains(self) -> None:
-        """Reject gains that make no sense."""
+        for name in ("T_f", "T_d", *self._gains):
+            check_positive(getattr(self, name), name)
 
     def _begin(self, cues: States) -> States:
         """As if the cue had been there for long, so that the network goes on at once."""
@@ -94,10 +92,8 @@ class DelayedMemory(ContinuousMemory, OnlineMemory):
 
     def _velocity(self, states: States) -> States:
         features, delayed = np.hsplit(states, 2)
-        return np.concatenate(
-            [(self._drive(features, delayed) - features) / float(self.T_f), (self._signal(features) - delayed) / float(self.T_d)],
-            axis=1,
-        )
+        of_features = (self._drive(features, delayed) - features) / float(self.T_f)
+        return np.concatenate([of_features, (self._signal(features) - delayed) / float(self.T_d)], axis=1)
 
     def _read_out(self, states: States) -> Patterns:
         patterns: Patterns = sign(states[:, : self.n_features_in_])
@@ -145,30 +141,27 @@ def softmax(fields: States) -> States:
 class EpisodicMemory(DelayedMemory):
     """The general sequential episodic memory (GSEMM) with hidden units that are in equilibrium (T_h -> 0).
 
-    A subclass says which functions s_f of the features and s_h of the hidden units it has, and the Lagrangians L_f and L_h of
-    which these are the gradients.
+    Activities s_f of the features and s_h of the hidden units are linear, unless a subclass defines them, with the Lagrangians
+    L_f and L_h of which they are the gradients.
     """
 
+    _gains = ("a_s", "a_c", "b_d", "gain")
     a_s: float
     a_c: float
     b_d: float
     gain: float
 
-    @abstractmethod
     def _s_f(self, features: States) -> States:
-        """Return the activity of the features, (B, N)."""
+        return features
 
-    @abstractmethod
     def _s_h(self, hidden: States) -> States:
-        """Return the activity of the hidden units, (B, P)."""
+        return hidden
 
-    @abstractmethod
     def _L_f(self, features: States) -> States:
-        """Return the Lagrangian whose gradient is s_f, (B, N) -> (B,)."""
+        return np.asarray(np.sum(features**2, axis=1) / 2)
 
-    @abstractmethod
     def _L_h(self, hidden: States) -> States:
-        """Return the Lagrangian whose gradient is s_h, (B, P) -> (B,)."""
+        return np.asarray(np.sum(hidden**2, axis=1) / 2)
 
     def energy(self, features: ArrayLike, delayed: ArrayLike) -> States:
         """Return the energy, which falls along the path of the features as long as the delayed signal stands still.
@@ -217,12 +210,9 @@ class EpisodicMemory(DelayedMemory):
     def _strength_of_holding(self) -> float:
         return float(np.sqrt(self.a_s)) / (float(self.a_c) * float(self.b_d))
 
-    def _check_gains(self) -> None:
-        for name in ("a_s", "a_c", "b_d", "gain"):
-            check_positive(getattr(self, name), name)
-
 
 @final
+@dataclass(eq=False, repr=False)
 class DenseEpisodicMemory(EpisodicMemory):
     """A dense memory in continuous time, whose delayed signal calls the next pattern (DSEM; Karuvally et al. 2023).
 
@@ -237,20 +227,15 @@ class DenseEpisodicMemory(EpisodicMemory):
 
     Parameters
     ----------
-    a_s, a_c : float
-        The strengths with which patterns hold themselves and call the next.
-    b_d : float
-        The strength of the delayed signal.
+    a_s, a_c, b_d : float
+        The strengths with which patterns hold themselves and call the next, and of the delayed signal.
     gain : float
         Of the softmax.
     T_f, T_d : float
         The time constants of features and delayed signal.
-    dt : float
-        The step of Euler's method, at most.
-    read_out_interval : float
-        The time between two steps of `recall`. A run starts as if the cue had been there for long, V_d = b_d V_f, so that the
-        first step already goes on, as with slow synapses; then each pattern is held for a few steps. (The authors start with V_d
-        = 0, which holds the cue first: give `activity` that state.)
+    dt, read_out_interval : float
+        The largest step of Euler's method, and the time between two steps of `recall`. A run starts with V_d = b_d V_f, so that
+        the first step goes on at once. (The authors start with V_d = 0, which holds the cue first: pass `activity` that state.)
     on_conflict : {"raise", "learn"}
         As in `SequenceAttractor`. Where a pattern has two successors, both are called.
 
@@ -262,16 +247,10 @@ class DenseEpisodicMemory(EpisodicMemory):
         Phi: 1 in row mu and column nu where nu follows mu.
     n_features_in_, order_ : int
 
-    See Also
-    --------
-    LinearEpisodicMemory : the other member.
-    DynamicEnergyMemory : its successor.
-
     Notes
     -----
-    Equations and parameters are those of the authors' notes and code: T_d = 20, a_s = 1, a_c = 4.9, b_d = 7 and the softmax with
-    gain 1. Their article names a polynomial instead of the softmax; its exponent was not verified, and it is not here. Memories
-    are set; the online rule for the graph in their code is not here, either.
+    Equations and defaults are those of the authors' notes and code. Their article names a polynomial instead of the softmax; its
+    exponent was not verified. Memories are set; the online rule for the graph in their code is not here.
 
     References
     ----------
@@ -287,37 +266,19 @@ class DenseEpisodicMemory(EpisodicMemory):
     [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3]
     """
 
-    def __init__(
-        self,
-        *,
-        a_s: float = 1.0,
-        a_c: float = 4.9,
-        b_d: float = 7.0,
-        gain: float = 1.0,
-        T_f: float = 1.0,
-        T_d: float = 20.0,
-        dt: float = 0.1,
-        read_out_interval: float = 2.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.a_s = a_s
-        self.a_c = a_c
-        self.b_d = b_d
-        self.gain = gain
-        self.T_f = T_f
-        self.T_d = T_d
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
-
-    def _s_f(self, features: States) -> States:
-        return features
+    _: KW_ONLY
+    a_s: float = 1.0
+    a_c: float = 4.9
+    b_d: float = 7.0
+    gain: float = 1.0
+    T_f: float = 1.0
+    T_d: float = 20.0
+    dt: float = 0.1
+    read_out_interval: float = 2.0
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     def _s_h(self, hidden: States) -> States:
         return softmax(float(self.gain) * hidden)
-
-    def _L_f(self, features: States) -> States:
-        return np.asarray(np.sum(features**2, axis=1) / 2)
 
     def _L_h(self, hidden: States) -> States:
         scaled = float(self.gain) * hidden
@@ -326,6 +287,7 @@ class DenseEpisodicMemory(EpisodicMemory):
 
 
 @final
+@dataclass(eq=False, repr=False)
 class LinearEpisodicMemory(EpisodicMemory):
     """A Hopfield network in continuous time, whose delayed signal calls the next pattern (LISEM; Karuvally et al. 2023).
 
@@ -341,31 +303,16 @@ class LinearEpisodicMemory(EpisodicMemory):
 
     Parameters
     ----------
-    a_s, a_c : float
-        The strengths with which patterns hold themselves and call the next.
-    b_d : float
-        The strength of the delayed signal.
     gain : float
         Of the tanh.
-    T_f, T_d, dt, read_out_interval, on_conflict
-        As in `DenseEpisodicMemory`.
-
-    Attributes
-    ----------
-    patterns_, graph_, n_features_in_, order_
-        As in `DenseEpisodicMemory`.
-
-    See Also
-    --------
-    DenseEpisodicMemory : the other member.
+    a_s, a_c, b_d, T_f, T_d, dt, read_out_interval, on_conflict
+        As in `DenseEpisodicMemory`, and so are the attributes.
 
     Notes
     -----
     Equations are those of the authors' notes and code. There patterns are not divided by sqrt(N), a_s = .045 with N = 100, which
-    is 4.5 here, and the delayed term of this member has the factor a_c where the general equations, used here, have sqrt(a_s)
-    a_c. With the defaults of their code, T_d = 100 and a_c = .004 there, r is 1.6: of three loops of five random patterns two
-    went on, every 200 T_f or so, and one not within 1500 T_f. The parameters with which they show sequences could not be read.
-    T_d and a_c here (r = .8) were chosen for random patterns.
+    is 4.5 here, and the delayed term has the factor a_c where the general equations, used here, have sqrt(a_s) a_c. Parameters
+    with which they show sequences could not be read; T_d and a_c here (r = .8) were chosen for random patterns.
 
     Examples
     --------
@@ -376,28 +323,16 @@ class LinearEpisodicMemory(EpisodicMemory):
     [0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 0]
     """
 
-    def __init__(
-        self,
-        *,
-        a_s: float = 4.5,
-        a_c: float = 0.38,
-        b_d: float = 7.0,
-        gain: float = 1.0,
-        T_f: float = 1.0,
-        T_d: float = 20.0,
-        dt: float = 0.1,
-        read_out_interval: float = 5.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.a_s = a_s
-        self.a_c = a_c
-        self.b_d = b_d
-        self.gain = gain
-        self.T_f = T_f
-        self.T_d = T_d
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
+    _: KW_ONLY
+    a_s: float = 4.5
+    a_c: float = 0.38
+    b_d: float = 7.0
+    gain: float = 1.0
+    T_f: float = 1.0
+    T_d: float = 20.0
+    dt: float = 0.1
+    read_out_interval: float = 5.0
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     def _length(self) -> float:
         return 1 / float(np.sqrt(self.n_features_in_))
@@ -405,12 +340,6 @@ class LinearEpisodicMemory(EpisodicMemory):
     def _s_f(self, features: States) -> States:
         return np.tanh(float(self.gain) * features)
 
-    def _s_h(self, hidden: States) -> States:
-        return hidden
-
     def _L_f(self, features: States) -> States:
         scaled = np.abs(float(self.gain) * features)
         return np.asarray(np.sum(scaled + np.log1p(np.exp(-2 * scaled)) - np.log(2), axis=1) / float(self.gain))  # ln cosh
-
-    def _L_h(self, hidden: States) -> States:
-        return np.asarray(np.sum(hidden**2, axis=1) / 2)

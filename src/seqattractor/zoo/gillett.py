@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -108,6 +109,7 @@ class RateMemory(ContinuousMemory, OnlineMemory):
 
 
 @final
+@dataclass(eq=False, repr=False)
 class HebbianRateMemory(RateMemory):
     """Rate neurons that pass through a sequence, about one pattern per time constant (Gillett, Pereira & Brunel 2020).
 
@@ -131,17 +133,13 @@ class HebbianRateMemory(RateMemory):
     theta, sigma : float
         Threshold and width of the transfer function phi.
     connectivity : float
-        c, the share of pairs of neurons that are connected.
-    tau : float
-        The time constant, 10 ms in the paper.
-    dt : float
-        The step of Euler's method, at most.
+        c, the share of pairs of neurons that are connected; `random_state` draws them if it is below 1.
+    tau, dt : float
+        The time constant, 10 ms in the paper, and the largest step of Euler's method.
     read_out_interval : float
         The time between two steps of `recall`: tau, the pace of the sequence. It varies, so that repeats count once.
-    on_conflict : {"raise", "learn"}
+    on_conflict, random_state
         As in `SequenceAttractor`.
-    random_state : int, Generator or None
-        Draws the connections, if c is below 1.
 
     Attributes
     ----------
@@ -155,16 +153,13 @@ class HebbianRateMemory(RateMemory):
 
     See Also
     --------
-    SparseRateMemory : with a rule that is nonlinear in the patterns.
     rate_capacity : how many patterns for each connection such a network of many neurons can pass through.
 
     Notes
     -----
-    Equations and parameters are those of the authors' published code: theta = .22, sigma = .1 and A = 1, there with N = 40,000
-    and a connectivity of .005. The tests set normal patterns against the mean-field theory, `rate_overlaps`, at N = 1600; that
-    recall ends at `rate_capacity` is not tested. At N = 100 overlaps fluctuate by 1 / sqrt(N), far from the limit of many
-    neurons: open sequences of up to four patterns are read out in order more often than not. Short loops are not: their first
-    pattern comes round while the others are still there, and the rates end in a mixture of all.
+    Equations and parameters are those of the authors' published code, there with N = 40,000 and a connectivity of .005. At N =
+    100 overlaps fluctuate by 1 / sqrt(N): open sequences of up to four patterns are read out in order more often than not. Short
+    loops are not: their first pattern comes round while the others are still there, and the rates end in a mixture of all.
 
     References
     ----------
@@ -180,31 +175,20 @@ class HebbianRateMemory(RateMemory):
     [0, 1, 2, 3, 4]
     """
 
-    def __init__(
-        self,
-        *,
-        A: float = 1.0,
-        theta: float = 0.22,
-        sigma: float = 0.1,
-        connectivity: float = 1.0,
-        tau: float = 10.0,
-        dt: float = 1.0,
-        read_out_interval: float = 10.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-    ) -> None:
-        self.A = A
-        self.theta = theta
-        self.sigma = sigma
-        self.connectivity = connectivity
-        self.tau = tau
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
-        self.random_state = random_state
+    _: KW_ONLY
+    A: float = 1.0
+    theta: float = 0.22
+    sigma: float = 0.1
+    connectivity: float = 1.0
+    tau: float = 10.0
+    dt: float = 1.0
+    read_out_interval: float = 10.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
 
 @final
+@dataclass(eq=False, repr=False)
 class SparseRateMemory(RateMemory):
     """Rate neurons whose Hebbian rule sees only whether a unit is active in a pattern (Gillett, Pereira & Brunel 2020).
 
@@ -226,22 +210,12 @@ class SparseRateMemory(RateMemory):
     q_f, q_g : float
         The weights of active units, above 0 and below 1.
     theta, sigma, connectivity, tau, dt, read_out_interval, on_conflict, random_state
-        As in `HebbianRateMemory`.
-
-    Attributes
-    ----------
-    J_, mask_, patterns_, n_features_in_, order_
-        As in `HebbianRateMemory`.
-
-    See Also
-    --------
-    HebbianRateMemory : with the bilinear rule.
+        As in `HebbianRateMemory`, and so are the attributes.
 
     Notes
     -----
     Equations, theta = .07 and sigma = .05 are those of the authors' published code, which has q_f = .8. That half of the units
-    are active here, as in our other data, is far from the sparse patterns for which they show that the rule gives sparse rates
-    and a larger capacity; their figures 4 and 5 are not reproduced here.
+    are active here is far from the sparse patterns for which they show sparse rates and a larger capacity.
 
     Examples
     --------
@@ -252,32 +226,18 @@ class SparseRateMemory(RateMemory):
     [0, 1, 2, 3, 4]
     """
 
-    def __init__(
-        self,
-        *,
-        A: float = 4.0,
-        q_f: float = 0.6,
-        q_g: float = 0.5,
-        theta: float = 0.07,
-        sigma: float = 0.05,
-        connectivity: float = 1.0,
-        tau: float = 10.0,
-        dt: float = 1.0,
-        read_out_interval: float = 10.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-    ) -> None:
-        self.A = A
-        self.q_f = q_f
-        self.q_g = q_g
-        self.theta = theta
-        self.sigma = sigma
-        self.connectivity = connectivity
-        self.tau = tau
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
-        self.random_state = random_state
+    _: KW_ONLY
+    A: float = 4.0
+    q_f: float = 0.6
+    q_g: float = 0.5
+    theta: float = 0.07
+    sigma: float = 0.05
+    connectivity: float = 1.0
+    tau: float = 10.0
+    dt: float = 1.0
+    read_out_interval: float = 10.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
     def _f(self, patterns: States) -> States:
         return _step(patterns, float(self.q_f))
@@ -319,11 +279,6 @@ def rate_capacity(theta: float = 0.22, sigma: float = 0.1) -> float:
     -------
     float
         Patterns for each connection of a neuron; 0 where no sequence is recalled at any load.
-
-    See Also
-    --------
-    HebbianRateMemory : the network.
-    rate_overlaps : the course of recall.
 
     Examples
     --------
@@ -374,10 +329,6 @@ def rate_overlaps(
     Returns
     -------
     ndarray, shape (n, P)
-
-    See Also
-    --------
-    rate_capacity : with many patterns for each connection.
 
     Examples
     --------

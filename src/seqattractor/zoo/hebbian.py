@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -14,6 +15,7 @@ from seqattractor.sequences import Patterns, Transitions
 
 
 @final
+@dataclass(eq=False, repr=False)
 class HebbianMemory(OnlineMemory):
     """The asymmetric Hebbian network: xi' = sign(W xi) with W = sum_t x(t+1) x(t)^T.
 
@@ -47,15 +49,15 @@ class HebbianMemory(OnlineMemory):
     1.0
     """
 
+    _: KW_ONLY
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
+
     max_epochs = 1  # a second presentation would only double the weights
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
-        self.order = order
-        self.on_conflict = on_conflict
 
     def _init_learning(self, transitions: Transitions) -> None:
         """Start from zero weights."""

@@ -5,6 +5,7 @@ The rule is recursive least squares, as in `PinnedRateMemory`, but every plastic
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, NamedTuple, final
 
 import numpy as np
@@ -26,6 +27,7 @@ _EVERY = 2  # steps: as often weights learn
 
 
 @final
+@dataclass(eq=False, repr=False)
 class InnateTrajectoryMemory(ContinuousMemory):
     """Innate training: the path that a random network takes after a cue is made stable, and patterns are read off it.
 
@@ -38,18 +40,16 @@ class InnateTrajectoryMemory(ContinuousMemory):
     it. Patterns are read out as sign(W_out r), one per `read_out_interval`; W_out is what recursive least squares over noisy
     runs come to, which is ridge regression.
 
-    The equations, the rule and its constants are those of a published replication, whose input is one channel for each
-    sequence. That the cue itself is the input, and that it is practised with `cue_flips` flipped units, is ours. The network
-    is shown the first pattern of a sequence and nothing else: noise on patterns that it has answered does not reach it. What
-    follows the end of a sequence is chaos.
+    The equations, the rule and its constants are those of a published replication; that the cue itself is the input is ours. The
+    network is shown the first pattern of a sequence and nothing else: noise on patterns that it has answered does not reach it.
+    What follows the end of a sequence is chaos.
 
     Parameters
     ----------
     n_hidden : int
         M, the number of recurrent neurons.
-    g : float
-        Strength of the random couplings.
-    connection_probability : float
+    g, connection_probability : float
+        Strength and density of the random couplings.
     plastic_fraction : float
         The fraction of neurons whose incoming weights learn.
     trials : int
@@ -62,13 +62,10 @@ class InnateTrajectoryMemory(ContinuousMemory):
         How long (ms) and how strongly the cue is shown.
     delta : float
         P starts as I / delta; the strength of the ridge.
-    tau : float
-        Time constant, in ms.
-    dt, read_out_interval : float
-        Step of integration, and the time from one pattern to the next, in ms.
-    on_conflict : {"raise", "learn"}
-        As in `SequenceAttractor`. The network knows how late it is, so that a pattern may have different successors.
-    random_state : int, Generator or None
+    tau, dt, read_out_interval : float
+        Time constant, step of integration, and the time from one pattern to the next, in ms.
+    on_conflict, random_state
+        As in `SequenceAttractor`. The state encodes the time since the cue, so that a pattern may have different successors.
 
     Attributes
     ----------
@@ -90,10 +87,22 @@ class InnateTrajectoryMemory(ContinuousMemory):
     True
     """
 
-    W_: States
-    W_in_: States
-    W_out_: States
-    trajectory_errors_: States
+    n_hidden: int = 300
+    _: KW_ONLY
+    g: float = 1.5
+    connection_probability: float = 0.1
+    plastic_fraction: float = 0.6
+    trials: int = 30
+    noise: float = 0.001
+    cue_flips: int | Literal["auto"] = "auto"
+    pulse: float = 50.0
+    input_strength: float = 5.0
+    delta: float = 1.0
+    tau: float = 10.0
+    dt: float = 1.0
+    read_out_interval: float = 40.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
     _arrays: ClassVar[dict[str, str]] = {
         "W_": "float M M",
@@ -102,41 +111,6 @@ class InnateTrajectoryMemory(ContinuousMemory):
         "trajectory_errors_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "trials": "size E"}
-
-    def __init__(
-        self,
-        n_hidden: int = 300,
-        *,
-        g: float = 1.5,
-        connection_probability: float = 0.1,
-        plastic_fraction: float = 0.6,
-        trials: int = 30,
-        noise: float = 0.001,
-        cue_flips: int | Literal["auto"] = "auto",
-        pulse: float = 50.0,
-        input_strength: float = 5.0,
-        delta: float = 1.0,
-        tau: float = 10.0,
-        dt: float = 1.0,
-        read_out_interval: float = 40.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.g = g
-        self.connection_probability = connection_probability
-        self.plastic_fraction = plastic_fraction
-        self.trials = trials
-        self.noise = noise
-        self.cue_flips = cue_flips
-        self.pulse = pulse
-        self.input_strength = input_strength
-        self.delta = delta
-        self.tau = tau
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
-        self.random_state = random_state
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Record what the network does by itself, practise it, and learn to read patterns off it."""
@@ -282,19 +256,9 @@ def draw_wiring(M: int, probability: float, g: float, rng: np.random.Generator) 
 def run_innate(wiring: Wiring, drive: States, wanted: States, P: States, x: States, tau: float, every: int = _EVERY) -> States:
     """Run a sparse network of tanh neurons, tau dx/dt = -x + W r + drive, and train it on the way; returns r of every step.
 
-    Parameters
-    ----------
-    wiring : Wiring
-        Its weights are changed.
-    drive : array, shape (steps, n)
-    wanted : array, shape (steps, n), or (0, n) in order not to train
-        The rates that the plastic neurons should have; they learn at every `every`-th step.
-    P : array, shape (plastic, K, K)
-        Of the plastic neurons, which are the first ones; changed.
-    x : array, shape (n,)
-        The state, changed.
-    tau : float
-        In steps.
+    `drive` is (steps, n), and `wanted` (steps, n) the rates that the plastic neurons should have, which learn at every
+    `every`-th step; (0, n) does not train. Weights, P (plastic, K, K) of the first neurons and the state x (n,) are changed;
+    tau counts steps.
     """
     rates = np.empty_like(drive)
     if has_kernels():

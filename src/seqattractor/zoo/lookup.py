@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seqattractor.networks.online import OnlineMemory
 from seqattractor.networks.traits import Traits
@@ -17,6 +17,7 @@ _OVERLAPS = 4_000_000  # of states with patterns that are held at a time
 
 
 @final
+@dataclass(eq=False, repr=False)
 class LookupMemory(OnlineMemory):
     """A look-up table: find the stored pattern nearest to the state and answer with its successor.
 
@@ -47,16 +48,12 @@ class LookupMemory(OnlineMemory):
     True
     """
 
-    patterns_: Patterns
-    successors_: Patterns
-    counts_: NDArray[np.int64]
+    _: KW_ONLY
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"patterns_": "pattern T kN", "successors_": "pattern T N", "counts_": "count T"}
-
-    def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
-        self.order = order
-        self.on_conflict = on_conflict
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the successor of the stored pattern nearest to each state: (B, order * N) -> (B, N)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, final
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from seqattractor._checks import check_choice, check_count, check_not_negative, check_positive
 from seqattractor.sequences import Patterns
 from seqattractor.zoo.dense import Call, Interaction, PatternStore
-from seqattractor.zoo.slow_synapses import check_slow_steps, remember, start_memory, unfinished
+from seqattractor.zoo.slow_synapses import MOST_STEPS, remember, unfinished
 
 _LARGEST_BETA = 300.0  # exp(-2 beta) must not vanish in float64
 
@@ -20,6 +21,7 @@ def _interaction(kind: str, degree: int, beta: float, steps: int) -> Interaction
 
 
 @final
+@dataclass(eq=False, repr=False)
 class MixedSequenceMemory(PatternStore):
     """The MixedNet of Chaudhry et al.: the state is held by its own pattern, and driven on by what it was some steps ago.
 
@@ -72,38 +74,24 @@ class MixedSequenceMemory(PatternStore):
     [0, 1, 1, 1, 2, 2, 2, 3, 3]
     """
 
-    _dwells = True
+    interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial"
+    _: KW_ONLY
+    degree: int = 2
+    beta: float = 1.0
+    pseudo_inverse: bool = False
+    self_overlap: bool = False
+    slow_weight: float = 2.5
+    slow_steps: int = 5
+    slow_interaction: Literal["polynomial", "exponential", "softmax"] | None = None
+    slow_degree: int | None = None
+    slow_beta: float | None = None
+    on_conflict: Literal["raise", "learn"] = "raise"
 
-    def __init__(
-        self,
-        interaction: Literal["polynomial", "exponential", "softmax"] = "polynomial",
-        *,
-        degree: int = 2,
-        beta: float = 1.0,
-        pseudo_inverse: bool = False,
-        self_overlap: bool = False,
-        slow_weight: float = 2.5,
-        slow_steps: int = 5,
-        slow_interaction: Literal["polynomial", "exponential", "softmax"] | None = None,
-        slow_degree: int | None = None,
-        slow_beta: float | None = None,
-        on_conflict: Literal["raise", "learn"] = "raise",
-    ) -> None:
-        self.interaction = interaction
-        self.degree = degree
-        self.beta = beta
-        self.pseudo_inverse = pseudo_inverse
-        self.self_overlap = self_overlap
-        self.slow_weight = slow_weight
-        self.slow_steps = slow_steps
-        self.slow_interaction = slow_interaction
-        self.slow_degree = slow_degree
-        self.slow_beta = slow_beta
-        self.on_conflict = on_conflict
+    _dwells = True
 
     def start(self, states: Patterns) -> Patterns:
         """Return the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
-        return start_memory(states, self.slow_steps)
+        return np.repeat(states[:, None], self.slow_steps, axis=1)
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
@@ -115,7 +103,7 @@ class MixedSequenceMemory(PatternStore):
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
         super().check_parameters()
-        check_slow_steps(self.slow_steps)
+        check_count(self.slow_steps, "slow_steps", 1, MOST_STEPS)
         check_not_negative(self.slow_weight, "slow_weight")
         if self.slow_interaction is not None:
             check_choice(self.slow_interaction, "slow_interaction", ("polynomial", "exponential", "softmax"))

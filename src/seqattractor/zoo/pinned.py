@@ -10,6 +10,7 @@ The same presynaptic neurons are trained for all units, so that one P serves all
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import ClassVar, Literal, final
 
@@ -29,6 +30,7 @@ from seqattractor.zoo.continuous import ContinuousMemory, States
 
 
 @final
+@dataclass(eq=False, repr=False)
 class PinnedRateMemory(ContinuousMemory):
     """Partial in-network training (PINning): recursive least squares for the columns of a fraction of the neurons.
 
@@ -37,12 +39,11 @@ class PinnedRateMemory(ContinuousMemory):
         tau dx/dt = -x + J r            J_ij ~ N(0, g^2 / N)
 
     While the network runs by itself, the outgoing weights of `plastic_fraction` of its neurons learn at every step to make the
-    input J r of every unit what it should be. That is a path in straight lines from pattern to
-    pattern, which stand at +-`amplitude`, one per `read_out_interval`: the state must keep moving, since it is all that
-    tells the network how late it is.
+    input J r of every unit follow straight lines from pattern to pattern, which stand at +-`amplitude`, one per
+    `read_out_interval`: the state must keep moving, since nothing else encodes the time.
 
-    Verified against a public replication are the equation, the rule and g; the published network also gets frozen noise as an
-    input, the same in every trial, which is a clock of its own. It is left out here, so that the cue decides what is recalled.
+    Equation, rule and g were verified against a public replication. The published network also gets frozen noise as an input, a
+    clock of its own, which is left out here, so that the cue decides what is recalled.
 
     Parameters
     ----------
@@ -50,8 +51,6 @@ class PinnedRateMemory(ContinuousMemory):
         p, the fraction of neurons whose outgoing weights learn.
     g : float
         Strength of the random couplings.
-    tau : float
-        Time constant, in ms.
     amplitude : float
         The x that stands for +1.
     alpha : float
@@ -59,20 +58,16 @@ class PinnedRateMemory(ContinuousMemory):
         sequences that change slowly.
     max_epochs : int
         How often the sequences are practised at most; learning ends when all patterns are read out right.
-    dt, read_out_interval : float
-        Step of integration, and the time from one pattern to the next, in ms.
+    tau, dt, read_out_interval : float
+        Time constant, step of integration, and the time from one pattern to the next, in ms.
     on_conflict, random_state, verbose
         As in `SequenceAttractor`.
 
     Attributes
     ----------
     J_ : ndarray, shape (N, N)
-    visible_errors_ : ndarray of int, shape (n_epochs,)
-        Units that were read out wrong in each epoch.
-    n_iter_ : int
-    converged_ : bool
-        Whether the last epoch had no error.
-    n_features_in_, order_ : int
+    visible_errors_, n_iter_, converged_, n_features_in_, order_
+        As in `SequenceAttractor`; errors are units that were read out wrong.
 
     References
     ----------
@@ -87,40 +82,21 @@ class PinnedRateMemory(ContinuousMemory):
     True
     """
 
-    J_: States
-    visible_errors_: NDArray[np.int64]
-    n_iter_: int
-    converged_: bool
+    plastic_fraction: float = 1.0
+    _: KW_ONLY
+    g: float = 1.35
+    tau: float = 10.0
+    amplitude: float = 2.2
+    alpha: float = 100.0
+    max_epochs: int = 100
+    dt: float = 1.0
+    read_out_interval: float = 40.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    verbose: int = 0
 
     _arrays: ClassVar[dict[str, str]] = {"J_": "float N N", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(
-        self,
-        plastic_fraction: float = 1.0,
-        *,
-        g: float = 1.35,
-        tau: float = 10.0,
-        amplitude: float = 2.2,
-        alpha: float = 100.0,
-        max_epochs: int = 100,
-        dt: float = 1.0,
-        read_out_interval: float = 40.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        verbose: int = 0,
-    ) -> None:
-        self.plastic_fraction = plastic_fraction
-        self.g = g
-        self.tau = tau
-        self.amplitude = amplitude
-        self.alpha = alpha
-        self.max_epochs = max_epochs
-        self.dt = dt
-        self.read_out_interval = read_out_interval
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Practise all sequences until an epoch has no error."""
@@ -161,7 +137,7 @@ class PinnedRateMemory(ContinuousMemory):
 
     def _velocity(self, states: States) -> States:
         rates = 0.5 + 0.5 * np.tanh(0.5 * states)  # 1 / (1 + e^-x), without overflow
-        return (rates @ self.J_.T - states) / float(self.tau)
+        return np.asarray((rates @ self.J_.T - states) / float(self.tau))
 
     def _read_out(self, states: States) -> Patterns:
         return sign(states)
@@ -184,21 +160,8 @@ class PinnedRateMemory(ContinuousMemory):
 def run_pinning(J: States, plastic: NDArray[np.int64], drive: States, wanted: States, P: States, x: States, tau: float) -> States:
     """Run a network of sigmoid units, tau dx/dt = -x + J r + drive, and train columns of J; returns x of every step.
 
-    Parameters
-    ----------
-    J : array, shape (N, N)
-        Changed.
-    plastic : array of int, shape (m,)
-        The columns that learn.
-    drive : array, shape (steps, N)
-    wanted : array, shape (steps, N), or (0, N) in order not to train
-        The inputs J r that the units should have.
-    P : array, shape (m, m)
-        Changed.
-    x : array, shape (N,)
-        The state, changed.
-    tau : float
-        In steps.
+    `plastic` (m,) are the columns that learn, `drive` is (steps, N), and `wanted` (steps, N) the inputs J r that the units should
+    have; (0, N) does not train. J (N, N), P (m, m) and the state x (N,) are changed; tau counts steps.
     """
     states = np.empty_like(drive)
     if has_kernels():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -22,6 +23,7 @@ _MOST_STEPS = 10_000  # of inference; every step of recall takes that many
 
 
 @final
+@dataclass(eq=False, repr=False)
 class PredictiveCodingMemory(OnlineMemory):
     """Temporal predictive coding (Tang et al.): predict the next pattern and learn from the error of the prediction.
 
@@ -49,14 +51,8 @@ class PredictiveCodingMemory(OnlineMemory):
         Units predicted with the wrong sign, in each epoch.
     losses_ : ndarray, shape (n_epochs,)
         Mean squared errors of the predictions.
-    n_iter_ : int
-    converged_ : bool
-        Whether the last epoch predicted every unit's sign.
-    n_features_in_, order_ : int
-
-    See Also
-    --------
-    LatentPredictiveMemory : the same with latent neurons.
+    n_iter_, converged_, n_features_in_, order_
+        As in `SequenceAttractor`.
 
     References
     ----------
@@ -71,32 +67,19 @@ class PredictiveCodingMemory(OnlineMemory):
     True
     """
 
-    losses_: Floats
+    _: KW_ONLY
+    learning_rate: float = 0.5
+    max_epochs: int = 500
+    tol: float = 1e-6
+    init_scale: float = 0.0
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    verbose: int = 0
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E", "losses_": "float E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(
-        self,
-        *,
-        learning_rate: float = 0.5,
-        max_epochs: int = 500,
-        tol: float = 1e-6,
-        init_scale: float = 0.0,
-        order: int | Literal["auto"] = 1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        verbose: int = 0,
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.init_scale = init_scale
-        self.order = order
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
@@ -177,6 +160,7 @@ def _f(x: Patterns) -> Floats:
 
 
 @final
+@dataclass(eq=False, repr=False)
 class LatentPredictiveMemory(OnlineMemory):
     """Temporal predictive coding with latent neurons (Tang et al.): predict the latent state, and from it the next pattern.
 
@@ -190,17 +174,14 @@ class LatentPredictiveMemory(OnlineMemory):
         H, the number of latent neurons.
     learning_rate : float
         The step of both weight matrices, divided by `n_latent`.
-    max_epochs : int
-        How often the sequences are presented at most.
-    tol : float
-        Learning ends after an epoch with a mean squared error of the predictions below it.
+    max_epochs, tol : int, float
+        As in `PredictiveCodingMemory`.
     inference_steps, inference_rate : int, float
         Of the descent to the latent state.
     query : {"recalled", "offline"}
         From what latent states are inferred during recall. "recalled": from every pattern as it was recalled, thresholded.
-        "offline", the authors' own way: from the cue alone; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and
-        patterns are only read off it. There it is inferred again only from a pattern that the network did not predict itself
-        (after noise during recall, or after a wrong prediction in `score`).
+        "offline", the authors' own way: from the cue alone; the latent state then runs on by itself, z(t+1) = W_r f(z(t)), and is
+        inferred again only from a pattern that the network did not predict (after noise, or a wrong prediction in `score`).
     init_scale : float or None
         The standard deviation of the initial weights; by default 1 / sqrt(n_latent).
     on_conflict, random_state, verbose
@@ -210,18 +191,8 @@ class LatentPredictiveMemory(OnlineMemory):
     ----------
     W_r_, W_o_ : ndarray, shapes (H, H) and (N, H)
         Latent to latent, from one step to the next, and latent to visible.
-    visible_errors_ : ndarray of int, shape (n_epochs,)
-        Units predicted with the wrong sign, in each epoch.
-    losses_ : ndarray, shape (n_epochs,)
-        Mean squared errors of the predictions.
-    n_iter_ : int
-    converged_ : bool
-        Whether the last epoch predicted every unit's sign.
-    n_features_in_, order_ : int
-
-    References
-    ----------
-    M. Tang, H. Barron and R. Bogacz, Sequential memory with temporal predictive coding, 2023.
+    visible_errors_, losses_, n_iter_, converged_, n_features_in_, order_
+        As in `PredictiveCodingMemory`.
 
     Examples
     --------
@@ -232,7 +203,18 @@ class LatentPredictiveMemory(OnlineMemory):
     1.0
     """
 
-    losses_: Floats
+    n_latent: int = 200
+    _: KW_ONLY
+    learning_rate: float = 1.0
+    max_epochs: int = 60
+    tol: float = 1e-6
+    inference_steps: int = 100
+    inference_rate: float = 0.01
+    query: Literal["recalled", "offline"] = "recalled"
+    init_scale: float | None = None
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    verbose: int = 0
 
     _arrays: ClassVar[dict[str, str]] = {
         "W_r_": "float H H",
@@ -241,33 +223,6 @@ class LatentPredictiveMemory(OnlineMemory):
         "losses_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag", "n_latent": "size H"}
-
-    def __init__(
-        self,
-        n_latent: int = 200,
-        *,
-        learning_rate: float = 1.0,
-        max_epochs: int = 60,
-        tol: float = 1e-6,
-        inference_steps: int = 100,
-        inference_rate: float = 0.01,
-        query: Literal["recalled", "offline"] = "recalled",
-        init_scale: float | None = None,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_latent = n_latent
-        self.learning_rate = learning_rate
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.inference_steps = inference_steps
-        self.inference_rate = inference_rate
-        self.query = query
-        self.init_scale = init_scale
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until an epoch predicts well enough."""
@@ -331,8 +286,7 @@ class LatentPredictiveMemory(OnlineMemory):
         check_positive(self.learning_rate, "learning_rate")
         check_count(self.max_epochs, "max_epochs")
         check_not_negative(self.tol, "tol")
-        if check_count(self.inference_steps, "inference_steps") > _MOST_STEPS:
-            raise ValueError(f"inference_steps must be at most {_MOST_STEPS}, but it is {self.inference_steps}.")
+        check_count(self.inference_steps, "inference_steps", 1, _MOST_STEPS)
         check_positive(self.inference_rate, "inference_rate")
         check_choice(self.query, "query", ("recalled", "offline"))
         if self.init_scale is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -15,6 +16,7 @@ from seqattractor.sequences import Patterns, Transitions
 
 
 @final
+@dataclass(eq=False, repr=False)
 class PseudoInverseMemory(SequenceMemory):
     """The pseudo-inverse (projection) rule: xi' = sign(W xi) with W = X_next X^+.
 
@@ -28,13 +30,8 @@ class PseudoInverseMemory(SequenceMemory):
     Attributes
     ----------
     W_ : ndarray, shape (N, order * N)
-    visible_errors_ : ndarray of int, shape (1,)
-        Wrong units over all transitions.
-    n_iter_ : int
-        1.
-    converged_ : bool
-        Whether no unit is wrong.
-    n_features_in_, order_ : int
+    visible_errors_, n_iter_, converged_, n_features_in_, order_
+        As in `HebbianMemory`.
 
     Examples
     --------
@@ -44,13 +41,13 @@ class PseudoInverseMemory(SequenceMemory):
     1.0
     """
 
+    _: KW_ONLY
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
+
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N kN", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(self, *, order: int | Literal["auto"] = 1, on_conflict: Literal["raise", "learn"] = "raise") -> None:
-        self.order = order
-        self.on_conflict = on_conflict
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Solve for the weights in one go."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
@@ -21,17 +22,15 @@ _COPIES = 4  # of each sequence, with flips of their own, that are learned from 
 
 
 class Shown(NamedTuple):
-    """A sequence, and what the hidden neurons of its copies say at its end."""
+    """A sequence (n, N), its next patterns (n, N), and the last hidden states of its copies (copies, H)."""
 
     x: Floats
-    """Shape (n, N)."""
     target: Floats
-    """The next patterns, shape (n, N)."""
     end: Floats
-    """Shape (copies, H)."""
 
 
 @final
+@dataclass(eq=False, repr=False)
 class RecurrentNetwork(SequenceMemory):
     """An Elman network trained by backpropagation through time: what "just train an RNN" comes to.
 
@@ -58,11 +57,7 @@ class RecurrentNetwork(SequenceMemory):
         The probability with which each unit of an input is flipped while learning.
     forgetting : float
         The probability with which the hidden state is set to zero before a step while learning.
-    on_conflict : {"raise", "learn"}
-        As in `SequenceAttractor`.
-    random_state : int, Generator or None
-        Where initial weights, flips and forgetting come from.
-    verbose : int
+    on_conflict, random_state, verbose
         As in `SequenceAttractor`.
 
     Attributes
@@ -78,10 +73,6 @@ class RecurrentNetwork(SequenceMemory):
         Whether every transition is made without noise, where the network is led through each sequence.
     n_features_in_, order_ : int
 
-    Notes
-    -----
-    Training is written in numpy, so that no other library is needed.
-
     References
     ----------
     J. Elman, Finding structure in time, 1990. D. Kingma and J. Ba, Adam: a method for stochastic optimization, 2015.
@@ -95,11 +86,16 @@ class RecurrentNetwork(SequenceMemory):
     True
     """
 
-    W_in_: Floats
-    W_rec_: Floats
-    W_out_: Floats
-    hidden_bias_: Floats
-    visible_bias_: Floats
+    n_hidden: int = 100
+    _: KW_ONLY
+    learning_rate: float = 0.01
+    max_epochs: int = 500
+    tol: float = 5e-3
+    noise: float = 0.1
+    forgetting: float = 0.1
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    verbose: int = 0
 
     _arrays: ClassVar[dict[str, str]] = {
         "W_in_": "float H N",
@@ -111,29 +107,6 @@ class RecurrentNetwork(SequenceMemory):
         "losses_": "float E",
     }
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size H", "n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(
-        self,
-        n_hidden: int = 100,
-        *,
-        learning_rate: float = 0.01,
-        max_epochs: int = 500,
-        tol: float = 5e-3,
-        noise: float = 0.1,
-        forgetting: float = 0.1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.learning_rate = learning_rate
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.noise = noise
-        self.forgetting = forgetting
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Go down the gradient until an epoch predicts well enough."""
@@ -219,18 +192,13 @@ class RecurrentNetwork(SequenceMemory):
 
 
 class Weights(NamedTuple):
-    """All that is learned; also a gradient, or a moment of it."""
+    """All that is learned: (H, N), (H, H), (N, H), (H,) and (N,); also a gradient, or a moment of it."""
 
     W_in: Floats
-    """Shape (H, N)."""
     W_rec: Floats
-    """Shape (H, H)."""
     W_out: Floats
-    """Shape (N, H)."""
     b: Floats
-    """Shape (H,)."""
     c: Floats
-    """Shape (N,)."""
 
 
 def _step(weights: Weights, x: Floats, h: Floats) -> Floats:
@@ -244,38 +212,19 @@ def _read_out(weights: Weights, h: Floats) -> Floats:
 
 
 class Backpropagated(NamedTuple):
-    """The results of a run through a sequence."""
+    """A run through a sequence: mean loss, its gradient, the number of wrong signs, and the last hidden states, (B, H)."""
 
     loss: float
-    """The mean over steps, copies and units."""
     slope: Weights
-    """Its gradient."""
     wrong: int
-    """The number of units with the wrong sign."""
     end: Floats
-    """The last hidden states, shape (B, H)."""
 
 
 def backpropagate(weights: Weights, x: Floats, target: Floats, start: Floats, keeps: Floats) -> Backpropagated:
-    """Backpropagate through a whole sequence, of which several copies are run at once.
+    """Backpropagate through B copies (n, B, N) of a sequence with the next patterns (n, N), from hidden states (B, H).
 
-    The loss is the logistic one, log(1 + exp(-2 x y)) for every unit with the field y, whose gradient is tanh(y) - x.
-
-    Parameters
-    ----------
-    weights : Weights
-    x : ndarray, shape (n, B, N)
-        What each copy sees.
-    target : ndarray, shape (n, N)
-        What comes next.
-    start : ndarray, shape (B, H)
-        The hidden states before the first step, which are not learned.
-    keeps : ndarray, shape (n, B)
-        1 where a copy keeps its hidden state from the step before, 0 where it forgets, as before a cue.
-
-    Returns
-    -------
-    Backpropagated
+    The loss is the logistic one, log(1 + exp(-2 x y)) for every unit with the field y, whose gradient is tanh(y) - x. `keeps`,
+    (n, B), is 1 where a copy keeps its hidden state from the step before, 0 where it forgets, as before a cue.
     """
     n, B, N = x.shape
     before, h = np.empty((n, B, len(weights.b))), np.empty((n, B, len(weights.b)))

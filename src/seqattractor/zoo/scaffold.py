@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
@@ -29,14 +30,11 @@ _AT_A_TIME = 2**12  # labels whose hidden codes are there at once
 
 
 class Scaffold(NamedTuple):
-    """Where patterns hang: the pattern of each label, and the labels at which a sequence does not go on to the next one."""
+    """The pattern of each label, (L, N), the last label of each sequence, (S,), rising, and the label after it, (S,)."""
 
     patterns: Patterns
-    """Shape (L, N)."""
     ends: Labels
-    """The last label of each sequence, shape (S,), rising."""
     goes_to: Labels
-    """The label after it, shape (S,)."""
 
 
 def lay_out(transitions: Transitions) -> Scaffold:
@@ -65,14 +63,9 @@ def lay_out(transitions: Transitions) -> Scaffold:
 
 
 def enough_periods(labels: int) -> tuple[int, int]:
-    """Two neighbouring whole numbers, which have no common divisor, whose product is at least four times `labels`.
+    """Return two neighbouring whole numbers, which have no common divisor, whose product is at least four times `labels`.
 
     With fewer labels to spare a wrong phase is more often taken for the right one.
-
-    Examples
-    --------
-    >>> enough_periods(4), enough_periods(500)
-    ((4, 5), (45, 46))
     """
     period = math.isqrt(4 * labels - 1)
     period += period * (period + 1) < 4 * labels
@@ -80,6 +73,7 @@ def enough_periods(labels: int) -> tuple[int, int]:
 
 
 @final
+@dataclass(eq=False, repr=False)
 class ScaffoldMemory(SequenceMemory):
     """A scaffold memory (MESH, Vector-HaSH): every place of a sequence has a label, and labels step on by themselves.
 
@@ -117,15 +111,12 @@ class ScaffoldMemory(SequenceMemory):
     ridge : float
         Of "ridge".
     query : {"offline", "recalled"}
-        From what labels are found during recall. "offline": from the cue alone; the labels then step on by themselves, and
-        patterns are only read off them. A label is found again only from a pattern that the network did not predict itself
-        (after noise during recall, or after a wrong prediction in `score`). "recalled": from every pattern, as in the
-        authors' notebook, which predicts one step ahead.
-    on_conflict : {"raise", "learn"}
-        As in `SequenceAttractor`. A pattern may have different successors at different places: an offline query tells them
-        apart. As a cue it is found at the first of its places, which is all that W_ps is made of.
-    random_state : int, Generator or None
-        Where W_pg comes from.
+        From what labels are found during recall. "offline": from the cue alone, and again only from a pattern that the network
+        did not predict itself (after noise, or a wrong prediction in `score`). "recalled": from every pattern, as in the authors'
+        notebook, which predicts one step ahead.
+    on_conflict, random_state
+        As in `SequenceAttractor`. With "learn" an offline query distinguishes the places of a repeated pattern; as a cue it is
+        found at the first of them.
 
     Attributes
     ----------
@@ -138,24 +129,17 @@ class ScaffoldMemory(SequenceMemory):
     periods_ : ndarray of int, shape (modules,)
     ends_, goes_to_ : ndarray of int, shape (S,)
         Labels that do not lead to the next one, and where they lead.
-    visible_errors_ : ndarray of int, shape (1,)
-        Wrong units over all transitions, where the network is led through each sequence.
-    n_iter_ : int
-        1.
-    converged_ : bool
-        Whether no unit is wrong.
-    n_features_in_, order_ : int
+    visible_errors_, n_iter_, converged_, n_features_in_, order_
+        As in `HebbianMemory`; the network is led through each sequence.
 
     Notes
     -----
     The layers, W_gp, both pseudo-inverses and the nonlinearities are as in the authors' code (FieteLab's MESH and VectorHaSH).
-    Ours are: modules of one dimension instead of two and k-hot labels; all weights W_pg, of which Vector-HaSH leaves out a third;
-    a move that is always one step, where Vector-HaSH reads a learned move off the hidden code; ridge regression for the cue;
-    and recall that runs on by itself.
+    Ours are: modules of one dimension, all weights W_pg, a move that is always one step, ridge regression for the cue, and recall
+    that runs on by itself.
 
-    From a label that is none of those in use, the labels step on until they come to the first one. A closed sequence that is the
-    only one is therefore recalled sooner or later from *any* cue, though at the wrong place if the label was not found. Whether
-    a cue was found is told by the right place (`sa.basin_fraction`), not by the loop as such (`sa.retrieved`).
+    Unused labels step on until they come to the first one, so that a single closed sequence is recalled sooner or later from
+    *any* cue. Judge recall by the right place (`sa.basin_fraction`), not by the loop as such (`sa.retrieved`).
 
     References
     ----------
@@ -171,13 +155,16 @@ class ScaffoldMemory(SequenceMemory):
     True
     """
 
-    W_pg_: Floats
-    W_gp_: Floats
-    W_sp_: Floats
-    W_ps_: Floats
-    periods_: Labels
-    ends_: Labels
-    goes_to_: Labels
+    n_hidden: int = 500
+    _: KW_ONLY
+    periods: Sequence[int] | Literal["auto"] = "auto"
+    code: Literal["sign", "relu"] = "sign"
+    threshold: float = 0.5
+    cue: Literal["ridge", "pinv", "hebb"] = "ridge"
+    ridge: float = 100.0
+    query: Literal["offline", "recalled"] = "offline"
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
     _arrays: ClassVar[dict[str, str]] = {
         "W_pg_": "float M G",
@@ -195,29 +182,6 @@ class ScaffoldMemory(SequenceMemory):
         "n_iter_": "size E",
         "converged_": "flag",
     }
-
-    def __init__(
-        self,
-        n_hidden: int = 500,
-        *,
-        periods: Sequence[int] | Literal["auto"] = "auto",
-        code: Literal["sign", "relu"] = "sign",
-        threshold: float = 0.5,
-        cue: Literal["ridge", "pinv", "hebb"] = "ridge",
-        ridge: float = 100.0,
-        query: Literal["offline", "recalled"] = "offline",
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.periods = periods
-        self.code = code
-        self.threshold = threshold
-        self.cue = cue
-        self.ridge = ridge
-        self.query = query
-        self.on_conflict = on_conflict
-        self.random_state = random_state
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Lay the sequences out along the labels, and tie patterns and hidden codes to each other."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -16,10 +17,11 @@ from seqattractor.sequences import Patterns, Transitions
 
 Weights = NDArray[np.float64]
 
-_MOST_STEPS = 10_000  # a run holds that many states
+MOST_STEPS = 10_000  # a run holds that many states
 
 
 @final
+@dataclass(eq=False, repr=False)
 class SlowSynapseMemory(OnlineMemory):
     """Hebbian weights of two kinds: symmetric ones hold the state, slow asymmetric ones call the next pattern.
 
@@ -45,13 +47,8 @@ class SlowSynapseMemory(OnlineMemory):
     ----------
     W_, W_S_ : ndarray, shape (N, N)
         The slow and the fast weights.
-    visible_errors_ : ndarray of int, shape (presentations,)
-        Wrong units one step after each pattern, over all transitions.
-    n_iter_ : int
-        Presentations: 1 after `fit`.
-    converged_ : bool
-        Whether no unit was wrong.
-    n_features_in_, order_ : int
+    visible_errors_, n_iter_, converged_, n_features_in_, order_
+        As in `HebbianMemory`.
 
     References
     ----------
@@ -67,24 +64,19 @@ class SlowSynapseMemory(OnlineMemory):
     [0, 1, 1, 1, 2, 2, 2, 3, 3]
     """
 
-    W_: Weights
-    W_S_: Weights
+    _: KW_ONLY
+    slow_weight: float = 2.5
+    slow_steps: int = 5
+    on_conflict: Literal["raise", "learn"] = "raise"
 
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N N", "W_S_": "float N N", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(
-        self, *, slow_weight: float = 2.5, slow_steps: int = 5, on_conflict: Literal["raise", "learn"] = "raise"
-    ) -> None:
-        self.slow_weight = slow_weight
-        self.slow_steps = slow_steps
-        self.on_conflict = on_conflict
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Sum over all transitions, and over all patterns, also those with which sequences end."""
         self._init_learning(transitions)
         ends = unfinished(transitions.inputs, transitions.targets)
-        self.W_S_ = self.W_S_ + hebbian(ends, ends)
+        self.W_S_ += hebbian(ends, ends)
         self._present(transitions)
         return self._last_errors()
 
@@ -102,7 +94,7 @@ class SlowSynapseMemory(OnlineMemory):
 
     def start(self, states: Patterns) -> Patterns:
         """Return the last `slow_steps` states of a run, as if the cue had been there all the time: (B, N) -> (B, tau, N)."""
-        return start_memory(states, self.slow_steps)
+        return np.repeat(states[:, None], self.slow_steps, axis=1)
 
     def next_patterns(self, states: Patterns, memory: Any = None) -> Patterns:
         """Return the pattern after each state, (B, N) -> (B, N); `memory` holds the last states and is changed."""
@@ -119,18 +111,7 @@ class SlowSynapseMemory(OnlineMemory):
     def check_parameters(self) -> None:
         """Raise for invalid parameters."""
         check_not_negative(self.slow_weight, "slow_weight")
-        check_slow_steps(self.slow_steps)
-
-
-def check_slow_steps(steps: int) -> None:
-    """Reject a number of steps that is none, or for which no memory would do."""
-    if check_count(steps, "slow_steps") > _MOST_STEPS:
-        raise ValueError(f"slow_steps must be at most {_MOST_STEPS}, but it is {steps}.")
-
-
-def start_memory(states: Patterns, steps: int) -> Patterns:
-    """The last `steps` states, oldest first, as if the cue had been there all the time: (B, N) -> (B, steps, N)."""
-    return np.repeat(states[:, None], steps, axis=1)
+        check_count(self.slow_steps, "slow_steps", 1, MOST_STEPS)
 
 
 def remember(memory: Patterns, states: Patterns) -> NDArray[np.int32]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seqattractor._checks import check_count, check_count_or_auto, check_memory, is_auto
 from seqattractor.engine.firing import respond
@@ -17,6 +17,7 @@ from seqattractor.sequences import Patterns, Transitions
 
 
 @final
+@dataclass(eq=False, repr=False)
 class SparseDistributedMemory(OnlineMemory):
     """Sparse distributed memory: the hidden neurons whose random addresses lie nearest to the state fire, and V is Hebbian.
 
@@ -34,15 +35,12 @@ class SparseDistributedMemory(OnlineMemory):
     n_hidden : int
         M, the number of hidden neurons (Kanerva's hard locations).
     n_active : int or "auto"
-        How many fire; of equally near ones those with the lowest numbers. "auto" is sqrt(M / 5), rounded, at least 1: 10 of
-        500 and 32 of 5000, near the best of the numbers that we tried for cues with a tenth of their units flipped.
+        How many fire; of equally near ones those with the lowest numbers. "auto" is sqrt(M / 5), rounded, at least 1.
     radius : int or None
         Kanerva's own rule: all addresses within this Hamming distance fire, few or many, instead of `n_active`. Each hidden
         neuron is then a threshold neuron, and the network can be certified.
-    order, on_conflict
+    order, on_conflict, random_state
         As in `SequenceAttractor`.
-    random_state : int, Generator or None
-        Where the addresses come from.
 
     Attributes
     ----------
@@ -50,13 +48,8 @@ class SparseDistributedMemory(OnlineMemory):
         The addresses.
     V_ : ndarray, shape (N, M)
         Whole numbers.
-    visible_errors_ : ndarray of int, shape (presentations,)
-        Wrong units over all transitions after each presentation.
-    n_iter_ : int
-        Presentations: 1 after `fit`.
-    converged_ : bool
-        Whether no unit was wrong.
-    n_features_in_, order_ : int
+    visible_errors_, n_iter_, converged_, n_features_in_, order_
+        As in `HebbianMemory`.
 
     Notes
     -----
@@ -77,31 +70,19 @@ class SparseDistributedMemory(OnlineMemory):
     True
     """
 
-    A_: Patterns
-    V_: NDArray[np.float64]
+    n_hidden: int = 500
+    _: KW_ONLY
+    n_active: int | Literal["auto"] = "auto"
+    radius: int | None = None
+    order: int | Literal["auto"] = 1
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
 
     max_epochs = 1  # a second presentation would only double V
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"A_": "pattern M kN", "V_": "float N M", "visible_errors_": "count E"}
     _values: ClassVar[dict[str, str]] = {"n_hidden": "size M", "n_iter_": "size E", "converged_": "flag"}
-
-    def __init__(
-        self,
-        n_hidden: int = 500,
-        *,
-        n_active: int | Literal["auto"] = "auto",
-        radius: int | None = None,
-        order: int | Literal["auto"] = 1,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.n_active = n_active
-        self.radius = radius
-        self.order = order
-        self.on_conflict = on_conflict
-        self.random_state = random_state
 
     def _init_learning(self, transitions: Transitions) -> None:
         """Draw the addresses; V is zero."""

@@ -10,6 +10,7 @@ States are 0 and 1, one step is one burst. W, shape (n, n), is never negative, a
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
@@ -26,6 +27,7 @@ Floats = NDArray[np.float64]
 
 
 @final
+@dataclass(eq=False, repr=False)
 class SpikeTimingMemory(OnlineMemory):
     """Excitatory neurons that learn who fires next, with a limit to what goes into and out of each (Fiete et al. 2010).
 
@@ -48,10 +50,8 @@ class SpikeTimingMemory(OnlineMemory):
         The step of all weights, of which the largest is 1.
     inhibition : float
         beta, by which each active neuron inhibits all.
-    adaptation : float
-        alpha, by which a neuron that has fired is less ready to fire.
-    adaptation_steps : float
-        tau, the steps in which that fades, 1 or more.
+    adaptation, adaptation_steps : float
+        alpha, by which a neuron that has fired is less ready to fire, and tau, the steps in which that fades, 1 or more.
     max_epochs : int
         How often the sequences are presented at most; learning ends when all transitions are stored.
     on_conflict, verbose
@@ -65,17 +65,11 @@ class SpikeTimingMemory(OnlineMemory):
         Presentations, or steps of `self_organise`.
     n_features_in_, order_ : int
 
-    See Also
-    --------
-    seqattractor.analysis.cycle_lengths : of the chains that `self_organise` makes.
-
     References
     ----------
     I. R. Fiete, W. Senn, C. Z. H. Wang and R. H. R. Hahnloser, Spike-time-dependent plasticity and heterosynaptic competition
-    organize networks to produce long scale-free sequences of neural activity, 2010. From its abstract: without sequential
-    training weights become close to permutation matrices, with cycle lengths by a power law of exponent -1. The formulas are
-    those of a later program based on it; that m = 1 gives chains of single neurons is from general knowledge, and is tested here.
-    As a memory of given patterns, with silent units kept silent while it learns, it is ours.
+    organize networks to produce long scale-free sequences of neural activity, 2010. The formulas are those of a later program
+    based on it. As a memory of given patterns, with silent units kept silent while it learns, it is ours.
 
     Examples
     --------
@@ -86,35 +80,20 @@ class SpikeTimingMemory(OnlineMemory):
     (1.0, array([12]))
     """
 
-    W_: Floats
-    n_iter_: int
+    _: KW_ONLY
+    synapses: float = 10.0
+    competition: float = 0.2
+    eta: float = 0.1
+    inhibition: float = 0.5
+    adaptation: float = 0.0
+    adaptation_steps: float = 4.0
+    max_epochs: int = 100
+    on_conflict: Literal["raise", "learn"] = "raise"
+    verbose: int = 0
 
     deterministic = True
     _arrays: ClassVar[dict[str, str]] = {"W_": "float N N"}
     _values: ClassVar[dict[str, str]] = {"n_iter_": "count"}
-
-    def __init__(
-        self,
-        *,
-        synapses: float = 10.0,
-        competition: float = 0.2,
-        eta: float = 0.1,
-        inhibition: float = 0.5,
-        adaptation: float = 0.0,
-        adaptation_steps: float = 4.0,
-        max_epochs: int = 100,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self.synapses = synapses
-        self.competition = competition
-        self.eta = eta
-        self.inhibition = inhibition
-        self.adaptation = adaptation
-        self.adaptation_steps = adaptation_steps
-        self.max_epochs = max_epochs
-        self.on_conflict = on_conflict
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Present the transitions until all are stored."""

@@ -12,7 +12,7 @@ where r(t) is the log likelihood of the next visible pattern, per neuron, and rb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, final
 
 import numpy as np
@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 
 
 @final
+@dataclass(eq=False, repr=False)
 class StochasticMemory(OnlineMemory):
     """Visible and hidden neurons that fire by chance, taught to make a visible sequence likely (Brea, Senn & Pfister).
 
@@ -62,11 +63,7 @@ class StochasticMemory(OnlineMemory):
     init_scale : float
         The standard deviation of the initial weights to hidden neurons, times the square root of N + H. Weights to visible
         neurons start at zero.
-    on_conflict : {"raise", "learn"}
-        As in `SequenceAttractor`.
-    random_state : int, Generator or None
-        For the initial weights, and for what hidden neurons do while they learn.
-    verbose : int
+    on_conflict, random_state, verbose
         As in `SequenceAttractor`.
 
     Attributes
@@ -82,11 +79,8 @@ class StochasticMemory(OnlineMemory):
         Visible neurons that were likelier in the wrong state, in each epoch.
     losses_ : ndarray, shape (n_epochs,)
         Means of -ln(probability).
-    n_iter_ : int
-    converged_ : bool
-        Whether the last epoch had no error.
-    rng_ : Generator
-    n_features_in_, order_ : int
+    n_iter_, converged_, rng_, n_features_in_, order_
+        As in `SequenceAttractor`.
 
     References
     ----------
@@ -104,10 +98,21 @@ class StochasticMemory(OnlineMemory):
     1.0
     """
 
+    n_hidden: int = 50
+    _: KW_ONLY
+    beta: float = 1.0
+    psp_decay: float = 0.0
+    eta: float = 0.05
+    trace: float = 0.5
+    baseline_rate: float = 0.05
+    max_epochs: int = 500
+    tol: float = 0.01
+    init_scale: float = 3.0
+    on_conflict: Literal["raise", "learn"] = "raise"
+    random_state: Seed = None
+    verbose: int = 0
+
     deterministic = True
-    rng_: np.random.Generator
-    losses_: Floats
-    baseline_: float
 
     _arrays: ClassVar[dict[str, str]] = {
         "W_": "float N N",
@@ -126,35 +131,6 @@ class StochasticMemory(OnlineMemory):
         "baseline_": "number",
         "n_hidden": "size H",
     }
-
-    def __init__(
-        self,
-        n_hidden: int = 50,
-        *,
-        beta: float = 1.0,
-        psp_decay: float = 0.0,
-        eta: float = 0.05,
-        trace: float = 0.5,
-        baseline_rate: float = 0.05,
-        max_epochs: int = 500,
-        tol: float = 0.01,
-        init_scale: float = 3.0,
-        on_conflict: Literal["raise", "learn"] = "raise",
-        random_state: Seed = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.beta = beta
-        self.psp_decay = psp_decay
-        self.eta = eta
-        self.trace = trace
-        self.baseline_rate = baseline_rate
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.init_scale = init_scale
-        self.on_conflict = on_conflict
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit_transitions(self, transitions: Transitions, callback: ProgressCallback | None = None) -> tuple[int, int]:
         """Learn until the sequences are likely enough."""
@@ -301,20 +277,7 @@ class StochasticMemory(OnlineMemory):
 
 @dataclass
 class StochasticNeurons:
-    """Weights with what they learn by.
-
-    Parameters
-    ----------
-    W : ndarray, shape (N + H, N + H + 1)
-        Changed in place by `learn`.
-    n_visible : int
-        N.
-    beta : float
-    decay : float
-        How much of a postsynaptic potential is left after a step.
-    baseline : float
-        rbar; `learn` changes it.
-    """
+    """Weights W, (N + H, N + H + 1), of N visible and H hidden neurons; `learn` changes them and the baseline rbar."""
 
     W: Floats
     n_visible: int
@@ -335,21 +298,10 @@ class StochasticNeurons:
         return np.exp(_log_logistic(self.beta * u))
 
     def learn(self, x: Floats, draws: Floats, *, eta: float, trace: float, baseline_rate: float) -> tuple[int, float]:
-        """Go once through a sequence.
+        """Go once through a sequence of 0 and 1, (T, N); returns wrong visible neurons and the log likelihood.
 
-        Parameters
-        ----------
-        x : ndarray of 0 and 1, shape (T, N)
-        draws : ndarray, shape (T - 1, H)
-            Numbers from 0 to 1: a hidden neuron fires where its number is below its probability.
-        eta, trace, baseline_rate : float
-
-        Returns
-        -------
-        int
-            Visible neurons that were likelier in the wrong state than in the right one, over all steps.
-        float
-            The log likelihood of the sequence, given what the hidden neurons did.
+        A hidden neuron fires where its number in `draws`, (T - 1, H), is below its probability. A visible one is wrong where it
+        was likelier in the other state.
         """
         N, (hidden, width) = self.n_visible, (len(self.W) - self.n_visible, self.W.shape[1])
         s, h = np.zeros(width - 1), np.zeros(hidden)
