@@ -651,7 +651,6 @@ def capacities(
             if not asked:
                 yield None  # all wait for trials that are out
 
-    store.start_run("capacity")
     with closing(executor(wanted())) as results:
         for finished in results:
             check_code(finished)
@@ -661,5 +660,4 @@ def capacities(
             if progress is not None:
                 most = sum(s.n_trials if s.over else s.max_trials for s in searches)
                 progress(Progress(sum(s.n_trials for s in searches), 0, most))
-    store.kept_on_disk()  # says so if the file was damaged, deleted or replaced
     return [search.result() for search in searches]

@@ -302,8 +302,8 @@ def rehearse_all(own: Mapping[str, Brought], n_units: int, *, elsewhere: bool) -
 
 def _warn_of_other_data(store: Store, data: OwnData) -> None:
     """Say if a study has trials of other data only: perhaps the file has changed, or it is the wrong one."""
-    kept = {row["settings"]: None for row in store.count_by_point(COMPARISON)}
-    others = {json.dumps(each["data"]): each["data"] for each in map(json.loads, kept) if each.get("data")}
+    settings = [each.trial.point.settings for each in store.finished(COMPARISON)]
+    others = {json.dumps(each["data"]): each["data"] for each in settings if each.get("data")}
     digests = {each["digest"] for each in others.values()}
     if others and data.digest not in digests:
         one = next(iter(others.values()))
