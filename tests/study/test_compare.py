@@ -60,7 +60,7 @@ def test_every_network_gets_the_same_sequences_and_cues():
             return seen[self.name][-1]
 
     for name in "ab":
-        compare_once("recall-noise", 3, Witness(name), np.random.SeedSequence(0))
+        compare_once({"test": "recall-noise", "value": 3}, Witness(name), np.random.SeedSequence(0))
     assert all(np.array_equal(a, b) for a, b in zip(seen["a"], seen["b"], strict=True))
     X, cue, _ = seen["a"]
     assert (cue[0] != X[0]).sum() == 10
@@ -366,7 +366,7 @@ def test_all_networks_get_the_same_repeated_patterns():
             return super().fit(X, lengths)
 
     for order in (2, 3):
-        compare_once("context", 3, Witness(order=order), np.random.SeedSequence(5))
+        compare_once({"test": "context", "value": 3}, Witness(order=order), np.random.SeedSequence(5))
     assert np.array_equal(seen[2][-1], seen[3][-1])
 
 

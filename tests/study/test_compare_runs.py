@@ -12,7 +12,7 @@ import pytest
 
 import seqattractor as sa
 from seqattractor.study import Store
-from seqattractor.study.compare import COMPARISON, compare, rehearse_all
+from seqattractor.study.compare import COMPARISON, compare
 from seqattractor.study.user_networks import Brought
 
 # A network that writes down every fit and, at a chosen one, sends a signal to the process that does the trial, once.
@@ -87,24 +87,6 @@ def test_a_comparison_whose_process_is_killed_goes_on(tmp_path, whole):
     assert killed.returncode == -signal.SIGKILL
     assert run(tmp_path, "--jobs", "2").returncode == 0
     assert files(tmp_path) == whole
-
-
-def test_a_network_that_takes_its_process_down_in_the_rehearsal_does_not_end_this_one():
-    class Deadly(sa.zoo.LookupMemory):
-        """Ends its process."""
-
-        def fit(self, X, lengths=None):
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    class Zero(sa.zoo.LookupMemory):
-        """Gives zeros."""
-
-        def next_patterns(self, states, memory=None):
-            return 0 * states
-
-    rehearse_all({"deadly": Brought(Deadly())}, 20, elsewhere=True)  # workers do such trials again, and give up in the end
-    with pytest.raises(ValueError, match=r"Zero.next_patterns gave zeros .* of test_compare_runs.py\)"):
-        rehearse_all({"zero": Brought(Zero())}, 20, elsewhere=True)
 
 
 def test_a_damaged_trial_of_a_comparison_is_reported_and_a_copy_of_the_rest_is_completed(tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -26,7 +25,7 @@ from seqattractor.sequences import Patterns, split
 from seqattractor.study.seeds import seed_at
 from seqattractor.study.settings import OWN_AXIS, as_flips
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, seeded
-from seqattractor.study.user_networks import OwnData, check_learned_sizes, check_methods, say_failure
+from seqattractor.study.user_networks import OwnData, check_learned_sizes, say_failure
 
 _LOOP = "the whole loop is seen in order and in any phase (section 6.2), within four times its length"
 _OPEN = "recall locks on at its first step: every frame after the cue is right and in phase"
@@ -318,7 +317,7 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
     """
     prototype = make_prototype(settings["network"], settings.get("parameters", {}), test=settings["test"])
     if "value" in settings:
-        outcomes = [_once(settings, settings["value"], prototype, seed)]
+        outcomes = [compare_once(settings, prototype, seed)]
     else:
         of_data, of_network = seed.spawn(2)
         cues = [seed_at(seed, place_of(settings | {"value": value})) for value in settings["values"]]
@@ -346,22 +345,17 @@ def make_task(settings: dict[str, Any], value: Any, rng: np.random.Generator) ->
     return TASKS[settings["test"]](rng, **settings.get("sizes", {}), **of_user, **{axis: value})
 
 
-def compare_once(test: str, value: Any, prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
-    """Let a network that is not fitted, and stays so, learn and recall the sequences of a trial.
+def compare_once(settings: dict[str, Any], prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
+    """Let a copy of a network learn and recall the sequences of a trial; settings as in `run_comparison_trial`, with a value.
 
-    Gives ``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many of them in phase with the
-    cue; None for a network that dwells), ``sequences``, ``one_step_error`` (fraction of wrong units one step after a stored
+    Returns ``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many in phase with the cue;
+    None for a network that dwells), ``sequences``, ``one_step_error`` (fraction of wrong units one step after a stored
     pattern), ``epochs`` until one had no error (0 if nothing is learned, None if there was none), ``parameters``, ``order`` (how
     many patterns it sees), ``carries`` (whether it carries a state of its own from step to step), and the times
     ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and cues have streams of their own.
     """
-    return _once({"test": test}, value, prototype, seed)
-
-
-def _once(settings: dict[str, Any], value: Any, prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
-    """Do `compare_once` with all the settings of a trial."""
     of_data, of_network, of_cue = seed.spawn(3)
-    task = make_task(settings, value, np.random.default_rng(of_data))
+    task = make_task(settings, settings["value"], np.random.default_rng(of_data))
     (outcome,) = _take_part(prototype, [(task, of_cue)], of_network)
     return outcome
 
@@ -391,16 +385,13 @@ def draw_cues(task: Task, order: int, rng: np.random.Generator) -> Patterns:
 
 _REFUSALS = (ValueError, TypeError, MemoryError)
 _REHEARSED = 10  # patterns
-_warm: set[type[SequenceMemory]] = set()
 
 
 def rehearse(prototype: SequenceMemory, n_units: int) -> None:
     """Let a network of the user's learn and recall a few random patterns, and raise a ValueError that says what went wrong."""
-    check_methods(prototype)
     task = _loop(np.random.default_rng(0), t=min(_REHEARSED, 2 ** min(n_units, 9)), n=n_units, flips=0)
-    _warm.add(type(prototype))
     try:
-        net = _seeded(prototype, np.random.SeedSequence(0))
+        net = _with_seed(prototype, np.random.SeedSequence(0))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             net.fit(task.X, task.lengths)
@@ -411,22 +402,12 @@ def rehearse(prototype: SequenceMemory, n_units: int) -> None:
         raise ValueError(say_failure(error, prototype)) from error
 
 
-def rehearse_brought(brought: Any, n_units: int) -> None:
-    """Do `rehearse` in a worker, with a network (`Brought`) that has travelled there."""
-    rehearse(brought.network, n_units)
-
-
 def _take_part(
     prototype: SequenceMemory, tasks: list[tuple[Task, np.random.SeedSequence]], of_network: np.random.SeedSequence
 ) -> list[Outcome]:
     """Let a network learn the sequences of the first task once, and recall from the cues of each; refusals are results, too."""
     first = tasks[0][0]
-    if type(prototype) not in _warm:  # so that no trial pays for what is imported and loaded
-        _warm.add(type(prototype))
-        few = Task(first.X[: min(4, int(first.lengths[0]))], np.minimum(first.lengths[:1], 4), 0)
-        with suppress(Exception):  # the trial itself will tell
-            _take_part(prototype, [(few, of_network)], of_network)
-    net = _seeded(prototype, of_network)
+    net = _with_seed(prototype, of_network)
     try:
         started = time.perf_counter()
         net.fit(first.X, first.lengths)
@@ -437,7 +418,7 @@ def _take_part(
     return [_recall(net, task, of_cue) | of_learning for task, of_cue in tasks]
 
 
-def _seeded(prototype: SequenceMemory, seed: np.random.SeedSequence) -> SequenceMemory:
+def _with_seed(prototype: SequenceMemory, seed: np.random.SeedSequence) -> SequenceMemory:
     """A copy of a network that is not fitted, with a seed if it wants one."""
     return seeded(prototype, int(seed.generate_state(1)[0]))
 

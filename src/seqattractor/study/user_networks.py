@@ -8,7 +8,6 @@ import json
 import os
 import pickle
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
@@ -32,14 +31,6 @@ class OwnData:
     lengths : ndarray of int64, shape (S,)
     closed : bool
         Whether every sequence is a loop.
-
-    Examples
-    --------
-    >>> import pickle
-    >>> data = OwnData(np.array([[1, -1], [1, 1]], dtype=np.int8), np.array([2]), closed=False)
-    >>> there = pickle.loads(pickle.dumps(data))
-    >>> there.description == data.description, there.patterns.tolist()
-    (True, [[1, -1], [1, 1]])
     """
 
     def __init__(self, patterns: Patterns, lengths: Lengths, *, closed: bool) -> None:
@@ -63,32 +54,14 @@ class OwnData:
         """What a trial gets."""
         return self
 
-    @cached_property
-    def _packed(self) -> bytes:
-        """The patterns for another process: one bit for each unit, compressed."""
-        return zlib.compress(np.packbits(self.patterns > 0, axis=1).tobytes(), 6)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpack_data, (self._packed, self.patterns.shape, tuple(self.lengths.tolist()), self.closed)
-
-
-@cache
-def _unpack_data(packed: bytes, shape: tuple[int, int], lengths: tuple[int, ...], closed: bool) -> OwnData:
-    """Unpack sequences in a worker, once."""
-    bits = np.frombuffer(zlib.decompress(packed), dtype=np.uint8).reshape(shape[0], -1)
-    patterns = np.where(np.unpackbits(bits, axis=1, count=shape[1]), np.int8(1), np.int8(-1))
-    return OwnData(patterns, np.array(lengths, dtype=np.int64), closed=closed)
+    @property
+    def length(self) -> int | None:
+        """T, if all sequences have the same."""
+        return int(self.lengths[0]) if len(set(self.lengths.tolist())) == 1 else None
 
 
 NOT_THE_USERS = ("seqattractor", "sklearn", "abc", "builtins")
 """Packages whose classes are not the user's."""
-_SIGNATURES = {
-    "next_patterns": ("self, states, memory=None", 2),
-    "fit": ("self, X, lengths=None", 2),
-    "fit_transitions": ("self, transitions, callback=None", 2),
-    "start": ("self, states", 1),
-}
-"""How methods that users write are called: in words, and with how many arguments."""
 
 
 def own_classes(cls: type) -> list[type]:
@@ -99,26 +72,6 @@ def own_classes(cls: type) -> list[type]:
 def has_own_code(network: SequenceMemory) -> bool:
     """Whether a network runs code of the user's: a class, or a function as parameter."""
     return next(_own_codes(network), None) is not None
-
-
-def check_methods(network: SequenceMemory) -> None:
-    """Refuse a network whose methods cannot be called as they will be.
-
-    Examples
-    --------
-    >>> class Short(SequenceMemory):
-    ...     def next_patterns(self, states):
-    ...         return states
-    >>> check_methods(Short())
-    Traceback (most recent call last):
-    ValueError: Short.next_patterns is called with 2 arguments; write next_patterns(self, states, memory=None).
-    """
-    for name, (wanted, arguments) in _SIGNATURES.items():
-        try:
-            inspect.signature(getattr(network, name)).bind(*range(arguments))
-        except TypeError:
-            whose = f"{type(network).__name__}.{name}"
-            raise ValueError(f"{whose} is called with {arguments} arguments; write {name}({wanted}).") from None
 
 
 def check_learned_sizes(network: SequenceMemory) -> None:
