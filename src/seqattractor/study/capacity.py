@@ -78,49 +78,24 @@ class SuccessCurve:
         self._order = np.argsort(self._capacity, kind="stable")
 
     def learn(self, T: ArrayLike, successes: ArrayLike, trials: ArrayLike) -> None:
-        """Take trials in.
-
-        Parameters
-        ----------
-        T, successes, trials : arrays of shape (k,)
-            Lengths, and how many of how many trials succeeded at each.
-        """
+        """Update the beliefs by trials: lengths, and how many of how many trials succeeded at each; shapes (k,)."""
         lengths, right, all_ = (np.atleast_1d(np.asarray(a, dtype=np.float64)) for a in (T, successes, trials))
         p = self._rates(lengths)
         self._log_weight = self._log_weight + right @ np.log(p) + (all_ - right) @ np.log1p(-p)
 
     def rate(self, T: ArrayLike) -> Floats:
-        """Give the expected probability of success at some lengths, shape (k,)."""
+        """Return the expected probability of success at some lengths, shape (k,)."""
         return self._rates(np.atleast_1d(np.asarray(T, dtype=np.float64))) @ self._weights()
 
     def capacity(self, confidence: float = 0.95) -> tuple[float, float, float]:
-        """Give the length up to which success is at least the rate asked for: ends of an interval, and the median between.
-
-        Parameters
-        ----------
-        confidence : float
-
-        Returns
-        -------
-        low, median, high : float
-        """
+        """Return the length up to which success is at least the rate asked for: low end of an interval, median, high end."""
         below = np.cumsum(self._weights()[self._order])
         at = np.searchsorted(below, [(1 - confidence) / 2, 0.5, (1 + confidence) / 2]).clip(max=len(below) - 1)
         low, median, high = np.exp(self._capacity[self._order][at]).tolist()
         return low, median, high
 
     def best_length(self, largest: int) -> int:
-        """Give the length at which one more trial is expected to leave the least uncertainty about the capacity.
-
-        Parameters
-        ----------
-        largest : int
-            No longer than this.
-
-        Returns
-        -------
-        int
-        """
+        """Return the length, up to `largest`, at which one more trial is expected to leave the least uncertainty."""
         weights = self._weights()
         likely = weights > 1e-6 * weights.max()  # the others make no difference, but work
         weights, capacity = weights[likely], self._capacity[likely]
@@ -208,19 +183,11 @@ def _percent(spread: float) -> str:
 
 
 def fit_law(capacities: Sequence[Capacity]) -> Law | None:
-    """Fit laws to capacities and give the one that explains them better, by Akaike's criterion.
+    """Fit laws to capacities and return the one that explains them better, by Akaike's criterion.
 
-    Parameters
-    ----------
-    capacities : sequence of Capacity
-        Those that only say "at least", or that there is none, are left out.
-
-    Returns
-    -------
-    PowerLaw, SaturatingLaw or None
-        A power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
-        if both its parts can be told from zero.
-        None if there are too few capacities for a fit: a law needs two more of them than it has numbers.
+    This is a power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
+    if both its parts can be told from zero. Capacities that are only "at least", or that are none, are left out; None if there
+    are too few for a fit: a law needs two more of them than it has numbers.
     """
     good = [c for c in capacities if not c.at_least and c.t > 1]
     names = [name for name in _SYMBOLS if len({c.settings[name] for c in good}) > 1]

@@ -22,7 +22,7 @@ from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.registry import make_network, parameters_of
 from seqattractor.noise import flip
 from seqattractor.sequences import Patterns, split
-from seqattractor.study.seeds import seed_at
+from seqattractor.study.protocol import seed_of
 from seqattractor.study.settings import OWN_AXIS, as_flips
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, seeded
 from seqattractor.study.user_networks import OwnData, check_learned_sizes, say_failure
@@ -320,7 +320,9 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
         outcomes = [compare_once(settings, prototype, seed)]
     else:
         of_data, of_network = seed.spawn(2)
-        cues = [seed_at(seed, place_of(settings | {"value": value})) for value in settings["values"]]
+        assert isinstance(seed.entropy, int)  # as `seed_of` made it
+        number = int(seed.spawn_key[-1])
+        cues = [seed_of(seed.entropy, place_of(settings | {"value": value}), number) for value in settings["values"]]
         tasks = [make_task(settings, value, np.random.default_rng(of_data)) for value in settings["values"]]
         outcomes = _take_part(prototype, list(zip(tasks, cues, strict=True)), of_network)
     seconds = [{key: each.pop(key) for key in list(each) if key.endswith("_seconds")} for each in outcomes]

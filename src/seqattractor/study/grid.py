@@ -14,8 +14,7 @@ from typing import Any
 from seqattractor._checks import check_count, check_kind, say
 from seqattractor._suggest import did_you_mean
 from seqattractor.networks.registry import REGISTRY, parameters_of
-from seqattractor.study.protocol import RETRIEVAL, Point, Rounds
-from seqattractor.study.seeds import canonical, check_seed
+from seqattractor.study.protocol import RETRIEVAL, Point, Rounds, canonical, check_seed
 from seqattractor.study.settings import DEFAULTS
 
 Value = bool | int | float | str | None

@@ -12,8 +12,7 @@ from seqattractor._faces import Result
 from seqattractor._progress import also_shown
 from seqattractor.study.executors import Executor, in_processes, in_this_process
 from seqattractor.study.grid import Grid
-from seqattractor.study.protocol import Rounds, Trial
-from seqattractor.study.seeds import check_seed
+from seqattractor.study.protocol import Rounds, Trial, check_seed
 from seqattractor.study.store import Finished, Store, say_other_code
 
 
@@ -113,24 +112,9 @@ def run_trials(
     current: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> SweepReport:
-    """Do those of some trials that the store does not have.
+    """Do those of some trials that the store does not have, each once; afterwards ``store.get(trial)`` returns each.
 
-    Parameters
-    ----------
-    trials : iterable of Trial
-        Those that occur twice are done once.
-    store : Store
-        Afterwards ``store.get(trial)`` gives each.
-    executor : Executor
-        As `choose_executor` gives it.
-    current : bool
-        Repeat trials that other code did, or that failed.
-    progress : callable, optional
-        Called with a `Progress` whenever trials are over.
-
-    Returns
-    -------
-    SweepReport
+    With `current`, trials that other code did or that failed are repeated.
     """
     wanted: Collection[Trial] = trials if isinstance(trials, Rounds) else {trial.key: trial for trial in trials}.values()
     for seed in {trial.point.seed for trial in wanted}:

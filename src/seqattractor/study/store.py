@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from seqattractor._files import named_path
-from seqattractor.study.protocol import RETRIEVAL, Outcome, Point, Protocol, Trial, is_current
-from seqattractor.study.seeds import canonical, digest_of
+from seqattractor.study.protocol import RETRIEVAL, Outcome, Point, Protocol, Trial, canonical, digest_of, is_current
 
 _FORMAT = 4
 _APPLICATION = 0x73657141  # "seqA", in the header of the file
