@@ -260,14 +260,14 @@ class CapacityMap(Result):
     """The law of each group, None where there are too few for a fit."""
 
     def describe(self) -> str:
-        """Say every capacity, and the laws."""
+        """Describe every capacity, and the laws."""
         lines = []
         for group, law in zip(self.groups, self.laws, strict=True):
             lines += [each.describe() for each in group] + ([f"Law: {law}."] if law is not None else [])
         return "\n".join(lines)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a row for each capacity: settings, capacity and interval, and what the law says."""
+        """Return a row for each capacity: settings, capacity and interval, and what the law says."""
         pairs = [(row, law) for group, law in zip(self.groups, self.laws, strict=True) for each in group for row in each.rows()]
         keys = list(dict.fromkeys(key for row, _ in pairs for key in row))
         return [{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs]
@@ -327,7 +327,7 @@ def measure_capacity(
     dask : str, optional
         The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
     study : str or path, optional
-        A file in which every trial is kept as it finishes; the same call then does only what is missing.
+        A file in which every trial is saved as it finishes; the same call then does only what is missing.
     files : list of str
         Python files with networks of your own, which join the others.
     progress : callable, optional
@@ -414,7 +414,7 @@ class Capacity(Result):
     """What the trials tell about success at any length."""
 
     def describe(self) -> str:
-        """Say the capacity and its interval."""
+        """Describe the capacity and its interval."""
         s = self.settings
         hidden = f", M = {s['m']}" if s["m"] is not None else ""
         several = f", {s['sequences']} sequences" if s["sequences"] > 1 else ""
@@ -424,7 +424,7 @@ class Capacity(Result):
         return f"{s['network']}, N = {s['n']}{hidden}{several}, {flips}: T = {length}{none}, {self.trials} trials."
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give it as a row: settings, capacity and interval."""
+        """Return it as a row: settings, capacity and interval."""
         names = ("success", "t", "low", "high", "at_least", "trials")
         return [self.settings | {name: getattr(self, name) for name in names}]
 
@@ -449,7 +449,7 @@ class Capacity(Result):
 
 @dataclass(eq=False, repr=False)
 class Search:
-    """One search for a capacity: asks for trials, is told their outcomes, and knows when it has enough.
+    """One search for a capacity: asks for trials, takes their outcomes, and ends when it has enough.
 
     Parameters
     ----------
@@ -591,15 +591,15 @@ def capacities(
     ----------
     searches : sequence of Search
     store : Store
-        Where trials are kept.
+        Where trials are saved.
     executor : Executor
     progress : callable, optional
-        Told of trials that are over, and of how many there may be at most.
+        Called with how many trials are over, and how many there may be at most.
 
     Returns
     -------
     list of Capacity
-        In the order of the searches; it does not depend on the executor.
+        In the order of the searches; the same with any executor.
     """
     owner: dict[tuple[str, int], Search] = {}
 

@@ -141,7 +141,7 @@ def compare(
     dask : str, optional
         The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
     study : str or path, optional
-        A file in which every trial is kept as it finishes; the same call then does only what is missing. Trials that other
+        A file in which every trial is saved as it finishes; the same call then does only what is missing. Trials that other
         code did are done again; those of other data are other trials.
     files : list of str
         Python files with networks of your own, which join the others.
@@ -214,7 +214,7 @@ def compare(
 
 
 def read_data(data: Any) -> Sequences:
-    """Give what a user wants to compare networks on as sequences, loops closed for as large a context as they need.
+    """Return what a user wants to compare networks on as sequences, loops closed for as large a context as they need.
 
     Parameters
     ----------
@@ -395,12 +395,12 @@ class _Plan:
 
 
 def default_networks() -> list[str]:
-    """Give the short names of the networks that are compared where none are named."""
+    """Return the short names of the networks that are compared where none are named."""
     return [name for name, entry in REGISTRY.items() if entry.by_default]
 
 
 def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dict[str, str | Brought]:
-    """Give the networks of a comparison by their names, in a fixed order: short names, and networks of the user's.
+    """Return the networks of a comparison by their names, in a fixed order: short names, and networks of the user's.
 
     Parameters
     ----------

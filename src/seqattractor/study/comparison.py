@@ -270,7 +270,7 @@ def _notes(networks: Sequence[Row]) -> str:
 
 
 def _not_taking_part(comparison: Any) -> str:
-    """Who refused or was left out, and why."""
+    """The networks that raised or were left out, and why."""
     refused: dict[str, str] = {}
     for row in comparison.results:
         if row["error"] is not None:
@@ -398,7 +398,7 @@ class Comparison(Result):
         return bool(data["sequences"] > 1 if data else get_test(self.settings["protocol"]).several)
 
     def __repr__(self) -> str:
-        """Say which network gets furthest."""
+        """Name the network that gets furthest."""
         values = self.settings["values"]
         held = {n["network"]: self.reach(n["network"]) for n in self.networks}
         furthest = max(held.values(), key=lambda value: -1 if value is None else values.index(value))
@@ -461,7 +461,7 @@ class Comparison(Result):
         return " ".join(filter(None, sentences))
 
     def rows(self) -> list[Row]:
-        """Give the results as rows of a table, one for each value and network, with the sizes N, M, T and flips of each."""
+        """Return the results as rows of a table, one for each value and network, with the sizes N, M, T and flips of each."""
         kinds = {n["network"]: {k: v for k, v in n.items() if k not in ("network", "note", "hidden")} for n in self.networks}
         hidden = {n["network"]: n.get("hidden") for n in self.networks}
         protocol = self.settings["protocol"]
@@ -494,7 +494,7 @@ class Comparison(Result):
         return replace(grid, coordinates=coordinates, attributes=told)
 
     def row(self, network: str, value: Any) -> Row:
-        """Give the results of one network at one value."""
+        """Return the results of one network at one value."""
         for row in self.results if isinstance(value, (str, int, float, np.number)) else ():
             if isinstance(network, str) and (row["network"], row["value"]) == (network, value):
                 return row
@@ -503,7 +503,7 @@ class Comparison(Result):
         raise ValueError(f"there are results of {names} at {self.settings['values']}, but none of {asked}.")
 
     def reach(self, network: str) -> Any:
-        """Give the hardest value that a network holds with all easier ones, in at least half of the trials; None if none."""
+        """Return the hardest value that a network holds with all easier ones, in at least half of the trials; None if none."""
         held = None
         for value in self.settings["values"]:
             if not self.holds(network, value):
@@ -572,6 +572,6 @@ def _in_phase(done: Sequence[Row]) -> int | None:
 
 
 def _times(outcomes: Sequence[Row]) -> Row:
-    """Median times of one network at one value, or None where they were not kept."""
+    """Median times of one network at one value, or None where they were not measured."""
     times = {key: [outcome[key] for outcome in outcomes if key in outcome] for key in ("learn_seconds", "recall_seconds")}
     return {key: median(each) if each else None for key, each in times.items()}

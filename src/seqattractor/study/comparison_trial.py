@@ -102,7 +102,7 @@ class ComparisonTest:
             raise ValueError(f"a value of the protocol {self.name!r} looks like {example}, but this is {text!r}.") from None
 
     def ask(self, *, n: Any = None, m: Any = None, t: Any = None, flips: Any = None, values: Any = None) -> ComparisonTest:
-        """Give the test with sizes of the user's: numbers or lists, of which one varies along the axis.
+        """Return the test with sizes of the user's: numbers or lists, of which one varies along the axis.
 
         Examples
         --------
@@ -142,7 +142,7 @@ class ComparisonTest:
         return replace(self, title=title, axis=words, values=ordered, sizes=sizes, varies=axis, n_hidden=hidden, m_asked=asked)
 
     def why_not(self, name: str) -> str:
-        """Say why a size cannot be chosen."""
+        """Explain why a size cannot be chosen."""
         if self.name == "data":
             return "it is that of your data"
         return "it stands in the values" if (self.name, name) == ("multi", "t") else f"the protocol {self.name} has its own"
@@ -252,7 +252,7 @@ TESTS: dict[str, ComparisonTest] = {
 
 
 def get_test(name: str) -> ComparisonTest:
-    """Give a test by its name.
+    """Return a test by its name.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def get_test(name: str) -> ComparisonTest:
 
 
 def own_data_test(data: Any, *, name: str) -> ComparisonTest:
-    """Give the test that a user's own sequences make: the same in every trial, recalled from cues with more and more flips.
+    """Return the test that a user's own sequences make: the same in every trial, recalled from cues with more and more flips.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ Outcome = dict[str, Any]
 
 
 def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Let one network take part in one trial of a test.
+    """Do one trial of a test with one network.
 
     The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of which the network learns
     once, ``axis`` if that is not the test's own, ``sizes`` that are not those of the test, ``data`` (the user's, for the test of
@@ -385,12 +385,12 @@ def draw_cues(task: Task, order: int, rng: np.random.Generator) -> Patterns:
 
 # -- learning and recalling -------------------------------------------------------------------------------------
 
-_REFUSALS = (ValueError, TypeError, MemoryError)
+_ERRORS = (ValueError, TypeError, MemoryError)
 _REHEARSED = 10  # patterns
 
 
 def rehearse(prototype: SequenceMemory, n_units: int) -> None:
-    """Let a network of the user's learn and recall a few random patterns, and raise a ValueError that says what went wrong."""
+    """Let a network of the user's learn and recall a few random patterns, and raise a ValueError that names the mistake."""
     task = _loop(np.random.default_rng(0), t=min(_REHEARSED, 2 ** min(n_units, 9)), n=n_units, flips=0)
     try:
         net = _with_seed(prototype, np.random.SeedSequence(0))
@@ -407,7 +407,7 @@ def rehearse(prototype: SequenceMemory, n_units: int) -> None:
 def _take_part(
     prototype: SequenceMemory, tasks: list[tuple[Task, np.random.SeedSequence]], of_network: np.random.SeedSequence
 ) -> list[Outcome]:
-    """Let a network learn the sequences of the first task once, and recall from the cues of each; refusals are results, too."""
+    """Let a network learn the sequences of the first task once, and recall from the cues of each; errors are results, too."""
     first = tasks[0][0]
     net = _with_seed(prototype, of_network)
     try:
@@ -415,7 +415,7 @@ def _take_part(
         net.fit(first.X, first.lengths)
         learned = time.perf_counter()
         of_learning = _of_learning(net, first) | {"learn_seconds": learned - started}
-    except _REFUSALS as error:
+    except _ERRORS as error:
         return [{"error": say_failure(error, net)} for _ in tasks]
     return [_recall(net, task, of_cue) | of_learning for task, of_cue in tasks]
 
@@ -444,7 +444,7 @@ def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> 
         started = time.perf_counter()
         paths = recall_task(net, task, cues, rng)
         seconds = time.perf_counter() - started
-    except _REFUSALS as error:
+    except _ERRORS as error:
         return {"error": say_failure(error, net)}
     times = judge(paths, task, net)
     recalled = sum(tau is not None for tau in times)

@@ -58,7 +58,7 @@ def do_trial(trial: Trial) -> Finished:
     try:
         outcome = trial.run()
         times = outcome.pop("seconds", None)
-    except Exception as problem:  # whatever it is, the other trials go on
+    except Exception as problem:  # whatever it is, the other trials continue
         error = _say(problem, trial)
     return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(), times)
 
@@ -89,7 +89,7 @@ def _version() -> str:
 
 
 def died(trial: Trial) -> Finished:
-    """Give up a trial in which workers die again and again."""
+    """Return up a trial in which workers die again and again."""
     error = "the worker processes that did this trial died every time (out of memory, or killed)"
     return Finished(trial, None, error, 0.0, platform.node(), _version())
 

@@ -10,7 +10,7 @@ does not have (here, in processes or on Dask), and ``store.get(trial)`` gives th
     run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
     outcomes = [store.get(trial).outcome for trial in trials]
 
-A function that measures times gives them under the key "seconds" of its outcome; they are kept apart from the rest.
+A function that measures times gives them under the key "seconds" of its outcome; they are stored beside the rest.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Protocol:
 
     def run(self, settings: Settings, seed: np.random.SeedSequence) -> Outcome:
         """Do one trial, here and now."""
-        from sklearn.exceptions import ConvergenceWarning  # who only looks at trials does not wait for it
+        from sklearn.exceptions import ConvergenceWarning  # slow to import
 
         module, _, function = self.trial.partition(":")
         with warnings.catch_warnings():

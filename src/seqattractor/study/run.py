@@ -57,8 +57,7 @@ def run_sweep(
 ) -> SweepReport:
     """Do all trials of one or several grids that a study does not have yet.
 
-    The outcome of a trial depends on its settings, the seed and its number alone: not on who does it, when, or after how many
-    interruptions.
+    The outcome of a trial depends on its settings, the seed and its number alone: not on the executor, the time or interruptions.
 
     Parameters
     ----------
@@ -163,7 +162,7 @@ def run_trials(
 
 
 def check_code(finished: Iterable[Finished]) -> None:
-    """Refuse trials of a worker whose code is not that of this process."""
+    """Reject trials of a worker whose code is not that of this process."""
     for each in finished:
         if not each.by_this_code:
             raise ValueError(f"the worker on {each.host} runs other code than this process; start it again with this code.")

@@ -65,7 +65,7 @@ NOT_THE_USERS = ("seqattractor", "sklearn", "abc", "builtins")
 
 
 def own_classes(cls: type) -> list[type]:
-    """Give a class and those above it, as far as they are the user's."""
+    """Return a class and those above it, as far as they are the user's."""
     return [each for each in cls.__mro__ if each.__module__.partition(".")[0] not in NOT_THE_USERS]
 
 
@@ -75,7 +75,7 @@ def has_own_code(network: SequenceMemory) -> bool:
 
 
 def check_learned_sizes(network: SequenceMemory) -> None:
-    """Refuse a network whose own `fit` did not settle what all others do."""
+    """Reject a network whose own `fit` did not settle what all others do."""
     if not hasattr(network, "n_features_in_") or not hasattr(network, "order_"):
         raise ValueError(
             f"{type(network).__name__}.fit does not settle the sizes; let it begin with self.transitions(X, lengths), or write "
@@ -84,7 +84,7 @@ def check_learned_sizes(network: SequenceMemory) -> None:
 
 
 def say_failure(error: BaseException, network: SequenceMemory) -> str:
-    """Say what went wrong in a network; where it runs code of the user's, also where.
+    """Describe what went wrong in a network; where it runs code of the user's, also where.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def say_failure(error: BaseException, network: SequenceMemory) -> str:
 
 
 def line_of(error: BaseException, path: str) -> int | None:
-    """Give the line of a file in which an error came up, the innermost; None if it was not there."""
+    """Return the line of a file in which an error came up, the innermost; None if it was not there."""
     if isinstance(error, SyntaxError) and error.filename == path:
         return error.lineno
     lines = [lineno for code, lineno in _frames(error.__traceback__) if code.co_filename == path]
@@ -236,9 +236,9 @@ def _source(thing: Any) -> str:
 
 
 def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
-    """Run Python files and give the networks in them, not fitted: of classes that need no arguments, and those in variables.
+    """Run Python files and return the networks in them, not fitted: of classes that need no arguments, and those in variables.
 
-    A class that cannot take part is refused, unless a network of it or of a subclass does, or its name begins with an underscore.
+    A class that cannot take part is rejected, unless a network of a subclass does, or its name begins with an underscore.
     """
     networks: dict[str, SequenceMemory] = {}
     for path in map(Path, paths):
