@@ -317,7 +317,7 @@ class Store:
         """Turn an error of SQLite into one sentence that says what to do."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a message of SQLite on a damaged schema
             if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
                 raise OSError(
                     f"the study {self.path} cannot {what} ({error}); look for a full disk, a read-only folder, a damaged "
@@ -372,8 +372,8 @@ def _copy_rows(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
     """Copy all whole rows that can be read: from the first on and, if a page in between cannot be read, from the last on."""
     for table in _COLUMNS:
         for order in ("1, 2", "1 DESC, 2 DESC"):
-            rows = source.execute(f"{_select(table)} ORDER BY {order}")
             try:
+                rows = source.execute(f"{_select(table)} ORDER BY {order}")
                 target.executemany(_insert(table, "OR IGNORE"), map(tuple, filter(_is_whole, rows)))
                 break
             except sqlite3.OperationalError:  # a column is missing, or the file is locked
