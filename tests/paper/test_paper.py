@@ -19,8 +19,8 @@ from seqattractor.paper.pictures import load_pictures, recall_pictures, sha256_o
 from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.settings import LEARNING, RANDOM_SEQUENCES
 from seqattractor.paper.target import TARGETS, Request, Result, get_target
+from seqattractor.study.protocol import seed_of
 from seqattractor.study.run import choose_executor
-from seqattractor.study.seeds import seed_of
 
 QUICK = Request(trials=2, quick=True)
 

@@ -26,7 +26,6 @@ from seqattractor.report.comparison_view import comparison_page, comparison_tabl
 from seqattractor.report.figures import comparison_figure, picture
 from seqattractor.study import Comparison
 from seqattractor.study.compare import choose_networks, compare
-from seqattractor.study.comparison import description
 from seqattractor.study.comparison_trial import TASKS, TESTS, compare_once, draw_cues, get_test, make_prototype, make_task
 from seqattractor.study.statistics import Difference, differences
 from seqattractor.study.trial import Task, judge
@@ -60,7 +59,7 @@ def test_every_network_gets_the_same_sequences_and_cues():
             return seen[self.name][-1]
 
     for name in "ab":
-        compare_once("recall-noise", 3, Witness(name), np.random.SeedSequence(0))
+        compare_once({"test": "recall-noise", "value": 3}, Witness(name), np.random.SeedSequence(0))
     assert all(np.array_equal(a, b) for a, b in zip(seen["a"], seen["b"], strict=True))
     X, cue, _ = seen["a"]
     assert (cue[0] != X[0]).sum() == 10
@@ -163,7 +162,7 @@ def test_a_network_that_refuses_is_reported_and_the_others_go_on():
     assert found.row("stubborn", 15)["error"] == f"it is too long. (ValueError in Stubborn.fit, line {line} of test_compare.py)"
     assert found.row("stubborn", 15)["by_trial"] == "xx"
     assert found.row("lookup", 15)["successes"] == 2
-    assert "stubborn could not take part everywhere: it is too long." in description(found)
+    assert "stubborn could not take part everywhere: it is too long." in found.describe()
     assert "stubborn could not take part everywhere: it is too long." in found.conclusion()
     assert comparison_tables(found)[0].rows[0] == ["stubborn", "–"]
 
@@ -345,7 +344,7 @@ def test_networks_that_can_look_back_tell_repeated_patterns_apart_and_are_told_h
     assert [found.row(name, 0)["order"] for name in names] == [1, 1, 1]
     assert [found.row(name, 2)["carries"] for name in names] == [False, False, True]
     told = "by delay lines (order 2): perceptron and lookup; by clones of every pattern: clone-hmm."
-    assert f"2 repeated patterns are told apart {told}" in description(found)
+    assert f"2 repeated patterns are told apart {told}" in found.describe()
 
 
 def test_a_network_that_sees_one_pattern_is_refused_by_repeated_ones_and_that_is_a_result():
@@ -366,7 +365,7 @@ def test_all_networks_get_the_same_repeated_patterns():
             return super().fit(X, lengths)
 
     for order in (2, 3):
-        compare_once("context", 3, Witness(order=order), np.random.SeedSequence(5))
+        compare_once({"test": "context", "value": 3}, Witness(order=order), np.random.SeedSequence(5))
     assert np.array_equal(seen[2][-1], seen[3][-1])
 
 
@@ -384,7 +383,7 @@ def test_a_loop_in_another_phase_than_its_cue_is_recalled_but_not_in_phase():
     found = compare("random", {"late": Late(), "lookup": sa.zoo.LookupMemory()}, values=[6], trials=3)
     assert [found.row(name, 6)["successes"] for name in ("late", "lookup")] == [3, 3]
     assert [found.row(name, 6)["in_phase"] for name in ("late", "lookup")] == [0, 3]
-    assert "succeed in another phase than that of the cue: late (3)." in description(found)
+    assert "succeed in another phase than that of the cue: late (3)." in found.describe()
     table = comparison_tables(found)[1]
     assert [row[list(table.columns).index("in phase")] for row in table.rows] == ["0 of 3", "3 of 3"]
 
@@ -410,7 +409,7 @@ def test_the_family_of_a_network_stands_in_the_results(found):
 
 
 def test_what_networks_say_of_themselves_is_told(found):
-    assert "lookup (no network: a table of all patterns, searched for the nearest)" in description(found)
+    assert "lookup (no network: a table of all patterns, searched for the nearest)" in found.describe()
 
 
 def test_a_comparison_says_the_answer_gives_a_table_and_draws_itself(found):
@@ -435,8 +434,8 @@ def test_a_network_that_succeeds_again_after_a_gap_is_told_of(found):
     rows = [dict(row) for row in found.results]
     hebbian = [row for row in rows if row["network"] == "hebbian"]
     hebbian[0]["successes"], hebbian[1]["successes"] = 0, 4
-    assert "hebbian (and again at 40) holds none of these values" in description(replace(found, results=rows))
-    assert "again" not in description(found)
+    assert "hebbian (and again at 40) holds none of these values" in replace(found, results=rows).describe()
+    assert "again" not in found.describe()
 
 
 def test_values_are_put_in_order_so_that_the_hardest_is_the_last():
@@ -457,7 +456,7 @@ def test_two_networks_are_compared_by_the_exact_sign_test_of_the_trials_in_which
 
 
 def test_the_conclusion_is_made_from_the_numbers_and_tells_the_price_of_keeping_patterns(found):
-    text = description(found)
+    text = found.describe()
     assert "hebbian holds up to 5." in text
     assert "dense, lookup and one-hot hold up to 40 (the end of the test)." in text
     assert "at 40 they hold 7,800 to 7,900 numbers" in text
@@ -471,7 +470,7 @@ def test_of_several_sequences_it_is_told_how_many_are_recalled():
     found = compare("multi", ["hebbian", "lookup"], values=["6x4"], trials=2)
     share = found.row("hebbian", "6x4")["recalled"]
     assert 0 <= share < 1
-    assert f"100 % by lookup; {100 * share:.0f} % by hebbian." in description(found)
+    assert f"100 % by lookup; {100 * share:.0f} % by hebbian." in found.describe()
     table = comparison_tables(found)[1]
     assert table.rows[1][list(table.columns).index("sequences recalled")] == "100 %"
 
@@ -485,7 +484,7 @@ def test_two_networks_that_differ_in_a_single_trial_are_not_called_the_same():
         for value, each in trials.items()
     }
     found = Comparison.of(get_test("random"), outcomes, dict.fromkeys("ab", sa.networks.Traits()), seed=0, n_hidden=5)
-    assert "2 trials cannot tell networks apart: even a difference in every trial would have p = 0.5" in description(found)
+    assert "2 trials cannot tell networks apart: even a difference in every trial would have p = 0.5" in found.describe()
     said = "By the exact binomial test (p < 0.05, each network taken by itself): for a and b it decides at no value."
     assert said in found.conclusion()
 

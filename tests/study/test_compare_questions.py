@@ -3,7 +3,6 @@
 import inspect
 import io
 import json
-import pickle
 import re
 from dataclasses import replace
 from math import comb
@@ -27,7 +26,6 @@ from seqattractor.report.figures import drawn_for_paper, paper_figure
 from seqattractor.study.compare import Size, compare, work_of
 from seqattractor.study.comparison_trial import get_test, make_task
 from seqattractor.study.statistics import Decided, decide, differences
-from seqattractor.study.user_networks import OwnData
 
 FEW = ["hebbian", "lookup"]
 
@@ -133,9 +131,6 @@ def test_slow_networks_that_nobody_named_are_left_out_and_said(monkeypatch):
     assert "slow-synapses was left out" in found.conclusion()
     named = compare(networks=["lookup", "slow-synapses"], n=20, t=5, flips=1, trials=1)
     assert [n["network"] for n in named.networks] == ["lookup", "slow-synapses"]
-    monkeypatch.setattr("seqattractor.study.compare.LONG", 0)
-    with pytest.warns(UserWarning, match=r"this may take roughly 0 min, of which lookup takes 0"):
-        compare(networks=["lookup"], n=20, t=5, flips=1, trials=1)
 
 
 # -- data of the user's -----------------------------------------------------------------------------------------
@@ -185,7 +180,7 @@ def test_a_loop_counts_in_any_phase_and_several_sequences_are_counted():
     assert both.row("lookup", 1)["recalled"] == 1.0
 
 
-def test_a_resumed_study_knows_the_same_data_and_notices_others(tmp_path):
+def test_other_data_are_other_trials_of_a_study(tmp_path):
     done = []
 
     def successes(data):
@@ -201,10 +196,9 @@ def test_a_resumed_study_knows_the_same_data_and_notices_others(tmp_path):
     assert done[0] == 4  # nothing was left to do
     other = X.copy()
     other[3, 7] *= -1
-    with pytest.warns(UserWarning, match=r"s.db has trials of other data \(6 patterns of 20 units\)"):
-        assert successes(other) != first
+    assert successes(other) != first
     assert done[0] == 0
-    assert successes(other) != first  # now it has both, and says nothing
+    assert successes(other) != first
     assert done[0] == 4
     assert successes(X) == first
 
@@ -212,16 +206,6 @@ def test_a_resumed_study_knows_the_same_data_and_notices_others(tmp_path):
 def test_data_travel_to_workers_and_give_the_same_results(on_data):
     there = compare(data=X, networks=["attractor-V", *FEW], m=40, flips=[0, 1, 2], trials=3, jobs=2)
     assert there.to_json() == on_data.to_json()
-
-
-@given(st.integers(1, 9), st.integers(2, 9), st.integers(0, 99))
-def test_packed_data_are_the_same_data(units, rows, seed):
-    patterns = np.where(np.random.default_rng(seed).random((rows, units)) < 0.5, 1, -1).astype(np.int8)
-    data = OwnData(patterns, np.array([rows]), closed=False)
-    there = pickle.loads(pickle.dumps(data))
-    assert np.array_equal(there.patterns, patterns)
-    assert there.description == data.description
-    assert OwnData(-patterns, np.array([rows]), closed=False).digest != data.digest
 
 
 def test_a_gif_goes_through_the_command_with_options_of_the_loader(tmp_path):
@@ -341,7 +325,7 @@ def line_of(method, shift=0):
         (Words, "Words.next_patterns gave values of the type", line_of(Words.next_patterns)),
         (Raises, "the network Raises: matmul", f"ValueError in Raises.next_patterns, {line_of(Raises.next_patterns, 1)}"),
         (Misses, "the network Misses: 'key'", f"KeyError in Misses.next_patterns, {line_of(Misses.next_patterns, 1)}"),
-        (NoMemory, "NoMemory.next_patterns is called with 2 arguments; write next_patterns(self, states, memory=None)", ""),
+        (NoMemory, "NoMemory.next_patterns() takes 2 positional arguments but 3 were given", ""),
         (OddStart, "OddStart.start gave int where an array with a row for each", line_of(OddStart.start)),
         (OwnFit, "OwnFit.fit does not settle the sizes; let it begin with self.transitions(X, lengths)", ""),
         (NoLearning, "NoLearning does not say how it learns; write fit_transitions", ""),

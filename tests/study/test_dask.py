@@ -100,7 +100,7 @@ def test_a_sweep_whose_scheduler_is_killed_ends_with_one_sentence_and_goes_on(tm
         ended = subprocess.run(run, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"seqattractor: the Dask cluster ({cluster.address}) was lost: ")
-    assert ended.stderr.endswith("; what was finished is kept: start the cluster again, then run the same command again.\n")
+    assert ended.stderr.endswith("; finished trials are saved: start the cluster again, then run the same command again.\n")
     assert len(ended.stderr.splitlines()) == 1
     assert 3 <= run_sweep(grid, path).before < 600
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from seqattractor.networks import REGISTRY, make_network
 from seqattractor.networks.registry import parameters_of
 from seqattractor.study import Grid, read_grid, run_trial
-from seqattractor.study.protocol import RETRIEVAL, Point
-from seqattractor.study.seeds import seed_of
+from seqattractor.study.protocol import RETRIEVAL, Point, seed_of
 from seqattractor.study.settings import DEFAULTS
 from seqattractor.study.trial import draw_sequences
 

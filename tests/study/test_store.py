@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 from seqattractor.study import Grid, Store, run_sweep
 from seqattractor.study import study as study
 from seqattractor.study import table as table
-from seqattractor.study.contents import at_one_moment
 from seqattractor.study.protocol import RETRIEVAL, Point, Protocol, Trial
-from seqattractor.study.store import Finished
+from seqattractor.study.store import Finished, _snapshot
 
 POINT = Point(RETRIEVAL, {"network": "lookup", "t": 10}, seed=0)
 
@@ -53,7 +52,7 @@ def test_failed_trials_can_be_forgotten(tmp_path):
     with Store(tmp_path / "s.db") as store:
         store.add([finished(0), finished(1, error="MemoryError: ")])
         assert store.forget_failed() == 1
-        assert store.keys() == {(POINT.key, 0): "1.0+abc"}
+        assert list(store.finished()) == [finished(0)]
 
 
 def test_a_study_knows_its_grids(tmp_path):
@@ -129,8 +128,8 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_committed(tmp_path):
     committed = len(done.stdout.split())
     assert committed > 10
     with Store(tmp_path / "s.db") as store:
-        assert len(store.keys()) == committed
-        store.add([finished(committed)])  # with room again, it goes on
+        assert len(list(store.finished())) == committed
+        store.add([finished(committed)])  # with room again, it continues
 
 
 def test_files_that_are_no_studies_are_refused_and_left_alone(tmp_path):
@@ -148,22 +147,22 @@ def test_files_that_are_no_studies_are_refused_and_left_alone(tmp_path):
         Store(tmp_path / "other.db")
 
 
-def test_a_study_of_a_later_version_is_refused(tmp_path):
+def test_a_study_of_another_version_is_rejected(tmp_path):
     Store(tmp_path / "s.db").close()
     db = sqlite3.connect(tmp_path / "s.db")
     db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(ValueError, match="later version"):
+    with pytest.raises(ValueError, match=r"another version of seqattractor \(format 99, not 4\)"):
         Store(tmp_path / "s.db")
 
 
 def test_a_study_without_checksums_is_one_sentence_and_left_alone(tmp_path):
-    """As versions before the first release wrote them."""
     Store(tmp_path / "s.db").close()
     damage(tmp_path / "s.db", "ALTER TABLE trials DROP COLUMN checksum")
-    for readonly in (True, False):
-        with pytest.raises(OSError, match=r"s.db is damaged \(no such column: checksum\); put a copy of it in its place"):
-            Store(tmp_path / "s.db", readonly=readonly).contents()
+    with pytest.raises(OSError, match=r"s.db is damaged \(no such column: checksum\); put a copy of it in its place"):
+        Store(tmp_path / "s.db")
+    with pytest.raises(OSError, match=r"s.db is damaged \(no such column: checksum\)"):
+        study.read_study(tmp_path / "s.db")
 
 
 # -- damage ---------------------------------------------------------------------------------------------------------------
@@ -175,15 +174,12 @@ def damage(path, statement, *values):
         db.execute(statement, values)
 
 
-def clear_page(path, *, of_table):
-    """Clear the first page with rows of the table, or of its index, which has no settings; gives what the file holds then."""
+def clear_page(path):
+    """Clear a page with rows of the table."""
     content = bytearray(path.read_bytes())
-    size, settings = 4096, b'{"network": "lookup", "t": 10}'
-    pages = (slice(start, start + size) for start in range(8 * size, len(content), size))
-    page = next(page for page in pages if POINT.key.encode() in content[page] and (settings in content[page]) == of_table)
-    content[page] = bytes(size)
+    pages = (slice(start, start + 4096) for start in range(8 * 4096, len(content), 4096))
+    content[next(page for page in pages if POINT.key.encode() in content[page])] = bytes(4096)
     path.write_bytes(content)
-    return content
 
 
 @pytest.mark.parametrize(
@@ -200,28 +196,29 @@ def clear_page(path, *, of_table):
         "checksum = ''",
     ],
 )
-def test_a_damaged_row_is_named_left_out_and_set_aside_when_the_study_goes_on(tmp_path, change):
+def test_a_damaged_row_is_named_and_left_out_and_a_copy_of_the_rest_continues(tmp_path, change):
     path = tmp_path / "s.db"
     with Store(path) as store:
         store.add([finished(number) for number in range(3)])
     damage(path, f"UPDATE trials SET {change} WHERE trial = 1")
+    before = path.read_bytes()
     with Store(path, readonly=True) as store:
         assert list(store.finished()) == [finished(0), finished(2)]
-        assert len(store.keys()) == 2
         assert store.get(Trial(POINT, 1)) is None
-        (name,) = store.contents().damaged
+        (name,) = study.study_in(store).damaged
+        assert store.copy_to(tmp_path / "rest.db") == 2
     assert name.startswith(f"trial {7 if 'trial' in change else 1} of the point '{POINT.key}'")
-    with pytest.warns(UserWarning, match=r"s.db: 1 damaged row is left out and counts as missing: trial . of the point"):
-        Store(path).close()
-    with Store(path) as store:  # now without a word
+    with pytest.raises(
+        OSError, match=r"s.db: 1 damaged row is left out .* trial . of the point .* `seqattractor sweep export .*rest"
+    ):
+        Store(path)
+    assert path.read_bytes() == before
+    with Store(tmp_path / "rest.db") as store:
         assert store.add([finished(1)]) == 1
         assert list(store.finished()) == [finished(number) for number in range(3)]
-    with closing(sqlite3.connect(path)) as db:
-        ((aside, _),) = db.execute("SELECT * FROM set_aside").fetchall()
-    assert POINT.key in aside
 
 
-def test_a_damaged_or_missing_grid_is_said(tmp_path):
+def test_a_damaged_grid_is_named(tmp_path):
     path = tmp_path / "s.db"
     grids = [Grid({"network": "lookup", "n": n, "t": 5}, trials=3).as_json() for n in (20, 30)]
     with Store(path) as store:
@@ -230,41 +227,33 @@ def test_a_damaged_or_missing_grid_is_said(tmp_path):
     damage(path, "UPDATE grids SET grid = replace(grid, '30', '31') WHERE grid LIKE '%30%'")
     with Store(path, readonly=True) as store:
         assert store.grids() == grids[:1]
-        assert store.contents().damaged[0].startswith("a grid, ")
-    damage(path, "DELETE FROM grids")
-    notes = " ".join(study.read_study(path).notes)
-    assert "its list of grids is damaged, so that more trials may be missing than are counted; run it with its GRID file" in notes
+    assert "1 damaged row is left out and counts as missing: a grid, " in study.read_study(path).notes[0]
 
 
-def test_a_page_that_cannot_be_read_costs_its_own_rows_and_the_damaged_file_is_kept(tmp_path):
+def test_a_page_that_cannot_be_read_costs_its_own_rows_and_a_copy_of_the_rest_continues(tmp_path):
     path = tmp_path / "s.db"
     with Store(path) as store:
         store.add([finished(number) for number in range(200)])
-    content = clear_page(path, of_table=True)
+    clear_page(path)
     with Store(path, readonly=True) as store:
         there = list(store.finished())
-        assert "SQLite finds it damaged" in store.contents().problems[0]
+        assert store.copy_to(tmp_path / "rest.db") == len(there)
     assert 100 < len(there) < 200
     assert there == [finished(each.trial.number) for each in there]
-    with pytest.warns(UserWarning, match=r"s.db is damaged: SQLite finds it damaged.*What was damaged is kept in .*s.db.damaged"):
-        Store(path).close()
-    with Store(path) as store:
-        assert store.keys() == {each.trial.key: each.version for each in there}
+    assert "s.db is damaged: SQLite finds" in study.read_study(path).notes[0]
+    with pytest.raises(OSError, match=r"s.db is damaged: SQLite finds .* `seqattractor sweep export .*s.db -o rest.db`"):
+        Store(path)
+    with Store(tmp_path / "rest.db") as store:
+        assert list(store.finished()) == there
         assert store.add([finished(number) for number in range(200)]) == 200 - len(there)
-    assert (tmp_path / "s.db.damaged").read_bytes() == content
 
 
-def test_a_damaged_page_of_the_index_costs_no_row(tmp_path):
-    path = tmp_path / "s.db"
-    with Store(path) as store:
-        store.add([finished(number) for number in range(200)])
-    clear_page(path, of_table=False)
-    with Store(path, readonly=True) as store:
-        assert len(list(store.finished())) == 200
-    with pytest.warns(UserWarning, match=r"s.db is damaged: SQLite finds it damaged"):
-        Store(path).close()
-    with Store(path) as store:
-        assert [each.trial.number for each in store.finished()] == list(range(200))
+def test_a_copy_of_a_study_overwrites_no_file(tmp_path):
+    with Store() as store:
+        store.add([finished(0)])
+        assert store.copy_to(tmp_path / "s.db") == 1
+        with pytest.raises(ValueError, match=r"s.db exists already; give another name"):
+            store.copy_to(tmp_path / "s.db")
 
 
 def test_a_study_of_which_nothing_can_be_read_is_one_sentence_with_its_name(tmp_path):
@@ -274,9 +263,9 @@ def test_a_study_of_which_nothing_can_be_read_is_one_sentence_with_its_name(tmp_
         Store(path).close()
         damage(path, change)
         before = path.read_bytes()
-        for readonly in (True, False):
+        for opened in (Store, study.read_study):
             with pytest.raises(OSError, match=rf"s.db is damaged \(.*{words}.*\); put a copy of it in its place"):
-                Store(path, readonly=readonly).contents()
+                opened(path)
         assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert len(path.read_bytes()) == len(before)
 
@@ -302,7 +291,7 @@ def test_a_study_or_log_that_is_deleted_or_replaced_during_a_run_is_said_and_wha
 ):
     path = tmp_path / "s.db"
     with Store(tmp_path / "other.db") as other:
-        other.start_run("other")
+        other.start_run()
         other.add([finished(number, host="other") for number in range(5)])
         for part in parts:
             shutil.copy(tmp_path / f"other.db{part}", tmp_path / f"new{part}")
@@ -392,7 +381,7 @@ def test_a_sweep_whose_log_is_deleted_says_so_and_the_same_command_finishes_it(t
     assert "every committed trial (4) is in" in said
     assert "rollback" not in done.stdout + done.stderr
     with Store(tmp_path / "s.db.saved", readonly=True) as saved:
-        assert len(saved.keys()) == 4
+        assert len(list(saved.finished())) == 4
     again = subprocess.run([sys.executable, "-m", "seqattractor", *command], capture_output=True, text=True, check=True)
     assert again.stdout.startswith(f"{path}: 20 trials, ")
 
@@ -401,7 +390,7 @@ def test_an_error_of_sqlite_is_told_in_its_own_words():
     """Not in those of a ROLLBACK after which SQLite itself had rolled back."""
 
     def fail(db):
-        with at_one_moment(db):
+        with _snapshot(db):
             db.rollback()
             raise sqlite3.OperationalError("disk I/O error")
 
@@ -413,7 +402,7 @@ def test_a_copy_of_a_running_study_without_its_log_opens_and_counts_what_it_lack
     grid = Grid({"network": "lookup", "n": 20, "t": 5}, trials=7)
     with Store(tmp_path / "s.db") as store:
         store.add_grid(grid.as_json())
-        store.start_run("here")
+        store.start_run()
         store.add([finished(0, next(iter(grid.points())))])
         shutil.copy(tmp_path / "s.db", tmp_path / "copy.db")
     shown = study.read_study(tmp_path / "copy.db")
@@ -431,7 +420,6 @@ def test_a_folder_that_becomes_read_only_during_a_run_costs_nothing(tmp_path):
             store.add([finished(0)])
             os.chmod(folder, 0o555)
             store.add([finished(1)])
-            assert len(store.kept_on_disk()) == 2
         assert study.read_study(f"{folder}/s.db").trials == 2
         Store(f"{folder}/s.db").close()
         Store(f"{folder}/new.db")
@@ -495,12 +483,12 @@ def test_a_folder_that_cannot_be_written_is_one_sentence():
 # -- tables -------------------------------------------------------------------------------------------------------
 
 
-def trial_rows(trials, **options):
+def rows_of(trials, **options):
     """The rows of a study of some trials."""
     with Store() as store:
         for each in trials:
             store.add([each])
-        return list(study.TrialRows(store, study.study_in(store), **options))
+        return list(study.trial_rows(store, study.study_in(store), **options))
 
 
 def point_rows(trials):
@@ -517,8 +505,8 @@ def test_rows_have_one_order_whatever_order_trials_finished_in(order):
         Point(RETRIEVAL, {"network": "attractor", "eta": 0.5}, 0),
     ]
     trials = [finished(number, point) for point in points for number in (0, 1)]
-    rows = trial_rows([trials[k] for k in order])
-    assert rows == trial_rows(trials)
+    rows = rows_of([trials[k] for k in order])
+    assert rows == rows_of(trials)
     assert [(row["network"], row["t"], row["trial"]) for row in rows] == [
         ("attractor", 50, 0),
         ("attractor", 50, 1),
@@ -531,8 +519,8 @@ def test_rows_have_one_order_whatever_order_trials_finished_in(order):
 
 def test_times_and_hosts_are_in_the_table_only_if_wanted():
     here, there = ([finished(0, host=host)] for host in ("here", "there"))
-    assert table.as_csv(trial_rows(here)) == table.as_csv(trial_rows(there))
-    (row,) = trial_rows(here, timing=True)
+    assert table.as_csv(rows_of(here)) == table.as_csv(rows_of(there))
+    (row,) = rows_of(here, timing=True)
     assert (row["host"], row["seconds"], row["version"]) == ("here", 0.25, "1.0+abc")
 
 
@@ -547,7 +535,7 @@ def test_points_count_successes_of_the_trials_that_did_not_fail():
 def test_parquet_holds_the_same_rows_as_csv(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     mixed = Point(RETRIEVAL, {"network": "sparse", "bias": "auto"}, 0), Point(RETRIEVAL, {"network": "sparse", "bias": 3}, 0)
-    rows = trial_rows([finished(0), *(finished(0, point) for point in mixed)])
+    rows = rows_of([finished(0), *(finished(0, point) for point in mixed)])
     table.export(rows, tmp_path / "t.parquet")
     read = parquet.read_table(tmp_path / "t.parquet").to_pylist()
     for theirs, ours in zip(read, rows, strict=True):

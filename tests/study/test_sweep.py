@@ -30,7 +30,7 @@ GRID = Grid(SETTINGS, trials=25, seed=4)
 
 def csv_of(path):
     with Store(path, readonly=True) as store:
-        return table.as_csv(study.TrialRows(store, study.study_in(store)))
+        return table.as_csv(study.trial_rows(store, study.study_in(store)))
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +223,7 @@ def test_trials_of_other_code_are_said_by_run_status_and_export(small, tmp_path)
     assert json.loads(invoke("run", small / "grid.toml", "-o", path, "--jobs", 1, "--json").stdout)["by_other_code"] == 5
 
 
-def test_damage_is_said_by_status_and_export_and_resume_does_it_again(small, tmp_path):
+def test_damage_is_reported_and_a_study_of_the_rest_is_completed(small, tmp_path):
     path = tmp_path / "s.db"
     path.write_bytes((small / "s.db").read_bytes())
     with closing(sqlite3.connect(path)) as db, db:
@@ -235,10 +235,12 @@ def test_damage_is_said_by_status_and_export_and_resume_does_it_again(small, tmp
     assert "14 rows. 2 trials of its grids are missing." in exported.stdout
     assert "2 damaged rows are left out" in exported.output
     assert "2 damaged rows are left out" in invoke("plot", path, "-o", tmp_path / "s.png").output
-    with pytest.warns(UserWarning, match="2 damaged rows are left out and count as missing"):
-        ran = invoke("run", "--resume", "-o", path, "--jobs", 1)
-    assert "14 were there, 2 added" in ran.output
-    for study_file, name in ((small / "s.db", "a"), (path, "b")):
+    with pytest.raises(OSError, match="2 damaged rows are left out and count as missing"):
+        invoke("run", "--resume", "-o", path, "--jobs", 1)
+    rest = tmp_path / "rest.db"
+    assert "rest.db: a study of 14 trials." in invoke("export", path, "-o", rest).output
+    assert "14 were there, 2 added" in invoke("run", "--resume", "-o", rest, "--jobs", 1).output
+    for study_file, name in ((small / "s.db", "a"), (rest, "b")):
         invoke("export", study_file, "-o", tmp_path / f"{name}.csv")
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 

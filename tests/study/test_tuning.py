@@ -14,7 +14,7 @@ from seqattractor.report.comparison_view import comparison_tables
 from seqattractor.study import tuning as _tuning
 from seqattractor.study.compare import compare
 from seqattractor.study.comparison_trial import make_task, place_of
-from seqattractor.study.seeds import seed_of
+from seqattractor.study.protocol import seed_of
 from seqattractor.study.tuning import RESULTS, TRIALS, choose, never_failed, say_setting, tuned
 
 PAGE = "tuning_results.inc"

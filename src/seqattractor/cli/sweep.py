@@ -17,7 +17,7 @@ from seqattractor.cli.groups import SuggestingGroup
 
 if TYPE_CHECKING:
     from seqattractor.study.grid import Grid
-    from seqattractor.study.study import StudyCounts
+    from seqattractor.study.study import Study
 
 _STUDY = click.Path(dir_okay=False, path_type=Path)
 # Settings of a trial that have an option of their own; all others go with --set.
@@ -115,23 +115,18 @@ def run(grid: Path | None, out: Path, further: tuple[str, ...], resume: bool, as
 
 @command.command(name="status", epilog=_example("status study.db"))
 @click.argument("study", type=_STUDY)
-@click.option("--verify", is_flag=True, help="Check every row also of a study of more than 20,000 trials.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def status(study: Path, verify: bool, as_json: bool) -> None:
-    """Show how far a STUDY is, and the success at each point.
+def status(study: Path, as_json: bool) -> None:
+    """Show how far a STUDY is, and the success at each point. Every row is checked."""
+    from seqattractor.study.study import COUNTS, read_study
 
-    Every row is checked. In a study of more than 20,000 trials rows are only counted, unless --verify asks for more; the success
-    at each point is then not shown.
-    """
-    from seqattractor.study.study import COUNTS, Study, look_at, read_study
-
-    contents = read_study(study) if verify else look_at(study)
-    rows = contents.rows() if isinstance(contents, Study) else None
+    contents = read_study(study)
+    rows = contents.rows()
     if as_json:
         click.echo(json.dumps(contents.summary | {"points": rows}, indent=1))
         return
     click.echo(contents.describe())
-    if not isinstance(contents, Study) or not rows:
+    if not rows:
         return
     names = [*contents.varying(), *COUNTS]
     lines = [[_cell(row[name]) for name in names] for row in rows]
@@ -142,22 +137,28 @@ def status(study: Path, verify: bool, as_json: bool) -> None:
 
 @command.command(name="export", epilog=_example("export study.db -o study.csv", "export study.db --points -o points.csv"))
 @click.argument("study", type=_STUDY)
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .csv or .parquet file.")
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A .csv, .parquet or .db file.")
 @click.option("--timing", is_flag=True, help="Add seconds, host and version of the code, which differ from run to run.")
 @click.option("--points", is_flag=True, help="A row for each point, with success and its interval, not for each trial.")
 def export_study(study: Path, out: Path, timing: bool, points: bool) -> None:
-    """Write a STUDY as a table, its rows in a fixed order: the same study gives the same bytes."""
+    """Write a STUDY as a table, its rows in a fixed order: the same study gives the same bytes.
+
+    With an --out that ends in .db, write a new study of all rows that are not damaged.
+    """
     from seqattractor.study.store import Store
-    from seqattractor.study.study import TrialRows, study_in
+    from seqattractor.study.study import study_in, trial_rows
     from seqattractor.study.table import export
 
     if points and timing:
         raise click.UsageError("--timing is for trials; leave it out with --points.")
     with Store(study, readonly=True) as store, store.at_one_moment():
         contents = study_in(store)
+        if out.suffix == ".db":
+            click.echo(f"{out}: a study of {store.copy_to(out)} trials.")
+            return
         if not contents.points:
             raise ValueError(f"{study} has no finished trials yet; there is nothing to export.")
-        number = export(contents.rows() if points else TrialRows(store, contents, timing=timing), out)
+        number = export(contents.rows() if points else trial_rows(store, contents, timing=timing), out)
     count = "1 trial of its grids is" if contents.missing == 1 else f"{contents.missing} trials of its grids are"
     missing = f" {count} missing." if contents.missing else ""
     click.echo(f"{out}: {number} rows.{missing}")
@@ -181,7 +182,7 @@ def plot(study: Path, out: Path, axis: str | None, hue: str | None, no_legend: b
     _warn(contents)
 
 
-def _warn(study: StudyCounts) -> None:
+def _warn(study: Study) -> None:
     """Say what somebody who uses the rows of a study should know."""
     for caveat in study.caveats():
         click.echo(f"warning: {caveat}", err=True)

@@ -32,7 +32,8 @@ def compare_networks(settings: dict[str, Any], seed: np.random.SeedSequence) -> 
     outcomes = {}
     for name in settings["networks"]:
         prototype = make_prototype(name, settings_of(name, settings["protocol"]), test=settings["protocol"])
-        outcome = compare_once(settings["protocol"], settings["value"], prototype, np.random.SeedSequence(words))
+        trial = {"test": settings["protocol"], "value": settings["value"]}
+        outcome = compare_once(trial, prototype, np.random.SeedSequence(words))
         outcomes[name] = {key: value for key, value in outcome.items() if not key.endswith("seconds")}
     return outcomes
 

@@ -78,49 +78,24 @@ class SuccessCurve:
         self._order = np.argsort(self._capacity, kind="stable")
 
     def learn(self, T: ArrayLike, successes: ArrayLike, trials: ArrayLike) -> None:
-        """Take trials in.
-
-        Parameters
-        ----------
-        T, successes, trials : arrays of shape (k,)
-            Lengths, and how many of how many trials succeeded at each.
-        """
+        """Update the beliefs by trials: lengths, and how many of how many trials succeeded at each; shapes (k,)."""
         lengths, right, all_ = (np.atleast_1d(np.asarray(a, dtype=np.float64)) for a in (T, successes, trials))
         p = self._rates(lengths)
         self._log_weight = self._log_weight + right @ np.log(p) + (all_ - right) @ np.log1p(-p)
 
     def rate(self, T: ArrayLike) -> Floats:
-        """Give the expected probability of success at some lengths, shape (k,)."""
+        """Return the expected probability of success at some lengths, shape (k,)."""
         return self._rates(np.atleast_1d(np.asarray(T, dtype=np.float64))) @ self._weights()
 
     def capacity(self, confidence: float = 0.95) -> tuple[float, float, float]:
-        """Give the length up to which success is at least the rate asked for: ends of an interval, and the median between.
-
-        Parameters
-        ----------
-        confidence : float
-
-        Returns
-        -------
-        low, median, high : float
-        """
+        """Return the length up to which success is at least the rate asked for: low end of an interval, median, high end."""
         below = np.cumsum(self._weights()[self._order])
         at = np.searchsorted(below, [(1 - confidence) / 2, 0.5, (1 + confidence) / 2]).clip(max=len(below) - 1)
         low, median, high = np.exp(self._capacity[self._order][at]).tolist()
         return low, median, high
 
     def best_length(self, largest: int) -> int:
-        """Give the length at which one more trial is expected to leave the least uncertainty about the capacity.
-
-        Parameters
-        ----------
-        largest : int
-            No longer than this.
-
-        Returns
-        -------
-        int
-        """
+        """Return the length, up to `largest`, at which one more trial is expected to leave the least uncertainty."""
         weights = self._weights()
         likely = weights > 1e-6 * weights.max()  # the others make no difference, but work
         weights, capacity = weights[likely], self._capacity[likely]
@@ -208,19 +183,11 @@ def _percent(spread: float) -> str:
 
 
 def fit_law(capacities: Sequence[Capacity]) -> Law | None:
-    """Fit laws to capacities and give the one that explains them better, by Akaike's criterion.
+    """Fit laws to capacities and return the one that explains them better, by Akaike's criterion.
 
-    Parameters
-    ----------
-    capacities : sequence of Capacity
-        Those that only say "at least", or that there is none, are left out.
-
-    Returns
-    -------
-    PowerLaw, SaturatingLaw or None
-        A power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
-        if both its parts can be told from zero.
-        None if there are too few capacities for a fit: a law needs two more of them than it has numbers.
+    This is a power law in those of N, M and the number of sequences that vary, or, where N and M vary alone, one that saturates,
+    if both its parts can be told from zero. Capacities that are only "at least", or that are none, are left out; None if there
+    are too few for a fit: a law needs two more of them than it has numbers.
     """
     good = [c for c in capacities if not c.at_least and c.t > 1]
     names = [name for name in _SYMBOLS if len({c.settings[name] for c in good}) > 1]
@@ -293,14 +260,14 @@ class CapacityMap(Result):
     """The law of each group, None where there are too few for a fit."""
 
     def describe(self) -> str:
-        """Say every capacity, and the laws."""
+        """Describe every capacity, and the laws."""
         lines = []
         for group, law in zip(self.groups, self.laws, strict=True):
             lines += [each.describe() for each in group] + ([f"Law: {law}."] if law is not None else [])
         return "\n".join(lines)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a row for each capacity: settings, capacity and interval, and what the law says."""
+        """Return a row for each capacity: settings, capacity and interval, and what the law says."""
         pairs = [(row, law) for group, law in zip(self.groups, self.laws, strict=True) for each in group for row in each.rows()]
         keys = list(dict.fromkeys(key for row, _ in pairs for key in row))
         return [{key: row.get(key) for key in keys} | {"law": law and round(law(row), 1)} for row, law in pairs]
@@ -360,7 +327,7 @@ def measure_capacity(
     dask : str, optional
         The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
     study : str or path, optional
-        A file in which every trial is kept as it finishes; the same call then does only what is missing.
+        A file in which every trial is saved as it finishes; the same call then does only what is missing.
     files : list of str
         Python files with networks of your own, which join the others.
     progress : callable, optional
@@ -447,7 +414,7 @@ class Capacity(Result):
     """What the trials tell about success at any length."""
 
     def describe(self) -> str:
-        """Say the capacity and its interval."""
+        """Describe the capacity and its interval."""
         s = self.settings
         hidden = f", M = {s['m']}" if s["m"] is not None else ""
         several = f", {s['sequences']} sequences" if s["sequences"] > 1 else ""
@@ -457,7 +424,7 @@ class Capacity(Result):
         return f"{s['network']}, N = {s['n']}{hidden}{several}, {flips}: T = {length}{none}, {self.trials} trials."
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give it as a row: settings, capacity and interval."""
+        """Return it as a row: settings, capacity and interval."""
         names = ("success", "t", "low", "high", "at_least", "trials")
         return [self.settings | {name: getattr(self, name) for name in names}]
 
@@ -482,7 +449,7 @@ class Capacity(Result):
 
 @dataclass(eq=False, repr=False)
 class Search:
-    """One search for a capacity: asks for trials, is told their outcomes, and knows when it has enough.
+    """One search for a capacity: asks for trials, takes their outcomes, and ends when it has enough.
 
     Parameters
     ----------
@@ -624,15 +591,15 @@ def capacities(
     ----------
     searches : sequence of Search
     store : Store
-        Where trials are kept.
+        Where trials are saved.
     executor : Executor
     progress : callable, optional
-        Told of trials that are over, and of how many there may be at most.
+        Called with how many trials are over, and how many there may be at most.
 
     Returns
     -------
     list of Capacity
-        In the order of the searches; it does not depend on the executor.
+        In the order of the searches; the same with any executor.
     """
     owner: dict[tuple[str, int], Search] = {}
 
@@ -651,7 +618,6 @@ def capacities(
             if not asked:
                 yield None  # all wait for trials that are out
 
-    store.start_run("capacity")
     with closing(executor(wanted())) as results:
         for finished in results:
             check_code(finished)
@@ -661,5 +627,4 @@ def capacities(
             if progress is not None:
                 most = sum(s.n_trials if s.over else s.max_trials for s in searches)
                 progress(Progress(sum(s.n_trials for s in searches), 0, most))
-    store.kept_on_disk()  # says so if the file was damaged, deleted or replaced
     return [search.result() for search in searches]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,9 +31,7 @@ from seqattractor.study.comparison_trial import (
     own_data_test,
     place_of,
     rehearse,
-    rehearse_brought,
 )
-from seqattractor.study.executors import process_pool
 from seqattractor.study.protocol import Point, Protocol, Rounds, Trial
 from seqattractor.study.run import Progress, choose_executor, run_trials
 from seqattractor.study.settings import OWN_AXIS
@@ -46,10 +42,6 @@ from seqattractor.study.user_networks import Brought, OwnData, has_own_code, imp
 
 MOST_WORK = 1e11
 """Multiplications in one trial: a network that nobody named and that takes more, about a minute, is left out."""
-SPEED = 2e9
-"""Multiplications in a second."""
-LONG = 300.0
-"""Seconds: who waits longer is told beforehand."""
 _EPOCHS = 10  # what passes through the patterns amount to in the engines that learn in epochs
 _FUNCTIONS = 4  # a function of every overlap takes longer than a product
 _TRACES = 4  # and so do slow variables beside each step
@@ -149,8 +141,8 @@ def compare(
     dask : str, optional
         The address of a Dask scheduler, or "local" for a cluster of `jobs` workers on this machine.
     study : str or path, optional
-        A file in which every trial is kept as it finishes; the same call then does only what is missing. Trials that other
-        code did are done again; those of other data are other trials, and a warning tells if there are only such ones.
+        A file in which every trial is saved as it finishes; the same call then does only what is missing. Trials that other
+        code did are done again; those of other data are other trials.
     files : list of str
         Python files with networks of your own, which join the others.
     progress : callable, optional
@@ -184,22 +176,19 @@ def compare(
     """
     own_data = None if data is None else read_data(data)
     test = _asked(protocol, own_data, n=n, m=m, t=t, flips=flips, values=values)
-    hidden = test.n_hidden
     each = test.trials if trials is None else check_count(trials, "trials")
     chosen = choose_networks(networks, files)
     if not test.values or not chosen:
         raise ValueError(f"a comparison needs at least one network and one value, not {len(chosen)} and {len(test.values)}.")
-    brought = None if own_data is None else _carried(own_data)
+    brought = None if own_data is None else OwnData(own_data.patterns, own_data.lengths, closed=all(own_data.loops))
     plan = _Plan(test, brought, seed)
-    plan.check()
+    for value in plan.values:
+        plan.task(value)  # raises if the test cannot be made of it
     chosen, left_out = _leave_out(chosen, plan) if networks is None else (chosen, [])
-    _warn_of_time(chosen, plan, each * (1 if plan.learns_once else len(test.values)) / jobs)
     own = {name: network for name, network in chosen.items() if isinstance(network, Brought)}
-    rehearse_all(own, plan.units, elsewhere=jobs > 1 or dask is not None)
+    rehearse_all(own, plan.size.units, elsewhere=jobs > 1 or dask is not None)
     points = {name: plan.points(network) for name, network in chosen.items()}
     with Store(study) as store, also_shown(f"compare {test.name}", progress, verbose) as tell:
-        if brought is not None:
-            _warn_of_other_data(store, brought)
         wanted = Rounds((point, each) for group in zip(*points.values(), strict=True) for point in group)
         run_trials(wanted, store, choose_executor(jobs, dask), current=True, progress=tell)
         by_trial = [{name: plan.outcomes(store, group, k) for name, group in points.items()} for k in range(each)]
@@ -214,18 +203,18 @@ def compare(
         by_value,
         described,
         seed=seed,
-        n_hidden=hidden,
+        n_hidden=test.n_hidden,
         families={name: REGISTRY[name].family for name in chosen if name not in own},
         settings={name: plan.origin(name) for name in chosen if name not in own},
         hidden={name: m for name, network in chosen.items() if (m := plan.hidden(network)) is not None},
-        data=None if brought is None else brought.description | {"length": _length(brought)},
+        data=None if brought is None else brought.description | {"length": brought.length},
         left_out=left_out,
         certain=plan.certain(chosen),
     )
 
 
 def read_data(data: Any) -> Sequences:
-    """Give what a user wants to compare networks on as sequences, loops closed for as large a context as they need.
+    """Return what a user wants to compare networks on as sequences, loops closed for as large a context as they need.
 
     Parameters
     ----------
@@ -265,55 +254,18 @@ def _asked(protocol: str | None, data: Sequences | None, **sizes: Any) -> Compar
     return own_data_test(data, name=name).ask(**sizes)
 
 
-def _carried(data: Sequences) -> OwnData:
-    """Data in the form in which they travel to workers."""
-    return OwnData(data.patterns, data.lengths, closed=all(data.loops))
-
-
-def _length(data: OwnData) -> int | None:
-    """T, if all sequences have the same."""
-    return int(data.lengths[0]) if len(set(data.lengths.tolist())) == 1 else None
-
-
 def rehearse_all(own: Mapping[str, Brought], n_units: int, *, elsewhere: bool) -> None:
-    """Let networks that run code of the user's learn and recall a little, so that mistakes show before anything is computed.
-
-    Where workers do the trials, a worker does this, too: a network that takes its process down with it must not end this one.
-    """
-    if elsewhere:
-        for network in own.values():
-            _ = network.packed  # refuses what cannot be sent to workers, before there are any
-    written = {name: network for name, network in own.items() if has_own_code(network.network)}
-    if not written:
-        return
-    with process_pool(1) if elsewhere else nullcontext() as pool:
-        for name, network in written.items():
-            try:
-                if pool is None:
-                    rehearse(network.network, n_units)
-                else:
-                    pool.submit(rehearse_brought, network, n_units).result()
-            except BrokenProcessPool:  # those who do the trials know how to go on, and when to give up
-                return
-            except ValueError as error:
-                whose = "" if str(error).startswith(name) else f"the network {name}: "
-                raise ValueError(f"{whose}{error}") from error.__cause__
-
-
-def _warn_of_other_data(store: Store, data: OwnData) -> None:
-    """Say if a study has trials of other data only: perhaps the file has changed, or it is the wrong one."""
-    kept = {row["settings"]: None for row in store.count_by_point(COMPARISON)}
-    others = {json.dumps(each["data"]): each["data"] for each in map(json.loads, kept) if each.get("data")}
-    digests = {each["digest"] for each in others.values()}
-    if others and data.digest not in digests:
-        one = next(iter(others.values()))
-        told = f"{one['patterns']} patterns of {one['units']} units"
-        warnings.warn(
-            f"{store.path} has trials of other data ({told}{', ...' if len(others) > 1 else ''}), which do not count for these; "
-            "all trials are done anew and added to it.",
-            UserWarning,
-            stacklevel=3,
-        )
+    """Let networks that run code of the user's learn and recall a little, so that mistakes show before anything is computed."""
+    for name, network in own.items():
+        if elsewhere:
+            _ = network.packed  # raises if it cannot be sent to workers
+        if not has_own_code(network.network):
+            continue
+        try:
+            rehearse(network.network, n_units)
+        except ValueError as error:
+            whose = "" if str(error).startswith(name) else f"the network {name}: "
+            raise ValueError(f"{whose}{error}") from error.__cause__
 
 
 def _leave_out(chosen: dict[str, str | Brought], plan: _Plan) -> tuple[dict[str, str | Brought], list[str]]:
@@ -331,21 +283,6 @@ def _leave_out(chosen: dict[str, str | Brought], plan: _Plan) -> tuple[dict[str,
             stacklevel=3,
         )
     return {name: network for name, network in chosen.items() if network not in slow}, slow
-
-
-def _warn_of_time(chosen: Mapping[str, str | Brought], plan: _Plan, rounds: float) -> None:
-    """Say beforehand, where sizes are the user's, that a comparison takes long; how long users' networks take is not known."""
-    if not plan.is_asked:
-        return
-    seconds = {name: rounds * work_of(name, plan.size) / SPEED for name in chosen.values() if isinstance(name, str)}
-    if sum(seconds.values()) > LONG:
-        slowest = max(seconds, key=lambda name: seconds[name])
-        warnings.warn(
-            f"this may take roughly {sum(seconds.values()) / 60:.0f} min, of which {slowest} takes {seconds[slowest] / 60:.0f}; "
-            "fewer networks, trials or values take less, and with a study every finished trial is kept.",
-            UserWarning,
-            stacklevel=3,
-        )
 
 
 class _Plan:
@@ -371,16 +308,6 @@ class _Plan:
         """The sequences of some trial at a value."""
         data = {} if self.data is None else {"data": self.data}
         return make_task(self.settings | data, value, np.random.default_rng(0))
-
-    def check(self) -> None:
-        """Refuse values of which the test cannot be made."""
-        for value in self.values:
-            self.task(value)
-
-    @property
-    def units(self) -> int:
-        """N of the largest task."""
-        return self.size.units
 
     @cached_property
     def size(self) -> Size:
@@ -468,12 +395,12 @@ class _Plan:
 
 
 def default_networks() -> list[str]:
-    """Give the short names of the networks that are compared where none are named."""
+    """Return the short names of the networks that are compared where none are named."""
     return [name for name, entry in REGISTRY.items() if entry.by_default]
 
 
 def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dict[str, str | Brought]:
-    """Give the networks of a comparison by their names, in a fixed order: short names, and networks of the user's.
+    """Return the networks of a comparison by their names, in a fixed order: short names, and networks of the user's.
 
     Parameters
     ----------
@@ -499,7 +426,8 @@ def choose_networks(networks: Networks | None, files: Sequence[str] = ()) -> dic
                 raise ValueError(f"two networks are called {name}; give a dict with a name for each.")
             chosen[name] = Brought(network)
         else:
-            chosen |= {name: own.get(name, name) for name in ([each] if _is_among(each, own) else _group(each, own))}
+            known = isinstance(each, str) and (each in REGISTRY or each in own)
+            chosen |= {name: own.get(name, name) for name in ([each] if known else _group(each, own))}
     return chosen | own
 
 
@@ -510,13 +438,7 @@ def _as_network(network: Any) -> SequenceMemory:
             raise ValueError(why)
         return network()
     check_kind(network, SequenceMemory, "each of the networks", "a SequenceMemory that is not fitted, or a short name in a list")
-    found: SequenceMemory = network
-    return found
-
-
-def _is_among(name: Any, own: Mapping[str, Brought]) -> bool:
-    """Whether this is the name of one network."""
-    return isinstance(name, str) and (name in REGISTRY or name in own)
+    return cast("SequenceMemory", network)
 
 
 def _group(name: Any, own: Mapping[str, Brought]) -> list[str]:

@@ -24,52 +24,6 @@ from seqattractor.study.table import as_csv
 Row = dict[str, Any]
 
 
-def conclusion(comparison: Any) -> str:
-    """Say only what the trials support: where they decide on one half, and which networks differ after Holm's correction."""
-    s = comparison.settings
-    trials = f"{s['trials']} trial{'s' if s['trials'] != 1 else ''} at each value of the {s['axis']}"
-    sentences = [
-        f"{s['title']}: {s['setting']}.",
-        f"{trials}, with the same sequences and cues for every network.",
-        _decided(comparison),
-        _differences(comparison),
-        _same_data(comparison),
-        _not_taking_part(comparison),
-    ]
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-def description(comparison: Any) -> str:
-    """Say in a paragraph how far each network comes, fairly to every one."""
-    s = comparison.settings
-    intro = (
-        f"{s['title']}: {s['setting']}. Trials at each value of the {s['axis']}: {s['trials']}, with the same sequences and cues "
-        f"for every network. A sequence is recalled if {s['criterion']}. A network holds a value if it succeeds in at least half "
-        "of the trials there and at all easier values."
-    )
-    learning = [n for n in comparison.networks if not n["stores_patterns"]]
-    storing = [n for n in comparison.networks if n["stores_patterns"]]
-    sentences = [
-        intro,
-        _same_data(comparison),
-        _settings(learning + storing),
-        _ranking(comparison, learning, "Networks that learn weights"),
-        _ranking(comparison, storing, "Memories that keep the patterns themselves"),
-        _partly(comparison),
-        _price(comparison, learning, storing),
-        _contexts(comparison),
-        _phases(comparison),
-        _decided(comparison),
-        _differences(comparison),
-        _conditions(learning + storing),
-        _notes(learning + storing),
-        _not_taking_part(comparison),
-    ]
-    if s["trials"] < 10:
-        sentences.append(f"With so few trials ({s['trials']} per value) only gross differences can show.")
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
 def ends(values: Sequence[Any]) -> str:
     """Whether values go "up" or "down" as they grow harder."""
     numbers = all(isinstance(value, (int, float)) for value in values)
@@ -316,7 +270,7 @@ def _notes(networks: Sequence[Row]) -> str:
 
 
 def _not_taking_part(comparison: Any) -> str:
-    """Who refused or was left out, and why."""
+    """The networks that raised or were left out, and why."""
     refused: dict[str, str] = {}
     for row in comparison.results:
         if row["error"] is not None:
@@ -444,7 +398,7 @@ class Comparison(Result):
         return bool(data["sequences"] > 1 if data else get_test(self.settings["protocol"]).several)
 
     def __repr__(self) -> str:
-        """Say which network gets furthest."""
+        """Name the network that gets furthest."""
         values = self.settings["values"]
         held = {n["network"]: self.reach(n["network"]) for n in self.networks}
         furthest = max(held.values(), key=lambda value: -1 if value is None else values.index(value))
@@ -454,15 +408,37 @@ class Comparison(Result):
         return f"Comparison: {several}, {self.settings['axis']} {values[0]} to {values[-1]}; {answer}"
 
     def describe(self) -> str:
-        """Say how far each network comes, fairly to all of them."""
-        return description(self)
+        """Describe in a paragraph how far each network comes."""
+        s = self.settings
+        intro = (
+            f"{s['title']}: {s['setting']}. Trials at each value of the {s['axis']}: {s['trials']}, with the same sequences and "
+            f"cues for every network. A sequence is recalled if {s['criterion']}. A network holds a value if it succeeds in at "
+            "least half of the trials there and at all easier values."
+        )
+        learning = [n for n in self.networks if not n["stores_patterns"]]
+        storing = [n for n in self.networks if n["stores_patterns"]]
+        sentences = [
+            intro,
+            _same_data(self),
+            _settings(learning + storing),
+            _ranking(self, learning, "Networks that learn weights"),
+            _ranking(self, storing, "Memories that keep the patterns themselves"),
+            _partly(self),
+            _price(self, learning, storing),
+            _contexts(self),
+            _phases(self),
+            _decided(self),
+            _differences(self),
+            _conditions(learning + storing),
+            _notes(learning + storing),
+            _not_taking_part(self),
+        ]
+        if s["trials"] < 10:
+            sentences.append(f"With so few trials ({s['trials']} per value) only gross differences can show.")
+        return " ".join(filter(None, sentences))
 
     def conclusion(self) -> str:
-        """Say only what the statistics support: where exact tests decide, and which networks differ, after Holm's correction.
-
-        Returns
-        -------
-        str
+        """Describe only what the statistics support: where exact tests decide, and which networks differ by Holm's correction.
 
         Examples
         --------
@@ -472,10 +448,20 @@ class Comparison(Result):
         By the exact binomial test (p < 0.05, each network taken by itself): hebbian succeeds in more than half of all trials up
         to 5 and in less than half from 40 on; lookup in more than half at every value
         """
-        return conclusion(self)
+        s = self.settings
+        trials = f"{s['trials']} trial{'s' if s['trials'] != 1 else ''} at each value of the {s['axis']}"
+        sentences = [
+            f"{s['title']}: {s['setting']}.",
+            f"{trials}, with the same sequences and cues for every network.",
+            _decided(self),
+            _differences(self),
+            _same_data(self),
+            _not_taking_part(self),
+        ]
+        return " ".join(filter(None, sentences))
 
     def rows(self) -> list[Row]:
-        """Give the results as rows of a table, one for each value and network, with the sizes N, M, T and flips of each."""
+        """Return the results as rows of a table, one for each value and network, with the sizes N, M, T and flips of each."""
         kinds = {n["network"]: {k: v for k, v in n.items() if k not in ("network", "note", "hidden")} for n in self.networks}
         hidden = {n["network"]: n.get("hidden") for n in self.networks}
         protocol = self.settings["protocol"]
@@ -508,15 +494,16 @@ class Comparison(Result):
         return replace(grid, coordinates=coordinates, attributes=told)
 
     def row(self, network: str, value: Any) -> Row:
-        """Give the results of one network at one value."""
-        values = self.settings["values"]
-        if not any(row["network"] == network for row in self.networks if isinstance(network, str)) or not _among(value, values):
-            names = ", ".join(row["network"] for row in self.networks)
-            raise ValueError(f"there are results of {names} at {values}, but none of {say(network)} at {say(value)}.")
-        return next(row for row in self.results if row["network"] == network and row["value"] == value)
+        """Return the results of one network at one value."""
+        for row in self.results if isinstance(value, (str, int, float, np.number)) else ():
+            if isinstance(network, str) and (row["network"], row["value"]) == (network, value):
+                return row
+        names = ", ".join(row["network"] for row in self.networks)
+        asked = f"{say(network)} at {say(value)}"
+        raise ValueError(f"there are results of {names} at {self.settings['values']}, but none of {asked}.")
 
     def reach(self, network: str) -> Any:
-        """Give the hardest value that a network holds with all easier ones, in at least half of the trials; None if none."""
+        """Return the hardest value that a network holds with all easier ones, in at least half of the trials; None if none."""
         held = None
         for value in self.settings["values"]:
             if not self.holds(network, value):
@@ -545,11 +532,6 @@ class Comparison(Result):
         return as_csv(rows).decode()
 
 
-def _among(value: Any, values: Sequence[Any]) -> bool:
-    """Whether a value is one of the values; an array is none."""
-    return isinstance(value, (str, int, float, np.number)) and value in values
-
-
 def _summary(outcomes: Sequence[Row]) -> Row:
     """The results of one network at one value."""
     done = [outcome for outcome in outcomes if "error" not in outcome]
@@ -564,8 +546,8 @@ def _summary(outcomes: Sequence[Row]) -> Row:
         "high": high,
         "by_trial": "".join("x" if "error" in outcome else str(int(outcome["success"])) for outcome in outcomes),
         "in_phase": _in_phase(done),
-        "recalled": _mean([outcome["recalled"] / outcome["sequences"] for outcome in done]),
-        "one_step_error": _mean([outcome["one_step_error"] for outcome in done]),
+        "recalled": sum(outcome["recalled"] / outcome["sequences"] for outcome in done) / len(done) if done else None,
+        "one_step_error": sum(outcome["one_step_error"] for outcome in done) / len(done) if done else None,
         "epochs": median(reached) if reached else None,
         "without_error": len(reached),
         "parameters": max((outcome["parameters"] for outcome in done), default=None),
@@ -590,11 +572,6 @@ def _in_phase(done: Sequence[Row]) -> int | None:
 
 
 def _times(outcomes: Sequence[Row]) -> Row:
-    """Median times of one network at one value, or None where they were not kept."""
+    """Median times of one network at one value, or None where they were not measured."""
     times = {key: [outcome[key] for outcome in outcomes if key in outcome] for key in ("learn_seconds", "recall_seconds")}
     return {key: median(each) if each else None for key, each in times.items()}
-
-
-def _mean(numbers: Sequence[float]) -> float | None:
-    """The mean, or None of nothing."""
-    return sum(numbers) / len(numbers) if numbers else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -23,10 +22,10 @@ from seqattractor.networks.base import SequenceMemory
 from seqattractor.networks.registry import make_network, parameters_of
 from seqattractor.noise import flip
 from seqattractor.sequences import Patterns, split
-from seqattractor.study.seeds import seed_at
+from seqattractor.study.protocol import seed_of
 from seqattractor.study.settings import OWN_AXIS, as_flips
 from seqattractor.study.trial import Task, draw_sequences, judge, recall_task, seeded
-from seqattractor.study.user_networks import OwnData, check_learned_sizes, check_methods, say_failure
+from seqattractor.study.user_networks import OwnData, check_learned_sizes, say_failure
 
 _LOOP = "the whole loop is seen in order and in any phase (section 6.2), within four times its length"
 _OPEN = "recall locks on at its first step: every frame after the cue is right and in phase"
@@ -103,7 +102,7 @@ class ComparisonTest:
             raise ValueError(f"a value of the protocol {self.name!r} looks like {example}, but this is {text!r}.") from None
 
     def ask(self, *, n: Any = None, m: Any = None, t: Any = None, flips: Any = None, values: Any = None) -> ComparisonTest:
-        """Give the test with sizes of the user's: numbers or lists, of which one varies along the axis.
+        """Return the test with sizes of the user's: numbers or lists, of which one varies along the axis.
 
         Examples
         --------
@@ -143,7 +142,7 @@ class ComparisonTest:
         return replace(self, title=title, axis=words, values=ordered, sizes=sizes, varies=axis, n_hidden=hidden, m_asked=asked)
 
     def why_not(self, name: str) -> str:
-        """Say why a size cannot be chosen."""
+        """Explain why a size cannot be chosen."""
         if self.name == "data":
             return "it is that of your data"
         return "it stands in the values" if (self.name, name) == ("multi", "t") else f"the protocol {self.name} has its own"
@@ -253,7 +252,7 @@ TESTS: dict[str, ComparisonTest] = {
 
 
 def get_test(name: str) -> ComparisonTest:
-    """Give a test by its name.
+    """Return a test by its name.
 
     Examples
     --------
@@ -266,7 +265,7 @@ def get_test(name: str) -> ComparisonTest:
 
 
 def own_data_test(data: Any, *, name: str) -> ComparisonTest:
-    """Give the test that a user's own sequences make: the same in every trial, recalled from cues with more and more flips.
+    """Return the test that a user's own sequences make: the same in every trial, recalled from cues with more and more flips.
 
     Parameters
     ----------
@@ -309,7 +308,7 @@ Outcome = dict[str, Any]
 
 
 def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Let one network take part in one trial of a test.
+    """Do one trial of a test with one network.
 
     The settings are ``test`` (a key of `TASKS`), ``value`` along its axis, or ``values`` for all of which the network learns
     once, ``axis`` if that is not the test's own, ``sizes`` that are not those of the test, ``data`` (the user's, for the test of
@@ -318,10 +317,12 @@ def run_comparison_trial(settings: dict[str, Any], seed: np.random.SeedSequence)
     """
     prototype = make_prototype(settings["network"], settings.get("parameters", {}), test=settings["test"])
     if "value" in settings:
-        outcomes = [_once(settings, settings["value"], prototype, seed)]
+        outcomes = [compare_once(settings, prototype, seed)]
     else:
         of_data, of_network = seed.spawn(2)
-        cues = [seed_at(seed, place_of(settings | {"value": value})) for value in settings["values"]]
+        assert isinstance(seed.entropy, int)  # as `seed_of` made it
+        number = int(seed.spawn_key[-1])
+        cues = [seed_of(seed.entropy, place_of(settings | {"value": value}), number) for value in settings["values"]]
         tasks = [make_task(settings, value, np.random.default_rng(of_data)) for value in settings["values"]]
         outcomes = _take_part(prototype, list(zip(tasks, cues, strict=True)), of_network)
     seconds = [{key: each.pop(key) for key in list(each) if key.endswith("_seconds")} for each in outcomes]
@@ -346,22 +347,17 @@ def make_task(settings: dict[str, Any], value: Any, rng: np.random.Generator) ->
     return TASKS[settings["test"]](rng, **settings.get("sizes", {}), **of_user, **{axis: value})
 
 
-def compare_once(test: str, value: Any, prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
-    """Let a network that is not fitted, and stays so, learn and recall the sequences of a trial.
+def compare_once(settings: dict[str, Any], prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
+    """Let a copy of a network learn and recall the sequences of a trial; settings as in `run_comparison_trial`, with a value.
 
-    Gives ``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many of them in phase with the
-    cue; None for a network that dwells), ``sequences``, ``one_step_error`` (fraction of wrong units one step after a stored
+    Returns ``success`` (all sequences recalled), ``recalled`` (how many of them), ``in_phase`` (how many in phase with the cue;
+    None for a network that dwells), ``sequences``, ``one_step_error`` (fraction of wrong units one step after a stored
     pattern), ``epochs`` until one had no error (0 if nothing is learned, None if there was none), ``parameters``, ``order`` (how
     many patterns it sees), ``carries`` (whether it carries a state of its own from step to step), and the times
     ``learn_seconds`` and ``recall_seconds``; or only ``error``. Sequences, network and cues have streams of their own.
     """
-    return _once({"test": test}, value, prototype, seed)
-
-
-def _once(settings: dict[str, Any], value: Any, prototype: SequenceMemory, seed: np.random.SeedSequence) -> Outcome:
-    """Do `compare_once` with all the settings of a trial."""
     of_data, of_network, of_cue = seed.spawn(3)
-    task = make_task(settings, value, np.random.default_rng(of_data))
+    task = make_task(settings, settings["value"], np.random.default_rng(of_data))
     (outcome,) = _take_part(prototype, [(task, of_cue)], of_network)
     return outcome
 
@@ -389,18 +385,15 @@ def draw_cues(task: Task, order: int, rng: np.random.Generator) -> Patterns:
 
 # -- learning and recalling -------------------------------------------------------------------------------------
 
-_REFUSALS = (ValueError, TypeError, MemoryError)
+_ERRORS = (ValueError, TypeError, MemoryError)
 _REHEARSED = 10  # patterns
-_warm: set[type[SequenceMemory]] = set()
 
 
 def rehearse(prototype: SequenceMemory, n_units: int) -> None:
-    """Let a network of the user's learn and recall a few random patterns, and raise a ValueError that says what went wrong."""
-    check_methods(prototype)
+    """Let a network of the user's learn and recall a few random patterns, and raise a ValueError that names the mistake."""
     task = _loop(np.random.default_rng(0), t=min(_REHEARSED, 2 ** min(n_units, 9)), n=n_units, flips=0)
-    _warm.add(type(prototype))
     try:
-        net = _seeded(prototype, np.random.SeedSequence(0))
+        net = _with_seed(prototype, np.random.SeedSequence(0))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             net.fit(task.X, task.lengths)
@@ -411,33 +404,23 @@ def rehearse(prototype: SequenceMemory, n_units: int) -> None:
         raise ValueError(say_failure(error, prototype)) from error
 
 
-def rehearse_brought(brought: Any, n_units: int) -> None:
-    """Do `rehearse` in a worker, with a network (`Brought`) that has travelled there."""
-    rehearse(brought.network, n_units)
-
-
 def _take_part(
     prototype: SequenceMemory, tasks: list[tuple[Task, np.random.SeedSequence]], of_network: np.random.SeedSequence
 ) -> list[Outcome]:
-    """Let a network learn the sequences of the first task once, and recall from the cues of each; refusals are results, too."""
+    """Let a network learn the sequences of the first task once, and recall from the cues of each; errors are results, too."""
     first = tasks[0][0]
-    if type(prototype) not in _warm:  # so that no trial pays for what is imported and loaded
-        _warm.add(type(prototype))
-        few = Task(first.X[: min(4, int(first.lengths[0]))], np.minimum(first.lengths[:1], 4), 0)
-        with suppress(Exception):  # the trial itself will tell
-            _take_part(prototype, [(few, of_network)], of_network)
-    net = _seeded(prototype, of_network)
+    net = _with_seed(prototype, of_network)
     try:
         started = time.perf_counter()
         net.fit(first.X, first.lengths)
         learned = time.perf_counter()
         of_learning = _of_learning(net, first) | {"learn_seconds": learned - started}
-    except _REFUSALS as error:
+    except _ERRORS as error:
         return [{"error": say_failure(error, net)} for _ in tasks]
     return [_recall(net, task, of_cue) | of_learning for task, of_cue in tasks]
 
 
-def _seeded(prototype: SequenceMemory, seed: np.random.SeedSequence) -> SequenceMemory:
+def _with_seed(prototype: SequenceMemory, seed: np.random.SeedSequence) -> SequenceMemory:
     """A copy of a network that is not fitted, with a seed if it wants one."""
     return seeded(prototype, int(seed.generate_state(1)[0]))
 
@@ -461,7 +444,7 @@ def _recall(net: SequenceMemory, task: Task, of_cue: np.random.SeedSequence) -> 
         started = time.perf_counter()
         paths = recall_task(net, task, cues, rng)
         seconds = time.perf_counter() - started
-    except _REFUSALS as error:
+    except _ERRORS as error:
         return {"error": say_failure(error, net)}
     times = judge(paths, task, net)
     recalled = sum(tau is not None for tau in times)

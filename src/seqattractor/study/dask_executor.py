@@ -81,7 +81,7 @@ def _distributed() -> Any:
 
 
 def _check_workers(client: Any, address: str) -> None:
-    """Wait for a worker, and refuse workers that run other code: their results would not be those of this code."""
+    """Wait for a worker, and reject workers that run other code: their results would not be those of this code."""
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
@@ -120,7 +120,7 @@ class _Cluster:
         self.chunk = 1
 
     def run(self, trials: Trials) -> Iterator[list[Finished]]:
-        """Give trials back as they finish."""
+        """Return trials back as they finish."""
         while True:
             self._fill(trials)
             if not self.pending:
@@ -176,9 +176,9 @@ class _Cluster:
 
     @contextmanager
     def _one_sentence(self) -> Iterator[None]:
-        """Say what was lost, and what to do."""
+        """Turn a lost cluster into one sentence that says what to do."""
         try:
             yield
         except ClusterLost as error:
-            kept = "what was finished is kept: start the cluster again, then run the same command again."
-            raise OSError(f"the Dask cluster ({self.address}) was lost: {error}; {kept}") from error
+            rest = "finished trials are saved: start the cluster again, then run the same command again."
+            raise OSError(f"the Dask cluster ({self.address}) was lost: {error}; {rest}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import platform
@@ -39,9 +38,6 @@ _SUSPECT = 3  # a trial that was under way when this many workers died is done a
 _STARTS = 20  # how often workers may die as they start, before a sweep gives up
 _GIVE_UP = 5  # a trial in which, alone, this many workers died is recorded as failed
 
-_KEPT_BYTES = 2**26
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of malloc.h
-
 HOW_TO_START = (
     'In a script of your own, start workers below `if __name__ == "__main__":`; or use one job without Dask, which needs none.'
 )
@@ -62,17 +58,14 @@ def do_trial(trial: Trial) -> Finished:
     try:
         outcome = trial.run()
         times = outcome.pop("seconds", None)
-    except Exception as problem:  # whatever it is, the other trials go on
+    except Exception as problem:  # whatever it is, the other trials continue
         error = _say(problem, trial)
     return Finished(trial, outcome, error, time.perf_counter() - started, platform.node(), _version(), times)
 
 
 def _say(problem: Exception, trial: Trial) -> str:
     """What went wrong, and in a network of the user's, where."""
-    from seqattractor.study.user_networks import (
-        Brought,  # who only looks at trials does not wait for these
-        say_failure,
-    )
+    from seqattractor.study.user_networks import Brought, say_failure  # slow to import
 
     brought = trial.point.brought.get("network")
     if isinstance(brought, Brought):
@@ -96,7 +89,7 @@ def _version() -> str:
 
 
 def died(trial: Trial) -> Finished:
-    """Give up a trial in which workers die again and again."""
+    """Return up a trial in which workers die again and again."""
     error = "the worker processes that did this trial died every time (out of memory, or killed)"
     return Finished(trial, None, error, 0.0, platform.node(), _version())
 
@@ -247,18 +240,9 @@ def _start_worker(there: Any) -> None:
 
     threading.Thread(target=end_with_parent, daemon=True).start()
     _one_thread()
-    _keep_memory()
 
 
 @cache
 def _one_thread() -> None:
     """Let linear algebra in this process use one thread, so that its sums have one order and workers do not crowd."""
     threadpool_limits(limits=1)
-
-
-def _keep_memory() -> None:
-    """Let glibc keep memory that a trial has freed: to get it anew, page by page, takes some percent of a small one."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if platform.libc_ver()[0] == "glibc" else None
-    if mallopt is not None:
-        mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES // 4)  # smaller pieces are cut from one that grows, and kept with it
-        mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)

@@ -14,8 +14,7 @@ from typing import Any
 from seqattractor._checks import check_count, check_kind, say
 from seqattractor._suggest import did_you_mean
 from seqattractor.networks.registry import REGISTRY, parameters_of
-from seqattractor.study.protocol import RETRIEVAL, Point, Rounds
-from seqattractor.study.seeds import canonical, check_seed
+from seqattractor.study.protocol import RETRIEVAL, Point, Rounds, canonical, check_seed
 from seqattractor.study.settings import DEFAULTS
 
 Value = bool | int | float | str | None
@@ -98,7 +97,7 @@ class Grid:
             yield {"network": network, **kept}
 
     def _check(self) -> None:
-        """Refuse what no trial could make sense of."""
+        """Reject what no trial could make sense of."""
         for name, table in self.only.items():
             if name not in self.networks:
                 raise ValueError(f"there are parameters for the network {name!r}, which is not in the grid.")
@@ -182,7 +181,7 @@ def _same_kind(value: Value, default: Any) -> Value:
 
 
 def _check_known(key: str, networks: list[str]) -> None:
-    """Refuse a key that is neither a setting of a trial nor a parameter of one of the networks."""
+    """Reject a key that is neither a setting of a trial nor a parameter of one of the networks."""
     known: dict[str, None] = {}
     for name in networks:
         known |= dict.fromkeys(parameter for parameter in parameters_of(name) if parameter not in _SET_BY_TRIALS)

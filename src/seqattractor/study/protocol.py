@@ -10,12 +10,13 @@ does not have (here, in processes or on Dask), and ``store.get(trial)`` gives th
     run_trials(trials, store, choose_executor(jobs, dask), current=True, progress=show)
     outcomes = [store.get(trial).outcome for trial in trials]
 
-A function that measures times gives them under the key "seconds" of its outcome; they are kept apart from the rest.
+A function that measures times gives them under the key "seconds" of its outcome; they are stored beside the rest.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seqattractor.study.seeds import digest_of, seed_of
+from seqattractor._checks import check_count
 
 if TYPE_CHECKING:
     from seqattractor.study.user_networks import Brought, OwnData
@@ -36,6 +37,48 @@ Settings = dict[str, Any]
 
 Outcome = dict[str, Any]
 """The outcome of one trial, as plain JSON values."""
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, allow_nan=False)  # created once: a study of a million rows uses it as often
+
+
+def canonical(value: Any) -> str:
+    """Write plain values as JSON in one way only, with sorted keys.
+
+    Examples
+    --------
+    >>> canonical({"t": 10, "n": 40})
+    '{"n": 40, "t": 10}'
+    """
+    return _ENCODER.encode(value)
+
+
+def digest_of(value: Any) -> str:
+    """Return a short name of plain values that depends on nothing but them."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()[:32]
+
+
+def seed_of(seed: int, place: Any, trial: int) -> np.random.SeedSequence:
+    """Return the seed of a trial, which depends on what the trial is, not on the executor or the time.
+
+    Its spawn key is a hash of `place`, the plain values that say what is tried, and the number of the trial.
+
+    Examples
+    --------
+    >>> a, b = (seed_of(0, {"t": 10}, trial).generate_state(1) for trial in (0, 1))
+    >>> bool(a == b)
+    False
+    """
+    digest = hashlib.sha256(canonical(place).encode()).digest()
+    words = np.frombuffer(digest, dtype=">u4")[:4].tolist()
+    return np.random.SeedSequence(seed, spawn_key=(*words, trial))
+
+
+def check_seed(seed: int) -> int:
+    """Reject seeds that a study could not store."""
+    if check_count(seed, "seed", 0) >= 2**63:
+        raise ValueError(f"seed must be below 2**63, but it is {seed}.")
+    return seed
 
 
 def itself(settings: Settings) -> Any:
@@ -68,7 +111,7 @@ class Protocol:
 
     def run(self, settings: Settings, seed: np.random.SeedSequence) -> Outcome:
         """Do one trial, here and now."""
-        from sklearn.exceptions import ConvergenceWarning  # who only looks at trials does not wait for it
+        from sklearn.exceptions import ConvergenceWarning  # slow to import
 
         module, _, function = self.trial.partition(":")
         with warnings.catch_warnings():

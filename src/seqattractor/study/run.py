@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-import platform
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain, islice
 
 from seqattractor._checks import check_count, check_flag, check_kind
 from seqattractor._faces import Result
 from seqattractor._progress import also_shown
-from seqattractor.study.contents import say_other_code
 from seqattractor.study.executors import Executor, in_processes, in_this_process
 from seqattractor.study.grid import Grid
-from seqattractor.study.protocol import Rounds, Trial, is_current
-from seqattractor.study.seeds import check_seed
-from seqattractor.study.store import Finished, Store
+from seqattractor.study.protocol import Rounds, Trial, check_seed
+from seqattractor.study.store import Finished, Store, say_other_code
 
 
 @dataclass(frozen=True)
@@ -61,8 +57,7 @@ def run_sweep(
 ) -> SweepReport:
     """Do all trials of one or several grids that a study does not have yet.
 
-    The outcome of a trial depends on its settings, the seed and its number alone: not on who does it, when, or after how many
-    interruptions.
+    The outcome of a trial depends on its settings, the seed and its number alone: not on the executor, the time or interruptions.
 
     Parameters
     ----------
@@ -116,47 +111,28 @@ def run_trials(
     current: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> SweepReport:
-    """Do those of some trials that the store does not have.
+    """Do those of some trials that the store does not have, each once; afterwards ``store.get(trial)`` returns each.
 
-    Parameters
-    ----------
-    trials : iterable of Trial
-        Those that occur twice are done once.
-    store : Store
-        Afterwards ``store.get(trial)`` gives each.
-    executor : Executor
-        As `choose_executor` gives it.
-    current : bool
-        Repeat trials that other code did, or that failed.
-    progress : callable, optional
-        Called with a `Progress` whenever trials are over.
-
-    Returns
-    -------
-    SweepReport
+    With `current`, trials that other code did or that failed are repeated.
     """
-    # Trials are made anew each time that they are gone through: a million of them need not be kept.
     wanted: Collection[Trial] = trials if isinstance(trials, Rounds) else {trial.key: trial for trial in trials}.values()
     for seed in {trial.point.seed for trial in wanted}:
         check_seed(seed)
-    known = store.keys()
 
-    def todo() -> Iterator[Trial]:
-        for trial in wanted:
-            if trial.key not in known or (current and not is_current(known[trial.key])):
-                yield trial
+    def is_over(trial: Trial) -> bool:
+        found = store.get(trial)
+        return found is not None and (not current or (found.error is None and found.by_this_code))
 
-    number = sum(1 for _ in todo())
-    before = len(wanted) - number
-    # Several runs on one file start at different places and skip what another has done meanwhile.
-    first = int(store.start_run(platform.node()) * 0.618 % 1 * number)
+    todo = [trial for trial in wanted if not is_over(trial)]
+    before = len(wanted) - len(todo)
     done, added, failed = before, 0, 0
 
     def missing() -> Iterator[Trial]:
         nonlocal done
-        for trial in chain(islice(todo(), first, None), islice(todo(), first)):
-            now = store.get(trial)
-            if now is not None and (not current or (now.error is None and now.by_this_code)):
+        # Several runs on one file start at different places and skip what another has done meanwhile.
+        first = int(store.start_run() * 0.618 % 1 * len(todo))
+        for trial in todo[first:] + todo[:first]:
+            if is_over(trial):
                 done += 1
             else:
                 yield trial
@@ -165,30 +141,28 @@ def run_trials(
         if progress is not None:
             progress(Progress(done, failed, len(wanted)))
 
-    def report(there: Mapping[tuple[str, int], str | None]) -> SweepReport:
-        versions = (there[trial.key] for trial in wanted)
-        other = sum(version is not None and not is_current(version) for version in versions)
-        return SweepReport(len(wanted), before, added, failed, other)
-
     tell()
-    if not number:
-        return report(known)
-    with closing(executor(missing())) as results:
-        for finished in results:
-            if current:
-                check_code(finished)
-            added += store.add(finished, replace=current)
-            done += len(finished)
-            failed += sum(result.error is not None for result in finished)
-            tell()
-    there = store.kept_on_disk()
-    if lost := sum(trial.key not in there for trial in wanted):
-        raise OSError(f"{lost} trials are not in {store.path}; all others are kept. Run the same command again.")
-    return report(there)
+    if todo:
+        with closing(executor(missing())) as results:
+            for finished in results:
+                if current:
+                    check_code(finished)
+                added += store.add(finished, replace=current)
+                done += len(finished)
+                failed += sum(result.error is not None for result in finished)
+                tell()
+    lost = other = 0
+    for trial in wanted:
+        found = store.get(trial)
+        lost += found is None
+        other += found is not None and found.error is None and not found.by_this_code
+    if lost:
+        raise OSError(f"{lost} trials are not in {store.path}; all others are saved. Run the same command again.")
+    return SweepReport(len(wanted), before, added, failed, other)
 
 
 def check_code(finished: Iterable[Finished]) -> None:
-    """Refuse trials of a worker whose code is not that of this process."""
+    """Reject trials of a worker whose code is not that of this process."""
     for each in finished:
         if not each.by_this_code:
             raise ValueError(f"the worker on {each.host} runs other code than this process; start it again with this code.")

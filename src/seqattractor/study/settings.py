@@ -44,7 +44,7 @@ OWN_AXIS = {
 
 
 def as_flips(flips: int | str, n: int) -> int:
-    """Give a number of flipped units that may be a percentage of N.
+    """Return a number of flipped units that may be a percentage of N.
 
     Examples
     --------

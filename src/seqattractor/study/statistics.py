@@ -40,7 +40,7 @@ def decide(rows: Sequence[Mapping[str, Any]]) -> Decided:
 
 
 def side(successes: int, trials: int) -> int:
-    """Give 1 if success is shown to be more likely than not, -1 if less, and 0 if that is not decided.
+    """Return 1 if success is shown to be more likely than not, -1 if less, and 0 if that is not decided.
 
     This is the exact binomial test of one half, two-sided at the level 0.05: a Wilson interval beside one half is wrong in 12.5 %
     of cases with 4 trials. Fewer than 6 trials decide nothing.

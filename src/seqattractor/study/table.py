@@ -5,12 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import os
-import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, Any
 
 from seqattractor._files import atomic_write
@@ -18,17 +15,13 @@ from seqattractor._files import atomic_write
 Row = dict[str, Any]
 
 
-_GROUP = 10_000  # rows of a Parquet file whose values are in memory at once
-
-
 def export(rows: Iterable[Row], path: str | os.PathLike[str]) -> int:
-    """Write rows as CSV or Parquet, by the ending of the file; whole or not at all, and a few rows at a time.
+    """Write rows as CSV or Parquet, by the ending of the file; whole or not at all.
 
     Parameters
     ----------
     rows : iterable of dict
-        All with the same keys. They are gone through once. For Parquet, where a column has one type, their values wait in a
-        temporary file until the types of all are known.
+        All with the same keys. CSV is written row by row; for Parquet, where a column has one type, all values are in memory.
     path : str or path
         Ending in .csv or .parquet.
 
@@ -54,7 +47,7 @@ def export(rows: Iterable[Row], path: str | os.PathLike[str]) -> int:
 
 
 def as_csv(rows: Iterable[Row]) -> bytes:
-    r"""Give rows as CSV with a heading; nothing for None, true and false for booleans.
+    r"""Return rows as CSV with a heading; nothing for None, true and false for booleans.
 
     Examples
     --------
@@ -67,7 +60,7 @@ def as_csv(rows: Iterable[Row]) -> bytes:
 
 
 def _write_csv(rows: Iterable[Row], file: IO[bytes]) -> int:
-    """Write rows as CSV, one after the other; gives their number."""
+    """Write rows as CSV, one after the other; return their number."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
     number = 0
@@ -82,7 +75,7 @@ def _write_csv(rows: Iterable[Row], file: IO[bytes]) -> int:
 
 
 def _write_parquet(rows: Iterable[Row], file: IO[bytes]) -> int:
-    """Write rows as Parquet, a group of them after the other; needs pyarrow. Gives their number."""
+    """Write rows as Parquet, which needs pyarrow; return their number."""
     try:
         pyarrow, parquet = (import_module(name) for name in ("pyarrow", "pyarrow.parquet"))
     except ImportError:
@@ -94,35 +87,17 @@ def _write_parquet(rows: Iterable[Row], file: IO[bytes]) -> int:
         str: pyarrow.string(),
         None: pyarrow.null(),
     }
-    number = 0
-    found: dict[str, set[type]] = {}
-    with TemporaryFile() as waiting:
-        for columns in _in_columns(rows):
-            number += len(next(iter(columns.values()), []))
-            for name, values in columns.items():
-                found.setdefault(name, set()).update(map(type, values))
-            pickle.dump(columns, waiting)
-        kinds = {name: _one_kind(kinds - {type(None)}) for name, kinds in found.items()}
-        schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()])
-        waiting.seek(0)
-        with parquet.ParquetWriter(file, schema) as writer:
-            for _ in range(0, number, _GROUP):
-                columns = pickle.load(waiting)
-                alike = {name: [_as_kind(value, kinds[name]) for value in values] for name, values in columns.items()}
-                writer.write_table(pyarrow.table(alike, schema))
-    return number
-
-
-def _in_columns(rows: Iterable[Row]) -> Iterator[dict[str, list[Any]]]:
-    """The values of each column, of a group of rows after the other."""
-    remaining = iter(rows)
-    for first in remaining:
-        columns = {name: [value] for name, value in first.items()}
-        del first  # no row is kept
-        for row in islice(remaining, _GROUP - 1):
-            for name, values in columns.items():
-                values.append(row[name])
-        yield columns
+    columns: dict[str, list[Any]] = {}
+    for row in rows:
+        for name, value in row.items():
+            columns.setdefault(name, []).append(value)
+    arrays = {}
+    for name, values in columns.items():
+        kind = _one_kind(set(map(type, values)) - {type(None)})
+        alike = [value if value is None or kind is None else kind(value) for value in values]
+        arrays[name] = pyarrow.array(alike, types[kind])
+    parquet.write_table(pyarrow.table(arrays), file, row_group_size=10_000)
+    return max(map(len, columns.values()), default=0)
 
 
 _WRITERS: dict[str, Callable[[Iterable[Row], IO[bytes]], int]] = {".csv": _write_csv, ".parquet": _write_parquet}
@@ -133,8 +108,3 @@ def _one_kind(kinds: set[type]) -> type | None:
     if len(kinds) <= 1:
         return next(iter(kinds), None)
     return float if kinds == {int, float} else str
-
-
-def _as_kind(value: Any, kind: type | None) -> Any:
-    """A value in a column of one type."""
-    return value if value is None or kind is None else kind(value)

@@ -62,13 +62,6 @@ def run_trial(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[st
     check_kind(settings, dict, "settings", "a dict of settings by name")
     check_kind(seed, np.random.SeedSequence, "seed", "a numpy SeedSequence")
     data, network, noise = (np.random.default_rng(child) for child in seed.spawn(3))
-    return retrieve_once(settings, data, network, noise)
-
-
-def retrieve_once(
-    settings: dict[str, Any], data: np.random.Generator, network: np.random.Generator, noise: np.random.Generator
-) -> dict[str, Any]:
-    """Do `run_trial` with generators for the sequences, the network and the noise, which may be one and the same."""
     given = DEFAULTS | settings
     if isinstance(given["network"], SequenceMemory):
         net = seeded(given["network"], int(network.integers(2**32)))
@@ -85,7 +78,7 @@ def retrieve_once(
 
 
 def seeded(prototype: SequenceMemory, seed: int) -> SequenceMemory:
-    """Give a copy of a network that is not fitted, with a seed if it wants one and has none.
+    """Return a copy of a network that is not fitted, with a seed if it wants one and has none.
 
     Examples
     --------
@@ -164,7 +157,7 @@ class Task:
 
 
 def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator) -> Patterns:
-    """Let a network that has learned run from cues of shape (S, order, N): paths of shape (S, order + steps, N).
+    """Run a fitted network from cues of shape (S, order, N), and return paths of shape (S, order + steps, N).
 
     A network that dwells may take the length of its own memory for each step of the sequence.
     """
@@ -174,7 +167,7 @@ def recall_task(net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.
 def retrieval_times(
     net: SequenceMemory, task: Task, cues: Patterns, rng: np.random.Generator, right: NDArray[np.bool_]
 ) -> list[int | None]:
-    """Let a network run from cues and `judge` it, as long as it takes; `right` says which transitions of X it makes as they are.
+    """Run a network from cues and `judge` it, as long as it takes; `right` marks the transitions of X that it makes.
 
     Without noise a shorter run is the beginning of a longer one, and a loop is retrieved when it is shown for the first time:
     where all loops are shown within one period, the network need not run on. `_times_on_loops` needs to see even less.
@@ -220,21 +213,10 @@ def _times_on_loops(net: SequenceMemory, task: Task, cues: Patterns, loops: list
 
 
 def judge(paths: Patterns, task: Task, net: SequenceMemory) -> list[int | None]:
-    """Tell when each sequence was retrieved, without a wrong unit, or None.
+    """Return when each sequence was retrieved without a wrong unit, or None; paths have the shape (S, order + steps, N).
 
     A loop is retrieved if all its patterns appear in order somewhere in the path: the time is the tau of section 6.2. An open
     sequence is retrieved, at 0, if recall locks on at its first step: every pattern after the cue is right and in phase.
-
-    Parameters
-    ----------
-    paths : ndarray of int8, shape (S, order + steps, N)
-    task : Task
-    net : SequenceMemory
-        Whose paths these are.
-
-    Returns
-    -------
-    list of int or None, length S
 
     Examples
     --------

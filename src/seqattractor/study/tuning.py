@@ -29,7 +29,7 @@ class Tuned:
 
 
 def tuned(name: str, protocol: str) -> Tuned:
-    """Give the setting of a network for a protocol: that for repeated patterns in "context", else that for random sequences.
+    """Return the setting of a network for a protocol: that for repeated patterns in "context", else that for random sequences.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def never_failed(setting: Mapping[str, Any]) -> bool:
 
 
 def choose(tried: Sequence[Mapping[str, Any]]) -> int:
-    """Give the place of the setting with the most successes; of equals the first."""
+    """Return the place of the setting with the most successes; of equals the first."""
     totals = [sum(each["successes"]) for each in tried]
     return totals.index(max(totals))
 

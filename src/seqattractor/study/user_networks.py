@@ -8,7 +8,6 @@ import json
 import os
 import pickle
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
@@ -32,14 +31,6 @@ class OwnData:
     lengths : ndarray of int64, shape (S,)
     closed : bool
         Whether every sequence is a loop.
-
-    Examples
-    --------
-    >>> import pickle
-    >>> data = OwnData(np.array([[1, -1], [1, 1]], dtype=np.int8), np.array([2]), closed=False)
-    >>> there = pickle.loads(pickle.dumps(data))
-    >>> there.description == data.description, there.patterns.tolist()
-    (True, [[1, -1], [1, 1]])
     """
 
     def __init__(self, patterns: Patterns, lengths: Lengths, *, closed: bool) -> None:
@@ -63,36 +54,18 @@ class OwnData:
         """What a trial gets."""
         return self
 
-    @cached_property
-    def _packed(self) -> bytes:
-        """The patterns for another process: one bit for each unit, compressed."""
-        return zlib.compress(np.packbits(self.patterns > 0, axis=1).tobytes(), 6)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpack_data, (self._packed, self.patterns.shape, tuple(self.lengths.tolist()), self.closed)
-
-
-@cache
-def _unpack_data(packed: bytes, shape: tuple[int, int], lengths: tuple[int, ...], closed: bool) -> OwnData:
-    """Unpack sequences in a worker, once."""
-    bits = np.frombuffer(zlib.decompress(packed), dtype=np.uint8).reshape(shape[0], -1)
-    patterns = np.where(np.unpackbits(bits, axis=1, count=shape[1]), np.int8(1), np.int8(-1))
-    return OwnData(patterns, np.array(lengths, dtype=np.int64), closed=closed)
+    @property
+    def length(self) -> int | None:
+        """T, if all sequences have the same."""
+        return int(self.lengths[0]) if len(set(self.lengths.tolist())) == 1 else None
 
 
 NOT_THE_USERS = ("seqattractor", "sklearn", "abc", "builtins")
 """Packages whose classes are not the user's."""
-_SIGNATURES = {
-    "next_patterns": ("self, states, memory=None", 2),
-    "fit": ("self, X, lengths=None", 2),
-    "fit_transitions": ("self, transitions, callback=None", 2),
-    "start": ("self, states", 1),
-}
-"""How methods that users write are called: in words, and with how many arguments."""
 
 
 def own_classes(cls: type) -> list[type]:
-    """Give a class and those above it, as far as they are the user's."""
+    """Return a class and those above it, as far as they are the user's."""
     return [each for each in cls.__mro__ if each.__module__.partition(".")[0] not in NOT_THE_USERS]
 
 
@@ -101,28 +74,8 @@ def has_own_code(network: SequenceMemory) -> bool:
     return next(_own_codes(network), None) is not None
 
 
-def check_methods(network: SequenceMemory) -> None:
-    """Refuse a network whose methods cannot be called as they will be.
-
-    Examples
-    --------
-    >>> class Short(SequenceMemory):
-    ...     def next_patterns(self, states):
-    ...         return states
-    >>> check_methods(Short())
-    Traceback (most recent call last):
-    ValueError: Short.next_patterns is called with 2 arguments; write next_patterns(self, states, memory=None).
-    """
-    for name, (wanted, arguments) in _SIGNATURES.items():
-        try:
-            inspect.signature(getattr(network, name)).bind(*range(arguments))
-        except TypeError:
-            whose = f"{type(network).__name__}.{name}"
-            raise ValueError(f"{whose} is called with {arguments} arguments; write {name}({wanted}).") from None
-
-
 def check_learned_sizes(network: SequenceMemory) -> None:
-    """Refuse a network whose own `fit` did not settle what all others do."""
+    """Reject a network whose own `fit` did not settle what all others do."""
     if not hasattr(network, "n_features_in_") or not hasattr(network, "order_"):
         raise ValueError(
             f"{type(network).__name__}.fit does not settle the sizes; let it begin with self.transitions(X, lengths), or write "
@@ -131,7 +84,7 @@ def check_learned_sizes(network: SequenceMemory) -> None:
 
 
 def say_failure(error: BaseException, network: SequenceMemory) -> str:
-    """Say what went wrong in a network; where it runs code of the user's, also where.
+    """Describe what went wrong in a network; where it runs code of the user's, also where.
 
     Examples
     --------
@@ -150,7 +103,7 @@ def say_failure(error: BaseException, network: SequenceMemory) -> str:
 
 
 def line_of(error: BaseException, path: str) -> int | None:
-    """Give the line of a file in which an error came up, the innermost; None if it was not there."""
+    """Return the line of a file in which an error came up, the innermost; None if it was not there."""
     if isinstance(error, SyntaxError) and error.filename == path:
         return error.lineno
     lines = [lineno for code, lineno in _frames(error.__traceback__) if code.co_filename == path]
@@ -283,9 +236,9 @@ def _source(thing: Any) -> str:
 
 
 def import_files(paths: Iterable[str | Path]) -> dict[str, SequenceMemory]:
-    """Run Python files and give the networks in them, not fitted: of classes that need no arguments, and those in variables.
+    """Run Python files and return the networks in them, not fitted: of classes that need no arguments, and those in variables.
 
-    A class that cannot take part is refused, unless a network of it or of a subclass does, or its name begins with an underscore.
+    A class that cannot take part is rejected, unless a network of a subclass does, or its name begins with an underscore.
     """
     networks: dict[str, SequenceMemory] = {}
     for path in map(Path, paths):

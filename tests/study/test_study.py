@@ -1,6 +1,5 @@
-"""Large studies: counts by SQL and row by row are those of a plain computation on a list, and no list of trials is kept."""
+"""Studies: counts are those of a plain computation on a list, and tables are written row by row."""
 
-import json
 import sqlite3
 import subprocess
 import sys
@@ -12,24 +11,20 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from test_store import POINT, clear_page, damage
+from test_store import POINT, damage
 
 from seqattractor.cli.sweep import command
 from seqattractor.study import Grid, Store, run_sweep
-from seqattractor.study import contents as contents
-from seqattractor.study import store as store_module
-from seqattractor.study import study as count
 from seqattractor.study import table as table
 from seqattractor.study.protocol import Rounds, Trial, code_digest
 from seqattractor.study.run import run_trials
 from seqattractor.study.store import Finished
-from seqattractor.study.study import TrialRows, read_study, study_in
+from seqattractor.study.study import study_in, trial_rows
 
 GRIDS = [{"network": "lookup", "n": 20, "t": [5, 9]}, {"network": ["attractor", "lookup"], "t": 9, "n": [20, 30], "eta": 0.5}]
 POINTS = Rounds((point, 1) for settings in GRIDS for point in Grid(settings).points())
 CODE = {trial.point.key: f"0+{code_digest()}" for trial in POINTS}
 OTHER = "0+of another time"
-INDEX = "trials_counted"
 
 trials = st.fixed_dictionaries(
     {
@@ -91,11 +86,10 @@ def without_notes(counts):
 
 
 @given(studies, numbers)
-def test_what_is_counted_in_sql_and_row_by_row_is_what_a_list_gives(study, numbers):
+def test_counts_of_a_study_are_those_of_a_list(study, numbers):
     with Store() as store:
         filled(store, study, numbers)
         assert without_notes(study_in(store)) == plain_counts(study, numbers)
-        assert without_notes(count.count_in(store)) == plain_counts(study, numbers)
 
 
 @given(studies)
@@ -124,7 +118,7 @@ def test_a_table_has_every_trial_once_in_the_order_of_settings_and_numbers(study
         return settings["network"], settings["n"], settings["t"], eta is not None, eta or 0, trial["number"]
 
     with Store() as store:
-        rows = list(TrialRows(filled(store, study, (0, 0)), study_in(store), timing=True))
+        rows = list(trial_rows(filled(store, study, (0, 0)), study_in(store), timing=True))
     told = [(row["network"], row["n"], row["t"], row.get("eta"), row["trial"], row["success"], row["error"]) for row in rows]
     expected = [
         (
@@ -151,7 +145,7 @@ def test_damaged_rows_are_in_no_count_and_no_table(tmp_path_factory, study, data
     whole = [trial for k, trial in enumerate(study) if k not in broken]
     with Store(path, readonly=True) as store:
         found = study_in(store)
-        rows = list(TrialRows(store, found))
+        rows = list(trial_rows(store, found))
     assert len(found.damaged) == len(broken)
     assert without_notes(found) == plain_counts(whole, (4, 0)) | {"study": str(path), "damaged": found.damaged}
     assert sorted((row["t"], row["n"], row["trial"]) for row in rows) == sorted(
@@ -159,19 +153,7 @@ def test_damaged_rows_are_in_no_count_and_no_table(tmp_path_factory, study, data
     )
 
 
-@given(studies)
-def test_keys_of_trials_that_are_over_are_those_of_a_dict(study):
-    plain = {(trial["point"].key, trial["number"]): None if trial["error"] else finished(trial).version for trial in study}
-    with Store() as store:
-        over = filled(store, study, (0, 0)).keys()
-    assert over == plain
-    assert len(over) == len(plain)
-    for point in {trial["point"].key for trial in study}:
-        assert [number for number in range(-1, 9) if (point, number) in over] == sorted(n for key, n in plain if key == point)
-    assert ("no point", 0) not in over
-
-
-# -- what a study of many rows says ---------------------------------------------------------------------------------------
+# -- a quick look ---------------------------------------------------------------------------------------------------------
 
 
 def invoke(*arguments):
@@ -179,46 +161,23 @@ def invoke(*arguments):
 
 
 @pytest.fixture
-def large(tmp_path, monkeypatch):
-    """A study that counts as large, for it has one row more than are checked without being asked."""
-    monkeypatch.setattr(count, "CHECKED_UP_TO", 11)
+def small(tmp_path):
+    """A study of twelve trials."""
     path = tmp_path / "s.db"
     assert run_sweep(Grid({"network": "lookup", "n": 20, "t": [5, 9]}, trials=6), path).added == 12
     return path
 
 
-def test_a_large_study_is_counted_from_an_index_without_a_look_at_every_trial(large, monkeypatch):
-    statements, connect = [], sqlite3.connect
-
-    def traced(*args, **options):
-        db = connect(*args, **options)
-        db.set_trace_callback(statements.append)
-        return db
-
-    monkeypatch.setattr(store_module.sqlite3, "connect", traced)
-    assert count.look_at(large).trials == 12
-    monkeypatch.undo()
-    counting = [statement for statement in statements if "count(*) AS" in statement]
-    assert counting
-    with closing(sqlite3.connect(large)) as db:
-        plans = [detail for statement in counting for *_, detail in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
-    assert any(f"USING COVERING INDEX {INDEX}" in plan for plan in plans)
-    assert "SCAN trials" not in plans
-
-
 HEAVY = ("matplotlib", "pandas", "PIL", "scipy", "sklearn")
 
 
-@pytest.mark.parametrize("arguments", [["status"], ["status", "--verify"], ["status", "--json"], ["export", "-o", "t.csv"]])
-@pytest.mark.parametrize("checked_up_to", [11, 12])
-def test_looking_at_a_study_loads_nothing_that_learns_or_draws(large, tmp_path, arguments, checked_up_to):
+@pytest.mark.parametrize("arguments", [["status"], ["status", "--json"], ["export", "-o", "t.csv"]])
+def test_looking_at_a_study_loads_nothing_that_learns_or_draws(small, tmp_path, arguments):
     """Which would take longer than the look itself, and most of its memory."""
     code = f"""
 import sys
 from seqattractor.cli import main
-from seqattractor.study import study as _count
-_count.CHECKED_UP_TO = {checked_up_to}
-sys.argv = {["seqattractor", "sweep", *arguments, str(large)]}
+sys.argv = {["seqattractor", "sweep", *arguments, str(small)]}
 main()
 print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)
 """
@@ -227,74 +186,12 @@ print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)
     assert shown.stderr.splitlines()[-1] == "[]"
 
 
-def test_drawing_a_study_loads_nothing_that_learns(large, tmp_path):
+def test_drawing_a_study_loads_nothing_that_learns(small, tmp_path):
     loaded = "print([name for name in ('sklearn', 'scipy') if name in sys.modules])"
     code = f"import sys; from seqattractor.cli import main; main(); {loaded}"
-    arguments = ["sweep", "plot", str(large), "-o", "figure.png"]
+    arguments = ["sweep", "plot", str(small), "-o", "figure.png"]
     shown = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert shown.stdout.splitlines() == ["figure.png", "[]"]
-
-
-def test_status_of_a_large_study_counts_says_so_and_shows_no_success(large):
-    shown = invoke("status", large).output
-    assert "12 trials over, 0 missing, 0 failed" in shown
-    assert "The 12 rows of" in shown
-    assert "were counted, not checked: damage does not show. `sweep status --verify` checks every row" in shown
-    assert "successes" not in shown
-    assert json.loads(invoke("status", large, "--json").stdout)["points"] is None
-    checked = invoke("status", large, "--verify").output
-    assert "counted" not in checked
-    assert "successes" in checked
-
-
-def test_status_of_a_study_up_to_the_limit_checks_every_row(large, monkeypatch):
-    monkeypatch.setattr(count, "CHECKED_UP_TO", 12)
-    damage(large, "UPDATE trials SET outcome = replace(outcome, 'true', 'false') WHERE trial = 3")
-    assert "2 damaged rows are left out and count as missing: trial 3 of the point" in invoke("status", large).output
-
-
-def test_damage_of_a_large_study_is_named_by_verify_export_and_plot_and_is_in_none_of_their_numbers(large, tmp_path):
-    damage(large, "UPDATE trials SET outcome = replace(outcome, 'true', 'false') WHERE trial = 3")
-    assert "12 trials over" in invoke("status", large).output  # rows, as it says
-    said = "2 damaged rows are left out"
-    verified = json.loads(invoke("status", large, "--verify", "--json").stdout)
-    assert (verified["trials"], verified["missing"], len(verified["damaged"])) == (10, 2, 2)
-    assert [point["successes"] for point in verified["points"]] == [5, 5]
-    exported = invoke("export", large, "-o", tmp_path / "s.csv")
-    assert "10 rows. 2 trials of its grids are missing." in exported.output
-    assert said in exported.output
-    assert said in invoke("plot", large, "-o", tmp_path / "s.png").output
-    with pytest.warns(UserWarning, match=said):
-        assert "10 were there, 2 added" in invoke("run", "--resume", "-o", large, "--jobs", 1).output
-
-
-def test_a_large_study_with_a_damaged_list_of_grids_or_without_a_table_says_so(large):
-    damage(large, "DELETE FROM grids")
-    damage(large, "DROP TABLE set_aside")
-    shown = invoke("status", large).output
-    assert "its list of grids is damaged" in shown
-    assert "it has no table set_aside" in shown
-
-
-def test_a_large_study_in_which_counting_stumbles_over_damage_is_checked_row_by_row(large):
-    with Store(large) as store:
-        store.add([Finished(Trial(POINT, number), {"success": True}, None, 0.5, "here", "0") for number in range(200)])
-    clear_page(large, of_table=False)
-    shown = invoke("status", large).output
-    assert "SQLite finds it damaged" in shown
-    assert "counted, not checked" not in shown
-    assert len(list(read_study(large).finished)) == 212
-    clear_page(large, of_table=True)
-    assert "SQLite finds it damaged" in invoke("status", large).output
-    assert 0 < len(list(read_study(large).finished)) < 212
-
-
-@pytest.mark.parametrize("change", ["trial = 'x' || trial"])
-def test_a_large_study_whose_rows_make_no_sense_is_checked_row_by_row(large, change):
-    damage(large, f"UPDATE trials SET {change} WHERE settings LIKE '%: 9%'")
-    shown = invoke("status", large).output
-    assert "6 trials over, 6 missing" in shown
-    assert "6 damaged rows are left out" in shown
 
 
 # -- no list of trials ----------------------------------------------------------------------------------------------------
@@ -304,11 +201,7 @@ class WatchedRow(dict):
     """A row of which one can know whether it is still kept."""
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_table_is_written_without_keeping_its_rows(tmp_path, monkeypatch, kind):
-    if kind == "parquet":
-        pytest.importorskip("pyarrow")
-    monkeypatch.setattr(table, "_GROUP", 10)
+def test_csv_is_written_without_keeping_its_rows(tmp_path):
     alive, largest = weakref.WeakValueDictionary(), 0
 
     class Rows:
@@ -319,24 +212,8 @@ def test_a_table_is_written_without_keeping_its_rows(tmp_path, monkeypatch, kind
                 largest = max(largest, len(alive))
                 yield row
 
-    assert table.export(Rows(), tmp_path / f"t.{kind}") == 90
+    assert table.export(Rows(), tmp_path / "t.csv") == 90
     assert 0 < largest <= 2  # the one that was written last, and the next
-    if kind == "parquet":
-        read = pytest.importorskip("pyarrow.parquet").ParquetFile(tmp_path / "t.parquet")
-        assert read.num_row_groups == 9
-        assert read.read().to_pylist() == [{"t": number, "word": "a" if number else None} for number in range(90)]
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_every_row_of_a_table_is_checked_once(large, tmp_path, monkeypatch, kind):
-    if kind == "parquet":
-        pytest.importorskip("pyarrow")
-    checked = []
-    real = contents.is_whole
-    monkeypatch.setattr(contents, "is_whole", lambda row, *columns: checked.append(tuple(row)[:2]) or real(row, *columns))
-    assert "12 rows" in invoke("export", large, "-o", tmp_path / f"s.{kind}").output
-    trials = [key for key in checked if isinstance(key[1], int)]  # grids are checked, too
-    assert len(trials) == len(set(trials)) == 12
 
 
 def test_rows_of_a_table_are_gone_through_once(tmp_path):
@@ -351,21 +228,12 @@ def test_rows_of_a_table_are_gone_through_once(tmp_path):
     assert read[-1] == {"t": 19_999, "word": "a", "mixed": "b"}
 
 
-def test_a_study_that_changes_between_counting_and_writing_is_not_exported():
-    with Store() as store:
-        store.add([Finished(Trial(POINT, number), {"success": True}, None, 0.5, "here", "0") for number in range(5)])
-        rows = TrialRows(store, study_in(store))
-        store.add([Finished(Trial(POINT, 5), {"success": True}, None, 0.5, "here", "0")])
-        with pytest.raises(OSError, match="was changed while it was read; run the same command again"):
-            list(rows)
-
-
 def test_a_table_shows_one_moment_of_a_study_that_is_written_meanwhile(tmp_path):
     trials = [Finished(Trial(POINT, number), {"success": True}, None, 0.5, "here", "0") for number in range(6)]
     with Store(tmp_path / "s.db") as writer, Store(tmp_path / "s.db", readonly=True) as store:
         writer.add(trials[:4])
         with store.at_one_moment():
-            rows = TrialRows(store, study_in(store))
+            rows = trial_rows(store, study_in(store))
             writer.add(trials[4:])
             assert len(list(rows)) == 4
         assert study_in(store).trials == 6
@@ -403,7 +271,7 @@ def test_a_run_does_what_is_missing_once_and_counts_what_was_there(study, number
     with Store() as store:
         filled(store, study, (0, 0))
         for _ in range(runs):
-            store.start_run("another")
+            store.start_run()
         report = run_trials(wanted, store, pretend, current=current)
     keys = {trial.key for trial in wanted}
     assert sorted(asked) == sorted(keys - good)
@@ -419,4 +287,4 @@ def test_a_study_that_is_whole_can_be_opened_while_another_process_writes(tmp_pa
     with closing(sqlite3.connect(path)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         with Store(path) as store:
-            assert len(store.keys()) == 1
+            assert len(list(store.finished())) == 1
