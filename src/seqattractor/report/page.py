@@ -7,7 +7,7 @@ bring along.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from seqattractor import __version__
 from seqattractor._files import atomic_write
+
+Line = tuple[str, Sequence[Mapping[str, Any]], Callable[[Mapping[str, Any]], str]]
+"""A line of a table: its label, its rows, and a function that formats a row."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Table:
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], caption: str = "") -> Table:
-        """Give a line for each row; under each heading of `columns` stands a text, in which {key} is what the row has there.
+        """Return a table with a line for each row: `columns` maps headings to templates that are formatted with the row.
 
         Examples
         --------
@@ -37,6 +40,20 @@ class Table:
         [['T = 10', '25%']]
         """
         return cls(list(columns), [[text.format_map(row) for text in columns.values()] for row in rows], caption)
+
+    @classmethod
+    def over(cls, key: str, lines: Iterable[Line], caption: str = "", *, heading: str | None = None, column: str = "{}") -> Table:
+        """Return a table with a column for each value of `key`, and "-" where a line has no row with that value.
+
+        Examples
+        --------
+        >>> Table.over("T", [("success", [{"T": 10, "rate": 0.25}], "{rate:.0%}".format_map)])
+        Table(columns=['T', '10'], rows=[['success', '25%']], caption='')
+        """
+        shown = [(label, {row[key]: show(row) for row in rows}) for label, rows, show in lines]
+        values = sorted({value for _, cells in shown for value in cells})
+        columns = [key if heading is None else heading, *map(column.format, values)]
+        return cls(columns, [[label, *(cells.get(value, "-") for value in values)] for label, cells in shown], caption)
 
 
 @dataclass(frozen=True)
