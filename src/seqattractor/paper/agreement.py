@@ -125,7 +125,7 @@ def compare(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     To each row come "p", the p-value of its cell alone, and "p_holm", corrected for the number of cells.
     """
     p = [p_value(row["successes"], row["trials"], row["paper"], TRIALS) for row in rows]
-    return [{**row, "p": alone, "p_holm": corrected} for row, alone, corrected in zip(rows, p, holm(p), strict=True)]
+    return [{**row, "p": alone, "p_holm": both} for row, alone, both in zip(rows, p, holm(p), strict=True)]
 
 
 def differing(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -137,8 +137,12 @@ def differing(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[tu
     >>> differing([(all_, none), (half, half)]) == [(all_, none)]
     True
     """
-    p = holm([p_value(a["successes"], a["trials"], b["successes"], b["trials"]) for a, b in pairs])
-    return [pair for pair, corrected in zip(pairs, p, strict=True) if corrected < LEVEL]
+    return [pair for pair, p in zip(pairs, corrected(pairs), strict=True) if p < LEVEL]
+
+
+def corrected(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[float]:
+    """Return the p-value of Fisher's test for each pair of rows, corrected for the number of pairs."""
+    return holm([p_value(a["successes"], a["trials"], b["successes"], b["trials"]) for a, b in pairs])
 
 
 def describe(compared: Sequence[dict[str, Any]], names: Sequence[str]) -> Verdict:

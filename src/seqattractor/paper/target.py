@@ -42,7 +42,7 @@ TARGETS = {
     "sparse-targets": "retrieval:SPARSE_TARGETS",
     "theorems": "theory:THEOREMS",
     "pooled": "pooled:TARGET",
-    "biases": "biases:TARGET",
+    "biases": "retrieval:BIASES",
     "learned-targets": "learned_targets:TARGET",
     "capacity": "capacity:TARGET",
     "comparison": "comparison:TARGET",
