@@ -1,7 +1,6 @@
 """reproduce capacity: every part of it, on networks small enough for a test."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,8 +12,6 @@ from seqattractor.paper import capacity as trials
 from seqattractor.paper.capacity import bits_per_weight, law_words, loads, pooled_capacity, scaling_laws
 from seqattractor.paper.reproduce import run_targets
 from seqattractor.paper.target import Request, Result
-from seqattractor.report.page import Section
-from seqattractor.report.reproduce_page import write_section
 from seqattractor.study.tuning import tuned
 
 SMALL = {
@@ -224,19 +221,6 @@ def test_every_figure_can_be_drawn_and_the_table_has_the_same_columns_in_every_r
         for ax in figure.axes:
             assert ax.get_xlabel()
         plt.close(figure)
-
-
-def test_every_figure_becomes_files_and_a_picture_of_the_page(outcome, tmp_path):
-    target, result = outcome
-    more = {word: (f"about {word}", partial(plt.figure, figsize=(1, 1))) for word in target.more_figures(result)}
-    section = write_section(
-        tmp_path, Section("capacity", "T"), data={}, rows=[{"a": 1}], draw=partial(plt.figure, figsize=(1, 1)), more=more
-    )
-    words = ["ablations", "limits", "inside", "scaling"]
-    assert [picture.words for picture in section.pictures[1:]] == [f"about {word}" for word in words]
-    for word in words:
-        assert (tmp_path / f"capacity-{word}.png").read_bytes().startswith(b"\x89PNG")
-        assert f"capacity-{word}.pdf" in section.files
 
 
 def test_a_curve_is_crossed_between_its_points():

@@ -49,11 +49,10 @@ QUICK: dict[str, tuple[Any, ...]] = {"random": (10, 40, 70)}
 LEFT_OUT_QUICKLY = ("sparse", "slow-synapses", "mixed")  # these take a second or more per trial
 
 
-class ComparisonTarget(Target):
+class _ComparisonTarget(Target):
     """All networks on the protocols that need no minutes per trial."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Every value of every protocol."""
         wanted = QUICK if request.quick else VALUES
         networks = [name for name in default_networks() if not (request.quick and name in LEFT_OUT_QUICKLY)]
         return [
@@ -63,11 +62,9 @@ class ComparisonTarget(Target):
         ]
 
     def n_trials(self, request: Request, cell: Cell) -> int:
-        """All networks take part in each trial, so a few must do."""
         return request.at_most(2 if request.quick else TRIALS)
 
     def result(self, request: Request, outcomes: list[tuple[Cell, list[Outcome]]]) -> Result:
-        """One comparison for each protocol."""
         comparisons: list[Comparison] = []
         for protocol in dict.fromkeys(cell["protocol"] for cell, _ in outcomes):
             test = get_test(protocol)
@@ -95,15 +92,12 @@ class ComparisonTarget(Target):
         return Result(data, {"comparisons": comparisons})
 
     def verdict(self, result: Result) -> Verdict:
-        """What the first protocol, the paper's own, says."""
         return Verdict(None, result.data["conclusions"][0])
 
     def figure(self, result: Result) -> Figure:
-        """A row for each protocol."""
         return comparison_figure(result.extra["comparisons"])
 
     def tables(self, result: Result) -> list[Table]:
-        """Two tables for each protocol, the conclusions of all but the first above them."""
         tables = []
         for k, (one, words) in enumerate(zip(result.extra["comparisons"], result.data["conclusions"], strict=True)):
             first, second = comparison_tables(one)
@@ -111,7 +105,7 @@ class ComparisonTarget(Target):
         return tables
 
 
-TARGET = ComparisonTarget(
+TARGET = _ComparisonTarget(
     name="comparison",
     title="The other sequence memories",
     trial="comparison:compare_networks",

@@ -122,7 +122,7 @@ STRIPS = {"truth": "stored", "hebbian": "Hebbian V", "V": "only V", "UV": "U and
 
 
 @dataclass(frozen=True, kw_only=True)
-class PictureTarget(Target):
+class _PictureTarget(Target):
     """Targets on gait and digits; all of them share their trials, which depend on the data, the method and the number."""
 
     trial: str = "pictures:recall_pictures"
@@ -133,7 +133,6 @@ class PictureTarget(Target):
     """Keys of `METHODS`."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Each data set with each method; a cell names data of a file by content, so that other data are other trials."""
         cells: list[Cell] = []
         for data in self.data:
             path = _path(data, request)
@@ -146,16 +145,13 @@ class PictureTarget(Target):
         return cells
 
     def n_trials(self, request: Request, cell: Cell) -> int:
-        """A few networks; one in a quick run."""
         return 1 if request.quick else request.at_most(NETWORKS[cell["data"]])
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Those of section 6.3 for the data set, and where it comes from."""
         [data] = self.data
         return {**SETTINGS[data], **LEARNING, "data": _path(data, request) or "generated"}
 
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
-        """The stored frames, and those that the first network of each method recalled."""
         pictures = load_pictures(outcomes[0][0], 0)
         return {"truth": frames_of(pictures)} | {
             cell["method"]: recalled_frames(trials[0], pictures) for cell, trials in outcomes
@@ -169,7 +165,7 @@ def _path(data: str, request: Request) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecallFigure(PictureTarget):
+class _RecallFigure(_PictureTarget):
     """Figures 6 and 7: stored frames above, recalled frames below, and the recall as an animation."""
 
     frames_shown: int
@@ -179,11 +175,9 @@ class RecallFigure(PictureTarget):
     """Pixels of the animation for one unit."""
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """With the number of networks."""
         return {**super().settings(request), "networks": self.n_trials(request, {"data": self.data[0]})}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Wrong pixels in every frame, and how many sequences each network retrieved."""
         return [
             {
                 "network": number,
@@ -198,7 +192,6 @@ class RecallFigure(PictureTarget):
         ]
 
     def verdict(self, result: Result) -> Verdict:
-        """The paper shows one clean recall."""
         rows, truth = result.rows(), result.extra["truth"]
         total, retrieved = sum(row["sequences"] for row in rows), sum(row["retrieved"] for row in rows)
         low, high = (100 * end for end in wilson_interval(retrieved, total))
@@ -214,21 +207,18 @@ class RecallFigure(PictureTarget):
         )
 
     def tables(self, result: Result) -> list[Table]:
-        """Wrong pixels over all sequences, frame by frame."""
         columns = {"": "Network {network}", "recalled": "{retrieved} of {sequences}", "epochs": "{epochs}"}
         columns |= {f"t = {t + 1}": f"{{wrong_pixels_by_frame[{t}]}}" for t in range(self.frames_shown)}
         caption = "Wrong pixels in the recalled frames t = 1 (the corrupted cue) onwards, summed over sequences."
         return [Table.of(result.rows(), columns, caption)]
 
     def animations(self, result: Result) -> list[Animation]:
-        """The recall of the first network."""
         gif = recall_gif(result.extra["truth"], result.extra["UV"], columns=self.columns, scale=self.scale)
         flips = result.data["settings"]["flips"]
         caption = f"Stored (left) and recalled by the first network from {flips} flipped pixels (right)."
         return [Animation(gif, caption, width=720 if self.columns > 1 else 420)]
 
     def figure(self, result: Result) -> Figure:
-        """Two strips of frames."""
         n = self.frames_shown
         truth, recalled = (result.extra[key][0, :n] for key in ("truth", "UV"))
         ratio = truth.shape[1] / (truth.shape[2] * n)
@@ -238,15 +228,13 @@ class RecallFigure(PictureTarget):
         return figure
 
 
-class Figure8(PictureTarget):
+class _Figure8(_PictureTarget):
     """Figure 8: curves of the errors of both layers during learning."""
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Of both data sets."""
         return {**SETTINGS, **LEARNING}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """The curves of every network."""
         return [
             {
                 "data": cell["data"],
@@ -260,11 +248,9 @@ class Figure8(PictureTarget):
         ]
 
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
-        """Nothing: no frame is shown."""
         return {}
 
     def csv_rows(self, result: Result) -> list[Row]:
-        """One line for each epoch of each network."""
         return [
             {"data": row["data"], "network": row["network"], "epoch": epoch, "hidden": hidden, "visible": visible}
             for row in result.rows()
@@ -274,7 +260,6 @@ class Figure8(PictureTarget):
         ]
 
     def verdict(self, result: Result) -> Verdict:
-        """Both errors should reach zero."""
         parts = []
         for data, name in (("gait", "gait"), ("digits", "moving digits")):
             rows = result.rows(data=data)
@@ -288,7 +273,6 @@ class Figure8(PictureTarget):
         )
 
     def tables(self, result: Result) -> list[Table]:
-        """When each error was gone."""
         rows = [
             {
                 "panel": PANELS[row["data"]],
@@ -302,7 +286,6 @@ class Figure8(PictureTarget):
         return [Table.of(rows, columns)]
 
     def figure(self, result: Result) -> Figure:
-        """A panel for each data set with the curves of its first network."""
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2))
         for ax, (data, name) in zip(axes, PANELS.items(), strict=True):
             row = result.rows(data=data)[0]
@@ -318,7 +301,7 @@ def _first_zero(errors: list[float]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ablation(PictureTarget):
+class _Ablation(_PictureTarget):
     """Appendix E: recall by three ways of learning, one below the other."""
 
     methods: tuple[str, ...] = tuple(METHODS)
@@ -327,7 +310,6 @@ class Ablation(PictureTarget):
     """Numbers of the sequences to show, counted from 1, as in the paper."""
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Sequences retrieved and mean wrong pixels."""
         wrong = np.array([outcome["wrong"] for outcome in trials])  # (networks, sequences, T)
         in_step = [sum(frame is not None for frame in outcome["locked_on"]) for outcome in trials]
         return [
@@ -344,7 +326,6 @@ class Ablation(PictureTarget):
         ]
 
     def verdict(self, result: Result) -> Verdict:
-        """The paper shows that only learning U and V recalls the frames."""
         pixels = {row["method"]: row["mean_wrong_pixels_in_a_recalled_frame"] for row in result.rows()}
         words = ", ".join(
             f"{METHODS[row['method']]}: {row['in_step']} of {row['sequences']} "
@@ -358,7 +339,6 @@ class Ablation(PictureTarget):
         return Verdict(best, f"{claim}. Sequences recalled ({LOCKED_ON}): {words}.")
 
     def tables(self, result: Result) -> list[Table]:
-        """Counts of each method."""
         columns = {
             "": "{words}",
             "locked on, in phase": "{in_step} of {sequences}",
@@ -369,7 +349,6 @@ class Ablation(PictureTarget):
         return [Table.of([{**row, "words": METHODS[row["method"]]} for row in result.rows()], columns)]
 
     def figure(self, result: Result) -> Figure:
-        """For each shown sequence the stored frames and three recalls."""
         n = self.frames_shown
         height, width = result.extra["truth"].shape[2:]
         strips = [(sequence, key) for sequence in self.shown for key in STRIPS]
@@ -382,7 +361,7 @@ class Ablation(PictureTarget):
         return figure
 
 
-FIGURE_6 = RecallFigure(
+FIGURE_6 = _RecallFigure(
     name="fig6",
     title="Figure 6",
     data=("gait",),
@@ -393,7 +372,7 @@ FIGURE_6 = RecallFigure(
     "first frame with 2000 of 11264 pixels flipped. The database of the paper may not be passed on: unless --gait-dir names your "
     "copy, a figure drawn by this package walks instead.",
 )
-FIGURE_7 = RecallFigure(
+FIGURE_7 = _RecallFigure(
     name="fig7",
     title="Figure 7",
     data=("digits",),
@@ -404,14 +383,14 @@ FIGURE_7 = RecallFigure(
     "started from its first frame with 300 of 4096 pixels flipped; sequence 1 is shown. Unless --mnist-file names your copy "
     "of Moving MNIST or MNIST, the digits are scikit-learn's, moved in the same way.",
 )
-FIGURE_8 = Figure8(
+FIGURE_8 = _Figure8(
     name="fig8",
     title="Figure 8",
     data=("gait", "digits"),
     about="The errors of the networks of figures 6 and 7 in every epoch, per neuron. Learning ends after the first epoch "
     "without an error, since all later epochs would change nothing.",
 )
-ABLATION_GAIT = Ablation(
+ABLATION_GAIT = _Ablation(
     name="ablation-gait",
     title="Ablation on gait (appendix E)",
     data=("gait",),
@@ -419,7 +398,7 @@ ABLATION_GAIT = Ablation(
     shown=(1,),
     about="The sequence, network size and noise of figure 6, with three ways of learning.",
 )
-ABLATION_DIGITS = Ablation(
+ABLATION_DIGITS = _Ablation(
     name="ablation-digits",
     title="Ablation on moving digits (appendix E)",
     data=("digits",),

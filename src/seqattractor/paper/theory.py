@@ -170,44 +170,37 @@ STATEMENTS = {
 """By theorem; "for" marks the two that the paper says can be trivially extended."""
 
 
-class Figure2(Target):
+class _Figure2(Target):
     """Figure 2, which is a drawing; that the network in it is the one that this package runs is checked on random states."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """One, with as many neurons as are drawn."""
         return [{"N": 5, "M": 4}]
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Count the networks whose steps are those of the unfolded one."""
         return [{**cell, "networks": len(trials), "equal": sum(outcome["equal"] for outcome in trials)}]
 
     def verdict(self, result: Result) -> Verdict:
-        """The steps must be the same in every network."""
         [row] = result.rows()
         words = f"{row['equal']} of {row['networks']} random networks of N = {row['N']} and M = {row['M']} neurons"
         return Verdict(row["equal"] == row["networks"], f"The steps of {words} are those of the network drawn, neuron by neuron.")
 
     def figure(self, result: Result) -> Figure:
-        """The network and the network unfolded in time."""
         figure, ax = plt.subplots(figsize=(8.0, 2.6))
         [row] = result.rows()
         plots.network_diagram(row["N"], row["M"], ax=ax)
         return figure
 
 
-class Figure3(Target):
+class _Figure3(Target):
     """Figure 3."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """Each distribution of P with each M."""
         return [{"P": P, "M": M, "N": RECONSTRUCTION["N"]} for P in RECONSTRUCTION["P"] for M in RECONSTRUCTION["M"]]
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """The size of the patterns."""
         return {"N": RECONSTRUCTION["N"], "trials": request.trials}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Average over trials."""
         rows = []
         for decoder in DECODERS:
             errors = [outcome[decoder] for outcome in trials]
@@ -217,7 +210,6 @@ class Figure3(Target):
         return rows
 
     def verdict(self, result: Result) -> Verdict:
-        """For large M the error is nearly gone, with both matrices and both distributions."""
         values, n = [row["M"] for row in result.rows()], result.data["settings"]["N"]
         first, last = ([row["mean_error"] for row in result.rows(M=M)] for M in (min(values), max(values)))
         return Verdict(
@@ -228,7 +220,6 @@ class Figure3(Target):
         )
 
     def tables(self, result: Result) -> list[Table]:
-        """Mean errors over M."""
         lines = [
             [f"{P.capitalize()}, {words}", *(f"{row['mean_error']:.1f}" for row in result.rows(P=P, V=decoder))]
             for P in RECONSTRUCTION["P"]
@@ -237,7 +228,6 @@ class Figure3(Target):
         return [Table(["M", *map(str, RECONSTRUCTION["M"])], lines)]
 
     def figure(self, result: Result) -> Figure:
-        """A panel for each distribution of P."""
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), sharey=True)
         for ax, P in zip(axes, RECONSTRUCTION["P"], strict=True):
             for decoder, (label, color, dash) in LINES.items():
@@ -253,24 +243,20 @@ class Figure3(Target):
         return figure
 
 
-class Theorems(Target):
+class _Theorems(Target):
     """Theorems 1 to 4 and their extensions."""
 
     def cells(self, request: Request) -> list[Cell]:
-        """One cell for each theorem and each extension."""
         return [{"theorem": name} for name in STATEMENTS]
 
     def settings(self, request: Request) -> dict[str, Any]:
-        """Those of section 6."""
         return {**LEARNING, "trials": request.trials}
 
     def rows(self, cell: Cell, trials: list[Outcome]) -> list[Row]:
-        """Count the instances."""
         name, held = cell["theorem"], sum(outcome["holds"] for outcome in trials)
         return [{"theorem": name, "statement": STATEMENTS[name], "instances": len(trials), "held": held}]
 
     def verdict(self, result: Result) -> Verdict:
-        """All must hold, every time."""
         failed = [row for row in result.rows() if row["held"] < row["instances"]]
         total = sum(row["instances"] for row in result.rows())
         if not failed:
@@ -279,11 +265,9 @@ class Theorems(Target):
         return Verdict(False, f"Held in fewer instances than were tried: {words}.")
 
     def tables(self, result: Result) -> list[Table]:
-        """What each theorem says and how often it held."""
         return [Table.of(result.rows(), {"Theorem": "{theorem}. {statement}", "held in": "{held} of {instances}"})]
 
     def figure(self, result: Result) -> Figure:
-        """Bars of the instances in which each theorem held."""
         rows = result.rows()
         figure, ax = plt.subplots(figsize=(6.4, 2.9))
         labels = [f"theorem {row['theorem']}" for row in rows]
@@ -294,7 +278,7 @@ class Theorems(Target):
         return figure
 
 
-FIGURE_2 = Figure2(
+FIGURE_2 = _Figure2(
     name="fig2",
     title="Figure 2",
     trial="theory:step_network",
@@ -302,14 +286,14 @@ FIGURE_2 = Figure2(
     "are visible neurons, empty ones hidden. Networks with random weights are run beside the drawing, eqs. (2) and (3), "
     "connection by connection, from all 32 visible states.",
 )
-FIGURE_3 = Figure3(
+FIGURE_3 = _Figure3(
     name="fig3",
     title="Figure 3",
     trial="theory:reconstruct_pattern",
     about="The reconstruction error |x - sign(V sign(P x))|, summed over N = 100 units (each wrong one counts 2), for a random "
     "M x N matrix P and a random x. The paper does not list its values of M.",
 )
-THEOREMS = Theorems(
+THEOREMS = _Theorems(
     name="theorems",
     title="Theorems 1 to 4 and their extensions",
     trial="theory:check_theorem",
