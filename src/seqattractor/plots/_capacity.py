@@ -30,7 +30,6 @@ def capacity_curve(
     ends : tuple of int, optional
         The smallest and the largest T; by default those that were tried.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------

@@ -25,7 +25,6 @@ def attractor_bars(attractors: Attractors, *, most: int = 12, ax: Axes | None = 
     most : int
         How many to show; the rest are put together.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -73,7 +72,6 @@ def state_space(stored: Sequence[ArrayLike], trajectories: Sequence[ArrayLike] =
         Visible patterns or hidden states.
     trajectories : sequence of arrays, each of shape (K, N)
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------

@@ -35,7 +35,6 @@ def filmstrip(
     value_range : (low, high), optional
         Which values are black and white, of frames in grey or colour; ``X.values`` of pictures lie between 0 and 255.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -43,7 +42,6 @@ def filmstrip(
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> ax = filmstrip(np.ones((3, 8, 6)), label="x(t)")
     >>> ax.images[0].get_array().shape
     (8, 22)
@@ -85,7 +83,6 @@ def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax:
     wrong : array of bool, shape (T, N), optional
         Units to mark with a dot.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -93,7 +90,6 @@ def raster(X: ArrayLike, *, title: str = "", wrong: ArrayLike | None = None, ax:
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> ax = raster(np.ones((7, 10)))
     >>> ax.images[0].get_array().shape
     (10, 7)
@@ -127,7 +123,6 @@ def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax:
     n_sequences : int
         How many sequences to show at most.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------

@@ -23,7 +23,6 @@ def certificate_profile(certificate: Certificate, *, ax: Axes | None = None) -> 
     ----------
     certificate : Certificate
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -66,7 +65,6 @@ def margin_and_radius(certificates: Sequence[Certificate], labels: Sequence[str]
     certificates : sequence of Certificate
     labels : sequence of str
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -109,7 +107,6 @@ def robustness_with_certificate(
     certificate : Certificate, optional
         Of the same network and sequences.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -147,7 +144,6 @@ def separability_margins(separability: Separability, *, ax: Axes | None = None) 
     ----------
     separability : Separability
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------

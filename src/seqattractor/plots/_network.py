@@ -21,7 +21,6 @@ def network_diagram(n_visible: int = 5, n_hidden: int = 4, *, ax: Axes | None = 
     n_visible, n_hidden : int
         How many neurons to draw.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------

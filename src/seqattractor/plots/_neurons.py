@@ -30,7 +30,6 @@ def start_losses(losses: LostStarts, *, ax: Axes | None = None) -> Axes:
     losses : LostStarts
         As `seqattractor.lost_starts` gives it.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -71,7 +70,6 @@ def hidden_raster(net: Any, trajectory: ArrayLike, *, n_neurons: int = 100, sort
     sort : bool
         Order them by the time at which they are first on, then by how long.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -111,7 +109,6 @@ def hidden_rates(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     ----------
     activity : HiddenActivity
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -142,7 +139,6 @@ def code_overlap(activity: HiddenActivity, *, ax: Axes | None = None) -> Axes:
     ----------
     activity : HiddenActivity
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -176,7 +172,6 @@ def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons
     n_neurons : int
         How many, from the first on.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -184,7 +179,6 @@ def weights_image(weights: ArrayLike, frame_shape: tuple[int, ...], *, n_neurons
 
     Examples
     --------
-    >>> import matplotlib.pyplot as plt
     >>> ax = weights_image(np.ones((7, 12)), (3, 4), n_neurons=6)
     >>> len(ax.images)
     1

@@ -43,7 +43,6 @@ def recall_strip(
     n_frames : int
         How many times to show, evenly spread.
     ax : Axes, optional
-        By default new ones.
 
     Returns
     -------
@@ -99,7 +98,6 @@ def overlap_curve(
     X : array of +-1, shape (T, N), optional
         All stored patterns: a thin line shows the overlap with the one that is nearest.
     ax : Axes, optional
-        By default new ones.
     **line
         For ``ax.plot``, such as ``label`` and ``color``.
 
