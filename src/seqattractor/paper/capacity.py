@@ -29,7 +29,7 @@ from seqattractor.networks.sparse import SparseSequenceAttractor
 from seqattractor.noise import flip
 from seqattractor.paper.settings import LEARNING
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target, count_successes, draw_successes, flat_interval
-from seqattractor.plots._neurons import END_COLORS
+from seqattractor.plots._analysis import END_COLORS
 from seqattractor.report.page import Line, Table, Verdict
 from seqattractor.sequences import Patterns
 from seqattractor.study.capacity import Capacity, Law, Search, fit_law
