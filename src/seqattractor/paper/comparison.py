@@ -21,13 +21,13 @@ M = 500  # hidden neurons, as in section 6.2
 
 
 def settings_of(name: str, protocol: str) -> dict[str, Any]:
-    """Give the setting of a network as tuned, with M hidden neurons where tuning chose no other number."""
+    """Return the tuned setting of a network, with M hidden neurons unless tuning chose another number."""
     hidden = {"n_hidden": M} if "n_hidden" in parameters_of(name) else {}
     return {**hidden, **tuned(name, protocol).parameters}
 
 
 def compare_networks(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Give the same sequences and cues of a test at one value to all networks; times, which differ, are left out."""
+    """Run all networks on the same sequences and cues of a test at one value; times, which differ, are left out."""
     words = np.random.default_rng(seed).integers(2**32, size=4).tolist()
     outcomes = {}
     for name in settings["networks"]:

@@ -60,9 +60,9 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
         "hidden_errors": (net.hidden_errors_ / M).tolist(),
         "visible_errors": (net.visible_errors_ / N).tolist(),
         "wrong": [one.tolist() for one in wrong],
-        # The frame, counted from 1, from which on every frame to the last was right and in phase; None if never, or too late.
+        # The frame, counted from 1, from which every frame was right and in phase; None if there is none.
         "locked_on": [None if row is None else row + 1 for row in locked_on],
-        # Section 6.2's criterion on a closed loop. An open sequence never shows its first frame again: there, that it locked on.
+        # By the criterion of section 6.2 on a closed loop; an open sequence, which never returns to its start, must lock on.
         "retrieved": [
             bool(retrieved(path, x)) if closed else row is not None
             for path, x, row in zip(paths, sequences, locked_on, strict=True)
@@ -72,10 +72,7 @@ def recall_pictures(settings: dict[str, Any], seed: np.random.SeedSequence) -> d
 
 
 def load_pictures(settings: dict[str, Any], number: int) -> Sequences:
-    """The sequences of a trial: data ("gait" or "digits") from the file `path`, or generated if it is None.
-
-    Digits are drawn anew for each number of a trial, from `data_seed`.
-    """
+    """Return the sequences of a trial: "gait" or "digits" from `path`, or generated; digits differ between trials."""
     return _load(settings["data"], settings["path"], settings.get("data_seed", 0), number if settings["data"] == "digits" else 0)
 
 
@@ -89,25 +86,19 @@ def _load(data: str, path: str | None, seed: int, number: int) -> Sequences:
 
 
 def sha256_of(pictures: Sequences) -> str:
-    """A digest of all patterns."""
+    """Return a digest of all patterns."""
     return hashlib.sha256(pictures.patterns.tobytes()).hexdigest()
 
 
-def frames_of(pictures: Sequences) -> NDArray[np.int8]:
-    """All sequences as pictures, shape (sequences, T, height, width)."""
-    return pictures.patterns.reshape(len(pictures.lengths), -1, *pictures.frame_shape)
-
-
-def recalled_frames(outcome: dict[str, Any], pictures: Sequences) -> NDArray[np.int8]:
-    """What the network recalled in the first trial, in the shape of `frames_of`."""
-    shape = frames_of(pictures).shape
-    bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(outcome["frames"])), dtype=np.uint8))
-    return np.where(bits[: int(np.prod(shape))], 1, -1).astype(np.int8).reshape(shape)
-
-
 def _pack(frames: NDArray[np.int8]) -> str:
-    """Patterns of +-1 as text."""
+    """Return patterns of +-1 as text."""
     return base64.b64encode(zlib.compress(np.packbits(frames > 0).tobytes(), 9)).decode()
+
+
+def _unpack(text: str, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    """Return the patterns that `_pack` made text of."""
+    bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8))
+    return np.where(bits[: int(np.prod(shape))], 1, -1).astype(np.int8).reshape(shape)
 
 
 NETWORKS = {"gait": 10, "digits": 3}  # the paper trains one network on each; more show how far that is luck
@@ -123,7 +114,7 @@ STRIPS = {"truth": "stored", "hebbian": "Hebbian V", "V": "only V", "UV": "U and
 
 @dataclass(frozen=True, kw_only=True)
 class _PictureTarget(Target):
-    """Targets on gait and digits; all of them share their trials, which depend on the data, the method and the number."""
+    """Targets on gait and digits, which share their trials; a cell names data of a file by content."""
 
     trial: str = "pictures:recall_pictures"
     experiment: str = "pictures"
@@ -153,13 +144,12 @@ class _PictureTarget(Target):
 
     def extra(self, outcomes: list[tuple[Cell, list[Outcome]]]) -> dict[str, Any]:
         pictures = load_pictures(outcomes[0][0], 0)
-        return {"truth": frames_of(pictures)} | {
-            cell["method"]: recalled_frames(trials[0], pictures) for cell, trials in outcomes
-        }
+        truth = pictures.patterns.reshape(len(pictures.lengths), -1, *pictures.frame_shape)
+        return {"truth": truth} | {cell["method"]: _unpack(trials[0]["frames"], truth.shape) for cell, trials in outcomes}
 
 
 def _path(data: str, request: Request) -> str | None:
-    """The user's own files of a data set, or None."""
+    """Return the path of the user's own data, or None."""
     path = request.gait_dir if data == "gait" else request.mnist_file
     return None if path is None else str(path)
 
@@ -295,7 +285,7 @@ class _Figure8(_PictureTarget):
 
 
 def _first_zero(errors: list[float]) -> str:
-    """The epoch from which on there was no error, as text."""
+    """Return the epoch from which there was no error, as text."""
     last = max((epoch for epoch, error in enumerate(errors, start=1) if error > 0), default=0)
     return str(last + 1) if last < len(errors) else "never"
 

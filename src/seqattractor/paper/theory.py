@@ -1,7 +1,4 @@
-"""What it is and why it works: figure 2, the network; figure 3, x read off sign(P x) by V = P+ or P^T; the theorems.
-
-The four theorems are checked on random instances, and so are the two extensions that the paper states.
-"""
+"""Figure 2, the network; figure 3, x decoded from sign(P x) by V = P+ or P^T; and the theorems on random instances."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from seqattractor.networks.attractor import SequenceAttractor
 from seqattractor.networks.one_hot import OneHotNetwork
 from seqattractor.paper.settings import LEARNING, RECONSTRUCTION
 from seqattractor.paper.target import Cell, Outcome, Request, Result, Row, Target
-from seqattractor.report.page import Table, Verdict
+from seqattractor.report.page import Line, Table, Verdict
 from seqattractor.rule import sign
 from seqattractor.sequences import Sequences
 
@@ -107,7 +104,7 @@ def theorem_3_for_V(rng: np.random.Generator) -> bool:
 
 
 def _one_step_is_enough(update: Callable[..., int], weights: Floats, state: Floats, target: Floats, kappa: float) -> bool:
-    """Whether one step removes all errors, of which there were some, at a rate just above what the proof asks for."""
+    """Return whether one step at a rate just above the bound of the proof removes all errors, of which there were some."""
     eta = 1.01 * (kappa + np.abs(weights @ state).max()) / len(state)
     before = update(weights, state, target, kappa=kappa, eta=eta)
     return before > 0 and update(weights, state, target, kappa=kappa, eta=eta) == 0
@@ -127,7 +124,7 @@ def theorem_4_for_U(rng: np.random.Generator) -> bool:
 
 
 def _learned(rng: np.random.Generator) -> tuple[Sequences, SequenceAttractor]:
-    """A random sequence of random size, and a network that has learned it until there was no error left."""
+    """Return a random sequence of random size, and a network that learned it until no error was left."""
     T, N, M = int(rng.integers(5, 25)), int(rng.integers(40, 80)), int(rng.integers(100, 300))
     X = random_periodic(T, N, rng=rng)
     net = SequenceAttractor(M, random_state=rng, engine="exact", n_jobs=1, **{**LEARNING, "max_epochs": EPOCHS}).fit(X)
@@ -135,9 +132,9 @@ def _learned(rng: np.random.Generator) -> tuple[Sequences, SequenceAttractor]:
 
 
 def withstands(weights: Floats, states: ArrayLike, wanted: ArrayLike, rng: np.random.Generator) -> bool:
-    """Whether every neuron answers as wanted (n, out) to states (n, in) with as many flips as epsilon max |w| < kappa allows.
+    """Return whether every neuron gives the wanted answers, (n, out), to states, (n, in), with flips that Theorem 4 allows.
 
-    The flips are the worst that the neuron can get, those inputs that speak most for the wanted answer, and as many at random.
+    As many inputs as epsilon max |w| < kappa allows are flipped: the worst for the neuron, and random ones.
     """
     given, answers = np.asarray(states, dtype=np.float64), np.asarray(wanted)
     epsilon = LEARNING["kappa"] / np.abs(weights).max(axis=1)  # for each neuron; sum |y' - y| must stay below it
@@ -158,7 +155,6 @@ CHECKS = {"1": theorem_1, "2": theorem_2, "3": theorem_3, "3 for V": theorem_3_f
 
 DECODERS = {"pseudo_inverse": "V = P⁺", "transpose": "V = Pᵀ"}
 LINES = {"pseudo_inverse": ("$V = P^+$", plots.BLUE, "-"), "transpose": (r"$V = P^\top$", plots.ORANGE, "--")}
-
 STATEMENTS = {
     "1": "Any sequence of distinct patterns with x(1) = x(T) is made by a network with M = T - 1 hidden neurons.",
     "2": "If weights without errors exist, learning from zero weights ends in finitely many steps.",
@@ -167,11 +163,11 @@ STATEMENTS = {
     "4": "Without errors, hidden states perturbed by less than kappa / max |V| still give the next pattern.",
     "4 for U": "The same for U: visible states perturbed by less than kappa / max |U| still give the hidden states.",
 }
-"""By theorem; "for" marks the two that the paper says can be trivially extended."""
+"""By theorem; "for" marks the two extensions that the paper states."""
 
 
 class _Figure2(Target):
-    """Figure 2, which is a drawing; that the network in it is the one that this package runs is checked on random states."""
+    """Figure 2, a drawing; random networks check that it shows the network that this package runs."""
 
     def cells(self, request: Request) -> list[Cell]:
         return [{"N": 5, "M": 4}]
@@ -220,12 +216,12 @@ class _Figure3(Target):
         )
 
     def tables(self, result: Result) -> list[Table]:
-        lines = [
-            [f"{P.capitalize()}, {words}", *(f"{row['mean_error']:.1f}" for row in result.rows(P=P, V=decoder))]
+        lines: list[Line] = [
+            (f"{P.capitalize()}, {words}", result.rows(P=P, V=decoder), "{mean_error:.1f}".format_map)
             for P in RECONSTRUCTION["P"]
             for decoder, words in DECODERS.items()
         ]
-        return [Table(["M", *map(str, RECONSTRUCTION["M"])], lines)]
+        return [Table.over("M", lines)]
 
     def figure(self, result: Result) -> Figure:
         figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), sharey=True)

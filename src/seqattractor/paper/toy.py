@@ -23,7 +23,7 @@ from seqattractor.study.statistics import side
 
 
 def train_perceptron(settings: dict[str, Any], seed: np.random.SeedSequence) -> dict[str, Any]:
-    """Figure 1: train a perceptron from a random start and run it from the first pattern; or, with "proof", ask for weights."""
+    """Figure 1: train a perceptron and run it from the first pattern; or, with "proof", prove that there are no weights."""
     if "proof" in settings:
         return _prove(settings["proof"])
     X = toy(settings["sequence"])
@@ -38,7 +38,7 @@ def train_perceptron(settings: dict[str, Any], seed: np.random.SeedSequence) -> 
 
 
 def _prove(sequence: int) -> dict[str, Any]:
-    """The neurons that no weights can drive, not even with biases, and a proof in whole numbers for the first of them."""
+    """Return the neurons that no weights can drive, even with biases, and a proof in integers for the first of them."""
     answer = separable(toy(sequence), bias=True)
     combination = answer.proof(int(answer.impossible[0])).combination
     assert combination is not None  # since the neuron is impossible
