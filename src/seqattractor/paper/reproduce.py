@@ -39,28 +39,8 @@ def reproduce(
 ) -> list[Section]:
     """Compute targets into a folder: for each a .json, .csv, .png and .pdf, and report.html on all that are finished.
 
-    Each of the paper's neighbours also has an .html page of its own.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Targets, in the order of the report.
-    request : Request
-    folder : Path
-        Made if it does not exist; trials.db in it holds every finished trial.
-    jobs : int
-        Processes; 1 for this one.
-    dask : str, optional
-        The address of a Dask scheduler, or "local".
-    bar : callable, optional
-        Shows the progress of each target.
-    command : str
-        The command line that gives this report again.
-
-    Returns
-    -------
-    list of Section
-        The sections of the report.
+    Each of the paper's neighbours also has an .html page of its own. Every finished trial is in trials.db. `dask` is the address
+    of a scheduler, or "local"; `command` is the command line that the report shows. Returns the sections of the report.
     """
     started = time.perf_counter()
     sections: dict[str, Section] = {}

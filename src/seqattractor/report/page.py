@@ -1,8 +1,4 @@
-"""What a page consists of, as plain values, and the page: one file that needs nothing else.
-
-Whoever has something to show makes these values; the templates in `templates/` render them, with everything escaped that data
-bring along.
-"""
+"""The parts of a page as plain values, rendered by `templates/` into one file that needs nothing else, with data escaped."""
 
 from __future__ import annotations
 
@@ -58,7 +54,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Animation:
-    """A moving picture."""
+    """An animation."""
 
     gif: bytes
     caption: str
@@ -82,7 +78,7 @@ class Picture:
     light: bytes
     dark: bytes
     words: str
-    """What stands for the figure where it cannot be seen."""
+    """The alternative text."""
     width: int
     height: int
     """In CSS pixels."""
@@ -106,25 +102,13 @@ class Section:
 
 
 def render(template: str, **values: Any) -> str:
-    """Give a page as HTML.
-
-    Parameters
-    ----------
-    template : str
-        The name of a file in `templates/`.
-    **values
-        What the template names.
-
-    Returns
-    -------
-    str
-    """
+    """Return a page as HTML, from the name of a file in `templates/` and its values."""
     return _environment().get_template(template).render(version=__version__, **values)
 
 
 @cache
 def _environment() -> Environment:
-    """The templates, with autoescape, and an error where a template names what is not given."""
+    """Return the templates, with autoescape, and an error for undefined values."""
     environment = Environment(
         loader=PackageLoader("seqattractor.report"),
         autoescape=True,
@@ -139,12 +123,12 @@ def _environment() -> Environment:
 
 
 def _embedded(content: bytes, kind: str) -> str:
-    """A picture inside the page."""
+    """Return a picture as a data URL."""
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def duration(seconds: float) -> str:
-    """Give seconds for people.
+    """Format seconds.
 
     Examples
     --------
@@ -155,7 +139,7 @@ def duration(seconds: float) -> str:
 
 
 def write_files(folder: Path, name: str, contents: Mapping[str, bytes]) -> list[Path]:
-    """Write FOLDER/<name>.<kind> for the content of each kind, every file whole or not at all, and give the paths."""
+    """Write FOLDER/<name>.<kind> for the content of each kind, every file atomically, and return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{kind}" for kind in contents]
     for path, content in zip(paths, contents.values(), strict=True):
