@@ -68,6 +68,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "no noise while learning": {"noise": 0},
     "constant learning rates": {"decay": False},
     "no homeostasis": {"homeostasis": 0.0},
+    "no redraw": {"redraw": 0.0},
     "no learned feedback": {"learned_feedback": 0.0},
     "P random and fixed, from x(t)": {"learned_drive": False},
     "P random and fixed, no learned feedback": {"learned_drive": False, "learned_feedback": 0.0},
