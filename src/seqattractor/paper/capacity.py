@@ -221,7 +221,7 @@ def _search_capacity(settings: dict[str, Any], seed: int) -> dict[str, Any]:
     return {"tried": [[T, right, n] for T, (right, n) in search.result().tried.items()]}
 
 
-def _search(size: Row, **options: int) -> Search:
+def _search(size: Row, **options: Any) -> Search:
     """Return a search for the capacity of a network of this size; M is None for a memory without hidden neurons."""
     settings = {"network": size["network"], "n": size["N"], "flips": size["flips"]}
     return Search(settings if size["M"] is None else settings | {"m": size["M"]}, t_max=LONGEST, **options)
@@ -685,7 +685,7 @@ def limits_figure(result: Result) -> Figure:
     return figure
 
 
-def _legend_and_grid(ax: Axes, place: str) -> None:
+def _legend_and_grid(ax: Axes, place: Any) -> None:
     """Add a small legend and a grid."""
     ax.legend(fontsize=8, loc=place)
     ax.grid(visible=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -137,8 +138,8 @@ class _LearnedTargets(Target):
         counts = [line for name, of_kind in rows.items() for line in counts_and_intervals(name.capitalize(), of_kind)]
         counts.append((f"Paper (of {agreement.TRIALS})", rows["random targets"], "{paper}".format_map))
         looks: list[Line] = [
-            (f"{words}, {name}", of_kind, lambda row, look=look, unit=unit, style=style: format(unit * row[look], style))
-            for look, (words, unit, style) in LOOKS.items()
+            (f"{words}, {name}", of_kind, partial(_shown, look))
+            for look, (words, _, _) in LOOKS.items()
             for name, of_kind in rows.items()
         ]
         start = f"From any stored pattern with {FIXED['flips']} of {FIXED['N']} units flipped"
@@ -171,6 +172,12 @@ class _LearnedTargets(Target):
             ax.set_xlabel(AXES["T"])
         left.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.0)
         return figure
+
+
+def _shown(look: str, row: Row) -> str:
+    """Format one of the measurements of a row."""
+    _, unit, style = LOOKS[look]
+    return format(unit * row[look], style)
 
 
 TARGET = _LearnedTargets(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
@@ -145,12 +146,27 @@ class _CountsFigure(_Counts):
     def figure(self, result: Result) -> Figure:
         figure, axes = plt.subplots(2, 1, figsize=(9.0, 5.4), sharex=True)
         for ax, learn in zip(axes, WAYS, strict=True):
-            rows = result.rows(learn=learn)
-            columns = ([row[key] for row in rows] for key in (self.varied, "successes", "trials", "paper"))
-            plots.compared_bars(*columns, color=COLORS[learn], ax=ax)
+            _draw_bars(result.rows(learn=learn), self.varied, COLORS[learn], ax)
         axes[1].set_xlabel(AXES[self.varied])
         _entitle(axes)
         return figure
+
+
+def _draw_bars(rows: list[Row], varied: str, color: str, ax: Axes) -> None:
+    """Draw success in percent, ours with Wilson intervals beside the paper's, with counts on the bars."""
+    at = np.arange(len(rows))
+    rates, paper = [100 * row["successes"] / row["trials"] for row in rows], [row["paper"] for row in rows]
+    ax.bar(at - 0.2, rates, 0.4, color=color, label=f"here (of {rows[0]['trials']})")
+    ax.bar(at + 0.2, paper, 0.4, facecolor="none", edgecolor=plots.GREY, hatch="////", label=f"paper (of {agreement.TRIALS})")
+    counts: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 7}  # so small that two 100s do not touch
+    for k, row in enumerate(rows):
+        low, high = (100 * end for end in row["interval"])
+        ax.plot([k - 0.2] * 2, [low, high], color=mpl.rcParams["text.color"], linewidth=1.0)
+        ax.text(k - 0.2, max(rates[k], high) + 1.5, str(row["successes"]), **counts)
+        ax.text(k + 0.2, paper[k] + 1.5, str(paper[k]), color=plots.GREY, **counts)
+    ax.set_xticks(at, [str(row[varied]) for row in rows])
+    ax.set(xlim=(-0.6, len(rows) - 0.4), ylim=(0, 116), yticks=range(0, 101, 25), ylabel="success, %")
+    ax.grid(axis="y")
 
 
 def _entitle(axes: list[Axes]) -> None:

@@ -11,7 +11,6 @@ from ._analysis import state_space as state_space
 from ._analysis import weights_image as weights_image
 from ._capacity import capacity_curve as capacity_curve
 from ._capacity import capacity_map as capacity_map
-from ._curves import compared_bars as compared_bars
 from ._curves import comparison_curves as comparison_curves
 from ._curves import error_curves as error_curves
 from ._curves import study_curves as study_curves

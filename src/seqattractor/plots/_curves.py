@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from seqattractor._checks import MOST, check_choice, check_counts, check_finite, check_flag, check_kind, check_number, say
 from seqattractor.analysis._retrieval import wilson_interval
-from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new, check_color
+from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new
 
 # Beside the five of the house; told apart by people who see no red or no green, and on light and dark ground.
 _PURPLE, _TEAL, _PINK, _BROWN = "#8a6fc0", "#5fb0b0", "#cc79a7", "#a08030"
@@ -110,59 +110,6 @@ _MARKERS = "osD^vP*X"
 _COLUMNS = 3  # of a legend above the axes
 _PANELS = 4  # in a row
 _SYMBOLS = {"n": "N", "m": "M", "t": "T"}
-
-
-def compared_bars(
-    labels: Sequence[Any],
-    successes: Sequence[int],
-    trials: Sequence[int],
-    paper: Sequence[int],
-    *,
-    color: str = BLUE,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw success in percent, ours beside the paper's, with counts on the bars and 95 % Wilson intervals on ours.
-
-    Parameters
-    ----------
-    labels : sequence, length n
-        Below the bars.
-    successes, trials : sequence of int, length n
-    paper : sequence of int, length n
-        The paper's successes of 100.
-    color : str
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> ax = compared_bars([70, 80], [9, 4], [10, 10], [88, 52])
-    >>> [text.get_text() for text in ax.texts]
-    ['9', '88', '4', '52']
-    """
-    rates, ends = _percent(successes, trials)
-    check_kind(labels, (list, tuple, np.ndarray), "labels", "a list")
-    check_color(color)
-    paper = check_counts(paper, "paper", 0, 100).tolist()
-    if not len(labels) == len(paper) == len(rates):
-        raise ValueError(
-            f"there are {len(labels)} labels, {len(rates)} rates and {len(paper)} of the paper; give as many of each."
-        )
-    ax = axes_or_new(ax)
-    at = np.arange(len(labels))
-    ax.bar(at - 0.2, rates, 0.4, color=color, label=f"here (of {trials[0]})")
-    ax.bar(at + 0.2, paper, 0.4, facecolor="none", edgecolor=GREY, hatch="////", label="paper (of 100)")
-    for k, (count, theirs) in enumerate(zip(successes, paper, strict=True)):  # so small that two 100s do not touch
-        ax.plot([k - 0.2] * 2, ends[:, k], color=mpl.rcParams["text.color"], linewidth=1.0)
-        ax.text(k - 0.2, max(rates[k], ends[1, k]) + 1.5, str(count), ha="center", va="bottom", fontsize=7)
-        ax.text(k + 0.2, theirs + 1.5, str(theirs), ha="center", va="bottom", fontsize=7, color=GREY)
-    ax.set_xticks(range(len(labels)), [str(label) for label in labels])
-    ax.set(xlim=(-0.6, len(labels) - 0.4), ylim=(0, 116), yticks=range(0, 101, 25), ylabel="success, %")
-    ax.grid(axis="y")
-    return ax
 
 
 def success_curve(

@@ -146,6 +146,7 @@ def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax:
         picture = stacked([tiles(frames, beside) for frames in shown], below)
         name_rows(ax, names, height, below)
         ax.set_xticks([])
+        show_shades(ax, picture)
     else:
         picture = np.concatenate(sequences).T.astype(np.float64)
         ends = np.cumsum([len(x) for x in sequences])
@@ -153,9 +154,6 @@ def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax:
             ax.axvline(end - 0.5, color="C0")
         ax.set_xticks([end - len(x) / 2 - 0.5 for end, x in zip(ends, sequences, strict=True)], names)
         ax.set(ylabel="unit", yticks=[])
-    if X.picture_shape is not None:
-        show_shades(ax, picture)
-    else:
         ax.imshow(picture, cmap="gray", vmin=-1, vmax=1, interpolation="nearest", aspect="equal" if X.frame_shape[1:] else "auto")
     unframed(ax)
     return ax
