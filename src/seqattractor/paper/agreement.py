@@ -53,7 +53,7 @@ def p_value(a: int, n: int, b: int, m: int) -> float:
 
 @dataclass(frozen=True)
 class Pooled:
-    """How the odds of success differ between two sides, over all strata."""
+    """The odds ratio of success between two sides, over all strata."""
 
     odds_ratio: float | None
     """Of Mantel and Haenszel; 0 or infinite where one side has no success, or the other no failure. None without strata."""
@@ -133,23 +133,23 @@ def corrected(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> list[fl
 def describe(compared: Sequence[dict[str, Any]], names: Sequence[str]) -> Verdict:
     """Return the verdict, agreement if neither a cell nor all of them together differ; `names` are the keys of cells."""
     test = "two-sided Fisher's exact test of our count against the paper's, Holm-corrected over all cells"
-    apart = [row for row in compared if row["p_holm"] < LEVEL]
-    if not apart:
+    differ = [row for row in compared if row["p_holm"] < LEVEL]
+    if not differ:
         least = min(row["p_holm"] for row in compared)
         text = f"All {len(compared)} cells agree with the paper (smallest corrected p = {least:.2g}; {test}, level {LEVEL})."
     else:
         cells = "; ".join(
             f"{', '.join(f'{name} = {row[name]}' for name in names)}: {row['successes']}/{row['trials']} here, "
             f"{row['paper']}/{TRIALS} in the paper, p = {row['p_holm']:.2g}"
-            for row in apart
+            for row in differ
         )
         text = (
-            f"{len(compared) - len(apart)} of {len(compared)} cells agree with the paper ({test}, level {LEVEL}). "
+            f"{len(compared) - len(differ)} of {len(compared)} cells agree with the paper ({test}, level {LEVEL}). "
             f"Not in agreement: {cells}."
         )
     pooled = pool_with_paper(compared)
-    text += f" {describe_pooled(pooled, alone=not apart)}{caution(max(row['trials'] for row in compared))}"
-    return Verdict(not apart and pooled.p >= LEVEL, text)
+    text += f" {describe_pooled(pooled, alone=not differ)}{caution(max(row['trials'] for row in compared))}"
+    return Verdict(not differ and pooled.p >= LEVEL, text)
 
 
 def describe_pooled(pooled: Pooled, *, alone: bool) -> str:

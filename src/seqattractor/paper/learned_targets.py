@@ -61,7 +61,7 @@ def retrieve_and_look(settings: dict[str, Any], seed: np.random.SeedSequence) ->
 
 
 def _look(net: SequenceAttractor, X: Patterns, flips: int, rng: np.random.Generator) -> dict[str, float]:
-    """What a few steps get wrong, how large margins are, how alike codes are, and how far targets have moved."""
+    """Return the errors of a few steps, margins, the overlap of codes, and the fraction of targets that moved."""
     x, x_next = X[:-1], X[1:]
     y, z, noisy = net._hidden_states(x), net.hidden_targets(x_next), flip(x, flips, rng)
     wrong = {"hidden_wrong": float(np.mean(net._hidden_states(noisy) != y))}

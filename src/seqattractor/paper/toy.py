@@ -155,7 +155,7 @@ class _Figure4(Target):
         shown = all(row["successes"] for row in rows)
         learned = " and ".join(f"{row['learned']}" for row in rows)
         return Verdict(
-            usual if shown or not usual else None,  # a few trials without a success say nothing
+            usual if shown or not usual else None,  # a few trials without a success are not enough
             f"With hidden neurons {learned} of {rows[0]['trials']} networks make every transition of sequences 1 and 2, and "
             f"{counts} retrieve them from two flipped units; the paper shows one retrieval of each, and the figure here the "
             "cleanest of ours. That counts as agreement unless the exact binomial test shows a success rate below one half.",

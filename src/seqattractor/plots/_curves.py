@@ -17,7 +17,7 @@ from seqattractor._checks import MOST, check_choice, check_counts, check_finite,
 from seqattractor.analysis._retrieval import wilson_interval
 from seqattractor.plots._house import BLUE, GREEN, GREY, ORANGE, RED, axes_or_new
 
-# Beside the five of the house; told apart by people who see no red or no green, and on light and dark ground.
+# Beside the five of `_house`: safe for colour-blind readers, and visible on light and dark ground.
 _PURPLE, _TEAL, _PINK, _BROWN = "#8a6fc0", "#5fb0b0", "#cc79a7", "#a08030"
 
 
@@ -100,7 +100,7 @@ def looks_of(names: Sequence[str]) -> dict[str, Look]:
 def as_line(look: Look) -> dict[str, Any]:
     """Return a look as options of matplotlib's lines."""
     ground, point = mpl.rcParams["axes.facecolor"], mpl.rcParams["font.size"] / 10
-    # Markers on top of each other are told apart by their edges.
+    # Edges separate markers on top of each other.
     inside, edge, width = (look.color, ground, 0.5) if look.filled else (ground, look.color, 1.0)
     marker = {"markerfacecolor": inside, "markeredgecolor": edge, "markeredgewidth": width * point}
     return {"color": look.color, "marker": look.marker, "linestyle": look.line, **marker}
@@ -344,7 +344,7 @@ def study_curves(
     hues = list(dict.fromkeys(row[hue] for row in rows)) if hue else [None]
     looks = _looks_of_hues(hue, hues)
     points = sorted({float(row[axis]) for row in rows})
-    apart = (points[-1] - points[0]) / 100  # so that intervals do not cover each other
+    spacing = (points[-1] - points[0]) / 100  # so that intervals do not cover each other
     for k, (panel, values) in enumerate(zip(axes, panels, strict=True)):
         panel.set_title(", ".join(_label(name, value) for name, value in values.items()) or title)
         here = [row for row in rows if all(row[name] == value or lacks(row, name) for name, value in values.items())]
@@ -354,7 +354,7 @@ def study_curves(
                 continue
             label = None if hue is None or lacks(found[0], hue) else _label(hue, value)
             x, successes, trials = ([row[key] for row in found] for key in (axis, "successes", "trials"))
-            success_curve(x, successes, trials, shift=apart * (j - (len(hues) - 1) / 2), ax=panel, label=label, **look)
+            success_curve(x, successes, trials, shift=spacing * (j - (len(hues) - 1) / 2), ax=panel, label=label, **look)
         if len(points) <= 16:
             panel.set_xticks(points, [f"{value:g}" for value in points])
         panel.set_xlabel(_SYMBOLS.get(axis, axis))

@@ -160,7 +160,7 @@ def sequence_rows(X: Sequences, *, n_frames: int = 10, n_sequences: int = 8, ax:
 
 
 def _brightness(states: NDArray[Any], X: Sequences) -> NDArray[np.float64]:
-    """What patterns of `X` stand for, from 0 to 1, as frames (T, height, width), in colour (T, height, width, 3)."""
+    """Return the brightness of patterns of `X`, from 0 to 1, as frames (T, height, width), in colour (T, height, width, 3)."""
     frames = states.reshape(len(states), *X.frame_shape)
     if X.code is None:
         return (frames > 0).astype(np.float64)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DPI = 160
 _PAGE_DPI = 100  # an inch of the figure is this many pixels of the page
-_MOST_CURVES = 12  # that can be told apart in one panel
+_MOST_CURVES = 12  # that can be distinguished in one panel
 _GAP = 6  # pixels between the stored and the recalled sequences of an animation
 _FRAME_MS = 90  # of an animation
 FIGURES = ("png", "pdf", "svg")
@@ -106,7 +106,7 @@ def paper_figure(comparison: Comparison, *, width: float = COLUMN) -> Figure:
 
 
 def comparison_figure(comparisons: Sequence[Comparison]) -> Figure:
-    """Draw success with intervals: a row for each comparison, in one panel if its networks can be told apart there.
+    """Draw success with intervals: a row for each comparison, in one panel if its networks can be distinguished there.
 
     Else networks that learn stand beside those that store patterns; where these are too many, rivals have panels of their own.
     """

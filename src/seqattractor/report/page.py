@@ -64,7 +64,7 @@ class Animation:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a result agrees with the paper, in plain words."""
+    """The agreement of a result with the paper, with a description."""
 
     agrees: bool | None
     """None where the paper gives nothing to compare with."""
