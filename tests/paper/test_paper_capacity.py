@@ -50,7 +50,7 @@ def rows_of(result):
     return {(r["part"], r["network"] or r["options"], r["T"] or r["M"], r["flips"]): r for r in result.data["rows"]}
 
 
-def test_success_and_basins_are_told_for_every_network(outcome):
+def test_success_and_basins_are_reported_for_every_network(outcome):
     target, result = outcome
     assert json.loads(json.dumps(result.data)) == result.data
     rows = rows_of(result)
@@ -63,7 +63,7 @@ def test_success_and_basins_are_told_for_every_network(outcome):
     assert lengths.rows[4][2] == "-"  # the paper's rule is tried on shorter ones only
 
 
-def test_ablations_and_digits_are_told_at_every_length(outcome):
+def test_ablations_and_digits_are_reported_at_every_length(outcome):
     target, result = outcome
     rows = rows_of(result)
     for T in SMALL["ablation_lengths"]:
@@ -230,7 +230,7 @@ def test_a_curve_is_crossed_between_its_points():
     assert np.isnan(capacity.flips_at(flips, np.array([0.4, 0.3, 0.2]), 0.5))
 
 
-def test_few_failures_end_the_range_that_the_sentence_tells():
+def test_few_failures_end_the_range_of_the_sentence():
     def row(T, successes):
         return {"part": "length", "network": "sparse", "T": T, "successes": successes, "trials": 20}
 

@@ -60,7 +60,7 @@ class Text(HTMLParser):
     ],
     ids=["reproduce", "compare", "inspect"],
 )
-def test_whatever_data_are_called_stays_words(page):
+def test_names_in_data_are_escaped(page):
     html = page(hostile_section())
     seen = Text()
     seen.feed(html)
@@ -124,7 +124,7 @@ def test_a_figure_is_the_same_bytes_again_and_other_ones_in_the_dark():
     assert plt.get_fignums() == []
 
 
-def test_a_figure_of_another_kind_is_refused(tmp_path):
+def test_a_figure_of_another_kind_is_rejected(tmp_path):
     with pytest.raises(ValueError, match=r"\.png, \.pdf or \.svg"):
         save(draw, tmp_path / "figure.gif")
 

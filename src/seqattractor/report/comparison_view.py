@@ -47,12 +47,7 @@ def comparison_page(comparison: Comparison, figure: Picture, *, timing: bool = F
 def write_comparison(comparison: Comparison, folder: Path, *, timing: bool = False) -> list[Path]:
     """Write a comparison as JSON, CSV, PNG and HTML into a folder, each file atomically, and return their paths."""
     figure = _picture(comparison)
-    contents = {
-        "json": comparison.to_json(timing=timing).encode(),
-        "csv": comparison.to_csv(timing=timing).encode(),
-        "png": figure.light,
-        "html": comparison_page(comparison, figure, timing=timing).encode(),
-    }
+    contents = {kind: _content(comparison, kind, timing, figure) for kind in ("json", "csv", "png", "html")}
     return write_files(folder, f"compare-{comparison.settings['protocol']}", contents)
 
 
@@ -71,19 +66,19 @@ def write_results(comparison: Comparison, paths: Sequence[Path], *, timing: bool
     contents = dict(zip(figures, drawn, strict=True))
     for path in paths:
         if path not in contents:
-            contents[path] = _as_file(comparison, path.suffix.lower(), timing)
+            contents[path] = _content(comparison, path.suffix.lower().removeprefix("."), timing)
         with atomic_write(path) as file:
             file.write(contents[path])
     return list(paths)
 
 
-def _as_file(comparison: Comparison, ending: str, timing: bool) -> bytes:
-    """Return a comparison as CSV, JSON or a page."""
-    if ending == ".csv":
-        return comparison.to_csv(timing=timing).encode()
-    if ending == ".json":
-        return comparison.to_json(timing=timing).encode()
-    return comparison_page(comparison, _picture(comparison), timing=timing).encode()
+def _content(comparison: Comparison, kind: str, timing: bool, figure: Picture | None = None) -> bytes:
+    """Return a comparison as CSV, JSON, PNG or a page; the last two share a figure."""
+    if kind in ("csv", "json"):
+        text = comparison.to_csv(timing=timing) if kind == "csv" else comparison.to_json(timing=timing)
+        return text.encode()
+    figure = figure or _picture(comparison)
+    return figure.light if kind == "png" else comparison_page(comparison, figure, timing=timing).encode()
 
 
 def _picture(comparison: Comparison) -> Picture:
